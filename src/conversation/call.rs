@@ -1,0 +1,114 @@
+//! A tool call and its result.
+
+use super::{CallId, Part, text_of};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    pub id: CallId,
+    pub name: String,
+    pub input: Input,
+}
+
+/// A call's arguments as they arrived. What is not one JSON object is kept as text and never run:
+/// guessing `{}` would run something nobody asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    Object(Value),
+    Malformed { raw: String, reason: String },
+}
+
+impl Input {
+    /// Reads arguments as streamed. Nothing at all means an empty object: some servers send that for a call
+    /// without arguments.
+    pub fn parse(raw: &str) -> Input {
+        if raw.trim().is_empty() {
+            return Input::Object(Value::Object(serde_json::Map::new()));
+        }
+        match serde_json::from_str::<Value>(raw) {
+            Ok(value) if value.is_object() => Input::Object(value),
+            Ok(other) => Input::Malformed {
+                raw: raw.into(),
+                reason: format!("the arguments are {}, not a JSON object", kind(&other)),
+            },
+            Err(e) => {
+                Input::Malformed { raw: raw.into(), reason: format!("the arguments are not valid JSON: {e}") }
+            }
+        }
+    }
+
+    /// The arguments as an object that every provider accepts back; malformed ones become an empty object.
+    pub fn to_replay(&self) -> Value {
+        match self {
+            Input::Object(value) => value.clone(),
+            Input::Malformed { .. } => Value::Object(serde_json::Map::new()),
+        }
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The tool did what was asked.
+    Done,
+    /// The tool could not; the text says why and what to do next.
+    Failed,
+    /// The person or a rule said no.
+    Denied,
+    /// The turn was stopped before or while it ran.
+    Interrupted,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallResult {
+    pub id: CallId,
+    pub name: String,
+    pub outcome: Outcome,
+    pub parts: Vec<Part>,
+}
+
+impl CallResult {
+    pub fn new(call: &Call, outcome: Outcome, parts: Vec<Part>) -> CallResult {
+        CallResult { id: call.id.clone(), name: call.name.clone(), outcome, parts }
+    }
+
+    pub fn text(call: &Call, outcome: Outcome, text: impl Into<String>) -> CallResult {
+        CallResult::new(call, outcome, vec![Part::text(text)])
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.outcome != Outcome::Done
+    }
+
+    pub fn body(&self) -> String {
+        text_of(&self.parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_an_object_is_ever_taken_as_arguments() {
+        assert_eq!(Input::parse(r#"{"path":"a"}"#), Input::Object(json!({"path": "a"})));
+        assert_eq!(Input::parse(""), Input::Object(json!({})));
+        for raw in ["{\"path\":", "[1]", "\"x\"", "3", "null", "{} trailing"] {
+            assert!(matches!(Input::parse(raw), Input::Malformed { .. }), "{raw}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! A message: what the person said, what the model answered, what the calls gave back.
+
+use super::{Call, CallResult, Part, Usage};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+pub enum Message {
+    User {
+        parts: Vec<Part>,
+    },
+    Assistant(Answer),
+    /// The results of one answer's calls, in the order of the calls.
+    Results {
+        results: Vec<CallResult>,
+    },
+}
+
+impl Message {
+    pub fn user(text: impl Into<String>) -> Message {
+        Message::User { parts: vec![Part::text(text)] }
+    }
+}
+
+/// One answer of the model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    pub blocks: Vec<Block>,
+    pub stop: StopReason,
+    #[serde(default)]
+    pub usage: Usage,
+    /// The model that wrote it: thinking signatures go back only to the same one.
+    #[serde(default)]
+    pub model: String,
+}
+
+impl Answer {
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.blocks.iter().filter_map(|b| match b {
+            Block::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for block in &self.blocks {
+            if let Block::Text { text } = block {
+                out.push_str(text);
+            }
+        }
+        out
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Block {
+    Text { text: String },
+    Thinking(Thinking),
+    Call(Call),
+}
+
+/// The model's own reasoning. Kept because some providers want it back, unchanged, with the calls that followed it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Thinking {
+    pub text: String,
+    /// The provider's proof that `text` is its own; opaque.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// Reasoning the provider gave only in encrypted form; opaque.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redacted: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    #[default]
+    EndTurn,
+    ToolUse,
+    MaxTokens,
+    Refusal,
+    /// The stream broke or was stopped; what is there is what had arrived. Its calls are never run.
+    Cut,
+    Other(String),
+}

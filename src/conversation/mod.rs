@@ -1,0 +1,21 @@
+//! The words every floor shares: what was said, what was called, what came back.
+//!
+//! An illegal conversation cannot be built: [`Transcript::push`] refuses a message that would leave a call
+//! unanswered, because every provider rejects such a history for ever after.
+//! Knows no provider, no tool and no screen.
+
+mod call;
+mod id;
+mod message;
+mod part;
+mod spec;
+mod transcript;
+mod usage;
+
+pub use call::{Call, CallResult, Input, Outcome};
+pub use id::{CallId, SessionId};
+pub use message::{Answer, Block, Message, StopReason, Thinking};
+pub use part::{Image, Part, text_of};
+pub use spec::ToolSpec;
+pub use transcript::{Transcript, TranscriptError};
+pub use usage::Usage;

@@ -1,0 +1,63 @@
+//! A piece of content: text or a picture. Pictures travel as bytes; base64 exists only while a request is encoded.
+
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Part {
+    Text { text: String },
+    Image(Image),
+}
+
+impl Part {
+    pub fn text(text: impl Into<String>) -> Part {
+        Part::Text { text: text.into() }
+    }
+
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Part::Text { text } => Some(text),
+            Part::Image(_) => None,
+        }
+    }
+}
+
+/// The texts of `parts`, one after another with line breaks between; pictures are left out.
+pub fn text_of(parts: &[Part]) -> String {
+    parts.iter().filter_map(Part::as_text).collect::<Vec<_>>().join("\n")
+}
+
+/// A picture that has really been decoded once. `hash` (blake3, hex) names its bytes in the session's blob store;
+/// serialised forms carry the hash and not the bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Image {
+    /// `image/png`, `image/jpeg`, ...: what the bytes are, whatever the file was called.
+    pub media_type: String,
+    pub width: u32,
+    pub height: u32,
+    /// Where it came from, for the person and for the note that replaces it when it cannot be sent.
+    pub name: String,
+    pub hash: String,
+    #[serde(skip)]
+    pub bytes: Arc<[u8]>,
+}
+
+impl Image {
+    pub fn new(media_type: &str, width: u32, height: u32, name: &str, bytes: Arc<[u8]>) -> Image {
+        let hash = blake3::hash(&bytes).to_hex().to_string();
+        Image { media_type: media_type.into(), width, height, name: name.into(), hash, bytes }
+    }
+
+    /// The line that stands for the picture where it cannot be shown or sent.
+    pub fn describe(&self) -> String {
+        format!(
+            "{} ({}, {}x{}, {} bytes)",
+            self.name,
+            self.media_type,
+            self.width,
+            self.height,
+            self.bytes.len()
+        )
+    }
+}

@@ -1,0 +1,34 @@
+//! placet: an interactive agent shell in which every change waits for your assent.
+//!
+//! The map, from the ground up. A module uses strictly lower floors and never a neighbour on its own floor;
+//! `tests/architecture.rs` holds the code to that.
+//!
+//! | floor | modules |
+//! |---|---|
+//! | 8 door | [`cli`] |
+//! | 7 wiring | [`app`] |
+//! | 6 conversation with the person | [`repl`] |
+//! | 5 faces | [`ui`], [`serve`] |
+//! | 4 agent | [`agent`] |
+//! | 3 tools | [`tools`] |
+//! | 2 hands | [`provider`], [`workspace`], [`session`], [`media`] |
+//! | 1 rules and plumbing | [`permission`], [`config`], [`process`], [`http`] |
+//! | 0 words | [`conversation`], [`text`] |
+
+pub mod agent;
+pub mod app;
+pub mod cli;
+pub mod config;
+pub mod conversation;
+pub mod http;
+pub mod media;
+pub mod permission;
+pub mod process;
+pub mod provider;
+pub mod repl;
+pub mod serve;
+pub mod session;
+pub mod text;
+pub mod tools;
+pub mod ui;
+pub mod workspace;

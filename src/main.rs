@@ -1,0 +1,3 @@
+//! The program. Everything is in the library, where tests reach it.
+
+fn main() {}

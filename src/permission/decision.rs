@@ -1,0 +1,87 @@
+//! What the policy answers, and the proof of consent that a run needs.
+
+use super::{Grant, Reach};
+use crate::conversation::CallId;
+
+#[derive(Debug)]
+pub enum Decision {
+    Allow(Permit),
+    Ask(Question),
+    Deny(Denial),
+}
+
+/// Consent to one call's reach. It can only be made in this module, and it is used up by running.
+#[derive(Debug)]
+pub struct Permit {
+    call: CallId,
+    reach: Vec<Reach>,
+    why: Why,
+}
+
+impl Permit {
+    pub(super) fn new(call: CallId, reach: Vec<Reach>, why: Why) -> Permit {
+        Permit { call, reach, why }
+    }
+
+    pub fn call(&self) -> &CallId {
+        &self.call
+    }
+
+    pub fn why(&self) -> &Why {
+        &self.why
+    }
+
+    /// True when exactly this was consented to; a run that finds another object must stop.
+    pub fn covers(&self, reach: &Reach) -> bool {
+        self.reach.contains(reach)
+    }
+}
+
+/// Who consented.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The mode alone allows it.
+    Mode(&'static str),
+    /// A rule, as it was written and where.
+    Rule { rule: String, origin: String },
+    /// A grant the person gave earlier in this session.
+    Grant(String),
+    /// The person, just now.
+    Person,
+}
+
+/// A decision that needs a person.
+#[derive(Debug)]
+pub struct Question {
+    pub call: CallId,
+    pub tool: String,
+    pub reach: Vec<Reach>,
+    /// Why it asks, in one line: "ask mode", "outside the workspace", "`rm -rf` of ...".
+    pub reason: String,
+    /// What "always" would store, shown before it is chosen. `None` where nothing may be remembered.
+    pub always: Option<Grant>,
+    /// What to pass on the command line so that nobody need be asked: `--mode write`, `--allow run_command`.
+    pub flag: Option<String>,
+}
+
+impl Question {
+    /// The person said yes to exactly this.
+    pub fn allow(self) -> Permit {
+        Permit::new(self.call, self.reach, Why::Person)
+    }
+
+    pub fn deny(self, words: &str) -> Denial {
+        let reason = match words.trim() {
+            "" => "the person said no".to_string(),
+            words => format!("the person said no: {words}"),
+        };
+        Denial { reason, hint: "do not try the same thing another way; ask what they want instead".into() }
+    }
+}
+
+/// A refusal, with what would have to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denial {
+    pub reason: String,
+    pub hint: String,
+}

@@ -1,0 +1,115 @@
+//! The mode: how far calls may reach and who is asked. The one on the screen is the one enforced.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    None,
+    Read,
+    Ask,
+    Write,
+    Unrestricted,
+}
+
+impl Mode {
+    pub const ALL: [Mode; 5] = [Mode::None, Mode::Read, Mode::Ask, Mode::Write, Mode::Unrestricted];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::None => "none",
+            Mode::Read => "read",
+            Mode::Ask => "ask",
+            Mode::Write => "write",
+            Mode::Unrestricted => "unrestricted",
+        }
+    }
+
+    /// The letter in the prompt.
+    pub fn letter(self) -> char {
+        match self {
+            Mode::None => 'n',
+            Mode::Read => 'r',
+            Mode::Ask => 'a',
+            Mode::Write => 'w',
+            Mode::Unrestricted => 'u',
+        }
+    }
+
+    /// One sentence for the person and the model alike.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Mode::None => "no tool may run",
+            Mode::Read => "tools that change nothing may run; writing and commands are refused",
+            Mode::Ask => "files may be read; every change and every command asks the person first",
+            Mode::Write => "files in the workspace may be changed; commands and anything outside ask first",
+            Mode::Unrestricted => "everything may run; only destructive commands and protected files ask",
+        }
+    }
+
+    /// Reads a name or its letter.
+    pub fn parse(text: &str) -> Option<Mode> {
+        let text = text.trim().to_ascii_lowercase();
+        Mode::ALL.into_iter().find(|m| m.name() == text || text.len() == 1 && text.starts_with(m.letter()))
+    }
+
+    /// The mode after this one in `enabled`, as Shift+Tab goes; one that is not in the list goes to its first.
+    pub fn next(self, enabled: &[Mode]) -> Mode {
+        let at = enabled.iter().position(|m| *m == self);
+        let next = at.map_or(0, |i| (i + 1) % enabled.len().max(1));
+        enabled.get(next).copied().unwrap_or(self)
+    }
+
+    fn from_index(index: u8) -> Mode {
+        Mode::ALL.get(usize::from(index)).copied().unwrap_or(Mode::None)
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The one value that the prompt shows and the policy reads.
+#[derive(Clone, Debug)]
+pub struct ModeCell(Arc<AtomicU8>);
+
+impl ModeCell {
+    pub fn new(mode: Mode) -> ModeCell {
+        ModeCell(Arc::new(AtomicU8::new(mode as u8)))
+    }
+
+    pub fn load(&self) -> Mode {
+        Mode::from_index(self.0.load(Ordering::Acquire))
+    }
+
+    pub fn store(&self, mode: Mode) {
+        self.0.store(mode as u8, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mode_is_read_by_its_name_and_its_letter() {
+        for mode in Mode::ALL {
+            assert_eq!(Mode::parse(mode.name()), Some(mode));
+            assert_eq!(Mode::parse(&mode.letter().to_string()), Some(mode));
+            let cell = ModeCell::new(mode);
+            assert_eq!(cell.load(), mode);
+        }
+        assert_eq!(Mode::parse("yolo"), None);
+    }
+
+    #[test]
+    fn the_cycle_skips_modes_that_are_not_enabled() {
+        let enabled = [Mode::Read, Mode::Ask, Mode::Write];
+        assert_eq!(Mode::Write.next(&enabled), Mode::Read);
+        assert_eq!(Mode::Unrestricted.next(&enabled), Mode::Read);
+        assert_eq!(Mode::Ask.next(&[]), Mode::Ask);
+    }
+}

@@ -1,0 +1,49 @@
+//! Providers: where a request goes and an answer comes from.
+//!
+//! A wire dialect is two pure functions, [`Dialect::encode`] and [`Decoder::feed`], so it is tested byte for byte
+//! without a network. Everything that fails is one [`ProviderError`]; everything that arrives is one [`StreamEvent`].
+
+mod error;
+mod request;
+mod stream;
+
+pub use error::{Blame, ProviderError};
+pub use request::{Capabilities, Model, Request};
+pub use stream::{AnswerStream, StreamEvent};
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// Something that answers requests: a server, the built-in offline provider, a recording.
+pub trait Provider: Send + Sync {
+    /// The name in settings and on the screen: `anthropic`, `offline`.
+    fn name(&self) -> &str;
+
+    /// Starts one request. The stream ends after `Finished` or after an error; retries before the first token are
+    /// made inside and told as `Retrying`. Cancelling ends it at once with [`ProviderError::Cancelled`]; dropping the
+    /// stream closes the connection. Nothing is sent before the stream is first polled.
+    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream;
+}
+
+/// A wire format as pure functions.
+pub trait Dialect: Send + Sync {
+    /// The path below the base URL: `/v1/messages`.
+    fn path(&self, request: &Request) -> String;
+
+    /// The request body. The same request gives the same bytes, so that prompt caches hold.
+    fn encode(&self, request: &Request) -> Value;
+
+    fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// The typed error for a response that is not a stream.
+    fn error(&self, status: u16, body: &str) -> ProviderError;
+}
+
+/// Takes one answer apart, event by event. No I/O, no clock.
+pub trait Decoder: Send {
+    /// Feeds one server-sent event. `Finished` comes exactly once, as the last.
+    fn feed(&mut self, event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError>;
+
+    /// The connection closed without `Finished`: what had arrived whole, calls cut in half left out.
+    fn cut(&mut self) -> crate::conversation::Answer;
+}

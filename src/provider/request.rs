@@ -1,0 +1,50 @@
+//! What a provider is asked.
+
+use crate::conversation::{Message, ToolSpec};
+use std::sync::Arc;
+
+/// One request, complete: the system prompt and the tools come first and do not change within a session.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub model: Model,
+    pub system: Arc<str>,
+    pub tools: Arc<[ToolSpec]>,
+    pub messages: Vec<Message>,
+    /// The most tokens the answer may have.
+    pub max_output: u64,
+}
+
+/// A model as far as a request depends on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    pub name: String,
+    /// Tokens the model can have before it, answer included.
+    pub window: u64,
+    pub capabilities: Capabilities,
+}
+
+/// What may be sent. Pictures of other types are converted to PNG before the request is encoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    pub vision: bool,
+    /// Media types sent as they are.
+    pub image_types: Vec<String>,
+    /// The largest picture, in bytes before base64.
+    pub max_image_bytes: usize,
+    /// The longest side, in pixels.
+    pub max_image_side: u32,
+    pub animated_gif: bool,
+}
+
+impl Default for Capabilities {
+    /// What every common vision model takes.
+    fn default() -> Capabilities {
+        Capabilities {
+            vision: true,
+            image_types: ["image/png", "image/jpeg", "image/gif", "image/webp"].map(String::from).to_vec(),
+            max_image_bytes: 3_750_000,
+            max_image_side: 8000,
+            animated_gif: false,
+        }
+    }
+}

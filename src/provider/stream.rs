@@ -1,0 +1,38 @@
+//! What arrives while an answer is made.
+
+use super::ProviderError;
+use crate::conversation::{Answer, CallId, Usage};
+use futures_util::stream::Stream;
+use std::pin::Pin;
+use std::time::Duration;
+
+pub type AnswerStream = Pin<Box<dyn Stream<Item = Result<StreamEvent, ProviderError>> + Send>>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum StreamEvent {
+    Text(String),
+    Thinking(String),
+    /// A call's name is known; its arguments are still arriving.
+    CallStarted {
+        id: CallId,
+        name: String,
+    },
+    /// More of the newest call's arguments: bytes, for a progress figure.
+    CallArguments {
+        bytes: usize,
+    },
+    /// Usage so far; later ones replace earlier ones.
+    Usage(Usage),
+    /// An attempt failed and another follows after `wait`. Sent once per attempt, before the wait.
+    Retrying {
+        attempt: u32,
+        of: u32,
+        wait: Duration,
+        error: ProviderError,
+    },
+    /// Nothing has arrived for this long (sent at 10 s and then every 10 s).
+    Silent {
+        since: Duration,
+    },
+    Finished(Answer),
+}

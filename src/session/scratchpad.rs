@@ -1,0 +1,181 @@
+//! Named scratchpads: results and notes that belong to the session and to no file.
+
+use crate::conversation::Image;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use thiserror::Error;
+
+/// The longest name, in bytes, and the largest entry.
+pub const MAX_NAME: usize = 100;
+pub const MAX_ENTRY: usize = 256 * 1024 * 1024;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    Text(String),
+    Image(Image),
+}
+
+impl Entry {
+    pub fn len(&self) -> usize {
+        match self {
+            Entry::Text(text) => text.len(),
+            Entry::Image(image) => image.bytes.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum ScratchpadError {
+    #[error("there is no scratchpad `{name}`; there are: {known}")]
+    Missing { name: String, known: String },
+    #[error("a scratchpad `{0}` exists already")]
+    Exists(String),
+    #[error("`{0}` cannot name a scratchpad: use 1 to 100 letters, digits, `-`, `_` and `.`")]
+    Name(String),
+    #[error("{0} bytes are too many for a scratchpad (the most is 268435456)")]
+    Large(usize),
+    #[error("the scratchpad could not be saved: {0}")]
+    Store(String),
+}
+
+/// Called after each change with the name and the new entry (`None` when it is gone).
+pub type Saver = Box<dyn Fn(&str, Option<&Entry>) -> Result<(), String> + Send + Sync>;
+
+/// All scratchpads of a session. A change that cannot be saved is not made.
+pub struct Scratchpads {
+    entries: Mutex<BTreeMap<String, Entry>>,
+    save: Option<Saver>,
+}
+
+impl Scratchpads {
+    /// Scratchpads that live as long as the process.
+    pub fn in_memory() -> Scratchpads {
+        Scratchpads { entries: Mutex::default(), save: None }
+    }
+
+    /// Scratchpads that start with `entries` and tell `save` of every change.
+    pub fn saved(entries: BTreeMap<String, Entry>, save: Saver) -> Scratchpads {
+        Scratchpads { entries: Mutex::new(entries), save: Some(save) }
+    }
+
+    pub fn get(&self, name: &str) -> Result<Entry, ScratchpadError> {
+        let entries = self.lock();
+        entries.get(name).cloned().ok_or_else(|| missing(name, &entries))
+    }
+
+    pub fn contains(&self, name: &str) -> bool {
+        self.lock().contains_key(name)
+    }
+
+    /// Writes an entry, over an older one of the same name.
+    pub fn put(&self, name: &str, entry: Entry) -> Result<(), ScratchpadError> {
+        check_name(name)?;
+        if entry.len() > MAX_ENTRY {
+            return Err(ScratchpadError::Large(entry.len()));
+        }
+        let mut entries = self.lock();
+        self.saved_change(name, Some(&entry))?;
+        entries.insert(name.into(), entry);
+        Ok(())
+    }
+
+    /// Stores under the first free name of `base`, `base-2`, `base-3`, ... and returns it.
+    pub fn put_new(&self, base: &str, entry: Entry) -> Result<String, ScratchpadError> {
+        let free = {
+            let entries = self.lock();
+            let numbered = (2..).map(|n: u64| format!("{base}-{n}"));
+            std::iter::once(base.to_string()).chain(numbered).find(|name| !entries.contains_key(name))
+        };
+        let name = free.unwrap_or_else(|| base.to_string());
+        self.put(&name, entry)?;
+        Ok(name)
+    }
+
+    pub fn delete(&self, name: &str) -> Result<(), ScratchpadError> {
+        let mut entries = self.lock();
+        if !entries.contains_key(name) {
+            return Err(missing(name, &entries));
+        }
+        self.saved_change(name, None)?;
+        entries.remove(name);
+        Ok(())
+    }
+
+    /// Gives an entry another name; one that is taken is refused.
+    pub fn rename(&self, from: &str, to: &str) -> Result<(), ScratchpadError> {
+        check_name(to)?;
+        let mut entries = self.lock();
+        let Some(entry) = entries.get(from).cloned() else { return Err(missing(from, &entries)) };
+        if entries.contains_key(to) {
+            return Err(ScratchpadError::Exists(to.into()));
+        }
+        self.saved_change(to, Some(&entry))?;
+        self.saved_change(from, None)?;
+        entries.remove(from);
+        entries.insert(to.into(), entry);
+        Ok(())
+    }
+
+    /// Names and sizes in bytes, in the order of names.
+    pub fn list(&self) -> Vec<(String, usize)> {
+        self.lock().iter().map(|(name, entry)| (name.clone(), entry.len())).collect()
+    }
+
+    fn saved_change(&self, name: &str, entry: Option<&Entry>) -> Result<(), ScratchpadError> {
+        match &self.save {
+            Some(save) => save(name, entry).map_err(ScratchpadError::Store),
+            None => Ok(()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn missing(name: &str, entries: &BTreeMap<String, Entry>) -> ScratchpadError {
+    let known = match entries.len() {
+        0 => "none yet".into(),
+        _ => entries.keys().take(20).cloned().collect::<Vec<_>>().join(", "),
+    };
+    ScratchpadError::Missing { name: name.into(), known }
+}
+
+fn check_name(name: &str) -> Result<(), ScratchpadError> {
+    let fits = (1..=MAX_NAME).contains(&name.len());
+    let plain = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    if fits && plain && !name.starts_with('.') { Ok(()) } else { Err(ScratchpadError::Name(name.into())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(s: &str) -> Entry {
+        Entry::Text(s.into())
+    }
+
+    #[test]
+    fn a_change_that_cannot_be_saved_is_not_made() {
+        let pads = Scratchpads::saved(BTreeMap::new(), Box::new(|_, _| Err("disk full".into())));
+        assert_eq!(pads.put("a", text("x")), Err(ScratchpadError::Store("disk full".into())));
+        assert!(!pads.contains("a"));
+    }
+
+    #[test]
+    fn a_missing_name_is_answered_with_the_names_there_are() {
+        let pads = Scratchpads::in_memory();
+        pads.put("notes", text("")).unwrap();
+        let error = pads.get("note").unwrap_err().to_string();
+        assert_eq!(error, "there is no scratchpad `note`; there are: notes");
+        assert_eq!(pads.rename("notes", "notes"), Err(ScratchpadError::Exists("notes".into())));
+        assert_eq!(pads.put_new("notes", text("2")).unwrap(), "notes-2");
+        for bad in ["", "a/b", "..", "a b", "x\n"] {
+            assert!(matches!(pads.put(bad, text("")), Err(ScratchpadError::Name(_))), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What tools work with: the workspace, the ledger, the scratchpads, the limits.
+
+use crate::session::Scratchpads;
+use crate::workspace::{Ledger, Workspace};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Shared by all calls of a session.
+pub struct Env {
+    pub workspace: Workspace,
+    pub ledger: Mutex<Ledger>,
+    pub scratchpads: Arc<Scratchpads>,
+    pub limits: Limits,
+    pub commands: CommandSettings,
+}
+
+/// Caps on what goes to the model. Every cut says that it was made.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Bytes of text a result may have before it goes to a scratchpad: 30,000.
+    pub inline_bytes: usize,
+    /// The largest file read as text without a range: 16 MB.
+    pub read_bytes: u64,
+    /// The largest picture sent, in bytes before base64: 3,750,000.
+    pub image_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { inline_bytes: 30_000, read_bytes: 16_000_000, image_bytes: 3_750_000 }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct CommandSettings {
+    /// The program that supervises a command's processes: placet itself.
+    pub supervisor: PathBuf,
+    pub timeout: Duration,
+    /// Names of environment variables that no command sees: the keys.
+    pub withheld: Vec<String>,
+}
+
+/// How far `prepare` may look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    InsideOnly,
+    Everywhere,
+}
+
+/// What one run is given.
+pub struct RunCtx {
+    pub env: Arc<Env>,
+    pub cancel: CancellationToken,
+    pub progress: Progress,
+}
+
+/// Where a running command's output goes as it comes: for the screen only, and allowed to be dropped.
+#[derive(Clone)]
+pub struct Progress(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Progress {
+    pub fn new(send: impl Fn(&str) + Send + Sync + 'static) -> Progress {
+        Progress(Arc::new(send))
+    }
+
+    pub fn silent() -> Progress {
+        Progress::new(|_| {})
+    }
+
+    pub fn send(&self, text: &str) {
+        (self.0)(text);
+    }
+}

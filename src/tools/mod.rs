@@ -1,0 +1,72 @@
+//! Tools: parse, say, run.
+//!
+//! A call becomes a [`Plan`]; the plan says its reach; the policy decides on that reach; and the very same plan
+//! runs. A plan touches nothing until it is handed a [`Permit`], which only the policy can make.
+
+mod env;
+mod error;
+mod result;
+
+pub use env::{CommandSettings, Env, Limits, Progress, RunCtx, Sight};
+pub use error::ToolError;
+pub use result::{Detail, Output, Preview, Summary};
+
+use crate::conversation::ToolSpec;
+use crate::permission::{Permit, Reach};
+use serde_json::Value;
+use std::future::Future;
+use std::pin::Pin;
+
+pub type Running = Pin<Box<dyn Future<Output = Output> + Send>>;
+
+/// A tool. Its name, its words for the model, and how it reads its arguments.
+pub trait Tool: Send + Sync {
+    fn spec(&self) -> ToolSpec;
+
+    /// What the call touches, by the words of its arguments alone: only for putting calls in order. An argument that
+    /// cannot be read touches nothing; `plan` will say what is wrong with it.
+    fn touches(&self, input: &Value) -> Touches;
+
+    /// Reads the arguments and resolves the paths. Reads no content and changes nothing.
+    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError>;
+}
+
+/// One call, understood. `prepare` comes once, after the policy did not deny; then `run`, at most once.
+pub trait Plan: Send {
+    /// Everything the call will touch, resolved. Fixed from the beginning.
+    fn reach(&self) -> Vec<Reach>;
+
+    /// The line for the screen while it runs: `edit src/app.rs`.
+    fn title(&self) -> String;
+
+    /// Reads what it needs and works out the exact effect, so that a call that cannot succeed fails before anybody
+    /// is asked. With [`Sight::InsideOnly`] it must not read outside the workspace: consent is still to come.
+    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError>;
+
+    /// Does what was previewed, or fails because the world changed since. Cancelling `ctx.cancel` ends it within a
+    /// second and leaves no file half written.
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running;
+}
+
+/// What a call touches, for ordering: see [`Tool::touches`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Touches {
+    pub reads: Vec<String>,
+    pub writes: Vec<String>,
+    /// A command may touch anything.
+    pub anything: bool,
+}
+
+impl Touches {
+    /// True when the two must not overlap in time, and the later one must be planned after the earlier one ran.
+    pub fn conflicts(&self, earlier: &Touches) -> bool {
+        let writes = |t: &Touches| t.anything || !t.writes.is_empty();
+        if self.anything || earlier.anything {
+            return self.anything && writes(earlier) || earlier.anything && writes(self);
+        }
+        let shares = |a: &[String], b: &[String]| a.iter().any(|p| b.contains(p));
+        shares(&self.writes, &earlier.writes)
+            || shares(&self.writes, &earlier.reads)
+            || shares(&self.reads, &earlier.writes)
+    }
+}

@@ -1,0 +1,1 @@
+//! One file per area; each test's name is a sentence.

@@ -1,0 +1,16 @@
+//! All tests that go through the public surface, in one binary: it links once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    unreachable_pub,
+    reason = "a test stops at the first surprise"
+)]
+
+mod architecture;
+mod cases;
+mod support;
