@@ -1,0 +1,456 @@
+//! One turn as a pure machine: inputs in, effects out. No I/O, no clock, no async; total over every input in every
+//! state, so that its promises can be tested as a table:
+//!
+//! - what was said is saved before anything acts on it;
+//! - a call is planned only after the earlier calls of its answer that it conflicts with have run;
+//! - every call is answered, in the order of the calls, before the next request, also after an interrupt;
+//! - a half-received answer never runs a call.
+
+use super::guard::{Echo, Loops, Repeat};
+use crate::conversation::{
+    Answer, Block, Call, CallId, CallResult, Message, Outcome, Part, StopReason, Thinking,
+};
+use crate::provider::{Blame, ProviderError, StreamEvent};
+use crate::tools::Touches;
+
+#[derive(Clone, Debug)]
+pub enum Input {
+    Said(Vec<Part>),
+    /// Ask again with what is there: after a failure, on the person's word.
+    Retry,
+    /// Anything the provider sends before it is finished.
+    Streamed(StreamEvent),
+    /// The answer is whole. `touches` has one entry for each of its calls, in order.
+    Answered {
+        answer: Answer,
+        touches: Vec<Touches>,
+    },
+    Failed(ProviderError),
+    /// The call was planned and decided: it may run.
+    Cleared(CallId),
+    /// The call ended: it ran, failed, was refused or was stopped.
+    Ended(CallResult),
+    /// The person's answer to [`Effect::AskLoop`].
+    LoopAnswered(LoopAnswer),
+    Interrupted,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopAnswer {
+    GoOn,
+    Stop,
+}
+
+#[derive(Debug, PartialEq)]
+pub enum Effect {
+    Save(Message),
+    Request,
+    /// Change what the next request carries, so that it is not rejected for the same reason.
+    Repair(Repair),
+    /// Plan the call, decide, ask if need be; answer with `Cleared` or `Ended`.
+    Check(Call),
+    /// Run the plan that was cleared; answer with `Ended`.
+    Run(CallId),
+    /// Stop the stream, open questions and running calls.
+    Cancel,
+    /// The same failing call came again and again: ask the person whether to go on.
+    AskLoop {
+        tool: String,
+        times: u32,
+    },
+    End(Ending),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Leave pictures out, a note in their place.
+    Images,
+    /// Leave out the tool at this place of the list.
+    Tool(usize),
+    /// Send less; the server's own words may hold the figures.
+    Shorten { message: String },
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    Done,
+    /// The answer stopped at the model's output limit.
+    CutAtLimit,
+    Refused,
+    Interrupted,
+    /// The most requests one turn may make were made.
+    TooManyRounds(u32),
+    /// The same failing call was repeated, and nobody said to go on.
+    Stuck {
+        tool: String,
+        times: u32,
+    },
+    Failed(ProviderError),
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Idle,
+    Streaming,
+    Calling(Vec<Open>),
+    AskingLoop {
+        tool: String,
+        times: u32,
+    },
+}
+
+/// A call of the current answer.
+#[derive(Debug)]
+struct Open {
+    call: Call,
+    touches: Touches,
+    stage: Stage,
+}
+
+#[derive(Debug, PartialEq)]
+enum Stage {
+    Waiting,
+    Checking,
+    Running,
+    Done(CallResult),
+}
+
+/// The machine. One value serves a whole session; [`Turn::handle`] is its only way in.
+#[derive(Debug)]
+pub struct Turn {
+    state: State,
+    partial: Answer,
+    echo: Echo,
+    loops: Loops,
+    rounds: u32,
+    max_rounds: u32,
+    repairs: u32,
+    stopping: bool,
+}
+
+/// How often one turn tries to mend a rejected request.
+const MAX_REPAIRS: u32 = 3;
+
+const INTERRUPTED: &str = "interrupted by the person before it ran";
+
+impl Turn {
+    /// `max_rounds` bounds the requests of one turn; 0 means no bound.
+    pub fn new(max_rounds: u32) -> Turn {
+        Turn {
+            state: State::Idle,
+            partial: Answer::default(),
+            echo: Echo::default(),
+            loops: Loops::default(),
+            rounds: 0,
+            max_rounds,
+            repairs: 0,
+            stopping: false,
+        }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        matches!(self.state, State::Idle)
+    }
+
+    /// What has arrived of the answer now streaming: what a crash should not lose.
+    pub fn partial(&self) -> &Answer {
+        &self.partial
+    }
+
+    pub fn handle(&mut self, input: Input) -> Vec<Effect> {
+        match input {
+            Input::Said(parts) => self.said(Some(parts)),
+            Input::Retry => self.said(None),
+            Input::Streamed(event) => self.streamed(event),
+            Input::Answered { answer, touches } => self.answered(answer, touches),
+            Input::Failed(error) => self.failed(error),
+            Input::Cleared(id) => self.cleared(&id),
+            Input::Ended(result) => self.ended(result),
+            Input::LoopAnswered(answer) => self.loop_answered(answer),
+            Input::Interrupted => self.interrupted(),
+        }
+    }
+
+    fn said(&mut self, parts: Option<Vec<Part>>) -> Vec<Effect> {
+        if !self.is_idle() {
+            return Vec::new();
+        }
+        self.loops = Loops::default();
+        self.rounds = 0;
+        self.repairs = 0;
+        self.stopping = false;
+        let mut effects: Vec<Effect> =
+            parts.map(|parts| Effect::Save(Message::User { parts })).into_iter().collect();
+        effects.extend(self.request());
+        effects
+    }
+
+    fn request(&mut self) -> Vec<Effect> {
+        if self.max_rounds > 0 && self.rounds >= self.max_rounds {
+            self.state = State::Idle;
+            return vec![Effect::End(Ending::TooManyRounds(self.rounds))];
+        }
+        self.rounds += 1;
+        self.partial = Answer::default();
+        self.echo = Echo::default();
+        self.state = State::Streaming;
+        vec![Effect::Request]
+    }
+
+    fn streamed(&mut self, event: StreamEvent) -> Vec<Effect> {
+        if !matches!(self.state, State::Streaming) {
+            return Vec::new();
+        }
+        match event {
+            StreamEvent::Text(text) => {
+                let echoes = self.echo.feed(&text);
+                self.push_text(text);
+                if echoes {
+                    let partial = std::mem::take(&mut self.partial);
+                    let mut effects = vec![Effect::Cancel];
+                    effects.extend(self.keep_partial(partial));
+                    effects.push(Effect::End(Ending::Stuck {
+                        tool: "the answer's own text".into(),
+                        times: Echo::LIMIT,
+                    }));
+                    self.state = State::Idle;
+                    return effects;
+                }
+            }
+            StreamEvent::Thinking(text) => self.push_thinking(&text),
+            StreamEvent::Usage(usage) => self.partial.usage = usage,
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn push_text(&mut self, more: String) {
+        match self.partial.blocks.last_mut() {
+            Some(Block::Text { text }) => text.push_str(&more),
+            _ => self.partial.blocks.push(Block::Text { text: more }),
+        }
+    }
+
+    fn push_thinking(&mut self, more: &str) {
+        match self.partial.blocks.last_mut() {
+            Some(Block::Thinking(thinking)) => thinking.text.push_str(more),
+            _ => self
+                .partial
+                .blocks
+                .push(Block::Thinking(Thinking { text: more.into(), ..Thinking::default() })),
+        }
+    }
+
+    fn answered(&mut self, mut answer: Answer, touches: Vec<Touches>) -> Vec<Effect> {
+        if !matches!(self.state, State::Streaming) {
+            return Vec::new();
+        }
+        self.partial = Answer::default();
+        self.repairs = 0;
+        rename_duplicates(&mut answer);
+        let ending = match answer.stop {
+            StopReason::MaxTokens => Ending::CutAtLimit,
+            StopReason::Refusal => Ending::Refused,
+            _ => Ending::Done,
+        };
+        if answer.blocks.is_empty() {
+            self.state = State::Idle;
+            return vec![Effect::End(ending)];
+        }
+        let calls: Vec<Call> = answer.calls().cloned().collect();
+        let mut effects = vec![Effect::Save(Message::Assistant(answer))];
+        if calls.is_empty() {
+            self.state = State::Idle;
+            effects.push(Effect::End(ending));
+            return effects;
+        }
+        let mut touches = touches.into_iter();
+        let opens = calls.into_iter().map(|call| Open {
+            call,
+            touches: touches.next().unwrap_or_default(),
+            stage: Stage::Waiting,
+        });
+        self.state = State::Calling(opens.collect());
+        effects.extend(self.advance());
+        effects
+    }
+
+    /// Starts every call that waits for nothing, or closes the round when all have ended.
+    fn advance(&mut self) -> Vec<Effect> {
+        let State::Calling(opens) = &mut self.state else { return Vec::new() };
+        let mut effects = Vec::new();
+        for at in 0..opens.len() {
+            let (earlier, rest) = opens.split_at_mut(at);
+            let Some(open) = rest.first_mut() else { break };
+            let blocked = earlier
+                .iter()
+                .any(|e| !matches!(e.stage, Stage::Done(_)) && open.touches.conflicts(&e.touches));
+            if open.stage == Stage::Waiting && !blocked {
+                open.stage = Stage::Checking;
+                effects.push(Effect::Check(open.call.clone()));
+            }
+        }
+        if opens.iter().all(|o| matches!(o.stage, Stage::Done(_))) {
+            effects.extend(self.close_round());
+        }
+        effects
+    }
+
+    fn close_round(&mut self) -> Vec<Effect> {
+        let State::Calling(opens) = std::mem::take(&mut self.state) else { return Vec::new() };
+        let mut results = Vec::new();
+        let mut worst: Option<(String, u32)> = None;
+        for open in opens {
+            let Stage::Done(mut result) = open.stage else { continue };
+            match self.loops.record(&open.call, &result) {
+                Repeat::Fresh => {}
+                Repeat::Tell(times) => result.parts.push(Part::text(format!(
+                    "note: this is the same call with the same result, {times} times in a row; try something else"
+                ))),
+                Repeat::Ask(times) => worst = Some((open.call.name.clone(), times)),
+            }
+            results.push(result);
+        }
+        let mut effects = vec![Effect::Save(Message::Results { results })];
+        if self.stopping {
+            effects.push(Effect::End(Ending::Interrupted));
+        } else if let Some((tool, times)) = worst {
+            self.state = State::AskingLoop { tool: tool.clone(), times };
+            effects.push(Effect::AskLoop { tool, times });
+        } else {
+            effects.extend(self.request());
+        }
+        effects
+    }
+
+    fn cleared(&mut self, id: &CallId) -> Vec<Effect> {
+        match self.open_mut(id) {
+            Some(open) if open.stage == Stage::Checking => {
+                open.stage = Stage::Running;
+                vec![Effect::Run(id.clone())]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn ended(&mut self, result: CallResult) -> Vec<Effect> {
+        match self.open_mut(&result.id) {
+            Some(open) if matches!(open.stage, Stage::Checking | Stage::Running) => {
+                open.stage = Stage::Done(result);
+                self.advance()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn open_mut(&mut self, id: &CallId) -> Option<&mut Open> {
+        match &mut self.state {
+            State::Calling(opens) => opens.iter_mut().find(|o| o.call.id == *id),
+            _ => None,
+        }
+    }
+
+    fn loop_answered(&mut self, answer: LoopAnswer) -> Vec<Effect> {
+        let State::AskingLoop { tool, times } = &self.state else { return Vec::new() };
+        let (tool, times) = (tool.clone(), *times);
+        match answer {
+            LoopAnswer::GoOn => {
+                self.loops = Loops::default();
+                self.request()
+            }
+            LoopAnswer::Stop => {
+                self.state = State::Idle;
+                vec![Effect::End(Ending::Stuck { tool, times })]
+            }
+        }
+    }
+
+    fn failed(&mut self, error: ProviderError) -> Vec<Effect> {
+        if !matches!(self.state, State::Streaming) {
+            return Vec::new();
+        }
+        if let Some(repair) = repair_for(&error).filter(|_| self.repairs < MAX_REPAIRS) {
+            self.repairs += 1;
+            self.rounds = self.rounds.saturating_sub(1);
+            let mut effects = vec![Effect::Repair(repair)];
+            effects.extend(self.request());
+            return effects;
+        }
+        self.state = State::Idle;
+        let partial = match &error {
+            ProviderError::Broken { partial, .. } if !partial.blocks.is_empty() => (**partial).clone(),
+            _ => std::mem::take(&mut self.partial),
+        };
+        let mut effects = self.keep_partial(partial);
+        effects.push(Effect::End(match error {
+            ProviderError::Cancelled => Ending::Interrupted,
+            error => Ending::Failed(error),
+        }));
+        effects
+    }
+
+    /// Text that was shown is kept, marked as cut; calls and unsigned thinking of a broken answer are not.
+    fn keep_partial(&mut self, mut partial: Answer) -> Vec<Effect> {
+        partial.blocks.retain(|b| matches!(b, Block::Text { text } if !text.trim().is_empty()));
+        partial.stop = StopReason::Cut;
+        if partial.blocks.is_empty() { Vec::new() } else { vec![Effect::Save(Message::Assistant(partial))] }
+    }
+
+    fn interrupted(&mut self) -> Vec<Effect> {
+        match &mut self.state {
+            State::Idle => Vec::new(),
+            State::Streaming => {
+                self.state = State::Idle;
+                let partial = std::mem::take(&mut self.partial);
+                let mut effects = vec![Effect::Cancel];
+                effects.extend(self.keep_partial(partial));
+                effects.push(Effect::End(Ending::Interrupted));
+                effects
+            }
+            State::AskingLoop { .. } => {
+                self.state = State::Idle;
+                vec![Effect::Cancel, Effect::End(Ending::Interrupted)]
+            }
+            State::Calling(opens) => {
+                self.stopping = true;
+                // What has not started never will; what runs is told to stop and answers for itself.
+                for open in opens.iter_mut().filter(|o| matches!(o.stage, Stage::Waiting | Stage::Checking)) {
+                    open.stage = Stage::Done(CallResult::text(&open.call, Outcome::Interrupted, INTERRUPTED));
+                }
+                let mut effects = vec![Effect::Cancel];
+                effects.extend(self.advance());
+                effects
+            }
+        }
+    }
+}
+
+fn repair_for(error: &ProviderError) -> Option<Repair> {
+    match error {
+        ProviderError::BadRequest { blames: Blame::Image, .. } => Some(Repair::Images),
+        ProviderError::BadRequest { blames: Blame::Tool(at), .. } => Some(Repair::Tool(*at)),
+        ProviderError::TooLong { message } => Some(Repair::Shorten { message: message.clone() }),
+        _ => None,
+    }
+}
+
+/// Two calls of one name could not be told apart by their results: later ones are renamed.
+fn rename_duplicates(answer: &mut Answer) {
+    let mut seen: Vec<CallId> = Vec::new();
+    for block in &mut answer.blocks {
+        let Block::Call(call) = block else { continue };
+        let original = call.id.0.clone();
+        let mut number = 2;
+        while seen.contains(&call.id) || call.id.0.is_empty() {
+            call.id = CallId::new(format!("{original}_{number}"));
+            number += 1;
+        }
+        seen.push(call.id.clone());
+    }
+}
+
+#[cfg(test)]
+#[path = "turn_tests.rs"]
+mod tests;

@@ -1,0 +1,210 @@
+use super::*;
+use crate::conversation::{Input as Args, Transcript};
+use proptest::prelude::*;
+use std::time::Duration;
+
+fn call(id: &str) -> Call {
+    Call { id: CallId::new(id), name: "t".into(), input: Args::Object(serde_json::json!({ "id": id })) }
+}
+
+fn answer(ids: &[&str]) -> Answer {
+    let stop = if ids.is_empty() { StopReason::EndTurn } else { StopReason::ToolUse };
+    let mut blocks = vec![Block::Text { text: "hm".into() }];
+    blocks.extend(ids.iter().map(|id| Block::Call(call(id))));
+    Answer { blocks, stop, ..Answer::default() }
+}
+
+fn done(id: &str) -> CallResult {
+    CallResult::text(&call(id), Outcome::Done, format!("result {id}"))
+}
+
+fn reads(path: &str) -> Touches {
+    Touches { reads: vec![path.into()], ..Touches::default() }
+}
+
+fn writes(path: &str) -> Touches {
+    Touches { writes: vec![path.into()], ..Touches::default() }
+}
+
+fn command() -> Touches {
+    Touches { anything: true, ..Touches::default() }
+}
+
+/// Effects as short words, so that a whole run is one comparison.
+fn words(effects: &[Effect]) -> String {
+    let word = |e: &Effect| match e {
+        Effect::Save(Message::User { .. }) => "save:user".to_string(),
+        Effect::Save(Message::Assistant(a)) => format!("save:assistant({:?})", a.stop),
+        Effect::Save(Message::Results { results }) => {
+            let each: Vec<String> = results.iter().map(|r| format!("{}={:?}", r.id, r.outcome)).collect();
+            format!("save:results({})", each.join(","))
+        }
+        Effect::Request => "request".into(),
+        Effect::Repair(r) => format!("repair({r:?})"),
+        Effect::Check(c) => format!("check:{}", c.id),
+        Effect::Run(id) => format!("run:{id}"),
+        Effect::Cancel => "cancel".into(),
+        Effect::AskLoop { times, .. } => format!("ask-loop:{times}"),
+        Effect::End(Ending::Failed(_)) => "end:failed".into(),
+        Effect::End(e) => format!("end:{e:?}"),
+    };
+    effects.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn started(ids: &[&str], touches: Vec<Touches>) -> (Turn, String) {
+    let mut turn = Turn::new(0);
+    assert_eq!(words(&turn.handle(Input::Said(vec![Part::text("hi")]))), "save:user request");
+    let effects = turn.handle(Input::Answered { answer: answer(ids), touches });
+    let effects = words(&effects);
+    (turn, effects)
+}
+
+#[test]
+fn what_is_said_is_saved_before_it_is_sent_and_an_answer_without_calls_ends_the_turn() {
+    let (turn, effects) = started(&[], vec![]);
+    assert_eq!(effects, "save:assistant(EndTurn) end:Done");
+    assert!(turn.is_idle());
+}
+
+#[test]
+fn calls_that_share_nothing_are_checked_together_and_answered_in_order() {
+    let (mut turn, effects) = started(&["a", "b"], vec![reads("x"), reads("x")]);
+    assert_eq!(effects, "save:assistant(ToolUse) check:a check:b");
+    assert_eq!(words(&turn.handle(Input::Cleared(CallId::new("b")))), "run:b");
+    assert_eq!(words(&turn.handle(Input::Ended(done("b")))), "");
+    assert_eq!(words(&turn.handle(Input::Cleared(CallId::new("a")))), "run:a");
+    assert_eq!(words(&turn.handle(Input::Ended(done("a")))), "save:results(a=Done,b=Done) request");
+}
+
+#[test]
+fn a_call_is_planned_only_after_earlier_ones_on_its_path_have_run() {
+    let (mut turn, effects) = started(&["a", "b", "c"], vec![writes("x"), reads("x"), reads("y")]);
+    assert_eq!(effects, "save:assistant(ToolUse) check:a check:c");
+    turn.handle(Input::Cleared(CallId::new("a")));
+    assert_eq!(words(&turn.handle(Input::Ended(done("a")))), "check:b");
+}
+
+#[test]
+fn a_command_waits_for_every_write_and_every_write_waits_for_it() {
+    let (mut turn, effects) =
+        started(&["w", "c", "v", "r"], vec![writes("x"), command(), writes("y"), reads("z")]);
+    assert_eq!(effects, "save:assistant(ToolUse) check:w check:r");
+    assert_eq!(words(&turn.handle(Input::Ended(done("w")))), "check:c");
+    assert_eq!(words(&turn.handle(Input::Ended(done("c")))), "check:v");
+}
+
+#[test]
+fn an_interrupt_leaves_no_call_unanswered() {
+    let (mut turn, _) = started(&["a", "b", "c"], vec![reads("x"), reads("y"), writes("y")]);
+    turn.handle(Input::Cleared(CallId::new("a")));
+    assert_eq!(words(&turn.handle(Input::Interrupted)), "cancel");
+    assert_eq!(words(&turn.handle(Input::Cleared(CallId::new("b")))), "", "a late clearance starts nothing");
+    let stopped = CallResult::text(&call("a"), Outcome::Interrupted, "partial output");
+    assert_eq!(
+        words(&turn.handle(Input::Ended(stopped))),
+        "save:results(a=Interrupted,b=Interrupted,c=Interrupted) end:Interrupted"
+    );
+    assert_eq!(words(&turn.handle(Input::Interrupted)), "", "idle: nothing to stop");
+}
+
+#[test]
+fn text_that_was_shown_is_kept_when_the_stream_is_stopped_or_breaks() {
+    let mut turn = Turn::new(0);
+    turn.handle(Input::Said(vec![Part::text("hi")]));
+    turn.handle(Input::Streamed(StreamEvent::Thinking("hmm".into())));
+    turn.handle(Input::Streamed(StreamEvent::Text("half an ".into())));
+    turn.handle(Input::Streamed(StreamEvent::Text("answer".into())));
+    let effects = turn.handle(Input::Interrupted);
+    assert_eq!(words(&effects), "cancel save:assistant(Cut) end:Interrupted");
+    let Some(Effect::Save(Message::Assistant(kept))) = effects.get(1) else { panic!("kept") };
+    assert_eq!(kept.blocks, [Block::Text { text: "half an answer".into() }]);
+
+    turn.handle(Input::Said(vec![Part::text("hi")]));
+    turn.handle(Input::Streamed(StreamEvent::Text("half".into())));
+    let partial = Box::new(answer(&["never"]));
+    let broken = ProviderError::Broken { message: "reset".into(), partial };
+    let effects = turn.handle(Input::Failed(broken));
+    assert_eq!(words(&effects), "save:assistant(Cut) end:failed");
+    let Some(Effect::Save(Message::Assistant(kept))) = effects.first() else { panic!("kept") };
+    assert_eq!(kept.calls().count(), 0, "a half-received answer runs no call");
+}
+
+#[test]
+fn a_rejected_picture_is_taken_out_and_the_request_made_again_but_not_for_ever() {
+    let mut turn = Turn::new(0);
+    turn.handle(Input::Said(vec![Part::text("hi")]));
+    let rejected =
+        || ProviderError::BadRequest { status: 400, message: "image".into(), blames: Blame::Image };
+    for _ in 0..MAX_REPAIRS {
+        assert_eq!(words(&turn.handle(Input::Failed(rejected()))), "repair(Images) request");
+    }
+    assert_eq!(words(&turn.handle(Input::Failed(rejected()))), "end:failed");
+    assert_eq!(words(&turn.handle(Input::Retry)), "request");
+}
+
+#[test]
+fn the_same_failing_call_three_times_stops_and_asks() {
+    let mut turn = Turn::new(0);
+    turn.handle(Input::Said(vec![Part::text("hi")]));
+    let mut last = String::new();
+    for _ in 0..3 {
+        turn.handle(Input::Answered { answer: answer(&["a"]), touches: vec![] });
+        let failed = CallResult::text(&call("a"), Outcome::Failed, "no such file");
+        last = words(&turn.handle(Input::Ended(failed)));
+    }
+    assert_eq!(last, "save:results(a=Failed) ask-loop:3");
+    assert_eq!(words(&turn.handle(Input::LoopAnswered(LoopAnswer::GoOn))), "request");
+}
+
+#[test]
+fn a_turn_has_a_bound_on_its_requests() {
+    let mut turn = Turn::new(1);
+    turn.handle(Input::Said(vec![Part::text("hi")]));
+    turn.handle(Input::Answered { answer: answer(&["a"]), touches: vec![] });
+    assert_eq!(words(&turn.handle(Input::Ended(done("a")))), "save:results(a=Done) end:TooManyRounds(1)");
+}
+
+#[test]
+fn calls_of_one_name_are_told_apart() {
+    let (_, effects) = started(&["a", "a", ""], vec![]);
+    assert_eq!(effects, "save:assistant(ToolUse) check:a check:a_2 check:_2");
+}
+
+fn any_input() -> impl Strategy<Value = Input> {
+    let id = prop::sample::select(vec!["a", "b", "c"]);
+    prop_oneof![
+        Just(Input::Said(vec![Part::text("hi")])),
+        Just(Input::Retry),
+        Just(Input::Streamed(StreamEvent::Text("text\n".into()))),
+        Just(Input::Streamed(StreamEvent::Silent { since: Duration::from_secs(10) })),
+        Just(Input::Answered { answer: answer(&["a", "b"]), touches: vec![reads("x"), command()] }),
+        Just(Input::Answered { answer: answer(&[]), touches: vec![] }),
+        Just(Input::Answered { answer: Answer::default(), touches: vec![] }),
+        Just(Input::Failed(ProviderError::Timeout(Duration::from_secs(1)))),
+        Just(Input::Failed(ProviderError::TooLong { message: "x".into() })),
+        id.clone().prop_map(|id| Input::Cleared(CallId::new(id))),
+        id.prop_map(|id| Input::Ended(done(id))),
+        Just(Input::LoopAnswered(LoopAnswer::Stop)),
+        Just(Input::LoopAnswered(LoopAnswer::GoOn)),
+        Just(Input::Interrupted),
+    ]
+}
+
+proptest! {
+    /// The machine is total, and whatever comes in whatever order, what it saves is a conversation a provider takes.
+    #[test]
+    fn no_order_of_inputs_breaks_the_conversation(inputs in prop::collection::vec(any_input(), 0..60)) {
+        let mut turn = Turn::new(0);
+        let mut transcript = Transcript::default();
+        for input in inputs {
+            for effect in turn.handle(input) {
+                match effect {
+                    Effect::Save(message) => transcript.push(message).unwrap(),
+                    Effect::Request => prop_assert!(transcript.open_calls().is_empty()),
+                    Effect::End(_) => prop_assert!(turn.is_idle()),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
