@@ -1,5 +1,26 @@
 //! Sessions: what was said and done, kept so that nothing is lost.
+//!
+//! One SQLite database (write-ahead log, file mode 0600 in a directory of mode 0700) holds conversations,
+//! scratchpads and the input history; pictures and other large bytes lie beside it, named by their hash.
+//! Conversations are append-only. Two shells share the database; one session is open in one shell at a time.
 
+mod blob;
+mod error;
+mod export;
+mod history;
+mod open;
+mod record;
+mod salvage;
+mod schema;
 mod scratchpad;
+mod search;
+mod store;
 
+pub use error::SessionError;
+pub use export::{markdown, to_json};
+pub use history::HistoryLine;
+pub use open::OpenSession;
+pub use record::{Loaded, Record, State};
 pub use scratchpad::{Entry, MAX_ENTRY, MAX_NAME, Saver, ScratchpadError, Scratchpads};
+pub use search::Hit;
+pub use store::{SessionRow, Store};

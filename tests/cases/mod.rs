@@ -1,1 +1,2 @@
 //! One file per area; each test's name is a sentence.
+mod session;

@@ -1,0 +1,42 @@
+//! Bytes named by their blake3 hash, beside the database: pictures do not belong into rows.
+
+use super::SessionError;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Stores `bytes` under `hash`; what is there already is left alone.
+pub(super) fn put(dir: &Path, hash: &str, bytes: &[u8]) -> Result<(), SessionError> {
+    let path = place(dir, hash);
+    let fail = |source| SessionError::Blob { hash: hash.into(), source };
+    if path.exists() {
+        return Ok(());
+    }
+    let parent = path.parent().unwrap_or(dir);
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(fail)?;
+    let mut file = tempfile::NamedTempFile::new_in(parent).map_err(fail)?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_data()).map_err(fail)?;
+    file.as_file().set_permissions(fs::Permissions::from_mode(0o600)).map_err(fail)?;
+    file.persist(&path).map_err(|e| fail(e.error))?;
+    Ok(())
+}
+
+/// Reads `hash` back; bytes that no longer hash to their name are an error, not an answer.
+pub(super) fn get(dir: &Path, hash: &str) -> Result<Arc<[u8]>, SessionError> {
+    let fail = |source| SessionError::Blob { hash: hash.into(), source };
+    let bytes = fs::read(place(dir, hash)).map_err(fail)?;
+    if blake3::hash(&bytes).to_hex().as_str() != hash {
+        return Err(fail(std::io::Error::new(
+            std::io::ErrorKind::InvalidData,
+            "the content does not match its hash",
+        )));
+    }
+    Ok(bytes.into())
+}
+
+fn place(dir: &Path, hash: &str) -> PathBuf {
+    let shard: String = hash.chars().take(2).collect();
+    dir.join("blobs").join(shard).join(hash)
+}

@@ -1,0 +1,39 @@
+//! What can go wrong with the record of a session.
+
+use std::path::PathBuf;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum SessionError {
+    #[error("cannot use `{path}`: {source}")]
+    Directory { path: PathBuf, source: std::io::Error },
+    #[error("the session database failed: {0}")]
+    Database(#[from] rusqlite::Error),
+    #[error("no session starts with `{0}`")]
+    Missing(String),
+    #[error("`{prefix}` fits several sessions: {candidates}")]
+    Ambiguous { prefix: String, candidates: String },
+    #[error("the session {id} ({title}) is open in another placet (process {holder})")]
+    Elsewhere { id: String, title: String, holder: String },
+    #[error(
+        "the session database `{path}` was written by a newer placet (format {found}, this one knows {known})"
+    )]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error("a message could not be written down: {0}")]
+    Encode(#[from] serde_json::Error),
+    #[error("the stored bytes {hash} cannot be read: {source}")]
+    Blob { hash: String, source: std::io::Error },
+}
+
+impl SessionError {
+    /// True when the database file itself is damaged.
+    pub(super) fn is_corruption(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        match self {
+            SessionError::Database(rusqlite::Error::SqliteFailure(e, _)) => {
+                matches!(e.code, DatabaseCorrupt | NotADatabase)
+            }
+            _ => false,
+        }
+    }
+}

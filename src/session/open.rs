@@ -1,0 +1,183 @@
+//! A session open in this process: the only one that may add to it.
+
+use super::record::{Record, State};
+use super::scratchpad::{Entry, Scratchpads};
+use super::store::{Store, images_mut, now};
+use super::{SessionError, blob};
+use crate::conversation::{Image, Message, SessionId, text_of};
+use rusqlite::params;
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Holds a lock for as long as it lives; the lock goes with the process, however that ends.
+pub struct OpenSession {
+    store: Store,
+    id: SessionId,
+    next: i64,
+    lock: File,
+    lock_path: PathBuf,
+}
+
+impl OpenSession {
+    pub(super) fn new(store: Store, id: SessionId) -> Result<OpenSession, SessionError> {
+        let (lock, lock_path) = hold(&store, &id)?;
+        let next = store.lock().query_row(
+            "SELECT coalesce(max(seq), 0) + 1 FROM entry WHERE session = ?1",
+            [id.as_str()],
+            |row| row.get(0),
+        )?;
+        Ok(OpenSession { store, id, next, lock, lock_path })
+    }
+
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Adds one entry. When it returns, the entry survives the end of this process.
+    pub fn append(&mut self, mut record: Record) -> Result<(), SessionError> {
+        if let Record::Message { message } = &mut record {
+            for image in images_mut(message) {
+                blob::put(self.store.dir(), &image.hash, &image.bytes)?;
+            }
+        }
+        let body = serde_json::to_string(&record)?;
+        let at = now();
+        let mut conn = self.store.lock();
+        let tx = conn.transaction()?;
+        tx.prepare_cached("INSERT INTO entry (session, seq, at, body) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![self.id.as_str(), self.next, at, body])?;
+        tx.prepare_cached("UPDATE session SET updated = ?2 WHERE id = ?1")?
+            .execute(params![self.id.as_str(), at])?;
+        if let Record::Message { message } = &record {
+            let text = searchable(message);
+            if !text.is_empty() {
+                tx.prepare_cached("INSERT INTO said (text, session, seq) VALUES (?1, ?2, ?3)")?
+                    .execute(params![text, self.id.as_str(), self.next])?;
+            }
+            // The whole message supersedes what was kept of its beginning.
+            tx.prepare_cached("DELETE FROM state WHERE session = ?1 AND key = ?2")?
+                .execute(params![self.id.as_str(), State::Partial.key()])?;
+        }
+        tx.commit()?;
+        self.next += 1;
+        Ok(())
+    }
+
+    pub fn set(&self, state: State, value: &str) -> Result<(), SessionError> {
+        self.store
+            .lock()
+            .prepare_cached("INSERT OR REPLACE INTO state (session, key, value) VALUES (?1, ?2, ?3)")?
+            .execute(params![self.id.as_str(), state.key(), value])?;
+        Ok(())
+    }
+
+    pub fn state(&self, state: State) -> Result<Option<String>, SessionError> {
+        self.store.state(&self.id, state)
+    }
+
+    /// The session's scratchpads; each change is saved before it counts.
+    pub fn scratchpads(&self) -> Result<Arc<Scratchpads>, SessionError> {
+        let entries = self.stored_pads()?;
+        let (store, id) = (self.store.clone(), self.id.clone());
+        let save = move |name: &str, entry: Option<&Entry>| {
+            save_pad(&store, &id, name, entry).map_err(|e| e.to_string())
+        };
+        Ok(Arc::new(Scratchpads::saved(entries, Box::new(save))))
+    }
+
+    fn stored_pads(&self) -> Result<BTreeMap<String, Entry>, SessionError> {
+        let conn = self.store.lock();
+        let mut query = conn.prepare("SELECT name, body FROM scratchpad WHERE session = ?1")?;
+        let rows = query.query_map([self.id.as_str()], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
+        let mut out = BTreeMap::new();
+        for row in rows {
+            let (name, body) = row?;
+            let entry = match serde_json::from_str::<Stored>(&body)? {
+                Stored::Text(text) => Entry::Text(text),
+                Stored::Image(mut image) => {
+                    // A picture whose bytes are gone is no entry any more.
+                    let Ok(bytes) = blob::get(self.store.dir(), &image.hash) else { continue };
+                    image.bytes = bytes;
+                    Entry::Image(image)
+                }
+            };
+            out.insert(name, entry);
+        }
+        Ok(out)
+    }
+
+    /// Gives the lock back and removes its file: for a session that no longer exists.
+    pub(super) fn forget(self) {
+        drop(fs::remove_file(&self.lock_path));
+        drop(self.lock);
+    }
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Stored {
+    Text(String),
+    Image(Image),
+}
+
+fn save_pad(store: &Store, id: &SessionId, name: &str, entry: Option<&Entry>) -> Result<(), SessionError> {
+    let stored = match entry {
+        None => {
+            let sql = "DELETE FROM scratchpad WHERE session = ?1 AND name = ?2";
+            store.lock().execute(sql, params![id.as_str(), name])?;
+            return Ok(());
+        }
+        Some(Entry::Text(text)) => Stored::Text(text.clone()),
+        Some(Entry::Image(image)) => {
+            blob::put(store.dir(), &image.hash, &image.bytes)?;
+            Stored::Image(image.clone())
+        }
+    };
+    let body = serde_json::to_string(&stored)?;
+    let sql = "INSERT OR REPLACE INTO scratchpad (session, name, body) VALUES (?1, ?2, ?3)";
+    store.lock().execute(sql, params![id.as_str(), name, body])?;
+    Ok(())
+}
+
+fn hold(store: &Store, id: &SessionId) -> Result<(File, PathBuf), SessionError> {
+    let dir = store.dir().join("open");
+    let path = dir.join(id.as_str());
+    let fail = |source| SessionError::Directory { path: path.clone(), source };
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(fail)?;
+    let mut options = fs::OpenOptions::new();
+    let mut lock =
+        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(fail)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            drop(lock.read_to_string(&mut holder));
+            let title = store.find(id.as_str()).map(|row| row.title).unwrap_or_default();
+            return Err(SessionError::Elsewhere { id: id.to_string(), title, holder });
+        }
+        Err(TryLockError::Error(source)) => return Err(fail(source)),
+    }
+    lock.set_len(0).and_then(|()| lock.rewind()).map_err(fail)?;
+    write!(lock, "{}", std::process::id()).map_err(fail)?;
+    Ok((lock, path))
+}
+
+/// The text of a message that search looks through: what was said, and what calls gave back.
+fn searchable(message: &Message) -> String {
+    match message {
+        Message::User { parts } => text_of(parts),
+        Message::Assistant(answer) => {
+            let calls = answer.calls().map(|c| format!("\n{} {}", c.name, c.input.to_replay()));
+            answer.text() + &calls.collect::<String>()
+        }
+        Message::Results { results } => results.iter().map(|r| r.body()).collect::<Vec<_>>().join("\n"),
+    }
+}

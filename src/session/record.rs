@@ -1,0 +1,55 @@
+//! What a session is made of, entry by entry.
+
+use crate::conversation::{Message, Transcript, Usage};
+use serde::{Deserialize, Serialize};
+
+/// One entry. Entries are never changed; the newest word on a thing counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Record {
+    Message {
+        message: Message,
+    },
+    /// A picture that the provider will not take: from here on a note stands in its place.
+    Withheld {
+        hash: String,
+        reason: String,
+    },
+    /// What one request cost.
+    Cost {
+        model: String,
+        usage: Usage,
+    },
+}
+
+/// A session read back.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    pub transcript: Transcript,
+    pub withheld: Vec<(String, String)>,
+    pub usage: Usage,
+    /// The prompt tokens of the last request: how full the window is.
+    pub last_prompt: u64,
+    /// What could not be read, or had to be completed, in sentences for the person.
+    pub dropped: Vec<String>,
+    /// Messages that complete what a crash left open; whoever resumes the session adds them to it.
+    pub repairs: Vec<Message>,
+}
+
+/// Values of which only the newest counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// What the model has seen of which file.
+    Ledger,
+    /// The answer that is streaming now.
+    Partial,
+}
+
+impl State {
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            State::Ledger => "ledger",
+            State::Partial => "partial",
+        }
+    }
+}

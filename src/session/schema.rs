@@ -1,0 +1,71 @@
+//! The tables, and how an older database becomes a newer one.
+
+use super::SessionError;
+use rusqlite::Connection;
+use std::path::Path;
+use std::time::Duration;
+
+/// The format this program writes. Older ones are migrated step by step; newer ones are refused.
+pub(super) const VERSION: i64 = 1;
+
+/// `migrations[n]` leads from format n to n + 1.
+const MIGRATIONS: [&str; 1] = ["
+    CREATE TABLE session (
+        id TEXT PRIMARY KEY, title TEXT NOT NULL, cwd TEXT NOT NULL,
+        created INTEGER NOT NULL, updated INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX session_by_age ON session (updated);
+    CREATE TABLE entry (
+        session TEXT NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL,
+        PRIMARY KEY (session, seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE state (
+        session TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (session, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE scratchpad (
+        session TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (session, name)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE history (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, cwd TEXT NOT NULL, line TEXT NOT NULL) STRICT;
+    CREATE VIRTUAL TABLE said USING fts5(text, session UNINDEXED, seq UNINDEXED, tokenize = 'trigram');
+"];
+
+/// Opens the database and brings it to [`VERSION`]. Several processes may do so at once.
+pub(super) fn open(path: &Path) -> Result<Connection, SessionError> {
+    let conn = Connection::open(path)?;
+    conn.busy_timeout(Duration::from_secs(5))?;
+    conn.pragma_update(None, "journal_mode", "WAL")?;
+    // With a write-ahead log this loses nothing when the process dies, and at most the last writes when the
+    // machine does.
+    conn.pragma_update(None, "synchronous", "NORMAL")?;
+    let found = version(&conn)?;
+    if found > VERSION {
+        return Err(SessionError::Newer { path: path.into(), found, known: VERSION });
+    }
+    if found < VERSION {
+        migrate(&conn)?;
+    }
+    Ok(conn)
+}
+
+fn migrate(conn: &Connection) -> Result<(), SessionError> {
+    conn.execute_batch("BEGIN IMMEDIATE")?;
+    // Another process may have been first while this one waited for the lock.
+    let steps =
+        version(conn).map(|from| MIGRATIONS.iter().enumerate().skip(usize::try_from(from).unwrap_or(0)));
+    let done = steps.and_then(|steps| {
+        for (from, sql) in steps {
+            conn.execute_batch(sql)?;
+            conn.pragma_update(None, "user_version", i64::try_from(from + 1).unwrap_or(VERSION))?;
+        }
+        Ok(conn.execute_batch("COMMIT")?)
+    });
+    if done.is_err() {
+        // The error of the step matters more than one of the rollback.
+        drop(conn.execute_batch("ROLLBACK"));
+    }
+    done
+}
+
+fn version(conn: &Connection) -> Result<i64, SessionError> {
+    Ok(conn.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+}

@@ -1,0 +1,262 @@
+//! The database as a whole: listing, finding, reading and deleting sessions.
+
+use super::record::{Loaded, Record, State};
+use super::{SessionError, blob, open, salvage, schema};
+use crate::conversation::{Image, Message, Part, SessionId};
+use rusqlite::{Connection, OptionalExtension, params};
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A cheap handle; clones share one connection.
+#[derive(Clone)]
+pub struct Store {
+    conn: Arc<Mutex<Connection>>,
+    dir: PathBuf,
+}
+
+/// A line of the session list.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SessionRow {
+    pub id: SessionId,
+    pub title: String,
+    pub cwd: PathBuf,
+    /// Milliseconds since 1970.
+    pub created: i64,
+    pub updated: i64,
+    pub entries: i64,
+}
+
+impl Store {
+    /// Opens the store in `dir`, making both. A damaged database is set aside unchanged, what can be read of it is
+    /// carried over, and the sentences say so.
+    pub fn open(dir: &Path) -> Result<(Store, Vec<String>), SessionError> {
+        let fail = |source| SessionError::Directory { path: dir.into(), source };
+        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(fail)?;
+        let path = dir.join("placet.db");
+        let (conn, notes) = match schema::open(&path) {
+            Err(e) if e.is_corruption() => salvage::rescue(&path)?,
+            other => (other?, Vec::new()),
+        };
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(fail)?;
+        Ok((Store { conn: Arc::new(Mutex::new(conn)), dir: dir.into() }, notes))
+    }
+
+    /// Folds the log into the database file: before a copy is taken.
+    pub fn checkpoint(&self) -> Result<(), SessionError> {
+        Ok(self.lock().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Starts a session and opens it here.
+    pub fn create(&self, cwd: &Path, title: &str) -> Result<open::OpenSession, SessionError> {
+        let millis = now();
+        let random = random_bits();
+        let id = SessionId::from_parts(u64::try_from(millis).unwrap_or(0), random);
+        self.lock().execute(
+            "INSERT INTO session (id, title, cwd, created, updated) VALUES (?1, ?2, ?3, ?4, ?4)",
+            params![id.as_str(), title, cwd.to_string_lossy(), millis],
+        )?;
+        open::OpenSession::new(self.clone(), id)
+    }
+
+    /// Opens an existing session here, or says where it is open.
+    pub fn resume(&self, id: &SessionId) -> Result<open::OpenSession, SessionError> {
+        open::OpenSession::new(self.clone(), id.clone())
+    }
+
+    /// Sessions, the most recently used first.
+    pub fn list(&self, limit: usize) -> Result<Vec<SessionRow>, SessionError> {
+        let conn = self.lock();
+        let mut query = conn.prepare(
+            "SELECT id, title, cwd, created, updated, (SELECT count(*) FROM entry WHERE session = id)
+             FROM session ORDER BY updated DESC, id DESC LIMIT ?1",
+        )?;
+        let rows = query.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], row)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The session whose name starts with `prefix`, if it is one.
+    pub fn find(&self, prefix: &str) -> Result<SessionRow, SessionError> {
+        let conn = self.lock();
+        let mut query = conn.prepare(
+            "SELECT id, title, cwd, created, updated, (SELECT count(*) FROM entry WHERE session = id)
+             FROM session WHERE substr(id, 1, length(?1)) = ?1 ORDER BY updated DESC LIMIT 4",
+        )?;
+        let mut rows: Vec<SessionRow> = query.query_map([prefix], row)?.collect::<Result<_, _>>()?;
+        match (rows.len(), prefix.is_empty()) {
+            (0, _) | (_, true) => Err(SessionError::Missing(prefix.into())),
+            (1, _) => Ok(rows.remove(0)),
+            _ => {
+                let candidates = rows.iter().map(|r| r.id.to_string()).collect::<Vec<_>>().join(", ");
+                Err(SessionError::Ambiguous { prefix: prefix.into(), candidates })
+            }
+        }
+    }
+
+    /// The session last used in `cwd`.
+    pub fn latest(&self, cwd: &Path) -> Result<Option<SessionId>, SessionError> {
+        let found = self
+            .lock()
+            .query_row(
+                "SELECT id FROM session WHERE cwd = ?1 ORDER BY updated DESC, id DESC LIMIT 1",
+                [cwd.to_string_lossy()],
+                |row| row.get::<_, String>(0),
+            )
+            .optional()?;
+        Ok(found.map(SessionId))
+    }
+
+    /// Reads a session. Entries that cannot be read are left out and named; a call that was never answered (a
+    /// crash) is answered as interrupted.
+    pub fn load(&self, id: &SessionId) -> Result<Loaded, SessionError> {
+        let mut loaded = Loaded::default();
+        for (seq, body) in self.bodies(id, &mut loaded.dropped) {
+            match serde_json::from_str::<Record>(&body) {
+                Ok(record) => self.take(record, &mut loaded),
+                Err(e) => loaded.dropped.push(format!("entry {seq} cannot be read: {e}")),
+            }
+        }
+        if let Some(partial) = self.state(id, State::Partial)? {
+            if let Ok(answer) = serde_json::from_str(&partial) {
+                let message = Message::Assistant(answer);
+                if loaded.transcript.push(message.clone()).is_ok() {
+                    loaded.repairs.push(message);
+                    loaded.dropped.push(
+                        "the last answer was still arriving; what had come is kept, marked as cut".into(),
+                    );
+                }
+            }
+        }
+        if let Some(closing) = loaded.transcript.close_open_calls("placet was stopped before this call ended")
+        {
+            loaded.repairs.push(closing);
+            loaded
+                .dropped
+                .push("calls that were running when placet stopped are marked as interrupted".into());
+        }
+        Ok(loaded)
+    }
+
+    /// Removes a session for good, with everything that only it has.
+    pub fn delete(&self, id: &SessionId) -> Result<(), SessionError> {
+        // Holding its lock proves that no shell is writing to it.
+        let held = self.resume(id)?;
+        let mut conn = self.lock();
+        let tx = conn.transaction()?;
+        for sql in [
+            "DELETE FROM entry WHERE session = ?1",
+            "DELETE FROM state WHERE session = ?1",
+            "DELETE FROM scratchpad WHERE session = ?1",
+            "DELETE FROM said WHERE session = ?1",
+            "DELETE FROM session WHERE id = ?1",
+        ] {
+            tx.execute(sql, [id.as_str()])?;
+        }
+        tx.commit()?;
+        drop(conn);
+        held.forget();
+        Ok(())
+    }
+
+    pub(super) fn state(&self, id: &SessionId, state: State) -> Result<Option<String>, SessionError> {
+        let found = self.lock().query_row(
+            "SELECT value FROM state WHERE session = ?1 AND key = ?2",
+            params![id.as_str(), state.key()],
+            |row| row.get(0),
+        );
+        Ok(found.optional()?)
+    }
+
+    /// Entries in order; where the file is damaged, those before the damage.
+    fn bodies(&self, id: &SessionId, dropped: &mut Vec<String>) -> Vec<(i64, String)> {
+        let conn = self.lock();
+        let mut out = Vec::new();
+        let mut read = || -> rusqlite::Result<()> {
+            let mut query = conn.prepare("SELECT seq, body FROM entry WHERE session = ?1 ORDER BY seq")?;
+            let mut rows = query.query([id.as_str()])?;
+            while let Some(row) = rows.next()? {
+                out.push((row.get(0)?, row.get(1)?));
+            }
+            Ok(())
+        };
+        if let Err(e) = read() {
+            dropped.push(format!("the database is damaged; entries after {} are lost: {e}", out.len()));
+        }
+        out
+    }
+
+    fn take(&self, record: Record, loaded: &mut Loaded) {
+        match record {
+            Record::Message { mut message } => {
+                self.fill_images(&mut message, loaded);
+                if let Err(e) = loaded.transcript.push(message) {
+                    loaded
+                        .dropped
+                        .push(format!("a message that does not follow from the one before is left out: {e}"));
+                }
+            }
+            Record::Withheld { hash, reason } => loaded.withheld.push((hash, reason)),
+            Record::Cost { usage, .. } => {
+                loaded.usage += usage;
+                loaded.last_prompt = usage.prompt();
+            }
+        }
+    }
+
+    fn fill_images(&self, message: &mut Message, loaded: &mut Loaded) {
+        for image in images_mut(message) {
+            match blob::get(&self.dir, &image.hash) {
+                Ok(bytes) => image.bytes = bytes,
+                Err(e) => loaded.withheld.push((image.hash.clone(), e.to_string())),
+            }
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Connection> {
+        self.conn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Every picture in a message.
+pub(super) fn images_mut(message: &mut Message) -> Vec<&mut Image> {
+    fn of(parts: &mut [Part]) -> impl Iterator<Item = &mut Image> {
+        parts.iter_mut().filter_map(|p| match p {
+            Part::Image(image) => Some(image),
+            Part::Text { .. } => None,
+        })
+    }
+    match message {
+        Message::User { parts } => of(parts).collect(),
+        Message::Results { results } => results.iter_mut().flat_map(|r| of(&mut r.parts)).collect(),
+        Message::Assistant(_) => Vec::new(),
+    }
+}
+
+fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<SessionRow> {
+    Ok(SessionRow {
+        id: SessionId(row.get(0)?),
+        title: row.get(1)?,
+        cwd: PathBuf::from(row.get::<_, String>(2)?),
+        created: row.get(3)?,
+        updated: row.get(4)?,
+        entries: row.get(5)?,
+    })
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn random_bits() -> u32 {
+    use std::hash::{BuildHasher, Hasher};
+    // The standard library seeds each of these from the system's random source.
+    (std::collections::hash_map::RandomState::new().build_hasher().finish() & u64::from(u32::MAX)) as u32
+}
