@@ -1,1 +1,19 @@
-//! To be built.
+//! Settings: layers of values, each of which knows where it came from.
+//!
+//! Knows nobody: it yields plain values, and `app` maps them to each module's options. A mistake in a file is told
+//! with its place and the rest applies, except where permissions are concerned: there every doubt falls to the
+//! stricter side.
+
+mod key;
+mod layer;
+mod merge;
+mod paths;
+mod problem;
+mod trust;
+
+pub use key::{KEYS, Key, Kind, Trust};
+pub use layer::{Layer, Origin, Setting};
+pub use merge::{Config, Sources};
+pub use paths::Paths;
+pub use problem::Problem;
+pub use trust::{Project, TrustStore};

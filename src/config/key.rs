@@ -1,0 +1,247 @@
+//! Every key there is: one table that checks files, feeds `config show` and makes the reference page.
+
+/// What a value must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    Number,
+    Flag,
+    /// A list of texts; lists of several layers are joined.
+    Texts,
+}
+
+/// What a project's file may say before the person trusts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Looks only: always taken.
+    Harmless,
+    /// Taken only where it makes things stricter.
+    Tightens,
+    /// Not taken.
+    Needed,
+}
+
+#[derive(Debug)]
+pub struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// As it would stand in a file; empty where there is none.
+    pub default: &'static str,
+    pub trust: Trust,
+    pub help: &'static str,
+}
+
+const MODES: &[&str] = &["none", "read", "ask", "write", "unrestricted"];
+const DIALECTS: &[&str] = &["anthropic", "openai-chat"];
+
+/// `*` in a name stands for any one segment.
+pub const KEYS: &[Key] = &[
+    key("mode", Kind::Word(MODES), "\"read\"", Trust::Tightens, "The mode a session starts in."),
+    key(
+        "modes",
+        Kind::Texts,
+        "[\"read\", \"ask\", \"write\"]",
+        Trust::Needed,
+        "The modes Shift+Tab goes through.",
+    ),
+    key(
+        "provider",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "The provider's name: a built-in one or one from `[providers]`. Without it: the first whose key is in the environment, else `offline`.",
+    ),
+    key("model", Kind::Text, "", Trust::Needed, "The model's name, as the provider calls it."),
+    key("base_url", Kind::Text, "", Trust::Needed, "Where the provider is, if not at its usual address."),
+    key(
+        "api_key_command",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "A command whose first line of output is the key. Run at the first request, at most 10 seconds.",
+    ),
+    key(
+        "max_output_tokens",
+        Kind::Number,
+        "",
+        Trust::Needed,
+        "The most tokens of one answer. Without it: what the model is known to allow.",
+    ),
+    key(
+        "context_window",
+        Kind::Number,
+        "",
+        Trust::Needed,
+        "The model's window in tokens, where placet does not know it.",
+    ),
+    key(
+        "vision",
+        Kind::Flag,
+        "",
+        Trust::Needed,
+        "Whether the model takes pictures, where placet does not know it.",
+    ),
+    key(
+        "max_turns",
+        Kind::Number,
+        "200",
+        Trust::Tightens,
+        "The most requests one turn may make; 0 means no bound.",
+    ),
+    key("append_system_prompt", Kind::Text, "", Trust::Needed, "Text added to the end of the system prompt."),
+    key(
+        "permission.allow",
+        Kind::Texts,
+        "[]",
+        Trust::Needed,
+        "Rules that answer yes where the mode would ask: `run_command(cargo test*)`.",
+    ),
+    key("permission.ask", Kind::Texts, "[]", Trust::Harmless, "Rules that always ask."),
+    key(
+        "permission.deny",
+        Kind::Texts,
+        "[]",
+        Trust::Harmless,
+        "Rules that refuse, in every mode: `read(.env)`.",
+    ),
+    key(
+        "tools.command_timeout_ms",
+        Kind::Number,
+        "120000",
+        Trust::Needed,
+        "How long a command may run where the call does not say.",
+    ),
+    key(
+        "tools.inline_bytes",
+        Kind::Number,
+        "30000",
+        Trust::Needed,
+        "Results longer than this go to a scratchpad, with a preview.",
+    ),
+    key(
+        "network.silence_seconds",
+        Kind::Number,
+        "180",
+        Trust::Needed,
+        "A stream that says nothing for this long is given up.",
+    ),
+    key(
+        "network.attempts",
+        Kind::Number,
+        "5",
+        Trust::Needed,
+        "How often a request is tried when the provider is busy or out of reach.",
+    ),
+    key(
+        "ui.theme",
+        Kind::Text,
+        "\"auto\"",
+        Trust::Harmless,
+        "`auto`, or the name of a theme: dark, light, high-contrast, mono.",
+    ),
+    key(
+        "ui.color",
+        Kind::Word(&["auto", "always", "never"]),
+        "\"auto\"",
+        Trust::Harmless,
+        "Colour: `auto` follows the terminal and NO_COLOR.",
+    ),
+    key(
+        "ui.edit_mode",
+        Kind::Word(&["emacs", "vi"]),
+        "\"emacs\"",
+        Trust::Harmless,
+        "The prompt's key bindings.",
+    ),
+    key(
+        "ui.motion",
+        Kind::Word(&["normal", "none"]),
+        "\"normal\"",
+        Trust::Harmless,
+        "`none`: nothing on the screen moves without new information.",
+    ),
+    key(
+        "ui.fold_lines",
+        Kind::Number,
+        "6",
+        Trust::Harmless,
+        "Lines of a call's output shown before it is folded.",
+    ),
+    key("ui.history_lines", Kind::Number, "1000", Trust::Harmless, "Lines of input history loaded at start."),
+    key(
+        "editor",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "The editor for Ctrl-X Ctrl-E. Without it: VISUAL, EDITOR, then vi.",
+    ),
+    key(
+        "providers.*.dialect",
+        Kind::Word(DIALECTS),
+        "\"openai-chat\"",
+        Trust::Needed,
+        "The wire format a provider of your own speaks.",
+    ),
+    key(
+        "providers.*.base_url",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "Its address, up to and including `/v1` where it has one.",
+    ),
+    key(
+        "providers.*.key_env",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "The environment variable that holds its key; none for local servers.",
+    ),
+    key("providers.*.api_key_command", Kind::Text, "", Trust::Needed, "A command that prints its key."),
+    key("providers.*.model", Kind::Text, "", Trust::Needed, "The model used when none is named."),
+];
+
+const fn key(name: &'static str, kind: Kind, default: &'static str, trust: Trust, help: &'static str) -> Key {
+    Key { name, kind, default, trust, help }
+}
+
+impl Key {
+    /// The key that `name` is an instance of: `providers.mine.model` is one of `providers.*.model`.
+    pub fn find(name: &str) -> Option<&'static Key> {
+        KEYS.iter().find(|key| {
+            let (mut pattern, mut segments) = (key.name.split('.'), name.split('.'));
+            loop {
+                match (pattern.next(), segments.next()) {
+                    (None, None) => return true,
+                    (Some("*"), Some(segment)) if !segment.is_empty() => {}
+                    (Some(p), Some(s)) if p == s => {}
+                    _ => return false,
+                }
+            }
+        })
+    }
+
+    /// True when `prefix` is a table that holds keys.
+    pub(super) fn is_table(prefix: &str) -> bool {
+        let depth = prefix.split('.').count();
+        KEYS.iter().any(|key| {
+            let names: Vec<&str> = key.name.split('.').collect();
+            let heads = names.iter().take(depth).zip(prefix.split('.')).all(|(k, p)| *k == p || *k == "*");
+            names.len() > depth && heads
+        })
+    }
+}
+
+impl Kind {
+    /// What was wanted, as words for an error.
+    pub fn describe(self) -> String {
+        match self {
+            Kind::Text => "a string".into(),
+            Kind::Word(words) => format!("one of {}", words.join(", ")),
+            Kind::Number => "a whole number, 0 or more".into(),
+            Kind::Flag => "true or false".into(),
+            Kind::Texts => "a list of strings".into(),
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! One layer: a file, the environment or the flags, as checked values with their places.
+
+use super::key::{Key, Kind};
+use super::problem::Problem;
+use crate::text::suggest;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use toml_edit::{Document, Item, TableLike, Value};
+
+/// Where a value came from. Later ones win over earlier ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Default,
+    User { path: PathBuf, line: usize },
+    Project { path: PathBuf, line: usize },
+    Environment(String),
+    Flag(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::User { path, line } => write!(f, "user file {}, line {line}", path.display()),
+            Origin::Project { path, line } => write!(f, "project file {}, line {line}", path.display()),
+            Origin::Environment(name) => write!(f, "environment {name}"),
+            Origin::Flag(flag) => write!(f, "flag {flag}"),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setting {
+    Text(String),
+    Number(u64),
+    Flag(bool),
+    Texts(Vec<String>),
+}
+
+impl fmt::Display for Setting {
+    /// As it would stand in a file.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Setting::Text(text) => write!(f, "{}", Value::from(text.as_str()).to_string().trim()),
+            Setting::Number(n) => write!(f, "{n}"),
+            Setting::Flag(b) => write!(f, "{b}"),
+            Setting::Texts(list) => {
+                let quoted: Vec<String> =
+                    list.iter().map(|t| Value::from(t.as_str()).to_string().trim().to_string()).collect();
+                write!(f, "[{}]", quoted.join(", "))
+            }
+        }
+    }
+}
+
+/// Checked values of one source, in the order in which they stand.
+#[derive(Clone, Debug, Default)]
+pub struct Layer {
+    pub values: Vec<(String, Setting, Origin)>,
+    pub problems: Vec<Problem>,
+}
+
+#[derive(Clone, Copy)]
+enum Owner {
+    User,
+    Project,
+}
+
+impl Layer {
+    pub fn user_file(path: &Path, text: &str) -> Layer {
+        Layer::file(path, text, Owner::User)
+    }
+
+    pub fn project_file(path: &Path, text: &str) -> Layer {
+        Layer::file(path, text, Owner::Project)
+    }
+
+    fn file(path: &Path, text: &str, owner: Owner) -> Layer {
+        let mut layer = Layer::default();
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+        match Document::parse(text) {
+            Ok(document) => {
+                let reader = Reader { path, text, owner };
+                reader.table(document.as_table(), "", &mut layer);
+            }
+            Err(e) => {
+                let (line, column) = line_column(text, e.span().map_or(0, |s| s.start));
+                layer.problems.push(Problem {
+                    place: Some((path.into(), line, column)),
+                    message: e.message().to_string(),
+                    hint: Some("nothing of this file applies until it is mended; calls that would have been allowed ask".into()),
+                    permission: true,
+                });
+            }
+        }
+        layer
+    }
+
+    /// `PLACET_UI_THEME=dark` sets `ui.theme`; lists are split at commas. Variables of other purposes are left alone.
+    pub fn environment(variables: impl IntoIterator<Item = (String, String)>) -> Layer {
+        let mut layer = Layer::default();
+        for (name, text) in variables {
+            let Some(key) =
+                super::key::KEYS.iter().find(|k| !k.name.contains('*') && variable(k.name) == name)
+            else {
+                continue;
+            };
+            layer.take_text(key, key.name, &text, Origin::Environment(name.clone()), &name);
+        }
+        layer
+    }
+
+    /// `KEY=VALUE` as given to `--set`.
+    pub fn set(&mut self, assignment: &str) {
+        let flag = format!("--set {assignment}");
+        let Some((name, text)) = assignment.split_once('=') else {
+            self.problem(&flag, "the form is KEY=VALUE".into(), None, false);
+            return;
+        };
+        match Key::find(name) {
+            Some(key) => self.take_text(key, name, text, Origin::Flag("--set".into()), &flag),
+            None => {
+                let (message, hint) = unknown(name);
+                self.problem(&flag, message, hint, name.starts_with("permission"));
+            }
+        }
+    }
+
+    /// A flag of its own that stands for a key.
+    pub fn flag(&mut self, name: &str, text: &str, flag: &str) {
+        if let Some(key) = Key::find(name) {
+            self.take_text(key, name, text, Origin::Flag(flag.into()), flag);
+        }
+    }
+
+    /// A list from a repeatable flag: each text is one item, commas and all.
+    pub fn flag_list(&mut self, name: &str, items: &[String], flag: &str) {
+        if !items.is_empty() {
+            self.values.push((name.into(), Setting::Texts(items.to_vec()), Origin::Flag(flag.into())));
+        }
+    }
+
+    fn take_text(&mut self, key: &Key, name: &str, text: &str, origin: Origin, whence: &str) {
+        let parsed = match key.kind {
+            Kind::Text => Some(Setting::Text(text.into())),
+            Kind::Word(words) => words.contains(&text).then(|| Setting::Text(text.into())),
+            Kind::Number => text.trim().parse().ok().map(Setting::Number),
+            Kind::Flag => text.trim().parse().ok().map(Setting::Flag),
+            Kind::Texts => Some(Setting::Texts(split_list(text))),
+        };
+        match parsed {
+            Some(setting) => self.values.push((name.into(), setting, origin)),
+            None => {
+                let message = format!("`{name}` must be {}, not `{text}`", key.kind.describe());
+                self.problem(whence, message, None, is_permission(name));
+            }
+        }
+    }
+
+    fn problem(&mut self, whence: &str, message: String, hint: Option<String>, permission: bool) {
+        self.problems.push(Problem {
+            place: None,
+            message: format!("{whence}: {message}"),
+            hint,
+            permission,
+        });
+    }
+}
+
+/// The environment variable of a key.
+pub(super) fn variable(name: &str) -> String {
+    format!("PLACET_{}", name.replace('.', "_").to_uppercase())
+}
+
+fn split_list(text: &str) -> Vec<String> {
+    text.split(',').map(|item| item.trim().to_string()).filter(|item| !item.is_empty()).collect()
+}
+
+fn is_permission(name: &str) -> bool {
+    name == "mode" || name == "modes" || name.starts_with("permission")
+}
+
+fn unknown(name: &str) -> (String, Option<String>) {
+    let names = super::key::KEYS.iter().map(|k| k.name);
+    let hint = suggest::closest(name, names).map(|near| format!("did you mean `{near}`?"));
+    (
+        format!("there is no setting `{name}`"),
+        hint.or_else(|| Some("`placet config show` lists them all".into())),
+    )
+}
+
+fn line_column(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at.min(text.len())).unwrap_or("");
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    (line, column)
+}
+
+/// Walks one parsed file.
+struct Reader<'a> {
+    path: &'a Path,
+    text: &'a str,
+    owner: Owner,
+}
+
+impl Reader<'_> {
+    fn table(&self, table: &dyn TableLike, prefix: &str, layer: &mut Layer) {
+        for (name, item) in table.iter() {
+            let full = if prefix.is_empty() { name.to_string() } else { format!("{prefix}.{name}") };
+            let span = table.get_key_value(name).and_then(|(key, _)| key.span()).or_else(|| item.span());
+            let place = line_column(self.text, span.map_or(0, |s| s.start));
+            match (Key::find(&full), item.as_table_like()) {
+                (Some(key), _) => match convert(key.kind, item) {
+                    Some(setting) => layer.values.push((full, setting, self.origin(place.0))),
+                    None => {
+                        let message =
+                            format!("`{full}` must be {}, not {}", key.kind.describe(), item.type_name());
+                        self.problem(layer, place, message, None, is_permission(&full));
+                    }
+                },
+                (None, Some(inner)) if Key::is_table(&full) => self.table(inner, &full, layer),
+                (None, _) => {
+                    let (message, hint) = unknown(&full);
+                    self.problem(layer, place, message, hint, full.starts_with("permission"));
+                }
+            }
+        }
+    }
+
+    fn origin(&self, line: usize) -> Origin {
+        let path = self.path.into();
+        match self.owner {
+            Owner::User => Origin::User { path, line },
+            Owner::Project => Origin::Project { path, line },
+        }
+    }
+
+    fn problem(
+        &self,
+        layer: &mut Layer,
+        (line, column): (usize, usize),
+        message: String,
+        hint: Option<String>,
+        permission: bool,
+    ) {
+        layer.problems.push(Problem {
+            place: Some((self.path.into(), line, column)),
+            message,
+            hint,
+            permission,
+        });
+    }
+}
+
+fn convert(kind: Kind, item: &Item) -> Option<Setting> {
+    match kind {
+        Kind::Text => item.as_str().map(|t| Setting::Text(t.into())),
+        Kind::Word(words) => item.as_str().filter(|t| words.contains(t)).map(|t| Setting::Text(t.into())),
+        Kind::Number => item.as_integer().and_then(|n| u64::try_from(n).ok()).map(Setting::Number),
+        Kind::Flag => item.as_bool().map(Setting::Flag),
+        Kind::Texts => {
+            let list: Option<Vec<String>> =
+                item.as_array()?.iter().map(|v| v.as_str().map(String::from)).collect();
+            list.map(Setting::Texts)
+        }
+    }
+}

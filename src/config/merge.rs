@@ -1,0 +1,172 @@
+//! All layers together: the effective value of each key, and where it came from.
+
+use super::key::{KEYS, Key, Kind, Trust};
+use super::layer::{Layer, Origin, Setting};
+use super::problem::Problem;
+use super::trust::Project;
+use std::collections::BTreeMap;
+
+/// The layers, weakest first.
+#[derive(Debug, Default)]
+pub struct Sources {
+    pub user: Layer,
+    pub project: Option<Project>,
+    pub environment: Layer,
+    pub flags: Layer,
+}
+
+/// Effective settings. Lists are joined over all layers; of everything else the strongest layer's word counts.
+#[derive(Debug, Default)]
+pub struct Config {
+    values: BTreeMap<String, (Setting, Origin)>,
+    lists: BTreeMap<String, Vec<(String, Origin)>>,
+    pub problems: Vec<Problem>,
+    /// Settings of an untrusted project that were left out, as `key = value`.
+    pub untrusted: Vec<String>,
+    /// A permission could not be read somewhere: see [`Config::strict`].
+    strict: bool,
+}
+
+impl Config {
+    pub fn merge(sources: Sources) -> Config {
+        let mut config = Config::default();
+        for key in KEYS.iter().filter(|k| !k.default.is_empty() && !k.name.contains('*')) {
+            config.take_default(key);
+        }
+        config.take_layer(sources.user);
+        if let Some(project) = sources.project {
+            config.take_project(project);
+        }
+        config.take_layer(sources.environment);
+        config.take_layer(sources.flags);
+        config
+    }
+
+    /// True when some permission setting could not be understood: then nothing is allowed beyond reading, every call
+    /// asks, and rules that allow are void, because a rule that denies may have been lost.
+    pub fn strict(&self) -> bool {
+        self.strict
+    }
+
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.values.get(name) {
+            Some((Setting::Text(text), _)) if !text.is_empty() => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn number(&self, name: &str) -> Option<u64> {
+        match self.values.get(name) {
+            Some((Setting::Number(n), _)) => Some(*n),
+            _ => None,
+        }
+    }
+
+    pub fn flag(&self, name: &str) -> Option<bool> {
+        match self.values.get(name) {
+            Some((Setting::Flag(b), _)) => Some(*b),
+            _ => None,
+        }
+    }
+
+    /// The items of a joined list, each with its origin.
+    pub fn list(&self, name: &str) -> &[(String, Origin)] {
+        self.lists.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn origin(&self, name: &str) -> Option<&Origin> {
+        self.values.get(name).map(|(_, origin)| origin)
+    }
+
+    /// The middle segments of keys like `providers.NAME.model`.
+    pub fn names_below(&self, table: &str) -> Vec<String> {
+        let prefix = format!("{table}.");
+        let mut names: Vec<String> = self
+            .values
+            .keys()
+            .filter_map(|key| key.strip_prefix(&prefix)?.split('.').next().map(String::from))
+            .collect();
+        names.dedup();
+        names
+    }
+
+    /// Every effective value, by name.
+    pub fn all(&self) -> Vec<(String, String, String)> {
+        let mut rows: Vec<(String, String, String)> =
+            self.values.iter().map(|(k, (v, o))| (k.clone(), v.to_string(), o.to_string())).collect();
+        for (name, items) in &self.lists {
+            let texts = Setting::Texts(items.iter().map(|(t, _)| t.clone()).collect());
+            let mut origins: Vec<String> = items.iter().map(|(_, o)| o.to_string()).collect();
+            origins.dedup();
+            rows.push((name.clone(), texts.to_string(), origins.join("; ")));
+        }
+        rows.sort();
+        rows
+    }
+
+    fn take_default(&mut self, key: &Key) {
+        let layer = Layer::user_file(std::path::Path::new(""), &format!("{} = {}", key.name, key.default));
+        for (name, setting, _) in layer.values {
+            self.put(name, setting, Origin::Default);
+        }
+    }
+
+    fn take_layer(&mut self, layer: Layer) {
+        self.take_problems(layer.problems);
+        for (name, setting, origin) in layer.values {
+            self.put(name, setting, origin);
+        }
+    }
+
+    fn take_project(&mut self, project: Project) {
+        self.take_problems(project.layer.problems);
+        for (name, setting, origin) in project.layer.values {
+            if project.trusted || self.only_tightens(&name, &setting) {
+                self.put(name, setting, origin);
+            } else {
+                self.untrusted.push(format!("{name} = {setting}"));
+            }
+        }
+    }
+
+    fn take_problems(&mut self, problems: Vec<Problem>) {
+        self.strict |= problems.iter().any(|p| p.permission);
+        self.problems.extend(problems);
+    }
+
+    fn only_tightens(&self, name: &str, setting: &Setting) -> bool {
+        match Key::find(name).map(|k| k.trust) {
+            Some(Trust::Harmless) => true,
+            Some(Trust::Tightens) => match (setting, self.values.get(name).map(|(s, _)| s)) {
+                (Setting::Number(new), Some(Setting::Number(old))) => *new != 0 && (*old == 0 || new < old),
+                (Setting::Text(new), Some(Setting::Text(old))) => {
+                    let Some(Kind::Word(words)) = Key::find(name).map(|k| k.kind) else { return false };
+                    let rank = |word: &String| words.iter().position(|w| w == word);
+                    rank(new) < rank(old)
+                }
+                _ => false,
+            },
+            Some(Trust::Needed) | None => false,
+        }
+    }
+
+    fn put(&mut self, name: String, setting: Setting, origin: Origin) {
+        match setting {
+            // A list that is a choice of its own replaces the default; rules add up over all layers.
+            Setting::Texts(items) => {
+                let list = self.lists.entry(name.clone()).or_default();
+                if !name.starts_with("permission.") {
+                    list.clear();
+                }
+                list.extend(items.into_iter().map(|item| (item, origin.clone())));
+            }
+            setting => {
+                self.values.insert(name, (setting, origin));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "merge_tests.rs"]
+mod tests;

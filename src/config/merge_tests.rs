@@ -1,0 +1,112 @@
+use super::*;
+use std::path::Path;
+
+fn user(text: &str) -> Layer {
+    Layer::user_file(Path::new("/u/config.toml"), text)
+}
+
+fn project(text: &str, trusted: bool) -> Option<Project> {
+    let path = Path::new("/p/.placet/config.toml");
+    Some(Project { layer: Layer::project_file(path, text), trusted, ..Project::none(path) })
+}
+
+#[test]
+fn the_strongest_layer_wins_and_each_value_knows_its_origin() {
+    let mut flags = Layer::default();
+    flags.set("ui.theme=mono");
+    let environment = Layer::environment([
+        ("PLACET_MODEL".to_string(), "from-env".to_string()),
+        ("PLACET_MAX_TURNS".to_string(), "7".to_string()),
+        ("PLACET_FULL".to_string(), "1".to_string()),
+    ]);
+    let config = Config::merge(Sources {
+        user: user("model = \"from-file\"\nmode = \"ask\"\n[ui]\ntheme = \"dark\"\n"),
+        environment,
+        flags,
+        ..Sources::default()
+    });
+    assert!(config.problems.is_empty(), "{:?}", config.problems);
+    assert_eq!(config.text("model"), Some("from-env"));
+    assert_eq!(config.text("mode"), Some("ask"));
+    assert_eq!(config.text("ui.theme"), Some("mono"));
+    assert_eq!(config.number("max_turns"), Some(7));
+    assert_eq!(config.origin("mode").unwrap().to_string(), "user file /u/config.toml, line 2");
+    assert_eq!(config.origin("model").unwrap().to_string(), "environment PLACET_MODEL");
+    assert_eq!(config.origin("ui.color"), Some(&Origin::Default));
+}
+
+#[test]
+fn mistakes_are_told_with_their_place_and_the_rest_applies() {
+    let config = Config::merge(Sources {
+        user: user(
+            "model = \"m\"\nmax_turns = \"many\"\nproviderr = \"x\"\n[ui]\n  thme = \"dark\"\n  color = \"sometimes\"\n",
+        ),
+        ..Sources::default()
+    });
+    let told: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "/u/config.toml:2:1: `max_turns` must be a whole number, 0 or more, not string",
+            "/u/config.toml:3:1: there is no setting `providerr`\n  hint: did you mean `provider`?",
+            "/u/config.toml:5:3: there is no setting `ui.thme`\n  hint: did you mean `ui.theme`?",
+            "/u/config.toml:6:3: `ui.color` must be one of auto, always, never, not string",
+        ]
+    );
+    assert_eq!(config.text("model"), Some("m"));
+    assert_eq!(config.number("max_turns"), Some(200));
+    assert!(!config.strict());
+}
+
+#[test]
+fn doubt_about_permissions_falls_to_the_stricter_side() {
+    for text in [
+        "mode = \"yolo\"",
+        "mode = 3",
+        "[permission]\ndeny = \"read(.env)\"",
+        "[permission]\ndenny = [\"x\"]",
+        "[permission]\nallow = [1]",
+        "not toml at all [",
+        "mode = \"read\"\nmode = \"ask\"",
+    ] {
+        let config = Config::merge(Sources { user: user(text), ..Sources::default() });
+        assert!(config.strict(), "{text}");
+        assert!(!config.problems.is_empty(), "{text}");
+    }
+    let config = Config::merge(Sources { user: user("\u{FEFF}mode = \"ask\""), ..Sources::default() });
+    assert!(!config.strict(), "a byte order mark is no mistake");
+}
+
+#[test]
+fn an_untrusted_project_may_only_tighten() {
+    let text = "mode = \"write\"\nmax_turns = 500\nmodel = \"theirs\"\nbase_url = \"http://evil\"\n\
+                [permission]\nallow = [\"run_command\"]\ndeny = [\"read(.env)\"]\n[ui]\ntheme = \"light\"\n";
+    let config = Config::merge(Sources { project: project(text, false), ..Sources::default() });
+    assert_eq!(config.text("mode"), Some("read"));
+    assert_eq!(config.number("max_turns"), Some(200));
+    assert_eq!(config.text("model"), None);
+    assert!(config.list("permission.allow").is_empty());
+    assert_eq!(config.list("permission.deny").len(), 1);
+    assert_eq!(config.text("ui.theme"), Some("light"));
+    assert_eq!(config.untrusted.len(), 5, "{:?}", config.untrusted);
+
+    let config = Config::merge(Sources { project: project(text, true), ..Sources::default() });
+    assert_eq!(config.text("mode"), Some("write"));
+    assert!(config.untrusted.is_empty());
+
+    let stricter = "mode = \"none\"\nmax_turns = 3\n";
+    let config = Config::merge(Sources { project: project(stricter, false), ..Sources::default() });
+    assert_eq!(config.text("mode"), Some("none"));
+    assert_eq!(config.number("max_turns"), Some(3));
+}
+
+#[test]
+fn every_default_in_the_table_is_valid_and_every_key_is_found() {
+    let config = Config::merge(Sources::default());
+    assert!(config.problems.is_empty());
+    for key in KEYS {
+        assert!(Key::find(&key.name.replace('*', "mine")).is_some(), "{}", key.name);
+        let known = config.all().iter().any(|(name, ..)| name == key.name);
+        assert_eq!(known, !key.default.is_empty() && !key.name.contains('*'), "{}", key.name);
+    }
+}

@@ -1,0 +1,27 @@
+//! A mistake in the settings: what, where, and what was meant.
+
+use std::fmt;
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file and the place in it, from 1; `None` for a flag or a variable, whose name is in `message`.
+    pub place: Option<(PathBuf, usize, usize)>,
+    pub message: String,
+    pub hint: Option<String>,
+    /// True when a permission could not be read, so that the stricter side must hold.
+    pub permission: bool,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((path, line, column)) = &self.place {
+            write!(f, "{}:{line}:{column}: ", path.display())?;
+        }
+        f.write_str(&self.message)?;
+        if let Some(hint) = &self.hint {
+            write!(f, "\n  hint: {hint}")?;
+        }
+        Ok(())
+    }
+}

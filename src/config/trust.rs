@@ -1,0 +1,93 @@
+//! Trust in a project's file: given once by the person, bound to the file's content.
+
+use super::layer::Layer;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// A project's settings file, read and checked, with the person's word on it.
+#[derive(Debug)]
+pub struct Project {
+    pub path: PathBuf,
+    /// The text that was read and hashed: what the person is shown is what applies.
+    pub text: String,
+    pub hash: String,
+    pub layer: Layer,
+    pub trusted: bool,
+}
+
+impl Project {
+    /// Reads the file once; its hash, its layer and the text that is shown are of the same bytes.
+    pub fn read(path: &Path, trust: &TrustStore) -> io::Result<Project> {
+        let text = fs::read_to_string(path)?;
+        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+        let trusted = trust.trusts(path, &hash);
+        Ok(Project { layer: Layer::project_file(path, &text), path: path.into(), text, hash, trusted })
+    }
+
+    /// An empty file at `path`, for tests and defaults.
+    pub fn none(path: &Path) -> Project {
+        Project {
+            path: path.into(),
+            text: String::new(),
+            hash: String::new(),
+            layer: Layer::default(),
+            trusted: false,
+        }
+    }
+}
+
+/// What the person has trusted, in a file of placet's own.
+#[derive(Debug)]
+pub struct TrustStore {
+    path: PathBuf,
+    trusted: BTreeMap<String, String>,
+}
+
+impl TrustStore {
+    /// A store that cannot be read trusts nothing.
+    pub fn open(path: &Path) -> TrustStore {
+        let trusted =
+            fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        TrustStore { path: path.into(), trusted }
+    }
+
+    /// True when this very content was trusted at this place.
+    pub fn trusts(&self, path: &Path, hash: &str) -> bool {
+        self.trusted.get(&path.to_string_lossy().into_owned()).is_some_and(|known| known == hash)
+    }
+
+    /// Remembers the word; written whole or not at all.
+    pub fn trust(&mut self, path: &Path, hash: &str) -> io::Result<()> {
+        self.trusted.insert(path.to_string_lossy().into_owned(), hash.into());
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        let mut file = tempfile::NamedTempFile::new_in(dir)?;
+        file.write_all(serde_json::to_string_pretty(&self.trusted)?.as_bytes())?;
+        file.as_file().set_permissions(fs::Permissions::from_mode(0o600))?;
+        file.as_file().sync_all()?;
+        file.persist(&self.path).map_err(|e| e.error)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_changed_byte_ends_the_trust() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let file = dir.path().join("config.toml");
+        let store = dir.path().join("state/trust.json");
+        fs::write(&file, "mode = \"write\"").unwrap();
+        let project = Project::read(&file, &TrustStore::open(&store)).unwrap();
+        assert!(!project.trusted);
+        TrustStore::open(&store).trust(&project.path, &project.hash).unwrap();
+        assert!(Project::read(&file, &TrustStore::open(&store)).unwrap().trusted);
+        fs::write(&file, "mode = \"write\" ").unwrap();
+        assert!(!Project::read(&file, &TrustStore::open(&store)).unwrap().trusted);
+    }
+}
