@@ -87,6 +87,8 @@ pub enum Ending {
         times: u32,
     },
     Failed(ProviderError),
+    /// The session could not be written, so nothing more was done.
+    Unsaved(String),
 }
 
 #[derive(Debug, Default)]

@@ -12,6 +12,7 @@ pub struct Policy {
     mode: ModeCell,
     rules: Vec<Rule>,
     grants: Vec<Grant>,
+    forbidden: Vec<Reach>,
     roots: Vec<PathBuf>,
 }
 
@@ -24,7 +25,7 @@ enum Opinion {
 
 impl Policy {
     pub fn new(mode: ModeCell, rules: Vec<Rule>, roots: Vec<PathBuf>) -> Policy {
-        Policy { mode, rules, grants: Vec::new(), roots }
+        Policy { mode, rules, grants: Vec::new(), forbidden: Vec::new(), roots }
     }
 
     pub fn mode(&self) -> Mode {
@@ -40,6 +41,11 @@ impl Policy {
         if !self.grants.contains(&grant) {
             self.grants.push(grant);
         }
+    }
+
+    /// Remembers a "never": exactly this is refused for the rest of the session.
+    pub fn forbid(&mut self, reach: Vec<Reach>) {
+        self.forbidden.extend(reach.into_iter().filter(|r| !matches!(r, Reach::Session)));
     }
 
     /// Judges `reach`, which is what the call's plan says it will touch and nothing else.
@@ -82,6 +88,12 @@ impl Policy {
             return Opinion::Deny {
                 reason: format!("the rule `{}` ({}) forbids it", rule.text, rule.origin),
                 hint: "this path or command is off limits in this session".into(),
+            };
+        }
+        if self.forbidden.contains(reach) {
+            return Opinion::Deny {
+                reason: "the person said never, in this session".into(),
+                hint: "do not ask again; find out what they want instead".into(),
             };
         }
         if let Some(denial) = refused_by_mode(mode, reach) {

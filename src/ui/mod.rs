@@ -1,1 +1,13 @@
-//! To be built.
+//! The screen: who owns it, and how things look on it.
+
+pub mod ansi;
+pub mod markdown;
+mod painter;
+mod stream;
+pub mod syntax;
+pub mod term;
+mod theme;
+
+pub use painter::{Painter, Sink};
+pub use stream::Stream;
+pub use theme::{LABELS, Theme, ThemeError};

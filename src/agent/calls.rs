@@ -1,0 +1,235 @@
+//! The calls of an answer on their way: plan, decide, ask, run. Each is its own task; the turn hears how it ended.
+
+use super::driver::lock;
+use super::event::{Event, Question, Reply};
+use super::turn::Input;
+use crate::conversation::{Call, CallId, CallResult, Outcome, Part};
+use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask, Reach};
+use crate::tools::{Env, Output, Planned, Preview, Progress, Registry, RunCtx, Sight, Summary, ToolError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+/// A call that may run.
+pub(super) struct Cleared {
+    pub(super) call: Call,
+    /// Taken out when it starts.
+    ready: Option<(Planned, Permit)>,
+}
+
+/// Shared by the tasks of one turn.
+pub(super) struct Calls(Arc<Shared>);
+
+struct Shared {
+    registry: Arc<Registry>,
+    env: Arc<Env>,
+    policy: Arc<Mutex<Policy>>,
+    events: UnboundedSender<Event>,
+    inputs: UnboundedSender<Input>,
+    cleared: Mutex<HashMap<CallId, Cleared>>,
+    /// Questions are asked one at a time.
+    asking: tokio::sync::Mutex<()>,
+}
+
+/// Why a call will not run.
+enum Refusal {
+    Error(ToolError),
+    Denied(Denial),
+    Stopped,
+}
+
+impl Calls {
+    pub(super) fn new(
+        registry: Arc<Registry>,
+        env: Arc<Env>,
+        policy: Arc<Mutex<Policy>>,
+        events: UnboundedSender<Event>,
+        inputs: UnboundedSender<Input>,
+    ) -> Calls {
+        let cleared = Mutex::default();
+        Calls(Arc::new(Shared { registry, env, policy, events, inputs, cleared, asking: tokio::sync::Mutex::default() }))
+    }
+
+    /// Plans and decides; ends in `Cleared` or `Ended`.
+    pub(super) fn check(&self, call: Call, cancel: CancellationToken) {
+        let shared = Arc::clone(&self.0);
+        tokio::spawn(async move {
+            let checked = tokio::spawn(Arc::clone(&shared).clear(call.clone(), cancel)).await;
+            let checked = checked.unwrap_or_else(|e| Err(Refusal::Error(crashed(&e))));
+            match checked {
+                Ok(ready) => {
+                    let id = call.id.clone();
+                    lock(&shared.cleared).insert(id.clone(), Cleared { call, ready: Some(ready) });
+                    drop(shared.inputs.send(Input::Cleared(id)));
+                }
+                Err(refusal) => shared.refuse(&call, refusal),
+            }
+        });
+    }
+
+    /// Runs what was cleared; ends in `Ended`.
+    pub(super) fn run(&self, id: CallId, cancel: CancellationToken) {
+        let shared = Arc::clone(&self.0);
+        let taken = lock(&shared.cleared).get_mut(&id).and_then(|c| Some((c.call.clone(), c.ready.take()?)));
+        let Some((call, (planned, permit))) = taken else { return };
+        tokio::spawn(async move {
+            shared.tell(Event::CallRunning { id: id.clone() });
+            let progress = {
+                let (events, id) = (shared.events.clone(), id.clone());
+                Progress::new(move |text| drop(events.send(Event::CallOutput { id: id.clone(), text: text.into() })))
+            };
+            let title = planned.title();
+            let ctx = RunCtx { env: Arc::clone(&shared.env), cancel, progress };
+            let output = match tokio::spawn(planned.run(permit, ctx)).await {
+                Ok(output) => output,
+                Err(e) => failed(&crashed(&e), &title),
+            };
+            lock(&shared.cleared).remove(&id);
+            shared.end(&call, output);
+        });
+    }
+
+    /// Everything that was cleared and has not ended, given up.
+    pub(super) fn abandon(&self) -> Vec<Cleared> {
+        lock(&self.0.cleared).drain().map(|(_, cleared)| cleared).collect()
+    }
+}
+
+impl Shared {
+    async fn clear(self: Arc<Self>, call: Call, cancel: CancellationToken) -> Result<(Planned, Permit), Refusal> {
+        let shared = Arc::clone(&self);
+        let wanted = call.clone();
+        let planned = blocking(move || shared.registry.plan(&wanted, &shared.env)).await?;
+        self.tell(Event::CallPlanned { id: call.id.clone(), name: call.name.clone(), title: planned.title() });
+        match self.decide(&call, &planned) {
+            Decision::Deny(denial) => Err(Refusal::Denied(denial)),
+            Decision::Allow(permit) => {
+                let (planned, _) = self.prepare(planned, Sight::Everywhere).await?;
+                Ok((planned, permit))
+            }
+            Decision::Ask(_) => {
+                let (planned, preview) = self.prepare(planned, Sight::InsideOnly).await?;
+                let turn = tokio::select! {
+                    guard = self.asking.lock() => guard,
+                    () = cancel.cancelled() => return Err(Refusal::Stopped),
+                };
+                // An "always" given to an earlier question may have answered this one; the mode may have changed.
+                let permit = match self.decide(&call, &planned) {
+                    Decision::Deny(denial) => return Err(Refusal::Denied(denial)),
+                    Decision::Allow(permit) => permit,
+                    Decision::Ask(ask) => self.ask(ask, preview, &cancel).await?,
+                };
+                drop(turn);
+                Ok((planned, permit))
+            }
+        }
+    }
+
+    fn decide(&self, call: &Call, planned: &Planned) -> Decision {
+        lock(&self.policy).decide(&call.id, &call.name, planned.reach())
+    }
+
+    async fn prepare(&self, planned: Planned, sight: Sight) -> Result<(Planned, Preview), Refusal> {
+        let env = Arc::clone(&self.env);
+        blocking(move || {
+            let mut planned = planned;
+            let preview = planned.prepare(&env, sight)?;
+            Ok((planned, preview))
+        })
+        .await
+    }
+
+    async fn ask(&self, ask: Ask, preview: Preview, cancel: &CancellationToken) -> Result<Permit, Refusal> {
+        let (reply, answer) = oneshot::channel();
+        let cwd = ask.reach.iter().find_map(|r| match r {
+            Reach::Run { cwd, .. } => Some(cwd.clone()),
+            _ => None,
+        });
+        self.tell(Event::Question(Question {
+            id: ask.call.clone(),
+            tool: ask.tool.clone(),
+            reason: ask.reason.clone(),
+            preview,
+            cwd,
+            always: ask.always.clone(),
+            flag: ask.flag.clone(),
+            reply,
+        }));
+        let reply = tokio::select! {
+            reply = answer => reply.unwrap_or(Reply::No(String::new())),
+            () = cancel.cancelled() => return Err(Refusal::Stopped),
+        };
+        match reply {
+            Reply::Yes => Ok(ask.allow()),
+            Reply::Always => {
+                if let Some(grant) = ask.always.clone() {
+                    lock(&self.policy).remember(grant);
+                }
+                Ok(ask.allow())
+            }
+            Reply::No(words) => Err(Refusal::Denied(ask.deny(&words))),
+            Reply::Never => {
+                lock(&self.policy).forbid(ask.reach.clone());
+                Err(Refusal::Denied(ask.deny("not in this session")))
+            }
+            Reply::Cancel => Err(Refusal::Stopped),
+            Reply::Nobody => Err(Refusal::Denied(nobody(&ask))),
+        }
+    }
+
+    fn refuse(&self, call: &Call, refusal: Refusal) {
+        let (outcome, text, line) = match refusal {
+            Refusal::Error(e) => (Outcome::Failed, e.for_model(), format!("{}: {}", call.name, e.message)),
+            Refusal::Denied(d) => {
+                let text = format!("denied: {}\nhint: {}", d.reason, d.hint);
+                (Outcome::Denied, text, format!("{}: {}", call.name, d.reason))
+            }
+            Refusal::Stopped => {
+                (Outcome::Interrupted, "interrupted by the person before it ran".into(), format!("{}: stopped", call.name))
+            }
+        };
+        self.end(call, Output { outcome, for_model: vec![Part::text(text)], for_person: Summary::line(line) });
+    }
+
+    fn end(&self, call: &Call, output: Output) {
+        let Output { outcome, for_model, for_person } = output;
+        self.tell(Event::CallEnded { id: call.id.clone(), name: call.name.clone(), outcome, summary: for_person });
+        drop(self.inputs.send(Input::Ended(CallResult::new(call, outcome, for_model))));
+    }
+
+    fn tell(&self, event: Event) {
+        drop(self.events.send(event));
+    }
+}
+
+fn nobody(ask: &Ask) -> Denial {
+    let hint = match &ask.flag {
+        Some(flag) => format!("nobody is here to ask; it is permitted by {flag}"),
+        None => "nobody is here to ask, and this is never permitted without a person".into(),
+    };
+    Denial { reason: format!("this needs a person: {}", ask.reason), hint }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, Refusal> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(Refusal::Error),
+        Err(e) => Err(Refusal::Error(crashed(&e))),
+    }
+}
+
+fn crashed(error: &tokio::task::JoinError) -> ToolError {
+    tracing::error!("a tool crashed: {error}");
+    ToolError::hint("the tool crashed; this is a bug in placet", "the call had no effect that is known; check before you rely on it")
+}
+
+fn failed(error: &ToolError, title: &str) -> Output {
+    Output {
+        outcome: Outcome::Failed,
+        for_model: vec![Part::text(error.for_model())],
+        for_person: Summary::line(format!("{title}: {}", error.message)),
+    }
+}

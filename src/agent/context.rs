@@ -1,0 +1,303 @@
+//! What the model sees: the fixed prefix, and a conversation that fits its window.
+//!
+//! The system prompt and the tools never change within a session, so that provider caches hold. When the
+//! conversation is too long it is shortened here, locally and by a fixed order, so that no state exists in which
+//! only starting over helps: oldest results first, then pictures, then whole turns, then the middles of long texts.
+
+use crate::conversation::{Block, Image, Message, Part, ToolSpec};
+use crate::media;
+use crate::provider::{Model, Request};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Bytes per token, on the low side: code and CJK have fewer than prose.
+const BYTES_PER_TOKEN: f64 = 3.5;
+/// Results of the newest rounds stay whole as long as anything else can give way.
+const FRESH: usize = 4;
+
+pub(super) struct Context {
+    system: Arc<str>,
+    tools: Arc<[ToolSpec]>,
+    /// Pictures that stay behind, with the reason.
+    withheld: HashMap<String, String>,
+    converted: HashMap<String, Image>,
+    /// Tokens the server counted for each one estimated here; raised when it says that a request was too long.
+    factor: f64,
+    last_estimate: f64,
+}
+
+/// A request, and what had to be left out of it, in sentences for the person.
+pub(super) struct Built {
+    pub(super) request: Request,
+    pub(super) notes: Vec<String>,
+}
+
+impl Context {
+    pub(super) fn new(system: String, tools: Vec<ToolSpec>) -> Context {
+        Context {
+            system: system.into(),
+            tools: tools.into(),
+            withheld: HashMap::new(),
+            converted: HashMap::new(),
+            factor: 1.0,
+            last_estimate: 0.0,
+        }
+    }
+
+    pub(super) fn withhold(&mut self, hash: String, reason: String) {
+        self.withheld.insert(hash, reason);
+    }
+
+    /// Every picture of the conversation that would be sent as it stands.
+    pub(super) fn sent_images(&self, messages: &[Message]) -> Vec<(String, String)> {
+        let all = messages.iter().flat_map(parts_of).filter_map(|p| match p {
+            Part::Image(image) if !self.withheld.contains_key(&image.hash) => Some(image),
+            _ => None,
+        });
+        let mut seen = HashSet::new();
+        all.filter(|i| seen.insert(i.hash.clone())).map(|i| (i.hash.clone(), i.describe())).collect()
+    }
+
+    /// Leaves out the tool at `at` for the rest of the session and returns its name.
+    pub(super) fn drop_tool(&mut self, at: usize) -> Option<String> {
+        let name = self.tools.get(at)?.name.clone();
+        self.tools = self.tools.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, t)| t.clone()).collect();
+        Some(name)
+    }
+
+    /// The server said that the last request was too long, perhaps with its figures: the next one will be smaller.
+    pub(super) fn was_too_long(&mut self, message: &str, window: u64) {
+        let figures = figures(message);
+        let counted = figures.iter().copied().max().filter(|n| *n > 500).map(|n| n as f64);
+        let limit = figures.iter().copied().filter(|n| *n > 500).min().map(|n| n as f64);
+        let step = match (counted, limit) {
+            // Both are told: the estimate is corrected by what was counted, the window by what is allowed.
+            (Some(counted), Some(limit)) if counted > limit => {
+                (counted / self.last_estimate.max(1.0)).max(1.0) * (window as f64 / limit).max(1.0) / self.factor
+            }
+            (Some(limit), _) if limit < window as f64 => window as f64 / limit * 1.5,
+            _ => 2.5,
+        };
+        self.factor *= step.clamp(1.3, 1000.0) * 1.1;
+    }
+
+    /// Builds the request. `messages` is left as it is; what is cut is cut from a copy.
+    pub(super) fn build(&mut self, messages: &[Message], model: &Model, max_output: u64) -> Built {
+        let mut notes = Vec::new();
+        let mut copy = messages.to_vec();
+        self.prepare_images(&mut copy, model, &mut notes);
+        let max_output = max_output.min(model.window / 2).max(256);
+        let fixed = self.system.len() + self.tools.iter().map(|t| t.description.len() + t.schema.to_string().len()).sum::<usize>();
+        let budget = (model.window.saturating_sub(max_output) as f64) * 0.95 / self.factor - tokens(fixed);
+        let cut = shorten(&mut copy, budget.max(200.0));
+        if cut > 0 {
+            notes.push(format!("the conversation is longer than the model's window: {cut} older parts were left out of the request (the session keeps them)"));
+        }
+        self.last_estimate = estimate(&copy) + tokens(fixed);
+        let request = Request {
+            model: model.clone(),
+            system: Arc::clone(&self.system),
+            tools: Arc::clone(&self.tools),
+            messages: copy,
+            max_output,
+        };
+        Built { request, notes }
+    }
+
+    fn prepare_images(&mut self, messages: &mut [Message], model: &Model, notes: &mut Vec<String>) {
+        for part in messages.iter_mut().flat_map(parts_of_mut) {
+            let Part::Image(image) = part else { continue };
+            if let Some(reason) = self.withheld.get(&image.hash) {
+                *part = Part::text(format!("[picture {} is not shown: {reason}]", image.name));
+                continue;
+            }
+            if !model.capabilities.vision {
+                *part = Part::text(format!("[picture {} is not shown: the model {} takes no pictures]", image.name, model.name));
+                continue;
+            }
+            if let Some(done) = self.converted.get(&image.hash) {
+                *image = done.clone();
+                continue;
+            }
+            let accepts = media::Accepts {
+                types: &model.capabilities.image_types,
+                max_bytes: model.capabilities.max_image_bytes,
+                max_side: model.capabilities.max_image_side,
+                animated: model.capabilities.animated_gif,
+            };
+            let hash = image.hash.clone();
+            match media::fit(image, &accepts) {
+                Ok((fitted, note)) => {
+                    notes.extend(note);
+                    self.converted.insert(hash, fitted.clone());
+                    *image = fitted;
+                }
+                Err(e) => {
+                    let reason = e.to_string();
+                    notes.push(format!("picture {} is not sent: {reason}", image.name));
+                    *part = Part::text(format!("[picture {} is not shown: {reason}]", image.name));
+                    self.withheld.insert(hash, reason);
+                }
+            }
+        }
+    }
+}
+
+fn tokens(bytes: usize) -> f64 {
+    bytes as f64 / BYTES_PER_TOKEN
+}
+
+/// The estimated tokens of a conversation.
+pub(super) fn estimate(messages: &[Message]) -> f64 {
+    messages.iter().map(weight).sum()
+}
+
+fn weight(message: &Message) -> f64 {
+    let parts: f64 = parts_of(message).map(part_weight).sum();
+    let blocks: f64 = match message {
+        Message::Assistant(answer) => answer
+            .blocks
+            .iter()
+            .map(|block| match block {
+                Block::Text { text } => tokens(text.len()),
+                Block::Thinking(t) => tokens(t.text.len() + t.redacted.as_ref().map_or(0, String::len)),
+                Block::Call(call) => tokens(call.name.len() + call.input.to_replay().to_string().len() + 40),
+            })
+            .sum(),
+        _ => 0.0,
+    };
+    parts + blocks + 8.0
+}
+
+fn part_weight(part: &Part) -> f64 {
+    match part {
+        Part::Text { text } => tokens(text.len()),
+        Part::Image(image) => (f64::from(image.width) * f64::from(image.height) / 750.0).clamp(100.0, 5000.0),
+    }
+}
+
+fn parts_of(message: &Message) -> Box<dyn Iterator<Item = &Part> + '_> {
+    match message {
+        Message::User { parts } => Box::new(parts.iter()),
+        Message::Results { results } => Box::new(results.iter().flat_map(|r| r.parts.iter())),
+        Message::Assistant(_) => Box::new(std::iter::empty()),
+    }
+}
+
+fn parts_of_mut(message: &mut Message) -> Box<dyn Iterator<Item = &mut Part> + '_> {
+    match message {
+        Message::User { parts } => Box::new(parts.iter_mut()),
+        Message::Results { results } => Box::new(results.iter_mut().flat_map(|r| r.parts.iter_mut())),
+        Message::Assistant(_) => Box::new(std::iter::empty()),
+    }
+}
+
+/// Shortens until the estimate fits `budget`; returns how many parts gave way.
+fn shorten(messages: &mut Vec<Message>, budget: f64) -> usize {
+    let mut total = estimate(messages);
+    let mut cut = 0;
+    if total <= budget {
+        return 0;
+    }
+    let fresh_from = messages.len().saturating_sub(FRESH);
+    for message in messages.iter_mut().take(fresh_from) {
+        if total <= budget {
+            return cut;
+        }
+        let Message::Results { results } = message else { continue };
+        for result in results {
+            let old: f64 = result.parts.iter().map(part_weight).sum();
+            if old < 60.0 {
+                continue;
+            }
+            let note = format!("[this result of {} was left out to fit the context window; call it again if you need it]", result.name);
+            result.parts = vec![Part::text(note)];
+            total -= old - result.parts.iter().map(part_weight).sum::<f64>();
+            cut += 1;
+        }
+    }
+    for part in messages.iter_mut().take(fresh_from).flat_map(parts_of_mut) {
+        if total > budget && matches!(part, Part::Image(_)) {
+            total -= part_weight(part);
+            *part = Part::text("[a picture was left out to fit the context window]");
+            cut += 1;
+        }
+    }
+    cut += drop_old_turns(messages, &mut total, budget);
+    cut + cut_middles(messages, &mut total, budget)
+}
+
+/// Drops whole turns from the beginning; the newest one always stays.
+fn drop_old_turns(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> usize {
+    let mut dropped = 0;
+    while *total > budget {
+        let next_turn = messages.iter().skip(1).position(|m| matches!(m, Message::User { .. })).map(|at| at + 1);
+        let Some(end) = next_turn else { break };
+        *total -= messages.drain(..end).map(|m| weight(&m)).sum::<f64>();
+        dropped += end;
+    }
+    if dropped > 0 {
+        if let Some(Message::User { parts }) = messages.first_mut() {
+            let note = "[placet: the beginning of this conversation was left out to fit the context window]";
+            parts.insert(0, Part::text(note));
+            *total += tokens(note.len());
+        }
+    }
+    dropped
+}
+
+/// Cuts the middles out of the longest texts until everything fits.
+fn cut_middles(messages: &mut [Message], total: &mut f64, budget: f64) -> usize {
+    let mut cut = 0;
+    let mut keep = 64 * 1024;
+    while *total > budget && keep >= 256 {
+        let blocks_and_parts = messages.iter_mut().flat_map(texts_mut);
+        for text in blocks_and_parts {
+            if *total > budget && text.len() > keep {
+                let before = text.len();
+                *text = without_middle(text, keep);
+                *total -= tokens(before) - tokens(text.len());
+                cut += 1;
+            }
+        }
+        keep /= 2;
+    }
+    cut
+}
+
+fn texts_mut(message: &mut Message) -> Box<dyn Iterator<Item = &mut String> + '_> {
+    match message {
+        Message::Assistant(answer) => Box::new(answer.blocks.iter_mut().filter_map(|b| match b {
+            Block::Text { text } => Some(text),
+            _ => None,
+        })),
+        other => Box::new(parts_of_mut(other).filter_map(|p| match p {
+            Part::Text { text } => Some(text),
+            Part::Image(_) => None,
+        })),
+    }
+}
+
+fn without_middle(text: &str, keep: usize) -> String {
+    let head = floor_boundary(text, keep * 2 / 3);
+    let tail = floor_boundary(text, text.len().saturating_sub(keep / 3));
+    let (start, end) = (text.get(..head).unwrap_or(""), text.get(tail..).unwrap_or(""));
+    format!("{start}\n[... {} bytes left out to fit the context window ...]\n{end}", tail.saturating_sub(head))
+}
+
+fn floor_boundary(text: &str, mut at: usize) -> usize {
+    while at > 0 && !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at.min(text.len())
+}
+
+/// The whole numbers in a server's message, thousands separators allowed.
+fn figures(message: &str) -> Vec<u64> {
+    let cleaned: String = message.chars().filter(|c| !matches!(c, ',' | '_')).collect();
+    cleaned.split(|c: char| !c.is_ascii_digit()).filter_map(|run| run.parse().ok()).collect()
+}
+
+#[cfg(test)]
+#[path = "context_tests.rs"]
+mod tests;

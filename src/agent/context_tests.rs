@@ -1,0 +1,97 @@
+use super::*;
+use crate::conversation::{Answer, Call, CallId, CallResult, Input, Outcome, Transcript};
+use crate::provider::Capabilities;
+
+fn model(window: u64) -> Model {
+    Model { name: "m".into(), window, capabilities: Capabilities::default() }
+}
+
+fn context() -> Context {
+    Context::new("system".into(), Vec::new())
+}
+
+fn round(id: usize, bytes: usize) -> [Message; 2] {
+    let call = Call { id: CallId::new(format!("c{id}")), name: "read_file".into(), input: Input::parse("{}") };
+    let result = CallResult::text(&call, Outcome::Done, "x".repeat(bytes));
+    let answer = Answer { blocks: vec![Block::Call(call)], ..Answer::default() };
+    [Message::Assistant(answer), Message::Results { results: vec![result] }]
+}
+
+fn long(turns: usize, rounds: usize, bytes: usize) -> Vec<Message> {
+    let mut out = Vec::new();
+    for turn in 0..turns {
+        out.push(Message::user(format!("question {turn}")));
+        for n in 0..rounds {
+            out.extend(round(turn * 100 + n, bytes));
+        }
+        let blocks = vec![Block::Text { text: "answer".into() }];
+        out.push(Message::Assistant(Answer { blocks, ..Answer::default() }));
+    }
+    out.push(Message::user("the newest question"));
+    out
+}
+
+fn is_legal(messages: &[Message]) {
+    let mut transcript = Transcript::default();
+    for message in messages {
+        transcript.push(message.clone()).unwrap();
+    }
+}
+
+#[test]
+fn whatever_the_history_a_request_that_fits_is_built_and_the_newest_question_is_in_it() {
+    for (turns, rounds, bytes) in [(1, 1, 10), (3, 5, 20_000), (50, 4, 3_000), (1, 1, 5_000_000), (400, 0, 0), (1, 200, 900)] {
+        for window in [4_000, 10_000, 200_000] {
+            let messages = long(turns, rounds, bytes);
+            let built = context().build(&messages, &model(window), 1_000);
+            is_legal(&built.request.messages);
+            let size = estimate(&built.request.messages) + 1_000.0;
+            assert!(size <= window as f64, "{turns} {rounds} {bytes} {window}: {size}");
+            assert_eq!(built.request.messages.last(), messages.last());
+        }
+    }
+}
+
+#[test]
+fn a_conversation_that_fits_is_sent_as_it_is() {
+    let messages = long(2, 2, 100);
+    let built = context().build(&messages, &model(200_000), 8_000);
+    assert_eq!(built.request.messages, messages);
+    assert_eq!(built.notes, Vec::<String>::new());
+}
+
+/// A server that counts twice the tokens estimated here, with a tenth of the window assumed.
+#[test]
+fn a_second_attempt_fits_a_window_that_was_not_known() {
+    let messages = long(3, 6, 9_000);
+    for told in [true, false] {
+        let mut context = context();
+        let assumed = model(128_000);
+        let count = |request: &Request| (estimate(&request.messages) * 2.0) as u64 + request.max_output;
+        let first = context.build(&messages, &assumed, 1_000);
+        let limit = if told { 10_000 } else { count(&first.request) * 2 / 3 };
+        assert!(count(&first.request) > limit);
+        let message = format!("maximum context length is {limit} tokens. However, you requested {} tokens", count(&first.request));
+        context.was_too_long(if told { &message } else { "too long" }, assumed.window);
+        let second = context.build(&messages, &assumed, 1_000);
+        assert!(count(&second.request) <= limit, "{told}: {} > {limit}", count(&second.request));
+    }
+}
+
+#[test]
+fn a_withheld_picture_is_a_note_and_a_model_without_vision_gets_notes() {
+    let image = Image::new("image/png", 1, 1, "a.png", vec![1u8].into());
+    let messages = vec![Message::User { parts: vec![Part::text("look"), Part::Image(image.clone())] }];
+    let mut context = context();
+    let mut blind = model(100_000);
+    blind.capabilities.vision = false;
+    let built = context.build(&messages, &blind, 1_000);
+    let Some(Message::User { parts }) = built.request.messages.first() else { panic!("user") };
+    assert_eq!(parts[1].as_text(), Some("[picture a.png is not shown: the model m takes no pictures]"));
+    assert_eq!(context.sent_images(&messages).len(), 1);
+    context.withhold(image.hash, "the provider refused it".into());
+    assert!(context.sent_images(&messages).is_empty());
+    let built = context.build(&messages, &model(100_000), 1_000);
+    let Some(Message::User { parts }) = built.request.messages.first() else { panic!("user") };
+    assert_eq!(parts[1].as_text(), Some("[picture a.png is not shown: the provider refused it]"));
+}

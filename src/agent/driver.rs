@@ -1,0 +1,465 @@
+//! Performs the effects of a [`Turn`]: saves, asks the provider, plans and runs calls, and tells a face about it.
+
+use super::calls::{Calls, Cleared};
+use super::context::{Built, Context};
+use super::event::{Event, LoopQuestion};
+use super::instructions::Instructions;
+use super::turn::{Effect, Ending, Input, LoopAnswer, Repair, Turn};
+use crate::conversation::{Answer, CallResult, Message, Outcome, Part, Transcript, Usage};
+use crate::permission::{Mode, Policy};
+use crate::provider::{AnswerStream, Model, Provider, ProviderError, StreamEvent};
+use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
+use crate::tools::{Env, Registry};
+use futures_util::StreamExt;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// How often the beginning of a streaming answer is saved.
+const SAVE_EVERY: Duration = Duration::from_millis(250);
+/// How long a stopped call may take to answer before it is given up.
+const STOP_WITHIN: Duration = Duration::from_secs(3);
+
+/// What an agent is made of.
+pub struct Parts {
+    pub provider: Arc<dyn Provider>,
+    pub model: Model,
+    pub max_output: u64,
+    pub system: String,
+    pub registry: Arc<Registry>,
+    pub env: Arc<Env>,
+    pub policy: Arc<Mutex<Policy>>,
+    pub max_rounds: u32,
+    /// Where the conversation is kept; `None` keeps it in memory only.
+    pub session: Option<OpenSession>,
+}
+
+/// One conversation. Turns run one at a time.
+pub struct Agent {
+    parts: Parts,
+    context: Context,
+    transcript: Transcript,
+    turn: Turn,
+    instructions: Instructions,
+    mode_told: Option<Mode>,
+    usage: Usage,
+    last_prompt: u64,
+    unsaved: Option<String>,
+}
+
+/// How a turn begins.
+pub enum Start {
+    Say(Vec<Part>),
+    /// Send what is there once more.
+    Retry,
+}
+
+impl Agent {
+    pub fn new(parts: Parts) -> Agent {
+        Agent {
+            context: Context::new(parts.system.clone(), parts.registry.specs()),
+            transcript: Transcript::default(),
+            turn: Turn::new(parts.max_rounds),
+            instructions: Instructions::default(),
+            mode_told: None,
+            usage: Usage::default(),
+            last_prompt: 0,
+            unsaved: None,
+            parts,
+        }
+    }
+
+    /// Takes up a session that was read back. Returns what the person should know about it.
+    pub fn resume(&mut self, loaded: Loaded) -> Result<Vec<String>, SessionError> {
+        for (hash, reason) in loaded.withheld {
+            self.context.withhold(hash, reason);
+        }
+        if let Some(session) = &mut self.parts.session {
+            for message in loaded.repairs {
+                session.append(Record::Message { message })?;
+            }
+            if let Some(saved) = session.state(State::Ledger)? {
+                self.parts.env.restore_ledger(&saved);
+            }
+        }
+        self.transcript = loaded.transcript;
+        self.usage = loaded.usage;
+        self.last_prompt = loaded.last_prompt;
+        self.mode_told = None;
+        self.instructions.forget();
+        Ok(loaded.dropped)
+    }
+
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    pub fn session(&self) -> Option<&OpenSession> {
+        self.parts.session.as_ref()
+    }
+
+    pub fn model(&self) -> &Model {
+        &self.parts.model
+    }
+
+    pub fn provider_name(&self) -> &str {
+        self.parts.provider.name()
+    }
+
+    pub fn usage(&self) -> (Usage, u64) {
+        (self.usage, self.last_prompt)
+    }
+
+    pub fn env(&self) -> &Arc<Env> {
+        &self.parts.env
+    }
+
+    pub fn store(&self) -> Option<&Store> {
+        self.parts.session.as_ref().map(OpenSession::store)
+    }
+
+    /// Another provider or model from the next request on.
+    pub fn switch(&mut self, provider: Arc<dyn Provider>, model: Model, max_output: u64) {
+        self.parts.provider = provider;
+        self.parts.model = model;
+        self.parts.max_output = max_output;
+    }
+
+    /// Runs one turn to its end. `events` hears everything; cancelling `stop` interrupts the turn, which then still
+    /// answers every open call and is saved.
+    pub async fn run(&mut self, start: Start, events: UnboundedSender<Event>, stop: CancellationToken) -> Ending {
+        let (inputs, inbox) = unbounded_channel();
+        let first = match start {
+            Start::Say(parts) => Input::Said(self.with_news(parts, &events)),
+            Start::Retry => Input::Retry,
+        };
+        let calls = Calls::new(
+            Arc::clone(&self.parts.registry),
+            Arc::clone(&self.parts.env),
+            Arc::clone(&self.parts.policy),
+            events.clone(),
+            inputs.clone(),
+        );
+        let mut run = Run {
+            agent: self,
+            calls,
+            events,
+            inputs,
+            stop,
+            cancel: CancellationToken::new(),
+            stream: None,
+            ended: None,
+            stopped_at: None,
+        };
+        let ending = run.to_the_end(first, inbox).await;
+        let ending = match self.unsaved.take() {
+            Some(why) => Ending::Unsaved(why),
+            None => ending,
+        };
+        self.save_ledger();
+        ending
+    }
+
+    /// What the person says, with what the model must know besides: the mode, and the project's instructions.
+    fn with_news(&mut self, mut parts: Vec<Part>, events: &UnboundedSender<Event>) -> Vec<Part> {
+        if let Some((text, sources)) = self.instructions.news(self.parts.env.workspace.cwd()) {
+            if !sources.is_empty() {
+                let names = sources.iter().map(|p: &PathBuf| p.display().to_string()).collect::<Vec<_>>().join(", ");
+                drop(events.send(Event::Notice(format!("instructions from {names}"))));
+            }
+            parts.push(Part::text(text));
+        }
+        parts.extend(self.mode_note());
+        parts
+    }
+
+    /// The mode, when the model was last told another one. Part of the saved message, so that what was sent once is
+    /// sent the same way ever after.
+    fn mode_note(&mut self) -> Option<Part> {
+        let mode = lock(&self.parts.policy).mode();
+        if self.mode_told == Some(mode) {
+            return None;
+        }
+        self.mode_told = Some(mode);
+        Some(Part::text(format!("[placet: the mode is {mode}: {}]", mode.meaning())))
+    }
+
+    fn save_ledger(&mut self) {
+        let saved = self.parts.env.save_ledger();
+        if let (Some(session), Some(saved)) = (&self.parts.session, saved) {
+            // Losing it costs the model one read per file, nothing more.
+            drop(session.set(State::Ledger, &saved));
+        }
+    }
+
+    fn touches(&self, answer: &Answer) -> Vec<crate::tools::Touches> {
+        answer.calls().map(|call| self.parts.registry.touches(call)).collect()
+    }
+}
+
+/// One turn in progress.
+struct Run<'a> {
+    agent: &'a mut Agent,
+    calls: Calls,
+    events: UnboundedSender<Event>,
+    inputs: UnboundedSender<Input>,
+    stop: CancellationToken,
+    /// Cancels the stream, the questions and the running calls of this turn.
+    cancel: CancellationToken,
+    stream: Option<AnswerStream>,
+    ended: Option<Ending>,
+    stopped_at: Option<Instant>,
+}
+
+impl Run<'_> {
+    async fn to_the_end(&mut self, first: Input, mut inbox: UnboundedReceiver<Input>) -> Ending {
+        let mut effects: VecDeque<Effect> = self.agent.turn.handle(first).into();
+        let mut save_at = Instant::now() + SAVE_EVERY;
+        let mut saved_bytes = 0;
+        loop {
+            while let Some(effect) = effects.pop_front() {
+                self.perform(effect).await;
+            }
+            if let Some(ending) = self.ended.take() {
+                return ending;
+            }
+            let deadline = self.stopped_at.map(|at| at + STOP_WITHIN);
+            let input = tokio::select! {
+                biased;
+                () = self.stop.cancelled(), if self.stopped_at.is_none() => {
+                    self.stopped_at = Some(Instant::now());
+                    Some(Input::Interrupted)
+                }
+                Some(input) = inbox.recv() => Some(input),
+                event = next(&mut self.stream) => self.streamed(event),
+                () = sleep_until(deadline) => {
+                    self.stopped_at = deadline.map(|at| at + STOP_WITHIN);
+                    self.give_up_calls();
+                    None
+                }
+                () = tokio::time::sleep_until(save_at), if self.stream.is_some() => {
+                    self.save_partial(&mut saved_bytes);
+                    save_at = Instant::now() + SAVE_EVERY;
+                    None
+                }
+            };
+            if let Some(input) = input {
+                effects.extend(self.agent.turn.handle(input));
+            }
+        }
+    }
+
+    async fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Save(message) => self.save(message),
+            Effect::Request => self.request().await,
+            Effect::Repair(repair) => self.repair(repair),
+            Effect::Check(call) => self.calls.check(call, self.cancel.clone()),
+            Effect::Run(id) => self.calls.run(id, self.cancel.clone()),
+            Effect::Cancel => {
+                self.stream = None;
+                self.cancel.cancel();
+                self.stopped_at.get_or_insert_with(Instant::now);
+            }
+            Effect::AskLoop { tool, times } => self.ask_loop(tool, times),
+            Effect::End(ending) => {
+                self.stream = None;
+                self.ended = Some(ending);
+            }
+        }
+    }
+
+    /// Saves before anything is done about it. What cannot be saved is not acted on: the turn stops.
+    fn save(&mut self, mut message: Message) {
+        if let Message::Results { results } = &mut message {
+            // The person may have switched modes while the calls ran: the model hears it with the results.
+            if let (Some(note), Some(last)) = (self.agent.mode_note(), results.last_mut()) {
+                last.parts.push(note);
+            }
+        }
+        if let Err(e) = self.agent.transcript.push(message.clone()) {
+            tracing::error!("a message that does not fit the conversation: {e}");
+            self.fail_unsaved(e.to_string());
+            return;
+        }
+        if let Some(session) = &mut self.agent.parts.session {
+            if let Err(e) = session.append(Record::Message { message }) {
+                self.fail_unsaved(e.to_string());
+            }
+        }
+    }
+
+    fn fail_unsaved(&mut self, why: String) {
+        self.agent.unsaved.get_or_insert(why);
+        self.stop.cancel();
+    }
+
+    fn save_partial(&mut self, saved_bytes: &mut usize) {
+        let partial = self.agent.turn.partial();
+        let bytes = partial.text().len();
+        if bytes == *saved_bytes || bytes == 0 {
+            return;
+        }
+        *saved_bytes = bytes;
+        let mut kept = partial.clone();
+        kept.stop = crate::conversation::StopReason::Cut;
+        kept.blocks.retain(|b| matches!(b, crate::conversation::Block::Text { .. }));
+        if let (Some(session), Ok(json)) = (&self.agent.parts.session, serde_json::to_string(&kept)) {
+            drop(session.set(State::Partial, &json));
+        }
+    }
+
+    async fn request(&mut self) {
+        if self.stop.is_cancelled() {
+            // The loop sees the stop next; a request that nobody waits for is not sent.
+            return;
+        }
+        self.tell(Event::Requested);
+        let Built { request, notes } = {
+            let agent = &mut *self.agent;
+            agent.context.build(agent.transcript.messages(), &agent.parts.model, agent.parts.max_output)
+        };
+        for note in notes {
+            self.tell(Event::Notice(note));
+        }
+        self.stream = Some(self.agent.parts.provider.answer(request, self.cancel.child_token()));
+    }
+
+    fn streamed(&mut self, event: Option<Result<StreamEvent, ProviderError>>) -> Option<Input> {
+        match event {
+            None => {
+                self.stream = None;
+                let message = "the stream ended without an end".to_string();
+                Some(Input::Failed(ProviderError::Protocol(message)))
+            }
+            Some(Err(error)) => {
+                self.stream = None;
+                Some(Input::Failed(error))
+            }
+            Some(Ok(StreamEvent::Finished(answer))) => {
+                self.stream = None;
+                self.count(&answer);
+                let touches = self.agent.touches(&answer);
+                Some(Input::Answered { answer, touches })
+            }
+            Some(Ok(event)) => {
+                self.show(&event);
+                Some(Input::Streamed(event))
+            }
+        }
+    }
+
+    fn show(&mut self, event: &StreamEvent) {
+        let shown = match event.clone() {
+            StreamEvent::Text(text) => Event::Text(text),
+            StreamEvent::Thinking(text) => Event::Thinking(text),
+            StreamEvent::CallStarted { id, name } => Event::CallComing { id, name },
+            StreamEvent::CallArguments { bytes } => Event::CallArguments { bytes },
+            StreamEvent::Retrying { attempt, of, wait, error } => Event::Retrying { attempt, of, wait, error },
+            StreamEvent::Silent { since } => Event::Silent { since },
+            StreamEvent::Usage(usage) => {
+                let mut total = self.agent.usage;
+                total += usage;
+                Event::Usage { total, prompt: usage.prompt(), window: self.agent.parts.model.window }
+            }
+            StreamEvent::Finished(_) => return,
+        };
+        self.tell(shown);
+    }
+
+    fn count(&mut self, answer: &Answer) {
+        let usage = answer.usage;
+        if usage.is_zero() {
+            return;
+        }
+        self.agent.usage += usage;
+        self.agent.last_prompt = usage.prompt();
+        if let Some(session) = &mut self.agent.parts.session {
+            let record = Record::Cost { model: answer.model.clone(), usage };
+            if let Err(e) = session.append(record) {
+                tracing::warn!("the cost of a request was not saved: {e}");
+            }
+        }
+        self.tell(Event::Usage {
+            total: self.agent.usage,
+            prompt: self.agent.last_prompt,
+            window: self.agent.parts.model.window,
+        });
+    }
+
+    fn repair(&mut self, repair: Repair) {
+        let notice = match repair {
+            Repair::Images => {
+                let images = self.agent.context.sent_images(self.agent.transcript.messages());
+                let reason = "the provider refused it".to_string();
+                for (hash, _) in &images {
+                    self.agent.context.withhold(hash.clone(), reason.clone());
+                    if let Some(session) = &mut self.agent.parts.session {
+                        let record = Record::Withheld { hash: hash.clone(), reason: reason.clone() };
+                        if let Err(e) = session.append(record) {
+                            tracing::warn!("a withheld picture was not noted: {e}");
+                        }
+                    }
+                }
+                let names = images.into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(", ");
+                format!("the provider refused a picture; left out from here on: {names}")
+            }
+            Repair::Tool(at) => match self.agent.context.drop_tool(at) {
+                Some(name) => format!("the provider refused the tool `{name}`; it is left out of this session"),
+                None => "the provider refused a tool that was not offered".into(),
+            },
+            Repair::Shorten { message } => {
+                let window = self.agent.parts.model.window;
+                self.agent.context.was_too_long(&message, window);
+                "the request was too long for the model; sending a shorter one".into()
+            }
+        };
+        self.tell(Event::Notice(notice));
+    }
+
+    fn ask_loop(&self, tool: String, times: u32) {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        self.tell(Event::LoopQuestion(LoopQuestion { tool, times, reply }));
+        let inputs = self.inputs.clone();
+        tokio::spawn(async move {
+            let go_on = answer.await.unwrap_or(false);
+            drop(inputs.send(Input::LoopAnswered(if go_on { LoopAnswer::GoOn } else { LoopAnswer::Stop })));
+        });
+    }
+
+    /// Calls that did not stop when told to are answered for.
+    fn give_up_calls(&mut self) {
+        for Cleared { call, .. } in self.calls.abandon() {
+            let text = "interrupted; it did not stop in time and was abandoned";
+            let result = CallResult::text(&call, Outcome::Interrupted, text);
+            drop(self.inputs.send(Input::Ended(result)));
+        }
+    }
+
+    fn tell(&self, event: Event) {
+        // A face that has gone away is no reason to stop: the turn is still saved.
+        drop(self.events.send(event));
+    }
+}
+
+async fn next(stream: &mut Option<AnswerStream>) -> Option<Result<StreamEvent, ProviderError>> {
+    match stream {
+        Some(stream) => stream.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

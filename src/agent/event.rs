@@ -1,0 +1,73 @@
+//! What a face hears of a turn: the screen, the pipe and the JSON stream all live on these.
+
+use super::turn::Ending;
+use crate::conversation::{CallId, Outcome, Usage};
+use crate::permission::Grant;
+use crate::provider::ProviderError;
+use crate::tools::{Preview, Summary};
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+#[derive(Debug)]
+pub enum Event {
+    /// A request goes out; the model's answer comes next.
+    Requested,
+    Text(String),
+    Thinking(String),
+    /// The model is writing a call; its arguments are still arriving.
+    CallComing { id: CallId, name: String },
+    CallArguments { bytes: usize },
+    /// The call is understood: `title` names its object.
+    CallPlanned { id: CallId, name: String, title: String },
+    CallRunning { id: CallId },
+    /// Output of a running command; for the screen only.
+    CallOutput { id: CallId, text: String },
+    CallEnded { id: CallId, name: String, outcome: Outcome, summary: Summary },
+    Question(Question),
+    LoopQuestion(LoopQuestion),
+    Retrying { attempt: u32, of: u32, wait: Duration, error: ProviderError },
+    Silent { since: Duration },
+    /// Tokens so far in this session, and how full the window is.
+    Usage { total: Usage, prompt: u64, window: u64 },
+    /// One sentence for the person.
+    Notice(String),
+    Ended(Ending),
+}
+
+/// A call that needs a person. Dropping it is a no.
+#[derive(Debug)]
+pub struct Question {
+    pub id: CallId,
+    pub tool: String,
+    pub reason: String,
+    pub preview: Preview,
+    /// Where a command would run.
+    pub cwd: Option<PathBuf>,
+    /// What "always" would allow; absent where every call must be asked anew.
+    pub always: Option<Grant>,
+    /// The flag that would have permitted it without asking.
+    pub flag: Option<String>,
+    pub reply: oneshot::Sender<Reply>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    Yes,
+    Always,
+    /// No, with a word to the model if there is one.
+    No(String),
+    /// No, and not again in this session.
+    Never,
+    /// No, and stop the turn.
+    Cancel,
+    /// There is no person here: the call is refused, and the flag that permits it is named.
+    Nobody,
+}
+
+#[derive(Debug)]
+pub struct LoopQuestion {
+    pub tool: String,
+    pub times: u32,
+    pub reply: oneshot::Sender<bool>,
+}

@@ -1,0 +1,105 @@
+//! AGENTS.md: what projects tell agents. Found from the root of the workspace down to the directory placet works in,
+//! read again when it changes, and shown with its source.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// All files together; what is beyond is cut, and the cut is said.
+pub const MAX_BYTES: usize = 32 * 1024;
+const NAME: &str = "AGENTS.md";
+
+/// The instructions in force, and what was last told to the model.
+#[derive(Debug, Default)]
+pub(super) struct Instructions {
+    told: Option<String>,
+}
+
+impl Instructions {
+    /// The text for the model when it differs from what it was told, and the files it is from.
+    pub(super) fn news(&mut self, cwd: &Path) -> Option<(String, Vec<PathBuf>)> {
+        let (text, sources) = read(cwd);
+        let known = self.told.as_deref().unwrap_or("");
+        if known == text {
+            return None;
+        }
+        let told_before = self.told.is_some();
+        self.told = Some(text.clone());
+        if text.is_empty() {
+            return Some(("[placet: the project's AGENTS.md is gone; its instructions no longer hold]".into(), sources));
+        }
+        let again = if told_before { ", changed; this replaces the earlier text" } else { "" };
+        Some((format!("[placet: the project's instructions{again}]\n{text}"), sources))
+    }
+
+    /// After a resume the model has what the transcript holds; `text` is the newest of it.
+    pub(super) fn forget(&mut self) {
+        self.told = None;
+    }
+}
+
+fn read(cwd: &Path) -> (String, Vec<PathBuf>) {
+    let mut out = String::new();
+    let mut sources = Vec::new();
+    for path in files(cwd) {
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        if text.trim().is_empty() {
+            continue;
+        }
+        out.push_str(&format!("--- {}\n", path.display()));
+        let room = MAX_BYTES.saturating_sub(out.len());
+        match text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= room).last() {
+            Some(end) if end < text.len() => {
+                out.push_str(text.get(..end).unwrap_or(""));
+                out.push_str(&format!("\n[cut here: {} more bytes in {}]\n", text.len() - end, path.display()));
+            }
+            None => out.push_str(&format!("[left out: {} bytes in {}]\n", text.len(), path.display())),
+            Some(_) => {
+                out.push_str(&text);
+                if !text.ends_with('\n') {
+                    out.push('\n');
+                }
+            }
+        }
+        sources.push(path);
+    }
+    (out, sources)
+}
+
+/// Root first: from the repository that holds `cwd` (or `cwd` itself where there is none) down to `cwd`.
+fn files(cwd: &Path) -> Vec<PathBuf> {
+    let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
+    let mut dirs: Vec<&Path> = cwd.ancestors().take_while(|dir| dir.starts_with(root)).collect();
+    dirs.reverse();
+    dirs.into_iter().map(|dir| dir.join(NAME)).filter(|path| path.is_file()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_are_read_root_first_and_told_again_only_when_they_change() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let leaf = dir.path().join("a/b");
+        fs::create_dir_all(&leaf).unwrap();
+        fs::create_dir(dir.path().join(".git")).unwrap();
+        fs::write(dir.path().join(NAME), "root rules").unwrap();
+        fs::write(leaf.join(NAME), "leaf rules\n").unwrap();
+        let mut instructions = Instructions::default();
+        let (text, sources) = instructions.news(&leaf).unwrap();
+        assert!(text.find("root rules") < text.find("leaf rules"), "{text}");
+        assert_eq!(sources.len(), 2);
+        assert!(instructions.news(&leaf).is_none());
+        fs::write(leaf.join(NAME), "other rules\n").unwrap();
+        assert!(instructions.news(&leaf).unwrap().0.contains("replaces the earlier text"));
+        fs::write(leaf.join(NAME), "x".repeat(MAX_BYTES)).unwrap();
+        assert!(instructions.news(&leaf).unwrap().0.contains("[cut here: "));
+    }
+
+    #[test]
+    fn a_project_without_instructions_says_nothing() {
+        let dir = tempfile::TempDir::new().unwrap();
+        fs::create_dir(dir.path().join(".git")).unwrap();
+        assert!(Instructions::default().news(dir.path()).is_none());
+    }
+}

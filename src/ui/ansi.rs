@@ -1,0 +1,202 @@
+//! Styles as escape sequences, at the depth of colour the terminal has.
+
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::Line;
+use std::fmt::Write;
+
+/// How many colours may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// Bold, dim, underline and reverse only.
+    None,
+    Sixteen,
+    Indexed,
+    True,
+}
+
+impl Depth {
+    /// From `ui.color` (`auto`, `always`, `never`) and the environment. A terminal that says nothing gets 16 colours.
+    pub fn detect(setting: &str, variable: impl Fn(&str) -> Option<String>) -> Depth {
+        let set = |name: &str| variable(name).filter(|v| !v.is_empty());
+        let term = set("TERM").unwrap_or_default();
+        if setting == "never" || setting == "auto" && (set("NO_COLOR").is_some() || term == "dumb") {
+            return Depth::None;
+        }
+        match set("COLORTERM").as_deref() {
+            Some("truecolor" | "24bit") => Depth::True,
+            _ if term.contains("direct") || term.contains("truecolor") => Depth::True,
+            _ if term.contains("256") => Depth::Indexed,
+            _ => Depth::Sixteen,
+        }
+    }
+
+    /// `style` in the colours there are.
+    pub fn limit(self, style: Style) -> Style {
+        let limit = |color: Option<Color>| color.map(|c| self.color(c));
+        let mut out = style;
+        out.fg = limit(style.fg);
+        out.bg = limit(style.bg);
+        out.underline_color = None;
+        out
+    }
+
+    fn color(self, color: Color) -> Color {
+        match (self, color) {
+            (Depth::None, _) => Color::Reset,
+            (Depth::Indexed, Color::Rgb(r, g, b)) => Color::Indexed(nearest_indexed(r, g, b)),
+            (Depth::Sixteen, Color::Rgb(r, g, b)) => nearest_sixteen(r, g, b),
+            (Depth::Sixteen, Color::Indexed(n)) if n >= 16 => {
+                let (r, g, b) = rgb_of(n);
+                nearest_sixteen(r, g, b)
+            }
+            _ => color,
+        }
+    }
+}
+
+/// Writes the sequence that makes `style` hold, whatever held before.
+pub fn push_style(out: &mut String, style: Style) {
+    out.push_str("\x1b[0");
+    for (modifier, code) in [
+        (Modifier::BOLD, 1),
+        (Modifier::DIM, 2),
+        (Modifier::ITALIC, 3),
+        (Modifier::UNDERLINED, 4),
+        (Modifier::REVERSED, 7),
+        (Modifier::CROSSED_OUT, 9),
+    ] {
+        if style.add_modifier.contains(modifier) {
+            let _ = write!(out, ";{code}");
+        }
+    }
+    push_color(out, style.fg, 30);
+    push_color(out, style.bg, 40);
+    out.push('m');
+}
+
+fn push_color(out: &mut String, color: Option<Color>, base: u8) {
+    let plain = |n: u8| base + n;
+    let bright = |n: u8| base + 60 + n;
+    let code = match color {
+        None | Some(Color::Reset) => return,
+        Some(Color::Rgb(r, g, b)) => {
+            let _ = write!(out, ";{};2;{r};{g};{b}", base + 8);
+            return;
+        }
+        Some(Color::Indexed(n)) => {
+            let _ = write!(out, ";{};5;{n}", base + 8);
+            return;
+        }
+        Some(Color::Black) => plain(0),
+        Some(Color::Red) => plain(1),
+        Some(Color::Green) => plain(2),
+        Some(Color::Yellow) => plain(3),
+        Some(Color::Blue) => plain(4),
+        Some(Color::Magenta) => plain(5),
+        Some(Color::Cyan) => plain(6),
+        Some(Color::Gray) => plain(7),
+        Some(Color::DarkGray) => bright(0),
+        Some(Color::LightRed) => bright(1),
+        Some(Color::LightGreen) => bright(2),
+        Some(Color::LightYellow) => bright(3),
+        Some(Color::LightBlue) => bright(4),
+        Some(Color::LightMagenta) => bright(5),
+        Some(Color::LightCyan) => bright(6),
+        Some(Color::White) => bright(7),
+    };
+    let _ = write!(out, ";{code}");
+}
+
+/// A styled line as text for the terminal, without its line break.
+pub fn line(line: &Line<'_>) -> String {
+    let mut out = String::new();
+    for span in &line.spans {
+        let style = line.style.patch(span.style);
+        if style == Style::default() || style == Style::reset() {
+            out.push_str(&span.content);
+        } else {
+            push_style(&mut out, style);
+            out.push_str(&span.content);
+            out.push_str("\x1b[0m");
+        }
+    }
+    out
+}
+
+const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+fn rgb_of(index: u8) -> (u8, u8, u8) {
+    if index >= 232 {
+        let grey = 8 + (index - 232) * 10;
+        return (grey, grey, grey);
+    }
+    let n = usize::from(index.saturating_sub(16));
+    let level = |n: usize| LEVELS.get(n % 6).copied().unwrap_or(0);
+    (level(n / 36), level(n / 6), level(n))
+}
+
+fn nearest_indexed(r: u8, g: u8, b: u8) -> u8 {
+    (16..=255).min_by_key(|n| distance(rgb_of(*n), (r, g, b))).unwrap_or(7)
+}
+
+fn nearest_sixteen(r: u8, g: u8, b: u8) -> Color {
+    const TABLE: [(Color, (u8, u8, u8)); 16] = [
+        (Color::Black, (0, 0, 0)),
+        (Color::Red, (205, 0, 0)),
+        (Color::Green, (0, 205, 0)),
+        (Color::Yellow, (205, 205, 0)),
+        (Color::Blue, (0, 0, 238)),
+        (Color::Magenta, (205, 0, 205)),
+        (Color::Cyan, (0, 205, 205)),
+        (Color::Gray, (229, 229, 229)),
+        (Color::DarkGray, (127, 127, 127)),
+        (Color::LightRed, (255, 0, 0)),
+        (Color::LightGreen, (0, 255, 0)),
+        (Color::LightYellow, (255, 255, 0)),
+        (Color::LightBlue, (92, 92, 255)),
+        (Color::LightMagenta, (255, 0, 255)),
+        (Color::LightCyan, (0, 255, 255)),
+        (Color::White, (255, 255, 255)),
+    ];
+    TABLE
+        .into_iter()
+        .min_by_key(|(_, rgb)| distance(*rgb, (r, g, b)))
+        .map_or(Color::Reset, |(color, _)| color)
+}
+
+fn distance(a: (u8, u8, u8), b: (u8, u8, u8)) -> u32 {
+    let part = |x: u8, y: u8, weight: u32| u32::from(x.abs_diff(y)).pow(2) * weight;
+    part(a.0, b.0, 3) + part(a.1, b.1, 4) + part(a.2, b.2, 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detect(setting: &str, variables: &[(&str, &str)]) -> Depth {
+        Depth::detect(setting, |name| {
+            variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_string())
+        })
+    }
+
+    #[test]
+    fn colour_follows_the_terminal_and_no_color() {
+        assert_eq!(detect("auto", &[("TERM", "xterm-256color")]), Depth::Indexed);
+        assert_eq!(detect("auto", &[("TERM", "xterm"), ("COLORTERM", "truecolor")]), Depth::True);
+        assert_eq!(detect("auto", &[("TERM", "xterm"), ("NO_COLOR", "1")]), Depth::None);
+        assert_eq!(detect("auto", &[("TERM", "xterm"), ("NO_COLOR", "")]), Depth::Sixteen);
+        assert_eq!(detect("always", &[("TERM", "xterm"), ("NO_COLOR", "1")]), Depth::Sixteen);
+        assert_eq!(detect("auto", &[("TERM", "dumb"), ("COLORTERM", "truecolor")]), Depth::None);
+        assert_eq!(detect("never", &[("COLORTERM", "truecolor")]), Depth::None);
+    }
+
+    #[test]
+    fn without_colour_no_colour_code_is_written() {
+        let style = Style::new().fg(Color::Rgb(200, 30, 30)).bg(Color::Blue).add_modifier(Modifier::BOLD);
+        let mut out = String::new();
+        push_style(&mut out, Depth::None.limit(style));
+        assert_eq!(out, "\x1b[0;1m");
+        assert_eq!(Depth::Indexed.limit(style).fg, Some(Color::Indexed(160)));
+        assert_eq!(Depth::Sixteen.limit(style).fg, Some(Color::Red));
+    }
+}

@@ -1,0 +1,360 @@
+//! Markdown as styled logical lines.
+//!
+//! Lines are not wrapped: the terminal does that, and then copying gives the line back whole. Code has neither gutter
+//! nor padding, for the same reason. The text must already be safe ([`crate::text::sanitize`]).
+
+use super::syntax;
+use super::theme::Theme;
+use crate::text::width;
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+/// What of CommonMark and its common extensions is understood.
+pub(super) fn options() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
+}
+
+/// Renders `text`; `columns` bounds only what would be drawn as a box: rules and tables.
+pub fn render(text: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let mut writer = Writer::new(theme, columns);
+    for event in Parser::new_ext(text, options()) {
+        writer.event(event);
+    }
+    writer.finish()
+}
+
+struct Writer<'t> {
+    theme: &'t Theme,
+    columns: usize,
+    lines: Vec<Line<'static>>,
+    spans: Vec<Span<'static>>,
+    styles: Vec<Style>,
+    /// Open lists: the next number, or `None` for bullets.
+    lists: Vec<Option<u64>>,
+    quotes: usize,
+    code: Option<(String, String)>,
+    link: Option<(String, usize)>,
+    table: Option<Table>,
+    /// What the next line of an item starts with instead of its indent.
+    marker: Option<String>,
+    /// A blank line is due before the next block.
+    gap: bool,
+}
+
+#[derive(Default)]
+struct Table {
+    alignments: Vec<Alignment>,
+    rows: Vec<Vec<Vec<Span<'static>>>>,
+    header_rows: usize,
+}
+
+impl<'t> Writer<'t> {
+    fn new(theme: &'t Theme, columns: usize) -> Writer<'t> {
+        Writer {
+            theme,
+            columns: columns.max(10),
+            lines: Vec::new(),
+            spans: Vec::new(),
+            styles: Vec::new(),
+            lists: Vec::new(),
+            quotes: 0,
+            code: None,
+            link: None,
+            table: None,
+            marker: None,
+            gap: false,
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) => match &mut self.code {
+                Some((_, code)) => code.push_str(&text),
+                None => self.push(&text, Style::default()),
+            },
+            Event::Code(text) => self.push(&text, self.theme.style("code")),
+            // Markup is shown as it was written: nothing is hidden from the person.
+            Event::Html(text) | Event::InlineHtml(text) => {
+                for line in text.split_inclusive('\n') {
+                    self.push(line.trim_end_matches('\n'), Style::default());
+                    if line.ends_with('\n') {
+                        self.flush();
+                    }
+                }
+            }
+            Event::SoftBreak if self.table.is_none() => self.push(" ", Style::default()),
+            Event::HardBreak if self.table.is_none() => self.flush(),
+            Event::SoftBreak | Event::HardBreak => self.push(" ", Style::default()),
+            Event::Rule => {
+                self.block();
+                self.push(&"─".repeat(self.columns.min(40)), self.theme.style("rule"));
+                self.flush();
+                self.gap = true;
+            }
+            Event::TaskListMarker(done) => self.push(if done { "[x] " } else { "[ ] " }, Style::default()),
+            Event::FootnoteReference(name) => self.push(&format!("[{name}]"), Style::default()),
+            Event::InlineMath(text) | Event::DisplayMath(text) => self.push(&text, self.theme.style("code")),
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Paragraph => self.block(),
+            Tag::Heading { level, .. } => {
+                self.block();
+                let style = self.theme.style("heading");
+                let style =
+                    if level == HeadingLevel::H1 { style.add_modifier(Modifier::UNDERLINED) } else { style };
+                self.styles.push(style);
+            }
+            Tag::BlockQuote(_) => {
+                self.block();
+                self.quotes += 1;
+                self.styles.push(self.theme.style("quote"));
+            }
+            Tag::CodeBlock(kind) => {
+                self.block();
+                let language = match kind {
+                    CodeBlockKind::Fenced(info) => info.split([' ', ',']).next().unwrap_or("").to_string(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                self.code = Some((language, String::new()));
+            }
+            Tag::List(first) => {
+                if self.lists.is_empty() {
+                    self.block();
+                } else {
+                    self.flush();
+                }
+                self.lists.push(first);
+            }
+            Tag::Item => {
+                self.flush();
+                self.gap = false;
+                let marker = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        let marker = format!("{number}. ");
+                        *number += 1;
+                        marker
+                    }
+                    _ => "• ".to_string(),
+                };
+                self.marker = Some(marker);
+            }
+            Tag::Emphasis => self.styles.push(self.theme.style("emphasis")),
+            Tag::Strong => self.styles.push(self.theme.style("strong")),
+            Tag::Strikethrough => self.styles.push(Style::new().add_modifier(Modifier::CROSSED_OUT)),
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
+                self.link = Some((dest_url.to_string(), self.text_length()));
+                self.styles.push(self.theme.style("link"));
+            }
+            Tag::Table(alignments) => {
+                self.block();
+                self.table = Some(Table { alignments, ..Table::default() });
+            }
+            Tag::TableHead | Tag::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.rows.push(Vec::new());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph => {
+                self.flush();
+                self.gap = true;
+            }
+            TagEnd::Heading(_) => {
+                self.styles.pop();
+                self.flush();
+                self.gap = true;
+            }
+            TagEnd::BlockQuote(_) => {
+                self.flush();
+                self.styles.pop();
+                self.quotes = self.quotes.saturating_sub(1);
+                self.gap = true;
+            }
+            TagEnd::CodeBlock => self.end_code(),
+            TagEnd::List(_) => {
+                self.flush();
+                self.lists.pop();
+                self.gap = self.lists.is_empty();
+            }
+            TagEnd::Item => {
+                self.flush();
+                self.marker = None;
+                self.gap = false;
+            }
+            TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => drop(self.styles.pop()),
+            TagEnd::Link | TagEnd::Image => {
+                self.styles.pop();
+                self.end_link();
+            }
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.spans);
+                if let Some(row) = self.table.as_mut().and_then(|t| t.rows.last_mut()) {
+                    row.push(cell);
+                }
+            }
+            TagEnd::TableHead => {
+                if let Some(table) = &mut self.table {
+                    table.header_rows = table.rows.len();
+                }
+            }
+            TagEnd::Table => {
+                if let Some(table) = self.table.take() {
+                    self.write_table(&table);
+                }
+                self.gap = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// A link's target is shown where the text does not already say it: the eye decides, not the label.
+    fn end_link(&mut self) {
+        let Some((url, from)) = self.link.take() else { return };
+        let text: String = self.spans.iter().map(|s| s.content.as_ref()).collect();
+        let label = text.get(from.min(text.len())..).unwrap_or("");
+        if !url.is_empty() && label != url && format!("mailto:{label}") != url {
+            self.push(&format!(" ({url})"), self.theme.style("dim"));
+        }
+    }
+
+    fn end_code(&mut self) {
+        let Some((language, code)) = self.code.take() else { return };
+        for line in syntax::highlight(&code, &language, self.theme) {
+            self.spans = line.spans;
+            let indent = self.indent();
+            if !indent.is_empty() {
+                self.spans.insert(0, Span::raw(indent));
+            }
+            let spans = std::mem::take(&mut self.spans);
+            self.lines.push(Line::from(spans));
+        }
+        self.gap = true;
+    }
+
+    fn text_length(&self) -> usize {
+        self.spans.iter().map(|s| s.content.len()).sum()
+    }
+
+    fn push(&mut self, text: &str, style: Style) {
+        let base = self.styles.iter().fold(Style::default(), |all, one| all.patch(*one));
+        self.spans.push(Span::styled(text.to_string(), base.patch(style)));
+    }
+
+    /// The start of a block: ends the line, and leaves a blank one where blocks are apart.
+    fn block(&mut self) {
+        self.flush();
+        if std::mem::take(&mut self.gap) && !self.lines.is_empty() && self.marker.is_none() {
+            let quote = self.quote_marks();
+            self.lines.push(Line::raw(quote.trim_end().to_string()));
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.spans.is_empty() {
+            return;
+        }
+        let mut spans = vec![];
+        let lead = self.quote_marks() + &self.indent();
+        if !lead.is_empty() {
+            spans.push(Span::raw(lead));
+        }
+        spans.append(&mut self.spans);
+        self.lines.push(Line::from(spans));
+    }
+
+    fn quote_marks(&self) -> String {
+        "> ".repeat(self.quotes)
+    }
+
+    /// The indent of a list item's line: its marker the first time, blanks of the same width after.
+    fn indent(&mut self) -> String {
+        let depth = self.lists.len().saturating_sub(1);
+        let blanks = "  ".repeat(depth);
+        match (self.marker.take(), self.lists.is_empty()) {
+            (Some(marker), _) => blanks + &marker,
+            (None, false) => blanks + "  ",
+            (None, true) => blanks,
+        }
+    }
+
+    fn write_table(&mut self, table: &Table) {
+        let columns = table.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let text_width = |cell: &[Span<'_>]| cell.iter().map(|s| width::of(&s.content)).sum::<usize>();
+        let mut widths = vec![0; columns];
+        for row in &table.rows {
+            for (w, cell) in widths.iter_mut().zip(row) {
+                *w = (*w).max(text_width(cell));
+            }
+        }
+        let total: usize = widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
+        if total > self.columns {
+            self.write_table_as_list(table);
+            return;
+        }
+        for (at, row) in table.rows.iter().enumerate() {
+            let mut spans: Vec<Span<'static>> = Vec::new();
+            for (column, w) in widths.iter().enumerate() {
+                let cell = row.get(column).cloned().unwrap_or_default();
+                let room = w.saturating_sub(text_width(&cell));
+                let (before, after) = match table.alignments.get(column) {
+                    Some(Alignment::Right) => (room, 0),
+                    Some(Alignment::Center) => (room / 2, room - room / 2),
+                    _ => (0, room),
+                };
+                let after = if column + 1 == columns { 0 } else { after + 2 };
+                spans.push(Span::raw(" ".repeat(before)));
+                let head = if at < table.header_rows { self.theme.style("strong") } else { Style::default() };
+                spans.extend(cell.into_iter().map(|s| Span::styled(s.content, s.style.patch(head))));
+                spans.push(Span::raw(" ".repeat(after)));
+            }
+            spans.retain(|s| !s.content.is_empty());
+            self.lines.push(Line::from(spans));
+            if at + 1 == table.header_rows {
+                let rule: Vec<String> = widths.iter().map(|w| "─".repeat(*w)).collect();
+                self.lines.push(Line::styled(rule.join("  "), self.theme.style("rule")));
+            }
+        }
+    }
+
+    /// A table wider than the screen: each row as `header: value` lines, so that nothing is cut.
+    fn write_table_as_list(&mut self, table: &Table) {
+        let header = table.rows.first().cloned().unwrap_or_default();
+        for (at, row) in table.rows.iter().skip(table.header_rows).enumerate() {
+            if at > 0 {
+                self.lines.push(Line::default());
+            }
+            for (column, cell) in row.iter().enumerate() {
+                let mut spans: Vec<Span<'static>> = Vec::new();
+                for span in header.get(column).into_iter().flatten() {
+                    spans.push(Span::styled(span.content.clone(), self.theme.style("strong")));
+                }
+                spans.push(Span::raw(": "));
+                spans.extend(cell.iter().cloned());
+                self.lines.push(Line::from(spans));
+            }
+        }
+    }
+
+    fn finish(mut self) -> Vec<Line<'static>> {
+        self.flush();
+        if let Some((language, code)) = self.code.take() {
+            self.lines.extend(syntax::highlight(&code, &language, self.theme));
+        }
+        self.lines
+    }
+}
+
+#[cfg(test)]
+#[path = "markdown_tests.rs"]
+mod tests;

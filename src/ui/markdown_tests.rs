@@ -1,0 +1,78 @@
+use super::*;
+
+fn plain(text: &str) -> String {
+    plain_at(text, 60)
+}
+
+fn plain_at(text: &str, columns: usize) -> String {
+    let lines = render(text, &Theme::plain(), columns);
+    lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn blocks_become_logical_lines() {
+    insta::assert_snapshot!(plain(
+        "# Title\n\nA *paragraph* that\nis one line, with `code` and **weight**.\n\n- one\n- two\n  - inner\n    more\n\n3. three\n4. four\n\n> quoted\n> twice\n\n---\n\n```rust\nfn main() {\n\n    x();\n}\n```\nafter"
+    ), @r"
+    Title
+
+    A paragraph that is one line, with code and weight.
+
+    • one
+    • two
+      • inner more
+
+    3. three
+    4. four
+
+    > quoted twice
+
+    ────────────────────────────────────────
+
+    fn main() {
+
+        x();
+    }
+
+    after
+    ");
+}
+
+#[test]
+fn tables_are_aligned_and_too_wide_ones_become_lists() {
+    let table = "| name | size |\n|:-----|-----:|\n| a.rs | 1 |\n| 日本.rs | 1234 |\n";
+    insta::assert_snapshot!(plain(table), @r"
+    name     size
+    ───────  ────
+    a.rs        1
+    日本.rs  1234
+    ");
+    insta::assert_snapshot!(plain_at(table, 10), @r"
+    name: a.rs
+    size: 1
+
+    name: 日本.rs
+    size: 1234
+    ");
+}
+
+#[test]
+fn a_link_shows_where_it_leads() {
+    assert_eq!(plain("see [the docs](https://example.org/x)"), "see the docs (https://example.org/x)");
+    assert_eq!(plain("<https://example.org>"), "https://example.org");
+}
+
+#[test]
+fn code_is_copied_as_it_was_written() {
+    let code = "\tindented\n    spaced   \n\nlong ".to_string() + &"x".repeat(300);
+    assert_eq!(plain(&format!("```\n{code}\n```")), code);
+}
+
+#[test]
+fn markup_is_shown_and_not_interpreted() {
+    assert_eq!(plain("a <b>bold</b> &amp; more"), "a <b>bold</b> & more");
+    assert_eq!(
+        plain("<details>\n<summary>x</summary>\n</details>"),
+        "<details>\n<summary>x</summary>\n</details>"
+    );
+}

@@ -1,0 +1,119 @@
+use super::*;
+use ratatui::style::Style;
+use std::sync::{Arc, Mutex};
+
+struct Screen {
+    painter: Painter,
+    bytes: Arc<Mutex<Vec<u8>>>,
+    parser: vt100::Parser,
+    size: (u16, u16),
+}
+
+impl Screen {
+    fn new(width: u16, rows: u16) -> Screen {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&bytes);
+        let painter =
+            Painter::new(Box::new(move |b| sink.lock().unwrap().extend_from_slice(b)), (width, rows));
+        Screen { painter, bytes, parser: vt100::Parser::new(rows, width, 1000), size: (width, rows) }
+    }
+
+    fn frame(&mut self, now: Instant, lines: &[&str]) -> usize {
+        let height = u16::try_from(lines.len()).unwrap();
+        self.painter.frame(now, self.size, height, |buffer, area| {
+            for (y, line) in (0..area.height).zip(lines) {
+                buffer.set_string(0, y, line, Style::default());
+            }
+            Some((2, area.height.saturating_sub(1)))
+        });
+        let bytes = std::mem::take(&mut *self.bytes.lock().unwrap());
+        self.parser.process(&bytes);
+        bytes.len()
+    }
+
+    fn text(&self) -> Vec<String> {
+        let text = self.parser.screen().contents();
+        text.lines().map(|l| l.trim_end().to_string()).collect()
+    }
+}
+
+#[test]
+fn finished_lines_stand_above_the_pane_once_and_in_order() {
+    let mut screen = Screen::new(20, 6);
+    let now = Instant::now();
+    for n in 0..50 {
+        screen.painter.insert(&format!("line {n}\n"));
+        screen.frame(now, &["pane", "> "]);
+    }
+    assert_eq!(screen.text(), ["line 46", "line 47", "line 48", "line 49", "pane", ">"]);
+    assert_eq!(screen.parser.screen().cursor_position(), (5, 2));
+    screen.painter.finish();
+    let bytes = std::mem::take(&mut *screen.bytes.lock().unwrap());
+    screen.parser.process(&bytes);
+    assert_eq!(screen.text(), ["line 46", "line 47", "line 48", "line 49"]);
+}
+
+#[test]
+fn an_unchanged_frame_writes_nothing_and_a_changed_cell_only_its_row() {
+    let mut screen = Screen::new(40, 10);
+    let now = Instant::now();
+    screen.frame(now, &["first row of the pane", "second", "> "]);
+    assert_eq!(screen.frame(now, &["first row of the pane", "second", "> "]), 0);
+    let bytes = screen.frame(now, &["first row of the pane", "sEcond", "> "]);
+    assert!(bytes > 0 && bytes < 110, "{bytes}");
+    assert_eq!(screen.text(), ["first row of the pane", "sEcond", ">"]);
+}
+
+#[test]
+fn the_pane_grows_and_shrinks_without_leaving_rows_behind() {
+    let mut screen = Screen::new(20, 8);
+    let now = Instant::now();
+    screen.painter.insert("above\n");
+    for lines in [&["a"][..], &["a", "b", "c", "d", "e"], &["x", "y"], &["1", "2", "3"], &["z"]] {
+        screen.frame(now, lines);
+        let mut expected = vec!["above".to_string()];
+        expected.extend(lines.iter().map(|l| (*l).to_string()));
+        assert_eq!(screen.text(), expected);
+    }
+}
+
+#[test]
+fn nothing_is_drawn_until_a_resize_has_settled() {
+    let mut screen = Screen::new(30, 8);
+    let now = Instant::now();
+    screen.painter.insert("kept\n");
+    screen.frame(now, &["a pane that is thirty columns!", "> "]);
+    screen.painter.resized(now);
+    screen.size = (12, 8);
+    assert_eq!(screen.frame(now + Duration::from_millis(20), &["new"]), 0);
+    assert!(screen.frame(now + Duration::from_millis(90), &["new"]) > 0);
+}
+
+#[test]
+fn wide_characters_keep_the_columns_behind_them() {
+    let mut screen = Screen::new(20, 4);
+    screen.frame(Instant::now(), &["日本 x", "👩\u{200d}👧 y"]);
+    let bytes = screen.parser.screen().contents();
+    assert!(bytes.contains("日本 x"), "{bytes}");
+    let screen = screen.parser.screen();
+    assert_eq!(screen.cell(0, 5).unwrap().contents(), "x");
+    assert_eq!(screen.cell(1, 3).unwrap().contents(), "y");
+}
+
+#[test]
+fn a_terminal_of_one_cell_is_no_reason_to_fall_over() {
+    for size in [(1, 1), (1, 5), (5, 1), (0, 0)] {
+        // Not through the emulator, which cannot be that small itself.
+        let mut painter = Painter::new(Box::new(|_| {}), size);
+        painter.insert("a long line\n");
+        for height in [1, 3, 0] {
+            painter.frame(Instant::now(), size, height, |buffer, area| {
+                if area.height > 0 {
+                    buffer.set_string(0, 0, "one", Style::default());
+                }
+                None
+            });
+        }
+        painter.finish();
+    }
+}

@@ -1,0 +1,141 @@
+//! An answer while it arrives: lines that are final, and a tail that may still change.
+//!
+//! A Markdown block is final once another one has begun after it. Only the last block is parsed again with each
+//! piece, so the cost grows with the answer and not with its square. A code block that is still open is final line by
+//! line up to a bound, so that a very long one does not wait in the pane.
+
+use super::markdown;
+use super::theme::Theme;
+use crate::text::sanitize;
+use pulldown_cmark::Parser;
+use ratatui::text::Line;
+
+/// An open block longer than this is not parsed as one any more.
+const MAX_OPEN: usize = 64 * 1024;
+
+#[derive(Debug, Default)]
+pub struct Stream {
+    clean: sanitize::Stream,
+    /// What is not final yet.
+    open: String,
+    written: bool,
+    ended_with_block: bool,
+}
+
+impl Stream {
+    /// Takes a piece; returns the lines that are final now.
+    pub fn push(&mut self, piece: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+        let piece = self.clean.feed(piece);
+        let had_break = piece.contains('\n');
+        self.open.push_str(&piece);
+        // A block can only end where a line ends.
+        if !had_break {
+            return Vec::new();
+        }
+        let whole_lines = self.open.rfind('\n').map_or("", |at| self.open.get(..=at).unwrap_or(""));
+        let last = last_block(whole_lines);
+        let cut = if last > 0 {
+            last
+        } else if self.open.len() > MAX_OPEN {
+            self.open.rfind('\n').map_or(0, |at| at + 1)
+        } else {
+            0
+        };
+        let rest = self.open.split_off(cut);
+        let done = std::mem::replace(&mut self.open, rest);
+        self.settle(&done, theme, columns)
+    }
+
+    /// The tail as it looks now.
+    pub fn tail(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+        markdown::render(&self.open, theme, columns)
+    }
+
+    /// The answer is over: everything is final.
+    pub fn finish(&mut self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+        self.clean.finish();
+        let rest = std::mem::take(&mut self.open);
+        let lines = self.settle(&rest, theme, columns);
+        self.written = false;
+        self.ended_with_block = false;
+        lines
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.open.trim().is_empty()
+    }
+
+    fn settle(&mut self, text: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+        let mut lines = markdown::render(text, theme, columns);
+        if lines.is_empty() {
+            return lines;
+        }
+        if self.written && self.ended_with_block {
+            lines.insert(0, Line::default());
+        }
+        self.written = true;
+        self.ended_with_block = true;
+        lines
+    }
+}
+
+/// Where the last top-level block begins.
+fn last_block(text: &str) -> usize {
+    let mut depth = 0;
+    let mut start = 0;
+    for (event, range) in Parser::new_ext(text, markdown::options()).into_offset_iter() {
+        match event {
+            pulldown_cmark::Event::Start(_) => {
+                if depth == 0 {
+                    start = range.start;
+                }
+                depth += 1;
+            }
+            pulldown_cmark::Event::End(_) => depth -= 1,
+            _ if depth == 0 => start = range.start,
+            _ => {}
+        }
+    }
+    start
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ANSWER: &str = "# Head\n\nFirst paragraph\ngoes on.\n\n- a\n- b\n\n```rs\nfn x() {}\n\n// y\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nlast *words*";
+
+    fn text(lines: &[Line<'_>]) -> String {
+        lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_block_is_final_when_the_next_one_begins() {
+        let theme = Theme::plain();
+        let mut stream = Stream::default();
+        assert!(stream.push("one\nstill one\n\n", &theme, 80).is_empty());
+        assert_eq!(text(&stream.tail(&theme, 80)), "one still one");
+        assert_eq!(text(&stream.push("two\n", &theme, 80)), "one still one");
+        assert_eq!(text(&stream.finish(&theme, 80)), "\ntwo");
+        assert!(stream.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn however_it_is_cut_the_answer_reads_the_same(cuts in prop::collection::vec(0..ANSWER.len(), 0..12)) {
+            let theme = Theme::plain();
+            let mut cuts = cuts;
+            cuts.sort_unstable();
+            let mut stream = Stream::default();
+            let mut lines = Vec::new();
+            let mut from = 0;
+            for cut in cuts.into_iter().chain([ANSWER.len()]) {
+                lines.extend(stream.push(&ANSWER[from..cut], &theme, 80));
+                from = cut;
+            }
+            lines.extend(stream.finish(&theme, 80));
+            prop_assert_eq!(text(&lines), text(&markdown::render(ANSWER, &theme, 80)));
+        }
+    }
+}

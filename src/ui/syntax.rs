@@ -1,0 +1,119 @@
+//! Code in colours, for closed blocks only: the first line of a language costs milliseconds, so it is bounded by
+//! lines, columns and time, and what is over the bound stays plain.
+
+use super::theme::Theme;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use syntect::easy::HighlightLines;
+use syntect::highlighting::{FontStyle, Theme as SyntaxTheme};
+use syntect::parsing::SyntaxSet;
+use two_face::theme::EmbeddedThemeName;
+
+const MAX_LINES: usize = 2000;
+const MAX_COLUMNS: usize = 500;
+const MAX_TIME: Duration = Duration::from_millis(150);
+
+/// The lines of `code`, highlighted as `language` (a name or a file extension) where that can be done in time.
+pub fn highlight(code: &str, language: &str, theme: &Theme) -> Vec<Line<'static>> {
+    let plain = |line: &str| Line::raw(line.to_string());
+    let lines: Vec<&str> = code.lines().collect();
+    let too_much = lines.len() > MAX_LINES || lines.iter().any(|l| l.len() > MAX_COLUMNS);
+    let colours = syntax_theme(&theme.syntax);
+    let (Some(colours), false) = (colours, too_much || language.is_empty()) else {
+        return lines.into_iter().map(plain).collect();
+    };
+    let set = syntaxes();
+    let Some(syntax) = set.find_syntax_by_token(language) else {
+        return lines.into_iter().map(plain).collect();
+    };
+    let started = Instant::now();
+    let mut highlighter = HighlightLines::new(syntax, colours);
+    let mut out = Vec::with_capacity(lines.len());
+    for line in lines {
+        let ended = format!("{line}\n");
+        let spans = if started.elapsed() < MAX_TIME {
+            highlighter.highlight_line(&ended, set).ok()
+        } else {
+            None
+        };
+        out.push(match spans {
+            Some(spans) => Line::from(spans.into_iter().map(|(s, t)| span(s, t, theme)).collect::<Vec<_>>()),
+            None => plain(line),
+        });
+    }
+    out
+}
+
+fn span(style: syntect::highlighting::Style, text: &str, theme: &Theme) -> Span<'static> {
+    let mut out = Style::default();
+    // The `ansi` theme writes palette numbers into the red channel, marked by an alpha of 0; an alpha of 1 means the
+    // terminal's own colour.
+    out.fg = match style.foreground.a {
+        0 => Some(Color::Indexed(style.foreground.r)),
+        1 => None,
+        _ => Some(Color::Rgb(style.foreground.r, style.foreground.g, style.foreground.b)),
+    };
+    if style.font_style.contains(FontStyle::BOLD) {
+        out = out.add_modifier(Modifier::BOLD);
+    }
+    if style.font_style.contains(FontStyle::ITALIC) {
+        out = out.add_modifier(Modifier::ITALIC);
+    }
+    Span::styled(text.trim_end_matches('\n').to_string(), theme.depth.limit(out))
+}
+
+fn syntaxes() -> &'static SyntaxSet {
+    static SET: OnceLock<SyntaxSet> = OnceLock::new();
+    SET.get_or_init(two_face::syntax::extra_newlines)
+}
+
+fn syntax_theme(name: &str) -> Option<&'static SyntaxTheme> {
+    static SET: OnceLock<two_face::theme::EmbeddedLazyThemeSet> = OnceLock::new();
+    let name = match name {
+        "Monokai Extended" => EmbeddedThemeName::MonokaiExtended,
+        "GitHub" => EmbeddedThemeName::Github,
+        "ansi" => EmbeddedThemeName::Ansi,
+        "Nord" => EmbeddedThemeName::Nord,
+        "Dracula" => EmbeddedThemeName::Dracula,
+        "Gruvbox Dark" => EmbeddedThemeName::GruvboxDark,
+        "Gruvbox Light" => EmbeddedThemeName::GruvboxLight,
+        "Solarized Dark" => EmbeddedThemeName::SolarizedDark,
+        "Solarized Light" => EmbeddedThemeName::SolarizedLight,
+        "One Half Dark" => EmbeddedThemeName::OneHalfDark,
+        "One Half Light" => EmbeddedThemeName::OneHalfLight,
+        _ => return None,
+    };
+    Some(SET.get_or_init(two_face::theme::extra).get(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::ansi::Depth;
+
+    fn theme() -> Theme {
+        Theme::parse("dark", include_str!("../../themes/dark.toml"), Depth::True).unwrap()
+    }
+
+    #[test]
+    fn highlighting_changes_colours_and_not_one_byte_of_text() {
+        let code = "fn main() {\n\tlet x = \"é\"; // done\n\n}";
+        for language in ["rust", "rs", "nonsense", ""] {
+            let lines = highlight(code, language, &theme());
+            let text: Vec<String> = lines.iter().map(ToString::to_string).collect();
+            assert_eq!(text.join("\n"), code, "{language}");
+            let coloured = lines.iter().flat_map(|l| &l.spans).any(|s| s.style.fg.is_some());
+            assert_eq!(coloured, language.starts_with('r'), "{language}");
+        }
+    }
+
+    #[test]
+    fn a_very_long_line_stays_plain() {
+        let code = format!("let x = \"{}\";", "y".repeat(1000));
+        assert!(
+            highlight(&code, "rust", &theme()).iter().flat_map(|l| &l.spans).all(|s| s.style.fg.is_none())
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! Who owns the terminal, and how it is given back.
+//!
+//! One mode holds for the whole session: no echo, no line editing, no signals from keys, but output processing stays
+//! on. The prompt and the pane nest in it, so there is no moment in which typed keys are echoed or lost. However the
+//! process ends, [`leave`] puts everything back; it is safe to call twice and from a panic.
+
+use rustix::fd::BorrowedFd;
+use rustix::termios::{self, InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The mode the terminal had before us; `None` while it is not ours.
+static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
+static HOOKED: AtomicBool = AtomicBool::new(false);
+
+/// Ends a synchronised update, the alternate screen, bracketed paste; shows the cursor; resets margins and colours.
+const RESTORE: &[u8] = b"\x1b[?2026l\x1b[?1049l\x1b[?2004l\x1b[?25h\x1b[r\x1b[0m";
+
+/// The base mode, for as long as it lives.
+#[derive(Debug)]
+pub struct Base(());
+
+impl Base {
+    /// Takes the terminal, or returns `None` where standard input is none.
+    pub fn enter() -> io::Result<Option<Base>> {
+        if !io::stdin().is_terminal() {
+            return Ok(None);
+        }
+        let before = termios::tcgetattr(stdin())?;
+        set(&base_of(&before))?;
+        *saved() = Some(before);
+        hook_panics();
+        Ok(Some(Base(())))
+    }
+}
+
+impl Drop for Base {
+    fn drop(&mut self) {
+        leave();
+    }
+}
+
+/// Gives the terminal back as it was. Does nothing when it is not ours.
+pub fn leave() {
+    // A panic while the lock is held must not deadlock the hook.
+    let Ok(mut saved) = SAVED.try_lock() else { return };
+    if let Some(before) = saved.take() {
+        write_all(RESTORE);
+        drop(set(&before));
+    }
+}
+
+/// Runs `work` with the terminal as it was before us: for an editor, a shell command, a suspension.
+pub fn lent<T>(work: impl FnOnce() -> T) -> T {
+    let (before, now) = (saved().clone(), termios::tcgetattr(stdin()).ok());
+    if let Some(before) = &before {
+        drop(set(before));
+    }
+    let out = work();
+    if let (Some(_), Some(now)) = (before, now) {
+        drop(set(&now));
+    }
+    out
+}
+
+/// Stops this process as Ctrl-Z does in a program without its own mode; returns when it is continued.
+pub fn suspend() {
+    lent(|| {
+        write_all(b"\x1b[?2004l\x1b[?25h");
+        let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+    });
+}
+
+/// Columns and rows, by asking the kernel and never the terminal; 80x24 where nobody knows.
+pub fn size() -> (u16, u16) {
+    match termios::tcgetwinsize(stdout()) {
+        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col, size.ws_row),
+        _ => (80, 24),
+    }
+}
+
+/// Writes everything in as few calls as the kernel needs. Errors are dropped: a screen that is gone is no failure of
+/// the turn that it was to show.
+pub fn write_all(mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        match rustix::io::write(stdout(), bytes) {
+            Ok(0) => return,
+            Ok(n) => bytes = bytes.get(n..).unwrap_or(&[]),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::AGAIN) => {
+                let out = stdout();
+                let mut poll = [rustix::event::PollFd::new(&out, rustix::event::PollFlags::OUT)];
+                let wait = rustix::event::Timespec { tv_sec: 1, tv_nsec: 0 };
+                if !matches!(rustix::event::poll(&mut poll, Some(&wait)), Ok(n) if n > 0) {
+                    return;
+                }
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+fn base_of(before: &Termios) -> Termios {
+    let mut mode = before.clone();
+    mode.local_modes &= !(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG | LocalModes::IEXTEN);
+    mode.input_modes &=
+        !(InputModes::BRKINT | InputModes::ICRNL | InputModes::INPCK | InputModes::ISTRIP | InputModes::IXON);
+    mode.special_codes[SpecialCodeIndex::VMIN] = 1;
+    mode.special_codes[SpecialCodeIndex::VTIME] = 0;
+    mode
+}
+
+/// Waits for pending output and keeps what was typed ahead.
+fn set(mode: &Termios) -> io::Result<()> {
+    Ok(termios::tcsetattr(stdin(), OptionalActions::Drain, mode)?)
+}
+
+fn hook_panics() {
+    if HOOKED.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        // A tool's task that crashes is caught and answered; only the thread that draws gives the screen back.
+        if std::thread::current().name() == Some("main") {
+            leave();
+            before(info);
+        } else {
+            tracing::error!("{info}");
+        }
+    }));
+}
+
+fn saved() -> std::sync::MutexGuard<'static, Option<Termios>> {
+    SAVED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn stdin() -> BorrowedFd<'static> {
+    rustix::stdio::stdin()
+}
+
+fn stdout() -> BorrowedFd<'static> {
+    rustix::stdio::stdout()
+}

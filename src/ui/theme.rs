@@ -1,0 +1,183 @@
+//! Themes: a label for every kind of text, and a file that says how it looks.
+//!
+//! Code names labels, never colours. Meaning never hangs on colour alone: what a colour says, a word or a sign says
+//! as well.
+
+use super::ansi::Depth;
+use ratatui::style::{Color, Modifier, Style};
+use std::collections::HashMap;
+use std::path::Path;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// Every label there is; a theme must style each of them.
+pub const LABELS: &[&str] = &[
+    "text",
+    "dim",
+    "strong",
+    "emphasis",
+    "code",
+    "heading",
+    "link",
+    "quote",
+    "rule",
+    "thinking",
+    "prompt",
+    "mode.none",
+    "mode.read",
+    "mode.ask",
+    "mode.write",
+    "mode.unrestricted",
+    "call",
+    "call.done",
+    "call.failed",
+    "call.denied",
+    "call.running",
+    "output",
+    "diff.add",
+    "diff.remove",
+    "diff.hunk",
+    "question",
+    "key",
+    "notice",
+    "warning",
+    "error",
+    "status",
+    "hint",
+];
+
+const BUILT_IN: [(&str, &str); 5] = [
+    ("dark", include_str!("../../themes/dark.toml")),
+    ("light", include_str!("../../themes/light.toml")),
+    ("neutral", include_str!("../../themes/neutral.toml")),
+    ("high-contrast", include_str!("../../themes/high-contrast.toml")),
+    ("mono", include_str!("../../themes/mono.toml")),
+];
+
+#[derive(Clone, Debug)]
+pub struct Theme {
+    pub name: String,
+    styles: HashMap<&'static str, Style>,
+    /// The syntax theme for code, `ansi` for the terminal's own palette, `none` for plain code.
+    pub syntax: String,
+    pub depth: Depth,
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum ThemeError {
+    #[error("there is no theme `{name}`; there are {known}")]
+    Unknown { name: String, known: String },
+    #[error("the theme `{name}` cannot be read: {reason}")]
+    Bad { name: String, reason: String },
+}
+
+impl Theme {
+    /// The theme of this name: a file `NAME.toml` in `dir`, or a built-in one. `auto` follows COLORFGBG, and is
+    /// `neutral` where the background is not known.
+    pub fn load(
+        name: &str,
+        dir: &Path,
+        depth: Depth,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Theme, ThemeError> {
+        let name = match name {
+            _ if depth == Depth::None => "mono",
+            "auto" => background(variable("COLORFGBG").as_deref()),
+            name => name,
+        };
+        if name.contains('/') {
+            return Err(unknown(name));
+        }
+        let own = std::fs::read_to_string(dir.join("themes").join(format!("{name}.toml"))).ok();
+        let built_in = BUILT_IN.iter().find(|(n, _)| *n == name).map(|(_, text)| (*text).to_string());
+        let text = own.or(built_in).ok_or_else(|| unknown(name))?;
+        Theme::parse(name, &text, depth)
+    }
+
+    pub fn parse(name: &str, text: &str, depth: Depth) -> Result<Theme, ThemeError> {
+        let bad = |reason: String| ThemeError::Bad { name: name.into(), reason };
+        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| bad(e.message().to_string()))?;
+        let mut found = HashMap::new();
+        flatten("", &table, &mut found).map_err(bad)?;
+        let syntax = found.remove("syntax").unwrap_or_else(|| "none".into());
+        let mut styles = HashMap::new();
+        for label in LABELS {
+            let words = found.remove(*label).ok_or_else(|| bad(format!("the label `{label}` is missing")))?;
+            styles.insert(*label, depth.limit(parse_style(&words).map_err(bad)?));
+        }
+        match found.keys().next() {
+            Some(extra) => Err(bad(format!("there is no label `{extra}`"))),
+            None => Ok(Theme { name: name.into(), styles, syntax, depth }),
+        }
+    }
+
+    pub fn plain() -> Theme {
+        let styles = LABELS.iter().map(|l| (*l, Style::default())).collect();
+        Theme { name: "plain".into(), styles, syntax: "none".into(), depth: Depth::None }
+    }
+
+    /// The style of a label. Labels are checked by a test; one that is not there is plain.
+    pub fn style(&self, label: &str) -> Style {
+        self.styles.get(label).copied().unwrap_or_default()
+    }
+
+    /// The names of the built-in themes.
+    pub fn names() -> Vec<&'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name).collect()
+    }
+}
+
+fn unknown(name: &str) -> ThemeError {
+    ThemeError::Unknown { name: name.into(), known: format!("auto, {}", Theme::names().join(", ")) }
+}
+
+/// COLORFGBG is `foreground;background`, or with a word between; 0 to 6 and 8 are dark.
+fn background(colorfgbg: Option<&str>) -> &'static str {
+    match colorfgbg.and_then(|v| v.rsplit(';').next()).and_then(|v| v.parse::<u8>().ok()) {
+        Some(0..=6 | 8) => "dark",
+        Some(7 | 9..=15) => "light",
+        _ => "neutral",
+    }
+}
+
+fn flatten(prefix: &str, table: &toml::Table, out: &mut HashMap<String, String>) -> Result<(), String> {
+    for (key, value) in table {
+        let name = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        match value {
+            toml::Value::String(text) => drop(out.insert(name, text.clone())),
+            toml::Value::Table(inner) => flatten(&name, inner, out)?,
+            other => return Err(format!("`{name}` must be a string, not {}", other.type_str())),
+        }
+    }
+    Ok(())
+}
+
+fn parse_style(words: &str) -> Result<Style, String> {
+    let mut style = Style::default();
+    let mut on = false;
+    for word in words.split_whitespace() {
+        let modifier = match word {
+            "bold" => Modifier::BOLD,
+            "dim" => Modifier::DIM,
+            "italic" => Modifier::ITALIC,
+            "underline" => Modifier::UNDERLINED,
+            "reverse" => Modifier::REVERSED,
+            "on" => {
+                on = true;
+                continue;
+            }
+            color => {
+                let color = Color::from_str(color)
+                    .map_err(|_| format!("`{color}` is neither a colour nor a style"))?;
+                style = if on { style.bg(color) } else { style.fg(color) };
+                continue;
+            }
+        };
+        style = style.add_modifier(modifier);
+    }
+    Ok(style)
+}
+
+#[cfg(test)]
+#[path = "theme_tests.rs"]
+mod tests;
