@@ -7,6 +7,7 @@ mod stream;
 pub mod syntax;
 pub mod term;
 mod theme;
+pub mod wrap;
 
 pub use painter::{Painter, Sink};
 pub use stream::Stream;

@@ -33,11 +33,8 @@ pub fn highlight(code: &str, language: &str, theme: &Theme) -> Vec<Line<'static>
     let mut out = Vec::with_capacity(lines.len());
     for line in lines {
         let ended = format!("{line}\n");
-        let spans = if started.elapsed() < MAX_TIME {
-            highlighter.highlight_line(&ended, set).ok()
-        } else {
-            None
-        };
+        let spans =
+            if started.elapsed() < MAX_TIME { highlighter.highlight_line(&ended, set).ok() } else { None };
         out.push(match spans {
             Some(spans) => Line::from(spans.into_iter().map(|(s, t)| span(s, t, theme)).collect::<Vec<_>>()),
             None => plain(line),

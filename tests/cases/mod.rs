@@ -1,2 +1,3 @@
 //! One file per area; each test's name is a sentence.
+mod process;
 mod session;

@@ -1,0 +1,76 @@
+//! Logical lines cut into rows of the pane, at blanks where there are any. Only the pane needs this: what goes into
+//! the scrollback is wrapped by the terminal.
+
+use crate::text::width;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// The rows of `line` at `columns`; an empty line is one empty row.
+pub fn wrap(line: &Line<'_>, columns: usize) -> Vec<Line<'static>> {
+    let columns = columns.max(1);
+    let mut rows: Vec<Vec<(String, Style)>> = vec![Vec::new()];
+    let mut used = 0;
+    for span in &line.spans {
+        let style = line.style.patch(span.style);
+        for word in span.content.split_word_bounds() {
+            let wide = width::of(word);
+            if used + wide > columns && used > 0 && wide <= columns {
+                rows.push(Vec::new());
+                used = 0;
+                if word.trim().is_empty() {
+                    continue;
+                }
+            }
+            for grapheme in word.graphemes(true) {
+                let wide = width::of_grapheme(grapheme);
+                if used + wide > columns {
+                    rows.push(Vec::new());
+                    used = 0;
+                }
+                push(&mut rows, grapheme, style);
+                used += wide;
+            }
+        }
+    }
+    rows.into_iter()
+        .map(|row| {
+            Line::from(row.into_iter().map(|(text, style)| Span::styled(text, style)).collect::<Vec<_>>())
+        })
+        .collect()
+}
+
+fn push(rows: &mut [Vec<(String, Style)>], text: &str, style: Style) {
+    let Some(row) = rows.last_mut() else { return };
+    match row.last_mut() {
+        Some((last, s)) if *s == style => last.push_str(text),
+        _ => row.push((text.to_string(), style)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rows(text: &str, columns: usize) -> Vec<String> {
+        wrap(&Line::raw(text), columns).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn rows_break_at_blanks_and_long_words_anywhere() {
+        assert_eq!(rows("the quick brown fox", 10), ["the quick ", "brown fox"]);
+        assert_eq!(rows("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(rows("日本語", 4), ["日本", "語"]);
+        assert_eq!(rows("", 4), [""]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_row_is_wider_than_the_pane(text in "[a-z 日é]{0,80}", columns in 2usize..30) {
+            for row in rows(&text, columns) {
+                prop_assert!(width::of(&row) <= columns);
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Commands: nothing outlives them, nothing waits for a person, nothing grows without bound.
+
+use placet::process::{End, Finished, Spec, run};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+fn spec(command: &str) -> Spec {
+    Spec {
+        supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")),
+        command: command.into(),
+        cwd: std::env::temp_dir(),
+        stdin: None,
+        timeout: Duration::from_secs(20),
+        withheld: vec!["PLACET_TEST_KEY".into()],
+    }
+}
+
+async fn done(spec: Spec) -> (End, String) {
+    let Finished { end, mut output, .. } = run(spec, CancellationToken::new(), |_| {}).await.unwrap();
+    (end, String::from_utf8_lossy(&output.complete(u64::MAX).unwrap()).into_owned())
+}
+
+/// True while a process whose command line holds `mark` is alive.
+fn alive(mark: &str) -> bool {
+    std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let zombie = stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'));
+        !zombie
+            && String::from_utf8_lossy(&line).contains(mark)
+            && entry.file_name().to_str() != Some(&std::process::id().to_string())
+    })
+}
+
+fn wait_until(what: impl Fn() -> bool) -> bool {
+    let started = Instant::now();
+    while !what() {
+        if started.elapsed() > Duration::from_secs(5) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    true
+}
+
+#[tokio::test]
+async fn the_exit_code_the_signal_and_both_streams_come_back() {
+    assert_eq!(done(spec("echo out; echo err >&2; exit 3")).await.0, End::Exited(3));
+    let (end, text) = done(spec("echo out; sleep 0.05; echo err >&2")).await;
+    assert_eq!((end, text.as_str()), (End::Exited(0), "out\nerr\n"));
+    assert_eq!(done(spec("kill -9 $$")).await.0, End::Signalled(9));
+    assert_eq!(done(spec("exit 127")).await.0, End::Exited(127));
+}
+
+#[tokio::test]
+async fn input_is_what_was_given_or_empty() {
+    assert_eq!(done(spec("cat; read x; echo end")).await.1, "end\n");
+    let given = Spec { stdin: Some(b"given\0bytes".to_vec()), ..spec("cat") };
+    assert_eq!(done(given).await.1, "given\0bytes");
+}
+
+#[tokio::test]
+async fn nothing_can_ask_a_person() {
+    let (_, text) = done(spec("sh -c 'echo x > /dev/tty' 2>&1; ps -o tty= -p $$; echo $PAGER $GIT_TERMINAL_PROMPT; $EDITOR || echo no editor")).await;
+    assert!(text.contains("cat 0") && text.contains("no editor"), "{text}");
+    assert!(!text.contains("pts/"), "{text}");
+}
+
+#[tokio::test]
+async fn withheld_variables_stay_behind() {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_placet"));
+    child.arg("__run").arg("true").env("PLACET_TEST_KEY", "secret");
+    assert!(child.status().unwrap().success());
+    // This process has PATH; withholding it shows that a name on the list does not arrive.
+    let without = Spec {
+        withheld: vec!["LANG".into(), "CARGO_MANIFEST_DIR".into()],
+        ..spec("echo [$CARGO_MANIFEST_DIR]")
+    };
+    assert_eq!(done(without).await.1, "[]\n");
+}
+
+#[tokio::test]
+async fn a_deadline_returns_what_was_written_and_kills_the_tree() {
+    let short =
+        Spec { timeout: Duration::from_millis(300), ..spec("echo before; sleep 987.1 & sleep 987.1") };
+    let started = Instant::now();
+    let (end, text) = done(short).await;
+    assert_eq!((end, text.as_str()), (End::TimedOut, "before\n"));
+    assert!(started.elapsed() < Duration::from_secs(3));
+    assert!(!alive("987.1"));
+}
+
+#[tokio::test]
+async fn cancelling_kills_sessions_daemons_and_the_deaf_within_a_second() {
+    let line =
+        "trap '' TERM INT; setsid sleep 987.2 & (setsid sh -c 'trap \"\" TERM; sleep 987.3' &) ; sleep 987.4";
+    let cancel = CancellationToken::new();
+    let stop = cancel.clone();
+    let running = tokio::spawn(async move { run(spec(line), cancel, |_| {}).await.unwrap().end });
+    let up =
+        tokio::task::spawn_blocking(|| wait_until(|| alive("987.2") && alive("987.3") && alive("987.4")))
+            .await
+            .unwrap();
+    assert!(up, "the command is running");
+    let started = Instant::now();
+    stop.cancel();
+    assert_eq!(running.await.unwrap(), End::Cancelled);
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    for mark in ["987.2", "987.3", "987.4"] {
+        assert!(!alive(mark), "{mark} lives on");
+    }
+}
+
+#[tokio::test]
+async fn a_background_job_does_not_outlive_its_command() {
+    let (end, _) = done(spec("setsid sleep 987.5 >/dev/null 2>&1 & exit 0")).await;
+    assert_eq!(end, End::Exited(0));
+    assert!(!alive("987.5"));
+}
+
+#[test]
+fn everything_dies_with_placet_even_when_it_is_killed() {
+    // The supervisor's lifeline is its standard input: closing it is what the death of placet does.
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_placet"))
+        .args(["__run", "setsid sleep 987.6 & sleep 987.7"])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    assert!(wait_until(|| alive("sleep\u{0}987.6") && alive("sleep\u{0}987.7")));
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    assert!(!alive("sleep\u{0}987.6") && !alive("sleep\u{0}987.7"));
+}
+
+#[tokio::test]
+async fn a_flood_of_output_takes_bounded_memory_and_is_kept_up_to_the_cap() {
+    let megabytes = if std::env::var_os("PLACET_FULL").is_some() { 2000 } else { 40 };
+    let flood = spec(&format!("head -c {megabytes}000000 /dev/zero | tr '\\0' 'x'"));
+    let Finished { end, mut output, .. } = run(flood, CancellationToken::new(), |_| {}).await.unwrap();
+    assert_eq!(end, End::Exited(0));
+    assert_eq!(output.total, megabytes * 1_000_000);
+    assert!(output.head.len() + output.tail.len() < 300_000);
+    let whole = output.complete(u64::MAX).unwrap().len() as u64;
+    assert_eq!(whole, (megabytes * 1_000_000).min(256 * 1024 * 1024));
+}
+
+#[tokio::test]
+async fn a_missing_directory_is_said_and_nothing_runs_elsewhere() {
+    let gone = Spec { cwd: Path::new("/nowhere/at/all").into(), ..spec("pwd") };
+    let error = run(gone, CancellationToken::new(), |_| {}).await.unwrap_err();
+    assert_eq!(error.to_string(), "the directory `/nowhere/at/all` does not exist");
+    assert!(run(spec("echo \0"), CancellationToken::new(), |_| {}).await.is_err());
+}
