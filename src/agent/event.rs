@@ -16,20 +16,50 @@ pub enum Event {
     Text(String),
     Thinking(String),
     /// The model is writing a call; its arguments are still arriving.
-    CallComing { id: CallId, name: String },
-    CallArguments { bytes: usize },
+    CallComing {
+        id: CallId,
+        name: String,
+    },
+    CallArguments {
+        bytes: usize,
+    },
     /// The call is understood: `title` names its object.
-    CallPlanned { id: CallId, name: String, title: String },
-    CallRunning { id: CallId },
+    CallPlanned {
+        id: CallId,
+        name: String,
+        title: String,
+    },
+    CallRunning {
+        id: CallId,
+    },
     /// Output of a running command; for the screen only.
-    CallOutput { id: CallId, text: String },
-    CallEnded { id: CallId, name: String, outcome: Outcome, summary: Summary },
+    CallOutput {
+        id: CallId,
+        text: String,
+    },
+    CallEnded {
+        id: CallId,
+        name: String,
+        outcome: Outcome,
+        summary: Summary,
+    },
     Question(Question),
     LoopQuestion(LoopQuestion),
-    Retrying { attempt: u32, of: u32, wait: Duration, error: ProviderError },
-    Silent { since: Duration },
+    Retrying {
+        attempt: u32,
+        of: u32,
+        wait: Duration,
+        error: ProviderError,
+    },
+    Silent {
+        since: Duration,
+    },
     /// Tokens so far in this session, and how full the window is.
-    Usage { total: Usage, prompt: u64, window: u64 },
+    Usage {
+        total: Usage,
+        prompt: u64,
+        window: u64,
+    },
     /// One sentence for the person.
     Notice(String),
     Ended(Ending),

@@ -25,7 +25,10 @@ impl Instructions {
         let told_before = self.told.is_some();
         self.told = Some(text.clone());
         if text.is_empty() {
-            return Some(("[placet: the project's AGENTS.md is gone; its instructions no longer hold]".into(), sources));
+            return Some((
+                "[placet: the project's AGENTS.md is gone; its instructions no longer hold]".into(),
+                sources,
+            ));
         }
         let again = if told_before { ", changed; this replaces the earlier text" } else { "" };
         Some((format!("[placet: the project's instructions{again}]\n{text}"), sources))
@@ -50,7 +53,11 @@ fn read(cwd: &Path) -> (String, Vec<PathBuf>) {
         match text.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= room).last() {
             Some(end) if end < text.len() => {
                 out.push_str(text.get(..end).unwrap_or(""));
-                out.push_str(&format!("\n[cut here: {} more bytes in {}]\n", text.len() - end, path.display()));
+                out.push_str(&format!(
+                    "\n[cut here: {} more bytes in {}]\n",
+                    text.len() - end,
+                    path.display()
+                ));
             }
             None => out.push_str(&format!("[left out: {} bytes in {}]\n", text.len(), path.display())),
             Some(_) => {

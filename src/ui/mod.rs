@@ -1,6 +1,8 @@
 //! The screen: who owns it, and how things look on it.
 
 pub mod ansi;
+pub mod cell;
+pub mod live;
 pub mod markdown;
 mod painter;
 mod stream;

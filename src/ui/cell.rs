@@ -1,0 +1,156 @@
+//! A transcript entry as lines for the scrollback: calls, diffs, notices, the end of a turn.
+
+use super::theme::Theme;
+use crate::agent::Ending;
+use crate::conversation::{Outcome, Usage};
+use crate::provider::ProviderError;
+use crate::text::{sanitize, width};
+use crate::tools::{Detail, Summary};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+/// Lines of a diff shown before it is folded.
+const DIFF_LINES: usize = 60;
+/// Columns of one line of output; what is longer is cut, and said to be.
+const OUTPUT_COLUMNS: usize = 400;
+
+/// A finished call: one line that names its object, and its folded output.
+pub fn call(outcome: Outcome, summary: &Summary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
+    let (mark, label) = match outcome {
+        Outcome::Done => ("✓ ", "call.done"),
+        Outcome::Failed => ("✗ ", "call.failed"),
+        Outcome::Denied => ("⊘ ", "call.denied"),
+        Outcome::Interrupted => ("■ ", "call.denied"),
+    };
+    let head = sanitize::line(&summary.line).into_owned();
+    let mut lines = vec![Line::from(vec![
+        Span::styled(mark, theme.style(label)),
+        Span::styled(head, theme.style("call")),
+    ])];
+    lines.extend(detail(&summary.detail, theme, fold));
+    lines
+}
+
+/// What came of a call, folded to `fold` lines (diffs to more).
+pub fn detail(detail: &Detail, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
+    match detail {
+        Detail::None => Vec::new(),
+        Detail::Text(text) => {
+            let clean = sanitize::block(text.trim_end_matches('\n'));
+            folded(clean.lines().map(|l| styled(l, theme.style("output"))), fold, theme)
+        }
+        Detail::Diff(text) => folded(diff_lines(text, theme).into_iter(), DIFF_LINES, theme),
+        Detail::Image(image) => vec![styled(&sanitize::line(&image.describe()), theme.style("output"))],
+    }
+}
+
+/// A unified diff in colours; the signs say the same without them.
+pub fn diff_lines(text: &str, theme: &Theme) -> Vec<Line<'static>> {
+    let clean = sanitize::block(text.trim_end_matches('\n'));
+    let style = |line: &str| match line.as_bytes().first() {
+        Some(b'+') => theme.style("diff.add"),
+        Some(b'-') => theme.style("diff.remove"),
+        Some(b'@') => theme.style("diff.hunk"),
+        _ => theme.style("text"),
+    };
+    clean.lines().map(|line| styled(line, style(line))).collect()
+}
+
+fn folded(lines: impl Iterator<Item = Line<'static>>, fold: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let all: Vec<Line<'static>> = lines.collect();
+    let hidden = all.len().saturating_sub(fold);
+    // One line saved is not worth a line that says so.
+    let shown = if hidden <= 1 { all.len() } else { fold };
+    let mut out: Vec<Line<'static>> = all.into_iter().take(shown).collect();
+    if hidden > 1 {
+        out.push(styled(&format!("… {hidden} more lines"), theme.style("hint")));
+    }
+    out
+}
+
+fn styled(text: &str, style: Style) -> Line<'static> {
+    Line::from(vec![Span::raw("  "), Span::styled(width::cut(text, OUTPUT_COLUMNS), style)])
+}
+
+pub fn notice(text: &str, theme: &Theme) -> Line<'static> {
+    Line::styled(sanitize::line(text).into_owned(), theme.style("notice"))
+}
+
+pub fn error(text: &str, hint: Option<&str>, theme: &Theme) -> Vec<Line<'static>> {
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (at, line) in sanitize::block(text).lines().enumerate() {
+        let lead = if at == 0 { "error: " } else { "       " };
+        lines.push(Line::from(vec![Span::styled(lead, theme.style("error")), Span::raw(line.to_string())]));
+    }
+    lines.extend(
+        hint.map(|h| Line::from(vec![Span::styled("hint: ", theme.style("hint")), Span::raw(h.to_string())])),
+    );
+    lines
+}
+
+/// What the end of a turn leaves in the scrollback; nothing where it simply ended.
+pub fn ending(ending: &Ending, theme: &Theme) -> Vec<Line<'static>> {
+    match ending_words(ending) {
+        None => Vec::new(),
+        Some((text, hint)) if matches!(ending, Ending::Failed(_) | Ending::Unsaved(_)) => {
+            error(&text, hint.as_deref(), theme)
+        }
+        Some((text, hint)) => {
+            let mut lines = vec![Line::styled(text, theme.style("warning"))];
+            lines.extend(hint.map(|h| Line::styled(h, theme.style("hint"))));
+            lines
+        }
+    }
+}
+
+/// The sentence and the hint for an ending, without colours: every face says the same.
+pub fn ending_words(ending: &Ending) -> Option<(String, Option<String>)> {
+    let retry = || Some("/retry sends it again; what was done is kept".to_string());
+    Some(match ending {
+        Ending::Done => return None,
+        Ending::CutAtLimit => (
+            "the answer stopped at the model's output limit".into(),
+            Some("say \"go on\" to have the rest".into()),
+        ),
+        Ending::Refused => ("the model declined to answer".into(), None),
+        Ending::Interrupted => ("interrupted".into(), None),
+        Ending::TooManyRounds(n) => (
+            format!("stopped after {n} requests in one turn (`max_turns`)"),
+            Some("say \"go on\" to continue".into()),
+        ),
+        Ending::Stuck { tool, times } => {
+            (format!("stopped: {tool} repeated the same thing {times} times"), None)
+        }
+        Ending::Unsaved(why) => (
+            format!("the session could not be saved, so nothing more was done: {why}"),
+            Some("free some space, then /retry".into()),
+        ),
+        Ending::Failed(e) => (e.to_string(), hint_for(e).or_else(retry)),
+    })
+}
+
+fn hint_for(error: &ProviderError) -> Option<String> {
+    Some(match error {
+        ProviderError::Auth { .. } => "check the key; `placet doctor` shows where it was taken from".into(),
+        ProviderError::NoKey { .. } => "`--provider offline` works without one".into(),
+        ProviderError::TooLong { .. } => "/new starts afresh; the session keeps everything".into(),
+        ProviderError::Replay(_) => "record it anew with --record".into(),
+        _ => return None,
+    })
+}
+
+/// `12.3k in, 1.2k out (9k cached)`.
+pub fn tokens(usage: &Usage) -> String {
+    let cached =
+        if usage.cache_read > 0 { format!(" ({} cached)", short(usage.cache_read)) } else { String::new() };
+    format!("{} in{cached}, {} out", short(usage.prompt()), short(usage.output))
+}
+
+pub fn short(n: u64) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..100_000 => format!("{:.1}k", n as f64 / 1e3),
+        100_000..1_000_000 => format!("{}k", n / 1_000),
+        _ => format!("{:.1}M", n as f64 / 1e6),
+    }
+}

@@ -1,0 +1,299 @@
+use super::*;
+use crate::agent::{Question, Reply};
+use crate::conversation::Outcome;
+use crate::permission::Grant;
+use crate::tools::{Detail, Preview, Summary};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use tokio::sync::oneshot;
+
+struct Bench {
+    live: Live,
+    now: Instant,
+    scrollback: Vec<String>,
+    size: (u16, u16),
+}
+
+fn bench() -> Bench {
+    bench_of(60, 16)
+}
+
+fn bench_of(width: u16, height: u16) -> Bench {
+    let now = Instant::now();
+    let facts = Facts {
+        model: "test-model".into(),
+        window: 200_000,
+        usage: Usage::default(),
+        prompt_tokens: 0,
+        fold: 3,
+        motion: true,
+    };
+    let live = Live::new(Theme::plain(), usize::from(width), facts, now);
+    Bench { live, now, scrollback: Vec::new(), size: (width, height) }
+}
+
+impl Bench {
+    fn event(&mut self, event: Event) {
+        let lines = self.live.event(event, self.now);
+        self.scrollback.extend(lines.iter().map(ToString::to_string));
+    }
+
+    fn key(&mut self, code: KeyCode) -> Option<Action> {
+        self.live.key(KeyEvent::new(code, KeyModifiers::NONE), self.now)
+    }
+
+    fn ctrl(&mut self, c: char) -> Option<Action> {
+        self.live.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL), self.now)
+    }
+
+    fn type_text(&mut self, text: &str) {
+        for c in text.chars() {
+            self.key(KeyCode::Char(c));
+        }
+    }
+
+    fn pass(&mut self, millis: u64) {
+        self.now += Duration::from_millis(millis);
+    }
+
+    /// Draws a frame and returns what stands in the pane.
+    fn screen(&mut self) -> String {
+        let picture = self.live.picture(Mode::Ask, self.size.1 - 1, self.now);
+        let (width, height) = (self.size.0, picture.height());
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal
+            .draw(|f| {
+                let area = f.area();
+                picture.draw(f.buffer_mut(), area);
+            })
+            .unwrap();
+        self.live.shown(&picture, self.now);
+        let buffer = terminal.backend().buffer().clone();
+        let rows = (0..height).map(|y| {
+            let cells = (0..width).filter_map(|x| buffer.cell((x, y)));
+            cells.map(|c| c.symbol().to_string()).collect::<String>().trim_end().to_string()
+        });
+        rows.collect::<Vec<_>>().join("\n")
+    }
+
+    fn ask(&mut self, detail: Detail) -> oneshot::Receiver<Reply> {
+        let (reply, answer) = oneshot::channel();
+        self.event(Event::Question(Question {
+            id: CallId::new("q"),
+            tool: "run_command".into(),
+            reason: "a command, without a sandbox (ask mode)".into(),
+            preview: Preview { line: "run cargo test".into(), detail },
+            cwd: Some("/w".into()),
+            always: Some(Grant::Command { command: "cargo test".into(), cwd: "/w".into() }),
+            flag: None,
+            reply,
+        }));
+        answer
+    }
+}
+
+#[test]
+fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
+    let mut b = bench();
+    b.event(Event::Requested);
+    b.event(Event::Text("Looking at **it**.\n\nThen".into()));
+    b.event(Event::CallPlanned {
+        id: CallId::new("a"),
+        name: "run_command".into(),
+        title: "run cargo test".into(),
+    });
+    b.event(Event::CallRunning { id: CallId::new("a") });
+    b.event(Event::CallOutput { id: CallId::new("a"), text: "one\ntwo\nthree\nfour\n".into() });
+    b.event(Event::Usage {
+        total: Usage { input: 1500, output: 30, ..Usage::default() },
+        prompt: 1500,
+        window: 200_000,
+    });
+    b.pass(3_000);
+    b.type_text("next thing");
+    insta::assert_snapshot!(b.screen(), @r"
+    › run cargo test  3 s
+      two
+      three
+      four
+    [a] working · 3 s · test-model · 1.5k in, 30 out · 0% of co…
+    > next thing
+    ");
+    b.event(Event::CallEnded {
+        id: CallId::new("a"),
+        name: "run_command".into(),
+        outcome: Outcome::Done,
+        summary: Summary::text("run cargo test (exit 0)", "1\n2\n3\n4\n5\n6\n"),
+    });
+    b.event(Event::Ended(Ending::Done));
+    insta::assert_snapshot!(b.scrollback.join("\n"), @r"
+    Looking at it.
+
+    Then
+
+    ✓ run cargo test (exit 0)
+      1
+      2
+      3
+      … 3 more lines
+    ");
+    assert_eq!(b.live.take_drafts(), ("next thing".into(), None, None));
+}
+
+#[test]
+fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
+    let mut b = bench_of(70, 20);
+    let _answer = b.ask(Detail::Text("cargo test".into()));
+    insta::assert_snapshot!(b.screen(), @r"
+    Allow? run cargo test
+    asks because: a command, without a sandbox (ask mode), in /w
+      cargo test
+    y yes  n no  a always: `cargo test` in /w  v never  Esc stop the turn
+    (a moment: keys count after half a second of quiet)
+    [a] waiting for the model · 0 s · test-model · Esc stops
+    >
+    ");
+}
+
+#[test]
+fn a_key_typed_before_the_question_was_seen_never_answers_it() {
+    for letter in ['y', 'a'] {
+        let mut b = bench();
+        let mut answer = b.ask(Detail::None);
+        // Not drawn yet.
+        b.pass(5_000);
+        b.key(KeyCode::Char(letter));
+        assert!(answer.try_recv().is_err());
+        // Drawn, but the person is typing.
+        let _ = b.live.take_drafts();
+        b.screen();
+        for _ in 0..20 {
+            b.pass(100);
+            b.key(KeyCode::Char(letter));
+            let _ = b.live.take_drafts();
+            assert!(answer.try_recv().is_err());
+        }
+        b.pass(499);
+        b.key(KeyCode::Char(letter));
+        let _ = b.live.take_drafts();
+        assert!(answer.try_recv().is_err());
+        b.live.composing = false;
+        b.pass(500);
+        b.key(KeyCode::Char(letter));
+        assert!(answer.try_recv().is_ok());
+    }
+}
+
+/// A question that comes up at every point of a line being typed: nothing of the line is lost, and nothing answers.
+#[test]
+fn a_question_at_any_point_of_typing_leaves_the_draft_whole() {
+    let line = "fix 1 yes a y n the rest of this line";
+    for at in 0..=line.len() {
+        let mut b = bench();
+        b.type_text(&line[..at]);
+        let mut answer = b.ask(Detail::None);
+        b.screen();
+        for c in line[at..].chars() {
+            b.pass(30);
+            b.key(KeyCode::Char(c));
+            b.screen();
+        }
+        assert!(answer.try_recv().is_err(), "at {at}");
+        assert_eq!(b.live.take_drafts().0, line, "at {at}");
+    }
+}
+
+#[test]
+fn a_paste_never_answers_however_it_looks() {
+    let mut b = bench();
+    let mut answer = b.ask(Detail::None);
+    b.screen();
+    b.pass(2_000);
+    b.live.paste("y\r1\ry\n", b.now);
+    b.screen();
+    b.pass(2_000);
+    assert!(answer.try_recv().is_err());
+    assert_eq!(b.live.take_drafts().0, "y\n1\ny\n");
+}
+
+#[test]
+fn what_hides_below_the_fold_must_be_seen_or_allowed_twice() {
+    let long = (0..50).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
+    let mut b = bench();
+    let mut answer = b.ask(Detail::Text(long.clone()));
+    assert!(b.screen().contains("lines hidden"));
+    b.pass(1_000);
+    b.key(KeyCode::Char('y'));
+    assert!(answer.try_recv().is_err());
+    assert!(b.screen().contains("press y again"));
+    b.pass(1_000);
+    b.key(KeyCode::Char('y'));
+    assert_eq!(answer.try_recv(), Ok(Reply::Yes));
+
+    let mut b = bench();
+    let mut answer = b.ask(Detail::Text(long));
+    b.screen();
+    for _ in 0..30 {
+        b.key(KeyCode::PageDown);
+        b.screen();
+    }
+    assert!(b.screen().contains("line 49"));
+    b.pass(1_000);
+    b.key(KeyCode::Char('y'));
+    assert_eq!(answer.try_recv(), Ok(Reply::Yes));
+}
+
+#[test]
+fn ctrl_c_clears_a_draft_first_and_then_stops_the_turn() {
+    let mut b = bench();
+    b.type_text("draft");
+    assert_eq!(b.ctrl('c'), None);
+    assert_eq!(b.ctrl('c'), Some(Action::Stop));
+    b.key(KeyCode::Up);
+    assert_eq!(b.live.take_drafts().0, "draft");
+
+    let mut answer = b.ask(Detail::None);
+    b.screen();
+    assert_eq!(b.ctrl('c'), Some(Action::Stop));
+    assert_eq!(answer.try_recv(), Ok(Reply::Cancel));
+}
+
+#[test]
+fn enter_queues_the_line_and_up_takes_it_back() {
+    let mut b = bench();
+    b.type_text("one");
+    b.key(KeyCode::Enter);
+    assert!(b.screen().contains("next: one"));
+    b.key(KeyCode::Up);
+    b.type_text(" more");
+    b.key(KeyCode::Enter);
+    assert_eq!(b.live.take_drafts(), (String::new(), Some("one more".into()), None));
+}
+
+#[test]
+fn hostile_text_is_shown_and_not_obeyed() {
+    let mut b = bench();
+    let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}x";
+    b.event(Event::Text(format!("{evil}\n\n")));
+    b.event(Event::Notice(evil.into()));
+    b.event(Event::CallPlanned { id: CallId::new("a"), name: evil.into(), title: evil.into() });
+    b.event(Event::CallOutput { id: CallId::new("a"), text: evil.into() });
+    let screen = b.screen();
+    let summary = Summary::text(evil, evil);
+    b.event(Event::CallEnded { id: CallId::new("a"), name: evil.into(), outcome: Outcome::Failed, summary });
+    b.event(Event::Ended(Ending::Failed(crate::provider::ProviderError::Protocol(evil.into()))));
+    for text in b.scrollback.iter().map(String::as_str).chain([screen.as_str()]) {
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text:?}");
+    }
+}
+
+#[test]
+fn the_smallest_terminals_are_drawn_without_a_fall() {
+    for (width, height) in [(1, 2), (2, 2), (5, 3), (40, 12)] {
+        let mut b = bench_of(width, height);
+        b.event(Event::Text("some text that is longer than the pane\n".into()));
+        b.type_text("日本語 typed");
+        let _answer = b.ask(Detail::Text("x\n".repeat(100)));
+        b.screen();
+    }
+}

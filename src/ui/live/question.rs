@@ -1,0 +1,207 @@
+//! A question to the person: shown whole, and answered only by a key that was meant for it.
+//!
+//! A key counts when the question has been drawn, when nothing was typed for half a second before it, and when it is
+//! no paste. What hides below the fold must be seen, or the answer given twice.
+
+use super::super::cell;
+use super::super::theme::Theme;
+use super::super::wrap::wrap;
+use crate::agent::{LoopQuestion, Question, Reply};
+use crate::text::sanitize;
+use crate::tools::Detail;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::text::{Line, Span};
+use std::time::{Duration, Instant};
+
+/// How long the keyboard must have been quiet before a key may answer.
+pub(super) const QUIET: Duration = Duration::from_millis(500);
+
+pub(super) enum Asked {
+    Call(Question),
+    Loop(LoopQuestion),
+}
+
+pub(super) struct Open {
+    asked: Asked,
+    /// When it was first on the screen; set by the frame that drew it.
+    drawn_at: Option<Instant>,
+    scroll: usize,
+    /// The rows of the body and how many of them fit, as last drawn.
+    rows: usize,
+    fits: usize,
+    seen_end: bool,
+    /// Yes was pressed once while rows were unseen.
+    confirmed: bool,
+}
+
+pub(super) enum Answered {
+    /// The key was not for the question.
+    Not,
+    Open,
+    Closed,
+    /// Refused, and the turn is to stop.
+    Cancelled,
+}
+
+impl Open {
+    pub(super) fn new(asked: Asked) -> Open {
+        Open { asked, drawn_at: None, scroll: 0, rows: 0, fits: 0, seen_end: false, confirmed: false }
+    }
+
+    /// True when a key pressed at `now` may answer; `last_input` is when anything was last typed or pasted.
+    pub(super) fn may_answer(&self, now: Instant, last_input: Option<Instant>) -> bool {
+        let quiet = |since: Instant| now.saturating_duration_since(since) >= QUIET;
+        self.drawn_at.is_some_and(quiet) && last_input.is_none_or(quiet)
+    }
+
+    pub(super) fn drawn(&mut self, now: Instant, rows: usize, fits: usize) {
+        self.drawn_at.get_or_insert(now);
+        (self.rows, self.fits) = (rows, fits);
+        self.scroll = self.scroll.min(rows.saturating_sub(fits));
+        self.seen_end |= self.scroll + fits >= rows;
+    }
+
+    pub(super) fn cancel(self) {
+        match self.asked {
+            Asked::Call(question) => drop(question.reply.send(Reply::Cancel)),
+            Asked::Loop(question) => drop(question.reply.send(false)),
+        }
+    }
+
+    /// Scrolling is always possible; answering is for the caller to allow.
+    pub(super) fn scroll_key(&mut self, key: KeyEvent) -> bool {
+        let page = self.fits.saturating_sub(1).max(1);
+        let most = self.rows.saturating_sub(self.fits);
+        self.scroll = match key.code {
+            KeyCode::Down => self.scroll + 1,
+            KeyCode::Up => self.scroll.saturating_sub(1),
+            KeyCode::PageDown => self.scroll + page,
+            KeyCode::PageUp => self.scroll.saturating_sub(page),
+            _ => return false,
+        }
+        .min(most);
+        self.seen_end |= self.scroll >= most;
+        true
+    }
+
+    /// `words` is what the person typed before answering: it goes to the model with a no.
+    pub(super) fn answer_key(slot: &mut Option<Open>, key: KeyEvent, words: &str) -> Answered {
+        let Some(open) = slot.as_mut() else { return Answered::Not };
+        if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
+            return Answered::Not;
+        }
+        let reply = match (key.code, &open.asked) {
+            (KeyCode::Char('y'), _) => Reply::Yes,
+            (KeyCode::Char('n'), _) => Reply::No(words.to_string()),
+            (KeyCode::Char('a'), Asked::Call(q)) if q.always.is_some() => Reply::Always,
+            (KeyCode::Char('v'), Asked::Call(_)) => Reply::Never,
+            (KeyCode::Esc, _) => Reply::Cancel,
+            _ => return Answered::Open,
+        };
+        let consents = matches!(reply, Reply::Yes | Reply::Always);
+        if consents && !open.seen_end && !open.confirmed {
+            open.confirmed = true;
+            return Answered::Open;
+        }
+        let cancelled = reply == Reply::Cancel;
+        let Some(open) = slot.take() else { return Answered::Not };
+        match open.asked {
+            Asked::Call(question) => drop(question.reply.send(reply)),
+            Asked::Loop(question) => drop(question.reply.send(consents)),
+        }
+        if cancelled { Answered::Cancelled } else { Answered::Closed }
+    }
+
+    /// Everything the call would do, wrapped to rows.
+    fn body(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+        let Asked::Call(question) = &self.asked else { return Vec::new() };
+        let lines = match &question.preview.detail {
+            Detail::Diff(diff) => cell::diff_lines(diff, theme),
+            Detail::Text(text) => {
+                let clean = sanitize::block(text.trim_end_matches('\n'));
+                clean.lines().map(|l| Line::raw(format!("  {l}"))).collect()
+            }
+            Detail::Image(image) => vec![Line::raw(image.describe())],
+            Detail::None => Vec::new(),
+        };
+        lines.iter().flat_map(|line| wrap(line, columns)).collect()
+    }
+
+    /// The rows of the question in a pane of `columns`, with at most `room` rows; and the figures for [`Open::drawn`].
+    pub(super) fn rows(
+        &self,
+        theme: &Theme,
+        columns: usize,
+        room: usize,
+        ready: bool,
+        composing: bool,
+    ) -> (Vec<Line<'static>>, usize, usize) {
+        let mut head = Vec::new();
+        match &self.asked {
+            Asked::Call(q) => {
+                let title = sanitize::line(&q.preview.line).into_owned();
+                head.extend(wrap(&Line::styled(format!("Allow? {title}"), theme.style("question")), columns));
+                let place = q.cwd.as_ref().map(|dir| format!(", in {}", dir.display())).unwrap_or_default();
+                let why = format!("asks because: {}{place}", q.reason);
+                head.extend(wrap(
+                    &Line::styled(sanitize::line(&why).into_owned(), theme.style("notice")),
+                    columns,
+                ));
+            }
+            Asked::Loop(q) => {
+                let text = format!("{} was called {} times with the same result. Go on?", q.tool, q.times);
+                head.extend(wrap(
+                    &Line::styled(sanitize::line(&text).into_owned(), theme.style("question")),
+                    columns,
+                ));
+            }
+        }
+        let keys: Vec<Line<'static>> =
+            self.keys(theme, ready, composing).iter().flat_map(|line| wrap(line, columns)).collect();
+        let body = self.body(theme, columns);
+        let fits = room.saturating_sub(head.len() + keys.len() + 1).max(1).min(body.len());
+        let scroll = self.scroll.min(body.len() - fits);
+        let hidden = body.len() - fits - scroll;
+        let total = body.len();
+        let mut rows = head;
+        rows.extend(body.into_iter().skip(scroll).take(fits));
+        if hidden > 0 {
+            let text = format!("{hidden} lines hidden: Down and PageDown show them");
+            rows.push(Line::styled(text, theme.style("warning")));
+        }
+        rows.extend(keys);
+        (rows, total, fits)
+    }
+
+    fn keys(&self, theme: &Theme, ready: bool, composing: bool) -> Vec<Line<'static>> {
+        if composing {
+            return vec![Line::styled(
+                "typing goes to your draft; Tab turns to the question",
+                theme.style("hint"),
+            )];
+        }
+        if self.confirmed {
+            let text = "not all of it was shown: press y again to allow it unseen";
+            return vec![Line::styled(text, theme.style("warning"))];
+        }
+        let key = |k: &'static str| Span::styled(k, theme.style("key"));
+        let mut spans = vec![key("y"), Span::raw(" yes  "), key("n"), Span::raw(" no  ")];
+        let mut lines = Vec::new();
+        if let Asked::Call(question) = &self.asked {
+            if let Some(grant) = &question.always {
+                let what = sanitize::line(&grant.describe()).into_owned();
+                spans.extend([key("a"), Span::raw(format!(" always: {what}  "))]);
+            }
+            spans.extend([key("v"), Span::raw(" never  ")]);
+        }
+        spans.extend([key("Esc"), Span::raw(" stop the turn")]);
+        if !ready {
+            spans.push(Span::styled(
+                "  (a moment: keys count after half a second of quiet)",
+                theme.style("hint"),
+            ));
+        }
+        lines.push(Line::from(spans));
+        lines
+    }
+}

@@ -1,0 +1,166 @@
+//! The loop around the pane: events of the turn, keys of the person, and time. One `select!`, top to bottom.
+
+use super::{Action, Facts, Live};
+use crate::agent::{Ending, Event};
+use crate::permission::{Mode, ModeCell};
+use crate::ui::painter::Painter;
+use crate::ui::theme::Theme;
+use crate::ui::{ansi, term};
+use crossterm::event::{Event as Input, EventStream, KeyCode, KeyEventKind};
+use futures_util::StreamExt;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio_util::sync::CancellationToken;
+
+/// The pane is drawn at most this often.
+const FRAME: Duration = Duration::from_millis(33);
+/// Finished text is written at once when there is this much of it.
+const FLUSH: usize = 64 * 1024;
+
+pub struct LiveSettings {
+    pub theme: Theme,
+    pub facts: Facts,
+    pub mode: ModeCell,
+    /// What Shift+Tab goes through.
+    pub modes: Vec<Mode>,
+}
+
+/// What the pane leaves behind.
+#[derive(Debug)]
+pub struct Ended {
+    pub ending: Ending,
+    /// Typed and not sent: the next prompt starts with it.
+    pub draft: String,
+    /// Sent off with Enter while the turn ran: the next thing to say.
+    pub queued: Option<String>,
+    /// A draft that was cleared, for the history.
+    pub cleared: Option<String>,
+}
+
+/// Shows a turn until it ends. `stop` is cancelled when the person stops it.
+pub async fn run(
+    settings: LiveSettings,
+    mut events: UnboundedReceiver<Event>,
+    stop: CancellationToken,
+) -> Ended {
+    let LiveSettings { theme, facts, mode, modes } = settings;
+    let mut painter = Painter::new(Box::new(term::write_all), term::size());
+    let mut live = Live::new(theme, usize::from(term::size().0), facts, Instant::now());
+    term::write_all(b"\x1b[?2004h");
+    let mut keys = EventStream::new();
+    let mut dirty = true;
+    let mut next_frame = Instant::now();
+    let mut pending = 0;
+    let ending = loop {
+        if dirty && Instant::now() >= next_frame {
+            frame(&mut painter, &mut live, mode.load());
+            dirty = false;
+            pending = 0;
+            next_frame = Instant::now() + FRAME;
+        }
+        let wake = if dirty { next_frame } else { Instant::now() + tick(&live) };
+        tokio::select! {
+            biased;
+            input = keys.next() => match input {
+                Some(Ok(input)) => {
+                    // A key's echo does not wait for the next frame.
+                    dirty = true;
+                    next_frame = Instant::now();
+                    match take_input(&mut live, &mut painter, input) {
+                        Some(Action::Stop) => stop.cancel(),
+                        Some(Action::CycleMode) => mode.store(mode.load().next(&modes)),
+                        Some(Action::Suspend) => {
+                            painter.finish();
+                            term::suspend();
+                            term::write_all(b"\x1b[?2004h");
+                        }
+                        None => {}
+                    }
+                }
+                // The terminal is gone: so is the person.
+                Some(Err(_)) | None => {
+                    stop.cancel();
+                    tokio::time::sleep(FRAME).await;
+                }
+            },
+            event = events.recv() => {
+                let Some(event) = event else { break Ending::Interrupted };
+                let ended = if let Event::Ended(ending) = &event { Some(ending.clone()) } else { None };
+                for line in live.event(event, Instant::now()) {
+                    let text = ansi::line(&line);
+                    pending += text.len();
+                    painter.insert(&text);
+                    painter.insert("\n");
+                }
+                dirty = true;
+                if let Some(ending) = ended {
+                    break ending;
+                }
+                if pending > FLUSH {
+                    next_frame = Instant::now();
+                }
+            }
+            () = tokio::time::sleep_until(wake.into()) => dirty = true,
+        }
+    };
+    while !painter.is_settled(Instant::now()) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    painter.frame(Instant::now(), term::size(), 0, |_, _| None);
+    painter.finish();
+    drop(keys);
+    drain(&mut live);
+    term::write_all(b"\x1b[?2004l");
+    let (draft, queued, cleared) = live.take_drafts();
+    Ended { ending, draft, queued, cleared }
+}
+
+fn tick(live: &Live) -> Duration {
+    if live.ticks() { Duration::from_millis(250) } else { Duration::from_secs(3600) }
+}
+
+fn frame(painter: &mut Painter, live: &mut Live, mode: Mode) {
+    let (now, size) = (Instant::now(), term::size());
+    live.resized(usize::from(size.0));
+    let picture = live.picture(mode, size.1.saturating_sub(1).max(1), now);
+    painter.frame(now, size, picture.height(), |buffer, area| picture.draw(buffer, area));
+    if painter.is_settled(now) {
+        live.shown(&picture, now);
+    }
+}
+
+fn take_input(live: &mut Live, painter: &mut Painter, input: Input) -> Option<Action> {
+    match input {
+        Input::Key(key) if key.kind != KeyEventKind::Release => live.key(key, Instant::now()),
+        Input::Paste(text) => {
+            live.paste(&text, Instant::now());
+            None
+        }
+        Input::Resize(..) => {
+            painter.resized(Instant::now());
+            None
+        }
+        _ => None,
+    }
+}
+
+/// What was typed while the pane went away belongs to the next prompt.
+fn drain(live: &mut Live) {
+    // Not zero: with that, this source of events never reads.
+    while crossterm::event::poll(Duration::from_millis(2)).unwrap_or(false) {
+        match crossterm::event::read() {
+            Ok(Input::Key(key)) if key.kind != KeyEventKind::Release => match key.code {
+                KeyCode::Char(c)
+                    if key.modifiers.is_empty() || key.modifiers == crossterm::event::KeyModifiers::SHIFT =>
+                {
+                    live.type_in(c.encode_utf8(&mut [0; 4]));
+                }
+                KeyCode::Enter => live.type_in("\n"),
+                _ => {}
+            },
+            Ok(Input::Paste(text)) => live.type_in(&text.replace("\r\n", "\n").replace('\r', "\n")),
+            Ok(_) => {}
+            Err(_) => return,
+        }
+    }
+}
