@@ -3,10 +3,12 @@
 //! A wire dialect is two pure functions, [`Dialect::encode`] and [`Decoder::feed`], so it is tested byte for byte
 //! without a network. Everything that fails is one [`ProviderError`]; everything that arrives is one [`StreamEvent`].
 
+mod dialect;
 mod error;
 mod request;
 mod stream;
 
+pub use dialect::{Anthropic, OpenAiChat, OutputLimit, Quirks, SystemRole};
 pub use error::{Blame, ProviderError};
 pub use request::{Capabilities, Model, Request};
 pub use stream::{AnswerStream, StreamEvent};

@@ -1,1 +1,4 @@
 //! One file per area; each test's name is a sentence.
+
+mod provider_decode;
+mod provider_encode;

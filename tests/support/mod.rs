@@ -1,1 +1,3 @@
 //! What the cases share.
+
+pub mod fixture;
