@@ -5,12 +5,20 @@
 
 mod dialect;
 mod error;
+mod flow;
+mod key;
+mod live;
 mod request;
+mod retry;
 mod stream;
+mod watch;
 
 pub use dialect::{Anthropic, OpenAiChat, OutputLimit, Quirks, SystemRole};
 pub use error::{Blame, ProviderError};
+pub use key::{Key, KeySource};
+pub use live::{Auth, Endpoint, Live, LiveSettings};
 pub use request::{Capabilities, Model, Request};
+pub use retry::Retry;
 pub use stream::{AnswerStream, StreamEvent};
 
 use serde_json::Value;
@@ -46,6 +54,7 @@ pub trait Decoder: Send {
     /// Feeds one server-sent event. `Finished` comes exactly once, as the last.
     fn feed(&mut self, event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError>;
 
-    /// The connection closed without `Finished`: what had arrived whole, calls cut in half left out.
+    /// The connection closed without `Finished`. Where the stop reason had arrived the answer is whole and carries
+    /// it; else it is marked as [`Cut`](crate::conversation::StopReason::Cut) and holds no call at all.
     fn cut(&mut self) -> crate::conversation::Answer;
 }

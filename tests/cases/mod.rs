@@ -2,3 +2,4 @@
 
 mod provider_decode;
 mod provider_encode;
+mod provider_live;
