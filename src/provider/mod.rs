@@ -3,20 +3,24 @@
 //! A wire dialect is two pure functions, [`Dialect::encode`] and [`Decoder::feed`], so it is tested byte for byte
 //! without a network. Everything that fails is one [`ProviderError`]; everything that arrives is one [`StreamEvent`].
 
+mod catalog;
 mod dialect;
 mod error;
 mod flow;
 mod key;
 mod live;
+mod preset;
 mod request;
 mod retry;
 mod stream;
 mod watch;
 
+pub use catalog::{CATALOG_DATE, Figures};
 pub use dialect::{Anthropic, OpenAiChat, OutputLimit, Quirks, SystemRole};
 pub use error::{Blame, ProviderError};
 pub use key::{Key, KeySource};
 pub use live::{Auth, Endpoint, Live, LiveSettings};
+pub use preset::{KeyNeed, Preset, Wire};
 pub use request::{Capabilities, Model, Request};
 pub use retry::Retry;
 pub use stream::{AnswerStream, StreamEvent};
