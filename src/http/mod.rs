@@ -1,1 +1,11 @@
-//! To be built.
+//! HTTP as the providers need it: one lazily built client, server-sent events as a pure parser, and error causes
+//! that name what really happened. Knows no provider and keeps no state besides the connections.
+
+mod cause;
+mod client;
+mod retry_after;
+mod sse;
+
+pub use client::{Client, ClientSettings, HttpError, Proxies, Response};
+pub use retry_after::retry_after;
+pub use sse::{LineTooLong, SseEvent, SseParser};

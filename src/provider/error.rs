@@ -1,16 +1,21 @@
 //! Why there is no answer.
 
 use crate::conversation::Answer;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use thiserror::Error;
 
 /// Texts from a server are cut to 2,000 characters; nothing here ever holds a key.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ProviderError {
     #[error("the provider refused the key (HTTP {status}): {message}")]
     Auth { status: u16, message: String },
     #[error("no key for `{provider}`: set {variable}, or `api_key_command` in the configuration")]
     NoKey { provider: String, variable: String },
+    /// The key could not be had, or cannot be sent: its command failed, or it holds a control character.
+    #[error("no usable key: {message}")]
+    KeyUnusable { message: String },
     #[error("rate limited: {message}")]
     RateLimited { message: String, retry_after: Option<Duration> },
     #[error("the provider is overloaded (HTTP {status}): {message}")]
@@ -31,12 +36,16 @@ pub enum ProviderError {
     Protocol(String),
     #[error("the recording does not fit this conversation:\n{0}")]
     Replay(String),
+    /// `--record`: the answer may have come, but it is not in the file.
+    #[error("the recording cannot be written: {0}")]
+    Record(String),
     #[error("cancelled")]
     Cancelled,
 }
 
 /// What a rejected request was rejected for, where the server says so.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Blame {
     Nothing,
     Image,
@@ -62,5 +71,34 @@ impl ProviderError {
             | ProviderError::Overloaded { retry_after, .. } => *retry_after,
             _ => None,
         }
+    }
+
+    /// The same error with the server's words passed through `change`.
+    pub(crate) fn map_message(mut self, change: impl FnOnce(&str) -> String) -> ProviderError {
+        match &mut self {
+            ProviderError::Auth { message, .. }
+            | ProviderError::KeyUnusable { message }
+            | ProviderError::RateLimited { message, .. }
+            | ProviderError::Overloaded { message, .. }
+            | ProviderError::TooLong { message }
+            | ProviderError::BadRequest { message, .. }
+            | ProviderError::Network { message, .. }
+            | ProviderError::Broken { message, .. }
+            | ProviderError::Protocol(message)
+            | ProviderError::Replay(message)
+            | ProviderError::Record(message) => *message = change(message),
+            ProviderError::NoKey { .. } | ProviderError::Timeout(_) | ProviderError::Cancelled => {}
+        }
+        self
+    }
+
+    /// The same error with what the response's `Retry-After` asked for.
+    pub(crate) fn with_retry_after(mut self, wait: Option<Duration>) -> ProviderError {
+        if let ProviderError::RateLimited { retry_after, .. }
+        | ProviderError::Overloaded { retry_after, .. } = &mut self
+        {
+            *retry_after = wait.or(*retry_after);
+        }
+        self
     }
 }

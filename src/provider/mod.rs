@@ -3,12 +3,26 @@
 //! A wire dialect is two pure functions, [`Dialect::encode`] and [`Decoder::feed`], so it is tested byte for byte
 //! without a network. Everything that fails is one [`ProviderError`]; everything that arrives is one [`StreamEvent`].
 
+mod catalog;
+mod dialect;
 mod error;
+mod flow;
+mod key;
+mod live;
+mod preset;
 mod request;
+mod retry;
 mod stream;
+mod watch;
 
+pub use catalog::{CATALOG_DATE, Figures};
+pub use dialect::{Anthropic, OpenAiChat, OutputLimit, Quirks, SystemRole};
 pub use error::{Blame, ProviderError};
+pub use key::{Key, KeySource};
+pub use live::{Auth, Endpoint, Live, LiveSettings};
+pub use preset::{KeyNeed, Preset, Wire};
 pub use request::{Capabilities, Model, Request};
+pub use retry::Retry;
 pub use stream::{AnswerStream, StreamEvent};
 
 use serde_json::Value;
@@ -44,6 +58,7 @@ pub trait Decoder: Send {
     /// Feeds one server-sent event. `Finished` comes exactly once, as the last.
     fn feed(&mut self, event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError>;
 
-    /// The connection closed without `Finished`: what had arrived whole, calls cut in half left out.
+    /// The connection closed without `Finished`. Where the stop reason had arrived the answer is whole and carries
+    /// it; else it is marked as [`Cut`](crate::conversation::StopReason::Cut) and holds no call at all.
     fn cut(&mut self) -> crate::conversation::Answer;
 }

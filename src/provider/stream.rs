@@ -3,12 +3,14 @@
 use super::ProviderError;
 use crate::conversation::{Answer, CallId, Usage};
 use futures_util::stream::Stream;
+use serde::{Deserialize, Serialize};
 use std::pin::Pin;
 use std::time::Duration;
 
 pub type AnswerStream = Pin<Box<dyn Stream<Item = Result<StreamEvent, ProviderError>> + Send>>;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StreamEvent {
     Text(String),
     Thinking(String),
@@ -23,7 +25,7 @@ pub enum StreamEvent {
     },
     /// Usage so far; later ones replace earlier ones.
     Usage(Usage),
-    /// An attempt failed and another follows after `wait`. Sent once per attempt, before the wait.
+    /// An attempt failed and number `attempt` (of `of`) follows after `wait`: "retry 2/5 in 7 s". Sent before the wait.
     Retrying {
         attempt: u32,
         of: u32,

@@ -1,1 +1,5 @@
 //! What the cases share.
+
+pub mod fixture;
+pub mod history_rules;
+pub mod mock_server;

@@ -1,0 +1,80 @@
+//! Why a request failed, in words that name the layer: DNS, TLS, a proxy, a refused or a reset connection. The
+//! libraries below say "error sending request" and hide the reason in a chain; here the chain is read.
+
+use std::error::Error;
+use std::io::{self, ErrorKind};
+
+/// The layer and the deepest reason, as one line.
+pub(super) fn of(error: &(dyn Error + 'static)) -> String {
+    let chain: Vec<&(dyn Error + 'static)> =
+        std::iter::successors(Some(error), |e| (*e).source()).take(16).collect();
+    let deepest = chain.last().map(ToString::to_string).unwrap_or_default();
+    let texts = chain.iter().map(|e| e.to_string().to_lowercase()).collect::<Vec<_>>().join("; ");
+    let said = |words: &[&str]| words.iter().any(|word| texts.contains(word));
+    if said(&["dns error", "failed to lookup", "name resolution"]) {
+        return format!("DNS: {deepest}");
+    }
+    if said(&[
+        "certificate",
+        "tls handshake",
+        "received fatal alert",
+        "corrupt message",
+        "invalidcontenttype",
+    ]) {
+        return format!("TLS: {deepest}");
+    }
+    if said(&["proxy", "tunnel"]) {
+        return format!("proxy: {deepest}");
+    }
+    let kind = chain.iter().find_map(|e| e.downcast_ref::<io::Error>()).map(io::Error::kind);
+    match kind {
+        Some(ErrorKind::ConnectionRefused) => "connection refused".into(),
+        Some(ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe) => {
+            format!("connection reset: {deepest}")
+        }
+        Some(ErrorKind::UnexpectedEof) => "the connection was closed early".into(),
+        Some(ErrorKind::TimedOut) => "timed out".into(),
+        Some(ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable) => format!("network: {deepest}"),
+        _ if said(&["connection closed before message completed", "incompletemessage", "unexpected eof"]) => {
+            "the connection was closed early".into()
+        }
+        _ if said(&["operation timed out", "deadline has elapsed"]) => "timed out".into(),
+        _ => deepest,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thiserror::Error;
+
+    #[derive(Debug, Error)]
+    #[error("{0}")]
+    struct Layer(&'static str, #[source] Option<Box<dyn Error + 'static>>);
+
+    fn chain(above: &'static str, below: impl Error + 'static) -> Layer {
+        Layer(above, Some(Box::new(below)))
+    }
+
+    #[test]
+    fn each_layer_is_named() {
+        let io = |kind| io::Error::from(kind);
+        let table: [(Layer, &str); 6] = [
+            (chain("dns error", Layer("no such host", None)), "DNS: no such host"),
+            (
+                chain("client error (Connect)", Layer("invalid peer certificate: UnknownIssuer", None)),
+                "TLS: invalid peer certificate: UnknownIssuer",
+            ),
+            (chain("tunnel error", Layer("unsuccessful", None)), "proxy: unsuccessful"),
+            (chain("tcp connect error", io(ErrorKind::ConnectionRefused)), "connection refused"),
+            (chain("error", io(ErrorKind::ConnectionReset)), "connection reset: connection reset"),
+            (
+                chain("x", Layer("connection closed before message completed", None)),
+                "the connection was closed early",
+            ),
+        ];
+        for (error, words) in table {
+            assert_eq!(of(&error), words);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The client: built when the first request is sent, so that a start costs no TLS and opens no connection.
+//!
+//! Plain HTTP to this machine goes directly and loads no certificates; everything else through the proxies of the
+//! environment. Redirects are not followed: they would carry a key to a host nobody named.
+
+use super::cause;
+use reqwest::Url;
+use std::sync::{Once, OnceLock};
+use std::time::Duration;
+use thiserror::Error;
+
+/// How long a kept connection may be silent before the system probes it.
+const PROBE: Duration = Duration::from_secs(20);
+
+#[derive(Clone, Debug)]
+pub struct ClientSettings {
+    pub connect_timeout: Duration,
+    pub proxies: Proxies,
+}
+
+/// Where proxies come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proxies {
+    /// `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, or the system's settings.
+    Environment,
+    Off,
+}
+
+impl Default for ClientSettings {
+    fn default() -> ClientSettings {
+        ClientSettings { connect_timeout: Duration::from_secs(15), proxies: Proxies::Environment }
+    }
+}
+
+/// No answer came, or it stopped coming.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{host}: {message}")]
+pub struct HttpError {
+    pub host: String,
+    /// The layer and the reason: `DNS: no such host`.
+    pub message: String,
+}
+
+/// Sends requests. No timeout besides the one for connecting: how long silence may last is the caller's business.
+#[derive(Debug)]
+pub struct Client {
+    settings: ClientSettings,
+    near: OnceLock<Result<reqwest::Client, String>>,
+    far: OnceLock<Result<reqwest::Client, String>>,
+}
+
+impl Client {
+    /// Builds nothing yet.
+    pub fn new(settings: ClientSettings) -> Client {
+        Client { settings, near: OnceLock::new(), far: OnceLock::new() }
+    }
+
+    /// Posts `body` as JSON and waits for the response's headers. Dropping the future closes the connection.
+    pub async fn post_json(
+        &self,
+        url: &str,
+        headers: &[(String, String)],
+        body: Vec<u8>,
+    ) -> Result<Response, HttpError> {
+        let url = Url::parse(url)
+            .map_err(|e| HttpError { host: url.to_string(), message: format!("not a URL: {e}") })?;
+        let host = host(&url);
+        let failed = |message| HttpError { host: host.clone(), message };
+        let near = url.scheme() == "http" && is_loopback(&url);
+        let client = self.client(near).map_err(failed)?;
+        let mut request = client.post(url.clone()).header("content-type", "application/json");
+        request = request.header("accept", "text/event-stream, application/json");
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        match request.body(body).send().await {
+            Ok(inner) => Ok(Response { host, inner }),
+            Err(error) => {
+                let words = cause::of(&error.without_url());
+                let proxy = if near { None } else { self.proxy_variable(&url) };
+                Err(failed(match proxy {
+                    Some(variable) => format!("{words} (a proxy is set in {variable})"),
+                    None => words,
+                }))
+            }
+        }
+    }
+
+    fn client(&self, near: bool) -> Result<&reqwest::Client, String> {
+        let slot = if near { &self.near } else { &self.far };
+        slot.get_or_init(|| self.build(near)).as_ref().map_err(Clone::clone)
+    }
+
+    fn build(&self, near: bool) -> Result<reqwest::Client, String> {
+        install_tls();
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("placet/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(self.settings.connect_timeout)
+            .redirect(reqwest::redirect::Policy::none())
+            .pool_idle_timeout(Duration::from_secs(60))
+            .tcp_keepalive(PROBE)
+            .http2_keep_alive_interval(PROBE)
+            .http2_keep_alive_timeout(PROBE);
+        if near || self.settings.proxies == Proxies::Off {
+            builder = builder.no_proxy();
+        }
+        if near {
+            builder = builder.tls_certs_only([]);
+        }
+        builder.build().map_err(|e| format!("the HTTP client cannot be built: {}", cause::of(&e)))
+    }
+
+    /// The variable whose proxy a request to `url` would take; its value may hold a password and is not told.
+    fn proxy_variable(&self, url: &Url) -> Option<&'static str> {
+        if self.settings.proxies == Proxies::Off {
+            return None;
+        }
+        let names: &[&'static str] = match url.scheme() {
+            "https" => &["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
+            _ => &["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
+        };
+        names.iter().copied().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+    }
+}
+
+/// A response whose body is still arriving.
+#[derive(Debug)]
+pub struct Response {
+    host: String,
+    inner: reqwest::Response,
+}
+
+impl Response {
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    pub fn status(&self) -> u16 {
+        self.inner.status().as_u16()
+    }
+
+    /// A header's value; `None` where it is missing or not text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.inner.headers().get(name)?.to_str().ok()
+    }
+
+    /// The next bytes of the body; `None` at its end. Safe to drop and to call again.
+    pub async fn chunk(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, HttpError> {
+        self.inner
+            .chunk()
+            .await
+            .map_err(|error| HttpError { host: self.host.clone(), message: cause::of(&error.without_url()) })
+    }
+
+    /// The body as text, up to `most` bytes. What cannot be read is left out: this is for error messages.
+    pub async fn text(&mut self, most: usize) -> String {
+        let mut bytes = Vec::new();
+        while let Ok(Some(chunk)) = self.inner.chunk().await {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() >= most {
+                bytes.truncate(most);
+                break;
+            }
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+fn install_tls() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // An error means that somebody chose a provider before; theirs will do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
+fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_string(),
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}

@@ -1,0 +1,128 @@
+//! Server-sent events, taken apart as bytes arrive. Pure and incremental, so that a stream may be cut anywhere:
+//! the same bytes give the same events however they were split.
+//!
+//! The format is the WHATWG's (HTML, "Server-sent events", 9.2.6). Of it, `id` and `retry` are left out: a broken
+//! answer cannot be resumed by reconnecting, so there is nothing to do with them.
+
+use thiserror::Error;
+
+/// The longest line taken: more than any answer, less than what would hurt.
+const MAX_LINE: usize = 64 * 1024 * 1024;
+
+/// One dispatched event. `name` is empty where the server gave none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SseEvent {
+    pub name: String,
+    pub data: String,
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("a line of more than {MAX_LINE} bytes")]
+pub struct LineTooLong;
+
+/// The parser: bytes in, events out.
+#[derive(Debug, Default)]
+pub struct SseParser {
+    line: Vec<u8>,
+    after_cr: bool,
+    past_bom: bool,
+    name: String,
+    data: String,
+    has_data: bool,
+}
+
+impl SseParser {
+    pub fn new() -> SseParser {
+        SseParser::default()
+    }
+
+    /// Takes the next bytes and returns the events they complete.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, LineTooLong> {
+        let mut events = Vec::new();
+        for &byte in bytes {
+            let was_cr = std::mem::take(&mut self.after_cr);
+            match byte {
+                b'\n' if was_cr => {}
+                b'\n' => events.extend(self.end_line()),
+                b'\r' => {
+                    self.after_cr = true;
+                    events.extend(self.end_line());
+                }
+                other if self.line.len() < MAX_LINE => self.line.push(other),
+                _ => return Err(LineTooLong),
+            }
+        }
+        Ok(events)
+    }
+
+    /// The connection closed. An event whose lines all arrived counts, even where the blank line after it did not:
+    /// some servers leave it out at the end. A line cut in half never counts.
+    pub fn finish(&mut self) -> Option<SseEvent> {
+        if self.line.is_empty() { self.dispatch() } else { None }
+    }
+
+    fn end_line(&mut self) -> Option<SseEvent> {
+        let bytes = std::mem::take(&mut self.line);
+        let text = String::from_utf8_lossy(&bytes);
+        let mut line = text.as_ref();
+        if !std::mem::replace(&mut self.past_bom, true) {
+            line = line.strip_prefix('\u{feff}').unwrap_or(line);
+        }
+        if line.is_empty() {
+            return self.dispatch();
+        }
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "event" => self.name = value.to_string(),
+            "data" => {
+                if std::mem::replace(&mut self.has_data, true) {
+                    self.data.push('\n');
+                }
+                self.data.push_str(value);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn dispatch(&mut self) -> Option<SseEvent> {
+        let event = SseEvent { name: std::mem::take(&mut self.name), data: std::mem::take(&mut self.data) };
+        std::mem::take(&mut self.has_data).then_some(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STREAM: &[u8] =
+        "\u{feff}: hello\r\nevent: a\r\ndata: one\r\n\r\ndata:two\ndata\ndata:  x\u{e9}\n\nevent: b\n\nid: 7\rdata: [DONE]\r\r"
+            .as_bytes();
+
+    fn event(name: &str, data: &str) -> SseEvent {
+        SseEvent { name: name.into(), data: data.into() }
+    }
+
+    #[test]
+    fn a_stream_split_anywhere_gives_the_same_events() {
+        let whole = [event("a", "one"), event("", "two\n\n x\u{e9}"), event("", "[DONE]")];
+        for at in 0..=STREAM.len() {
+            let (left, right) = STREAM.split_at(at);
+            let mut parser = SseParser::new();
+            let mut events = parser.push(left).unwrap();
+            events.extend(parser.push(right).unwrap());
+            assert_eq!(events, whole, "split at {at}");
+        }
+    }
+
+    #[test]
+    fn the_last_event_counts_without_its_blank_line_but_not_when_cut() {
+        let mut parser = SseParser::new();
+        assert_eq!(parser.push(b"data: [DONE]\n").unwrap(), []);
+        assert_eq!(parser.finish(), Some(event("", "[DONE]")));
+        let mut parser = SseParser::new();
+        assert_eq!(parser.push(b"data: {\"a\":1}\ndata: [DO").unwrap(), []);
+        assert_eq!(parser.finish(), None);
+    }
+}

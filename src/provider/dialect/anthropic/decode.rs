@@ -1,0 +1,164 @@
+//! A streamed message, taken apart. Blocks come one after another, each with its own start, deltas and stop; the
+//! stop reason comes when all blocks are whole. Events and deltas of kinds not known here are passed over, as the
+//! API's versioning policy asks.
+
+use super::super::super::{Decoder, ProviderError, StreamEvent};
+use super::super::assembly::{Assembly, OpenCall, Piece};
+use super::super::fault;
+use crate::conversation::{Answer, CallId, StopReason, Thinking, Usage};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Default)]
+pub(super) struct MessageDecoder {
+    assembly: Assembly,
+    /// The server's block number to the piece it became.
+    places: BTreeMap<u64, usize>,
+    finished: bool,
+}
+
+impl Decoder for MessageDecoder {
+    fn feed(&mut self, _event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError> {
+        if self.finished || data.trim().is_empty() {
+            return Ok(Vec::new());
+        }
+        let value: Value = serde_json::from_str(data)
+            .map_err(|e| ProviderError::Protocol(format!("{e} in `{}`", fault::shortened(data))))?;
+        match word(&value, "type") {
+            "message_start" => Ok(self.message_start(value.get("message").unwrap_or(&Value::Null))),
+            "content_block_start" => Ok(self.block_start(&value)),
+            "content_block_delta" => Ok(self.block_delta(&value)),
+            "message_delta" => Ok(self.message_delta(&value)),
+            "message_stop" => {
+                self.finished = true;
+                Ok(vec![StreamEvent::Finished(self.assembly.finish())])
+            }
+            "error" => Err(fault::of_event(&value)),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn cut(&mut self) -> Answer {
+        self.finished = true;
+        self.assembly.cut()
+    }
+}
+
+impl MessageDecoder {
+    fn message_start(&mut self, message: &Value) -> Vec<StreamEvent> {
+        self.assembly.model = word(message, "model").to_string();
+        self.count(message.get("usage"))
+    }
+
+    fn block_start(&mut self, event: &Value) -> Vec<StreamEvent> {
+        let block = event.get("content_block").unwrap_or(&Value::Null);
+        let (piece, events) = match word(block, "type") {
+            "text" => {
+                let text = word(block, "text");
+                (Piece::Text(text.to_string()), told(text, StreamEvent::Text))
+            }
+            "thinking" => {
+                let text = word(block, "thinking");
+                let signature = Some(word(block, "signature")).filter(|s| !s.is_empty()).map(String::from);
+                let thinking = Thinking { text: text.to_string(), signature, redacted: None };
+                (Piece::Thinking(thinking), told(text, StreamEvent::Thinking))
+            }
+            "redacted_thinking" => {
+                let redacted = Some(word(block, "data").to_string());
+                (Piece::Thinking(Thinking { redacted, ..Thinking::default() }), Vec::new())
+            }
+            "tool_use" => {
+                let id = self.assembly.id_for(word(block, "id"));
+                let name = word(block, "name").to_string();
+                // Servers that do not stream arguments give them whole, here.
+                let arguments = match block.get("input") {
+                    Some(Value::Object(input)) if input.is_empty() => String::new(),
+                    Some(input) if !input.is_null() => input.to_string(),
+                    _ => String::new(),
+                };
+                let started = StreamEvent::CallStarted { id: CallId::new(id.clone()), name: name.clone() };
+                (Piece::Call(OpenCall { id, name, arguments, started: true }), vec![started])
+            }
+            _ => return Vec::new(),
+        };
+        self.places.insert(index(event), self.assembly.pieces.len());
+        self.assembly.pieces.push(piece);
+        events
+    }
+
+    fn block_delta(&mut self, event: &Value) -> Vec<StreamEvent> {
+        let delta = event.get("delta").unwrap_or(&Value::Null);
+        let place = self.places.get(&index(event)).copied();
+        let Some(piece) = place.and_then(|place| self.assembly.pieces.get_mut(place)) else {
+            return Vec::new();
+        };
+        match (word(delta, "type"), piece) {
+            ("text_delta", Piece::Text(text)) => {
+                let more = word(delta, "text");
+                text.push_str(more);
+                told(more, StreamEvent::Text)
+            }
+            ("thinking_delta", Piece::Thinking(thinking)) => {
+                let more = word(delta, "thinking");
+                thinking.text.push_str(more);
+                told(more, StreamEvent::Thinking)
+            }
+            ("signature_delta", Piece::Thinking(thinking)) => {
+                thinking.signature.get_or_insert_default().push_str(word(delta, "signature"));
+                Vec::new()
+            }
+            ("input_json_delta", Piece::Call(call)) => {
+                let more = word(delta, "partial_json");
+                call.arguments.push_str(more);
+                match more.len() {
+                    0 => Vec::new(),
+                    bytes => vec![StreamEvent::CallArguments { bytes }],
+                }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn message_delta(&mut self, event: &Value) -> Vec<StreamEvent> {
+        if let Some(reason) = event.pointer("/delta/stop_reason").and_then(Value::as_str) {
+            self.assembly.stop = Some(stop_reason(reason));
+        }
+        self.count(event.get("usage"))
+    }
+
+    /// Figures are totals so far; one that is missing keeps its last value.
+    fn count(&mut self, usage: Option<&Value>) -> Vec<StreamEvent> {
+        let Some(given) = usage.filter(|u| u.is_object()) else { return Vec::new() };
+        let figure = |key: &str, before: u64| given.get(key).and_then(Value::as_u64).unwrap_or(before);
+        let before = self.assembly.usage;
+        self.assembly.usage = Usage {
+            input: figure("input_tokens", before.input),
+            output: figure("output_tokens", before.output),
+            cache_read: figure("cache_read_input_tokens", before.cache_read),
+            cache_write: figure("cache_creation_input_tokens", before.cache_write),
+        };
+        vec![StreamEvent::Usage(self.assembly.usage)]
+    }
+}
+
+fn stop_reason(reason: &str) -> StopReason {
+    match reason {
+        "end_turn" | "stop_sequence" => StopReason::EndTurn,
+        "tool_use" => StopReason::ToolUse,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,
+        "refusal" => StopReason::Refusal,
+        other => StopReason::Other(other.to_string()),
+    }
+}
+
+fn word<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn index(event: &Value) -> u64 {
+    event.get("index").and_then(Value::as_u64).unwrap_or_default()
+}
+
+fn told(text: &str, event: impl Fn(String) -> StreamEvent) -> Vec<StreamEvent> {
+    if text.is_empty() { Vec::new() } else { vec![event(text.to_string())] }
+}

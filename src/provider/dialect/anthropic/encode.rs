@@ -1,0 +1,126 @@
+//! A request as the Messages API wants it.
+//!
+//! The parts that never change come first and the messages last, so the bytes before the newest message are the
+//! same turn after turn. Three cache breakpoints: after the tools, after the system prompt, and at the very end;
+//! only the last one moves.
+
+use super::super::super::{Capabilities, Request};
+use super::super::history::{NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
+use super::super::picture;
+use crate::conversation::{CallResult, Image, Part, Thinking, ToolSpec};
+use serde_json::{Map, Value, json};
+
+pub(super) fn body(request: &Request) -> Value {
+    let mut body = Map::new();
+    body.insert("model".into(), json!(request.model.name));
+    body.insert("max_tokens".into(), json!(request.max_output));
+    body.insert("stream".into(), json!(true));
+    if !request.tools.is_empty() {
+        let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
+        mark_cached(tools.last_mut());
+        body.insert("tools".into(), Value::Array(tools));
+    }
+    if !request.system.trim().is_empty() {
+        let mut system = text(&request.system);
+        mark_cached(Some(&mut system));
+        body.insert("system".into(), json!([system]));
+    }
+    let capabilities = &request.model.capabilities;
+    let mut messages: Vec<Value> = turns(&request.messages, Reasoning::KeepFor(&request.model.name))
+        .iter()
+        .map(|turn| message(turn, capabilities))
+        .collect();
+    let newest = messages.last_mut().and_then(|m| m.get_mut("content")).and_then(Value::as_array_mut);
+    mark_cached(newest.and_then(|content| content.last_mut()));
+    body.insert("messages".into(), Value::Array(messages));
+    Value::Object(body)
+}
+
+fn mark_cached(block: Option<&mut Value>) {
+    if let Some(Value::Object(block)) = block {
+        block.insert("cache_control".into(), json!({"type": "ephemeral"}));
+    }
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    json!({"name": spec.name, "description": spec.description, "input_schema": spec.schema})
+}
+
+fn message(turn: &Turn<'_>, capabilities: &Capabilities) -> Value {
+    match turn {
+        Turn::User { results, parts } => {
+            let mut content = Vec::new();
+            let mut aside = Vec::new();
+            for reply in results {
+                content.push(result(reply, capabilities, &mut aside));
+            }
+            content.append(&mut aside);
+            content.extend(parts.iter().map(|part| block(part, capabilities)));
+            json!({"role": "user", "content": content})
+        }
+        Turn::Assistant(said) => {
+            let content: Vec<Value> = said.iter().map(spoken).collect();
+            json!({"role": "assistant", "content": content})
+        }
+    }
+}
+
+fn spoken(said: &Said<'_>) -> Value {
+    match said {
+        Said::Text(words) => text(words),
+        Said::Thinking(Thinking { redacted: Some(data), .. }) => {
+            json!({"type": "redacted_thinking", "data": data})
+        }
+        Said::Thinking(thinking) => {
+            json!({"type": "thinking", "thinking": thinking.text, "signature": thinking.signature})
+        }
+        Said::Call { id, name, input } => json!({"type": "tool_use", "id": id, "name": name, "input": input}),
+    }
+}
+
+/// One result. An error may hold text only, so its pictures go `aside`, behind all results.
+fn result(reply: &Reply<'_>, capabilities: &Capabilities, aside: &mut Vec<Value>) -> Value {
+    let is_error = reply.result.is_none_or(CallResult::is_error);
+    let mut content = Vec::new();
+    match reply.result {
+        None => content.push(text(NO_RESULT)),
+        Some(result) => {
+            for part in &result.parts {
+                match part {
+                    Part::Text { text } if text.trim().is_empty() => {}
+                    Part::Image(_) if is_error => aside.push(block(part, capabilities)),
+                    _ => content.push(block(part, capabilities)),
+                }
+            }
+        }
+    }
+    if content.is_empty() {
+        content.push(text(NO_OUTPUT));
+    }
+    let mut out = json!({"type": "tool_result", "tool_use_id": reply.id, "content": content});
+    if let (true, Value::Object(fields)) = (is_error, &mut out) {
+        fields.insert("is_error".into(), json!(true));
+    }
+    out
+}
+
+fn block(part: &Part, capabilities: &Capabilities) -> Value {
+    match part {
+        Part::Text { text: words } => text(words),
+        Part::Image(image) => image_block(image, capabilities),
+    }
+}
+
+fn image_block(image: &Image, capabilities: &Capabilities) -> Value {
+    match picture::base64(image, capabilities) {
+        Ok(data) => json!({
+            "type": "image",
+            "source": {"type": "base64", "media_type": image.media_type, "data": data},
+        }),
+        Err(note) => text(&note),
+    }
+}
+
+fn text(words: &str) -> Value {
+    json!({"type": "text", "text": words})
+}

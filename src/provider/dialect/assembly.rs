@@ -1,0 +1,97 @@
+//! The parts of an answer while they arrive, the same for every dialect: what is text, what is reasoning, what is a
+//! call whose arguments are still coming. Here it is decided what may leave a stream that broke: never a call.
+
+use crate::conversation::{Answer, Block, Call, CallId, Input, StopReason, Thinking, Usage};
+
+/// A call while its arguments stream in.
+#[derive(Debug, Default)]
+pub(super) struct OpenCall {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) arguments: String,
+    /// Its name has been told.
+    pub(super) started: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Piece {
+    Text(String),
+    Thinking(Thinking),
+    Call(OpenCall),
+}
+
+/// The answer so far, in order.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) usage: Usage,
+    pub(super) model: String,
+    /// Why the model stopped; known only when everything of the answer has arrived.
+    pub(super) stop: Option<StopReason>,
+}
+
+impl Assembly {
+    /// An id for a new call: the server's own, or a made-up one where it gave none or one that is taken.
+    pub(super) fn id_for(&self, given: &str) -> String {
+        let taken = |id: &str| self.calls().any(|call| call.id == id);
+        if !given.is_empty() && !taken(given) {
+            return given.to_string();
+        }
+        let stem = if given.is_empty() { "call" } else { given };
+        let first = self.calls().count();
+        (first..).map(|n| format!("{stem}_{n}")).find(|id| !taken(id)).unwrap_or_default()
+    }
+
+    pub(super) fn calls(&self) -> impl Iterator<Item = &OpenCall> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// The whole answer. Leaves nothing behind.
+    pub(super) fn finish(&mut self) -> Answer {
+        let has_calls = self.calls().next().is_some();
+        let stop = match self.stop.take() {
+            // Some servers say "stop" after calls.
+            None | Some(StopReason::EndTurn) if has_calls => StopReason::ToolUse,
+            Some(stop) => stop,
+            None => StopReason::EndTurn,
+        };
+        let limited = stop == StopReason::MaxTokens;
+        self.answer(stop, |call| Some(close(call, limited)))
+    }
+
+    /// What a broken stream leaves. Whole if the stop reason had arrived; else marked as cut and without any call:
+    /// it cannot be known whether one was to be followed by another that changes its meaning.
+    pub(super) fn cut(&mut self) -> Answer {
+        if self.stop.is_some() { self.finish() } else { self.answer(StopReason::Cut, |_| None) }
+    }
+
+    fn answer(&mut self, stop: StopReason, call: impl Fn(OpenCall) -> Option<Call>) -> Answer {
+        let blocks = std::mem::take(&mut self.pieces)
+            .into_iter()
+            .filter_map(|piece| match piece {
+                Piece::Text(text) => (!text.is_empty()).then_some(Block::Text { text }),
+                Piece::Thinking(thinking) => {
+                    (thinking != Thinking::default()).then_some(Block::Thinking(thinking))
+                }
+                Piece::Call(open) => call(open).map(Block::Call),
+            })
+            .collect();
+        Answer { blocks, stop, usage: self.usage, model: std::mem::take(&mut self.model) }
+    }
+}
+
+/// A call at its end. Where the answer ran into its token limit, missing arguments do not mean "none".
+fn close(call: OpenCall, limited: bool) -> Call {
+    let input = if limited && call.arguments.trim().is_empty() {
+        Input::Malformed {
+            raw: call.arguments,
+            reason: "the answer reached its token limit before the arguments came".into(),
+        }
+    } else {
+        Input::parse(&call.arguments)
+    };
+    Call { id: CallId::new(call.id), name: call.name, input }
+}

@@ -1,0 +1,172 @@
+//! What an error body means. One reading for all dialects, because compatible servers mix the vendors' phrasing.
+//!
+//! Bodies are JSON in half a dozen shapes, plain text, or the HTML of a proxy in between; all of them become one
+//! short message and one typed error.
+
+use super::super::{Blame, ProviderError};
+use serde_json::Value;
+
+/// The most characters of a server's text that are kept.
+const LONGEST_MESSAGE: usize = 2000;
+
+/// Phrases for "longer than the window": Anthropic, OpenAI, vLLM, llama.cpp, LM Studio, Mistral, Gemini.
+const TOO_LONG: [&str; 12] = [
+    "prompt is too long",
+    "context_length_exceeded",
+    "maximum context length",
+    "exceed context limit",
+    "exceeds the context",
+    "exceed_context_size",
+    "exceeds the available context size",
+    "context window",
+    "context overflow",
+    "too large for model with",
+    "input token count",
+    "request_too_large",
+];
+
+/// The typed error for a response that is not a stream.
+pub(super) fn of_response(status: u16, body: &str) -> ProviderError {
+    match serde_json::from_str::<Value>(body) {
+        Ok(value) => typed(status, &Fault::read(&value, body)),
+        Err(_) => typed(status, &Fault { message: plain(body), ..Fault::default() }),
+    }
+}
+
+/// The typed error for an error that arrives within a stream, where no status line tells its kind.
+pub(super) fn of_event(event: &Value) -> ProviderError {
+    let fault = Fault::read(event, &event.to_string());
+    typed(fault.implied_status(), &fault)
+}
+
+/// Text cut to what an error may hold, at a character's border.
+pub(super) fn shortened(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_string(),
+    }
+}
+
+#[derive(Debug, Default)]
+struct Fault {
+    message: String,
+    /// `type` or `code`, whichever the server gave; both when both.
+    kind: String,
+    param: String,
+    code: Option<u16>,
+}
+
+impl Fault {
+    fn read(value: &Value, raw: &str) -> Fault {
+        let value = value.get(0).unwrap_or(value);
+        let error = match value.get("error") {
+            Some(Value::String(message)) => {
+                return Fault { message: shortened(message), ..Fault::default() };
+            }
+            Some(error) if error.is_object() => error,
+            _ => value,
+        };
+        let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
+        let message = ["message", "detail", "msg"].into_iter().map(text).find(|m| !m.is_empty());
+        Fault {
+            message: message.map_or_else(|| plain(raw), shortened),
+            kind: format!("{} {}", text("type"), text("code")).trim().to_string(),
+            param: text("param").to_string(),
+            code: error.get("code").and_then(Value::as_u64).and_then(|c| u16::try_from(c).ok()),
+        }
+    }
+
+    fn implied_status(&self) -> u16 {
+        if let Some(code) = self.code.filter(|c| (400..600).contains(c)) {
+            return code;
+        }
+        let kinds = [
+            ("overloaded", 529),
+            ("rate_limit", 429),
+            ("insufficient_quota", 429),
+            ("authentication", 401),
+            ("permission", 403),
+            ("not_found", 404),
+            ("request_too_large", 413),
+            ("invalid_request", 400),
+            ("exceed_context_size", 400),
+            ("context_length_exceeded", 400),
+        ];
+        kinds.iter().find(|(kind, _)| self.kind.contains(kind)).map_or(500, |(_, status)| *status)
+    }
+}
+
+fn typed(status: u16, fault: &Fault) -> ProviderError {
+    let message =
+        if fault.message.is_empty() { "no reason given".to_string() } else { fault.message.clone() };
+    let said = format!("{} {} {}", fault.message, fault.kind, fault.param).to_lowercase();
+    let too_long = TOO_LONG.iter().any(|phrase| said.contains(phrase));
+    // A used-up account will not come back within a minute, so it is not worth a retry.
+    let unpaid = said.contains("insufficient_quota");
+    match status {
+        401 | 403 => ProviderError::Auth { status, message },
+        413 => ProviderError::TooLong { message },
+        400 | 422 | 500 if too_long => ProviderError::TooLong { message },
+        429 if !unpaid => ProviderError::RateLimited { message, retry_after: None },
+        408 | 425 | 500..=599 if status != 501 => {
+            ProviderError::Overloaded { status, message, retry_after: None }
+        }
+        _ => ProviderError::BadRequest { status, message, blames: blame(&said) },
+    }
+}
+
+fn blame(said: &str) -> Blame {
+    if let Some(index) = tool_index(said) {
+        return Blame::Tool(index);
+    }
+    if said.contains("image") || said.contains("picture") { Blame::Image } else { Blame::Nothing }
+}
+
+/// The index in `tools.3.custom...`, `tools[3].function...` or `tools/3`.
+fn tool_index(said: &str) -> Option<usize> {
+    said.split("tools").skip(1).find_map(|rest| {
+        let rest = rest.strip_prefix(['.', '[', '/'])?;
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok()
+    })
+}
+
+/// A body that is no JSON: of HTML its title or its words, else its beginning.
+fn plain(body: &str) -> String {
+    let lower = body.to_ascii_lowercase();
+    if !lower.contains("<html") && !lower.trim_start().starts_with('<') {
+        return shortened(body);
+    }
+    let title = lower.find("<title>").map(|at| at + "<title>".len()).and_then(|start| {
+        let end = lower.get(start..)?.find("</title>")?;
+        body.get(start..start + end)
+    });
+    let words = match title.map(str::trim).filter(|t| !t.is_empty()) {
+        Some(title) => title.to_string(),
+        None => without_tags(body),
+    };
+    let short: String = words.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(200).collect();
+    format!("a web page instead of an answer: {short}")
+}
+
+fn without_tags(html: &str) -> String {
+    let mut out = String::new();
+    let mut inside = false;
+    for c in html.chars() {
+        match c {
+            '<' => inside = true,
+            '>' => {
+                inside = false;
+                out.push(' ');
+            }
+            other if !inside => out.push(other),
+            _ => {}
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+#[path = "fault_tests.rs"]
+mod tests;

@@ -1,0 +1,137 @@
+use super::*;
+
+fn too_long(message: &str) -> ProviderError {
+    ProviderError::TooLong { message: message.into() }
+}
+
+fn rejected(status: u16, message: &str, blames: Blame) -> ProviderError {
+    ProviderError::BadRequest { status, message: message.into(), blames }
+}
+
+#[test]
+fn bodies_of_every_vendor_become_typed_errors() {
+    let overloaded = |status, message: &str| ProviderError::Overloaded {
+        status,
+        message: message.into(),
+        retry_after: None,
+    };
+    let limited = |message: &str| ProviderError::RateLimited { message: message.into(), retry_after: None };
+    let auth = |status, message: &str| ProviderError::Auth { status, message: message.into() };
+    let table: Vec<(u16, &str, ProviderError)> = vec![
+        (
+            401,
+            r#"{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}"#,
+            auth(401, "invalid x-api-key"),
+        ),
+        (
+            403,
+            "<html><head><title>403 Forbidden</title></head><body>nginx</body></html>",
+            auth(403, "a web page instead of an answer: 403 Forbidden"),
+        ),
+        (
+            429,
+            r#"{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}"#,
+            limited("slow down"),
+        ),
+        (
+            429,
+            r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#,
+            rejected(429, "You exceeded your current quota", Blame::Nothing),
+        ),
+        (
+            529,
+            r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+            overloaded(529, "Overloaded"),
+        ),
+        (503, "", overloaded(503, "no reason given")),
+        (
+            502,
+            "<!DOCTYPE html><h1>Bad\n gateway</h1>",
+            overloaded(502, "a web page instead of an answer: Bad gateway"),
+        ),
+        (408, "Request Timeout", overloaded(408, "Request Timeout")),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
+            too_long("prompt is too long: 210000 tokens > 200000 maximum"),
+        ),
+        (
+            400,
+            r#"{"error":{"message":"This model's maximum context length is 8192 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}"#,
+            too_long("This model's maximum context length is 8192 tokens."),
+        ),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}"#,
+            too_long("the request exceeds the available context size"),
+        ),
+        (
+            413,
+            r#"{"error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}"#,
+            too_long("Request exceeds the maximum size"),
+        ),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.3.content.1.image.source.base64: image exceeds 5 MB maximum"}}"#,
+            rejected(
+                400,
+                "messages.3.content.1.image.source.base64: image exceeds 5 MB maximum",
+                Blame::Image,
+            ),
+        ),
+        (
+            400,
+            r#"{"error":{"message":"You uploaded an unsupported file.","type":"invalid_request_error","code":"invalid_image_format"}}"#,
+            rejected(400, "You uploaded an unsupported file.", Blame::Image),
+        ),
+        (
+            400,
+            r#"{"error":{"type":"invalid_request_error","message":"tools.12.custom.input_schema: JSON schema is invalid"}}"#,
+            rejected(400, "tools.12.custom.input_schema: JSON schema is invalid", Blame::Tool(12)),
+        ),
+        (
+            400,
+            r#"{"error":{"message":"Invalid schema","type":"invalid_request_error","param":"tools[3].function.parameters"}}"#,
+            rejected(400, "Invalid schema", Blame::Tool(3)),
+        ),
+        (404, r#"{"error":"model 'x' not found"}"#, rejected(404, "model 'x' not found", Blame::Nothing)),
+        (422, r#"{"object":"error","message":"bad","code":422}"#, rejected(422, "bad", Blame::Nothing)),
+        (
+            400,
+            r#"[{"error":{"code":400,"message":"API key not valid"}}]"#,
+            rejected(400, "API key not valid", Blame::Nothing),
+        ),
+    ];
+    for (status, body, error) in table {
+        assert_eq!(of_response(status, body), error, "{status} {body}");
+    }
+}
+
+#[test]
+fn an_error_within_a_stream_tells_its_kind_by_name_or_code() {
+    let kind = |json: &str| of_event(&serde_json::from_str(json).unwrap());
+    assert!(matches!(
+        kind(r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#),
+        ProviderError::Overloaded { status: 529, .. }
+    ));
+    assert!(matches!(
+        kind(r#"{"error":{"code":502,"message":"upstream"}}"#),
+        ProviderError::Overloaded { status: 502, .. }
+    ));
+    assert!(matches!(
+        kind(r#"{"error":{"message":"x","type":"server_error","code":null}}"#),
+        ProviderError::Overloaded { status: 500, .. }
+    ));
+    assert!(matches!(
+        kind(r#"{"type":"error","error":{"type":"invalid_request_error","message":"x"}}"#),
+        ProviderError::BadRequest { status: 400, .. }
+    ));
+}
+
+#[test]
+fn a_long_body_is_cut_at_a_character() {
+    let ProviderError::BadRequest { message, .. } = of_response(400, &"\u{e9}".repeat(9000)) else {
+        panic!()
+    };
+    assert_eq!(message.chars().count(), LONGEST_MESSAGE + 3);
+}

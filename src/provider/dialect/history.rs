@@ -1,0 +1,201 @@
+//! The conversation in the one shape that every provider accepts, before any dialect spells it.
+//!
+//! [`turns`] guarantees what servers enforce: roles alternate and the person begins; every call is answered by
+//! exactly one result in the very next turn; no text is blank; call ids are well formed and unique in the whole
+//! history (ours are unique within an answer only). Answers that were cut lose their calls: those never ran.
+//! A longer history gives the same turns for its beginning, so prompt caches hold.
+
+use crate::conversation::{Answer, Block, CallId, CallResult, Message, Part, StopReason, Thinking};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Turn<'a> {
+    /// The results of the answer before come first, then what the person said.
+    User {
+        results: Vec<Reply<'a>>,
+        parts: Vec<Cow<'a, Part>>,
+    },
+    Assistant(Vec<Said<'a>>),
+}
+
+/// A result under the id that its call was sent with; `None` where the history has lost it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Reply<'a> {
+    pub(super) id: String,
+    pub(super) result: Option<&'a CallResult>,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Said<'a> {
+    Text(&'a str),
+    Thinking(&'a Thinking),
+    Call { id: String, name: Cow<'a, str>, input: Value },
+}
+
+/// What becomes of the model's reasoning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reasoning<'a> {
+    /// The dialect has no place for it.
+    Drop,
+    /// Proven reasoning goes back to the model that wrote it.
+    KeepFor(&'a str),
+}
+
+/// What stands for a call whose result is not in the history.
+pub(super) const NO_RESULT: &str = "no result: the call was interrupted";
+
+/// What stands for a result without content.
+pub(super) const NO_OUTPUT: &str = "(no output)";
+
+const LONGEST_NAME: usize = 64;
+
+pub(super) fn turns<'a>(messages: &'a [Message], reasoning: Reasoning<'_>) -> Vec<Turn<'a>> {
+    let mut writer = Writer { turns: Vec::new(), open: Vec::new(), used: HashSet::new(), reasoning };
+    for message in messages {
+        match message {
+            Message::User { parts } => writer.user(parts),
+            Message::Assistant(answer) => writer.assistant(answer),
+            Message::Results { results } => writer.results(results),
+        }
+    }
+    writer.results(&[]);
+    writer.turns
+}
+
+struct Writer<'a, 'r> {
+    turns: Vec<Turn<'a>>,
+    /// Calls that wait for their results: our id and the one that was sent.
+    open: Vec<(&'a CallId, String)>,
+    used: HashSet<String>,
+    reasoning: Reasoning<'r>,
+}
+
+impl<'a> Writer<'a, '_> {
+    fn user(&mut self, parts: &'a [Part]) {
+        self.results(&[]);
+        let mut said = parts
+            .iter()
+            .filter(|p| p.as_text().is_none_or(|text| !is_blank(text)))
+            .map(Cow::Borrowed)
+            .peekable();
+        if said.peek().is_some() {
+            let (_, parts) = user_turn(&mut self.turns);
+            parts.extend(said);
+        }
+    }
+
+    fn results(&mut self, results: &'a [CallResult]) {
+        if self.open.is_empty() {
+            return;
+        }
+        let (replies, _) = user_turn(&mut self.turns);
+        for (ours, id) in self.open.drain(..) {
+            replies.push(Reply { id, result: results.iter().find(|r| r.id == *ours) });
+        }
+    }
+
+    fn assistant(&mut self, answer: &'a Answer) {
+        self.results(&[]);
+        let mut said: Vec<Said<'a>> = Vec::new();
+        for block in &answer.blocks {
+            match block {
+                Block::Text { text } if !is_blank(text) => said.push(Said::Text(text)),
+                Block::Text { .. } => {}
+                Block::Thinking(thinking) if self.goes_back(answer, thinking) => {
+                    said.push(Said::Thinking(thinking));
+                }
+                Block::Thinking(_) => {}
+                Block::Call(_) if answer.stop == StopReason::Cut => {}
+                Block::Call(call) => {
+                    let id = self.fresh_id(call.id.as_str());
+                    self.open.push((&call.id, id.clone()));
+                    said.push(Said::Call {
+                        id,
+                        name: name(&call.name),
+                        input: object(call.input.to_replay()),
+                    });
+                }
+            }
+        }
+        // Reasoning that leads to nothing is refused at the end of an answer.
+        while matches!(said.last(), Some(Said::Thinking(_))) {
+            said.pop();
+        }
+        if said.is_empty() {
+            return;
+        }
+        match self.turns.last_mut() {
+            Some(Turn::Assistant(before)) => before.append(&mut said),
+            Some(Turn::User { .. }) => self.turns.push(Turn::Assistant(said)),
+            None => {
+                let note = Part::text("(the beginning of this conversation is left out)");
+                self.turns.push(Turn::User { results: Vec::new(), parts: vec![Cow::Owned(note)] });
+                self.turns.push(Turn::Assistant(said));
+            }
+        }
+    }
+
+    fn goes_back(&self, answer: &Answer, thinking: &Thinking) -> bool {
+        let proven = thinking.signature.is_some() || thinking.redacted.is_some();
+        matches!(self.reasoning, Reasoning::KeepFor(model) if proven && answer.model == model)
+    }
+
+    fn fresh_id(&mut self, ours: &str) -> String {
+        let first = well_formed(ours);
+        let mut id = first.clone();
+        let mut again = 2;
+        while !self.used.insert(id.clone()) {
+            id = format!("{first}-{again}");
+            again += 1;
+        }
+        id
+    }
+}
+
+fn user_turn<'t, 'a>(turns: &'t mut Vec<Turn<'a>>) -> (&'t mut Vec<Reply<'a>>, &'t mut Vec<Cow<'a, Part>>) {
+    if !matches!(turns.last(), Some(Turn::User { .. })) {
+        turns.push(Turn::User { results: Vec::new(), parts: Vec::new() });
+    }
+    match turns.last_mut() {
+        Some(Turn::User { results, parts }) => (results, parts),
+        _ => unreachable!("a user turn was just pushed"),
+    }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+fn object(value: Value) -> Value {
+    if value.is_object() { value } else { Value::Object(serde_json::Map::new()) }
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '-'
+}
+
+/// An id from another provider may hold what this one refuses; then a digest stands for it.
+fn well_formed(id: &str) -> String {
+    if !id.is_empty() && id.len() <= 56 && id.chars().all(is_plain) {
+        return id.to_string();
+    }
+    let digest = blake3::hash(id.as_bytes()).to_hex();
+    format!("call_{}", digest.get(..24).unwrap_or_default())
+}
+
+/// The name of a tool as it was called, with what no server accepts replaced: models invent names.
+fn name(called: &str) -> Cow<'_, str> {
+    if called.is_empty() {
+        return Cow::Borrowed("unknown");
+    }
+    if called.len() <= LONGEST_NAME && called.chars().all(is_plain) {
+        return Cow::Borrowed(called);
+    }
+    Cow::Owned(called.chars().take(LONGEST_NAME).map(|c| if is_plain(c) { c } else { '_' }).collect())
+}
+
+#[cfg(test)]
+#[path = "history_tests.rs"]
+mod tests;

@@ -1,0 +1,111 @@
+use super::*;
+use crate::conversation::{Call, Input, Outcome};
+use serde_json::json;
+
+fn call(id: &str, name: &str) -> Call {
+    Call { id: CallId::new(id), name: name.into(), input: Input::parse("{\"a\":1}") }
+}
+
+fn answer(stop: StopReason, blocks: Vec<Block>) -> Message {
+    Message::Assistant(Answer { blocks, stop, model: "m".into(), ..Answer::default() })
+}
+
+fn text(text: &str) -> Block {
+    Block::Text { text: text.into() }
+}
+
+fn results(calls: &[&Call]) -> Message {
+    Message::Results { results: calls.iter().map(|c| CallResult::text(c, Outcome::Done, "ok")).collect() }
+}
+
+fn said(id: &str, name: &'static str) -> Said<'static> {
+    Said::Call { id: id.into(), name: Cow::Borrowed(name), input: json!({"a": 1}) }
+}
+
+fn ids(turn: &Turn) -> Vec<String> {
+    match turn {
+        Turn::User { results, .. } => results.iter().map(|r| r.id.clone()).collect(),
+        Turn::Assistant(said) => said
+            .iter()
+            .filter_map(|s| match s {
+                Said::Call { id, .. } => Some(id.clone()),
+                _ => None,
+            })
+            .collect(),
+    }
+}
+
+#[test]
+fn a_cut_answer_loses_its_calls_and_unproven_thoughts_and_what_follows_merges() {
+    let thought = Block::Thinking(Thinking { text: "hm".into(), ..Thinking::default() });
+    let messages = [
+        Message::user("one"),
+        answer(StopReason::Cut, vec![thought, Block::Call(call("a", "x"))]),
+        Message::user("two"),
+    ];
+    let turns = turns(&messages, Reasoning::KeepFor("m"));
+    let [Turn::User { results, parts }] = &turns[..] else { panic!("{turns:?}") };
+    assert!(results.is_empty());
+    assert_eq!(parts.iter().filter_map(|p| p.as_text()).collect::<Vec<_>>(), ["one", "two"]);
+}
+
+#[test]
+fn a_call_without_a_result_gets_one() {
+    let messages = [
+        Message::user("one"),
+        answer(StopReason::ToolUse, vec![Block::Call(call("a", "x")), Block::Call(call("b", "x"))]),
+        Message::user("two"),
+        answer(StopReason::ToolUse, vec![Block::Call(call("c", "x"))]),
+    ];
+    let turns = turns(&messages, Reasoning::Drop);
+    assert_eq!(turns.len(), 5);
+    assert_eq!(ids(&turns[2]), ["a", "b"]);
+    assert_eq!(ids(&turns[4]), ["c"]);
+}
+
+#[test]
+fn ids_are_unique_in_the_whole_history_and_names_are_well_formed() {
+    let (a, b) = (call("c 1", "no such:tool"), call("", ""));
+    let messages = [
+        Message::user("one"),
+        answer(StopReason::ToolUse, vec![Block::Call(a.clone()), Block::Call(b.clone())]),
+        results(&[&a, &b]),
+        answer(StopReason::ToolUse, vec![Block::Call(a.clone())]),
+        results(&[&a]),
+    ];
+    let turns = turns(&messages, Reasoning::Drop);
+    let first = ids(&turns[1]);
+    assert!(first.iter().all(|id| id.chars().all(is_plain)), "{first:?}");
+    assert_eq!(ids(&turns[2]), first);
+    assert_eq!(ids(&turns[3]), [format!("{}-2", first[0])]);
+    assert_eq!(ids(&turns[4]), ids(&turns[3]));
+    let Turn::Assistant(blocks) = &turns[1] else { panic!() };
+    assert!(matches!(&blocks[0], Said::Call { name, .. } if name == "no_such_tool"));
+    assert!(matches!(&blocks[1], Said::Call { name, .. } if name == "unknown"));
+}
+
+#[test]
+fn thoughts_go_back_only_to_their_own_model_and_never_at_the_end() {
+    let proven = Thinking { text: "hm".into(), signature: Some("s".into()), redacted: None };
+    let a = call("a", "x");
+    let messages = [
+        Message::user("one"),
+        answer(StopReason::ToolUse, vec![Block::Thinking(proven.clone()), Block::Call(a.clone())]),
+        results(&[&a]),
+        answer(StopReason::EndTurn, vec![text("done"), Block::Thinking(proven.clone())]),
+        Message::user("more"),
+    ];
+    let same = turns(&messages, Reasoning::KeepFor("m"));
+    assert_eq!(same[1], Turn::Assistant(vec![Said::Thinking(&proven), said("a", "x")]));
+    assert_eq!(same[3], Turn::Assistant(vec![Said::Text("done")]));
+    let other = turns(&messages, Reasoning::KeepFor("n"));
+    assert_eq!(other[1], Turn::Assistant(vec![said("a", "x")]));
+}
+
+#[test]
+fn a_history_that_begins_with_an_answer_gets_a_beginning_and_blank_text_is_left_out() {
+    let messages = [answer(StopReason::EndTurn, vec![text(" \n"), text("hi")]), Message::user(" ")];
+    let turns = turns(&messages, Reasoning::Drop);
+    assert_eq!(turns.len(), 2);
+    assert_eq!(turns[1], Turn::Assistant(vec![Said::Text("hi")]));
+}

@@ -1,0 +1,203 @@
+//! A streamed completion, taken apart. Calls come as deltas that name their place by `index`; compatible servers
+//! leave out the index or the id, repeat the id, give it empty, or send a call whole, and all of that is understood.
+
+use super::super::super::{Decoder, ProviderError, StreamEvent};
+use super::super::assembly::{Assembly, OpenCall, Piece};
+use super::super::fault;
+use crate::conversation::{Answer, CallId, StopReason, Thinking, Usage};
+use serde_json::Value;
+use std::borrow::Cow;
+
+#[derive(Debug, Default)]
+pub(super) struct ChunkDecoder {
+    assembly: Assembly,
+    /// The calls, in the order in which they began.
+    calls: Vec<Slot>,
+    refused: bool,
+    finished: bool,
+}
+
+/// A call's piece and what the server called it by.
+#[derive(Debug)]
+struct Slot {
+    place: usize,
+    index: Option<u64>,
+    given_id: String,
+}
+
+impl Decoder for ChunkDecoder {
+    fn feed(&mut self, _event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError> {
+        let data = data.trim();
+        if self.finished || data.is_empty() {
+            return Ok(Vec::new());
+        }
+        if data == "[DONE]" {
+            self.finished = true;
+            return Ok(vec![StreamEvent::Finished(self.assembly.finish())]);
+        }
+        let chunk: Value = serde_json::from_str(data)
+            .map_err(|e| ProviderError::Protocol(format!("{e} in `{}`", fault::shortened(data))))?;
+        if chunk.get("error").is_some_and(|e| !e.is_null()) {
+            return Err(fault::of_event(&chunk));
+        }
+        Ok(self.chunk(&chunk))
+    }
+
+    fn cut(&mut self) -> Answer {
+        self.finished = true;
+        self.assembly.cut()
+    }
+}
+
+impl ChunkDecoder {
+    fn chunk(&mut self, chunk: &Value) -> Vec<StreamEvent> {
+        let mut events = Vec::new();
+        if self.assembly.model.is_empty() {
+            self.assembly.model = word(chunk, "model").to_string();
+        }
+        if let Some(choice) = chunk.pointer("/choices/0") {
+            // `message` where the server does not stream and sends everything at once.
+            let delta = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
+            self.delta(delta, &mut events);
+            if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
+                // A refusal in words ends with a plain "stop".
+                let stop = if self.refused { StopReason::Refusal } else { stop_reason(reason) };
+                self.assembly.stop = Some(stop);
+            }
+        }
+        if let Some(usage) = chunk.get("usage").filter(|u| u.is_object()) {
+            self.assembly.usage = counted(usage);
+            events.push(StreamEvent::Usage(self.assembly.usage));
+        }
+        events
+    }
+
+    fn delta(&mut self, delta: &Value, events: &mut Vec<StreamEvent>) {
+        let thought =
+            ["reasoning_content", "reasoning"].into_iter().map(|k| word(delta, k)).find(|t| !t.is_empty());
+        if let Some(thought) = thought {
+            match self.assembly.pieces.last_mut() {
+                Some(Piece::Thinking(thinking)) => thinking.text.push_str(thought),
+                _ => self
+                    .assembly
+                    .pieces
+                    .push(Piece::Thinking(Thinking { text: thought.to_string(), ..Thinking::default() })),
+            }
+            events.push(StreamEvent::Thinking(thought.to_string()));
+        }
+        let refusal = word(delta, "refusal");
+        self.refused |= !refusal.is_empty();
+        for words in [content(delta), Cow::Borrowed(refusal)] {
+            if !words.is_empty() {
+                self.text(&words);
+                events.push(StreamEvent::Text(words.into_owned()));
+            }
+        }
+        for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+            self.call(call, events);
+        }
+    }
+
+    fn text(&mut self, words: &str) {
+        match self.assembly.pieces.last_mut() {
+            Some(Piece::Text(text)) => text.push_str(words),
+            _ => self.assembly.pieces.push(Piece::Text(words.to_string())),
+        }
+    }
+
+    fn call(&mut self, delta: &Value, events: &mut Vec<StreamEvent>) {
+        let function = delta.get("function").unwrap_or(&Value::Null);
+        let (id, name) = (word(delta, "id"), word(function, "name"));
+        let index = delta.get("index").and_then(Value::as_u64);
+        let arguments = function.get("arguments").unwrap_or(&Value::Null);
+        let place = match self.slot(index, id, name, arguments) {
+            Some(place) => place,
+            None => self.open(index, id),
+        };
+        let Some(Piece::Call(call)) = self.assembly.pieces.get_mut(place) else { return };
+        if call.name != name {
+            call.name.push_str(name);
+        }
+        if !call.started && !call.name.is_empty() {
+            call.started = true;
+            let id = CallId::new(call.id.clone());
+            events.push(StreamEvent::CallStarted { id, name: call.name.clone() });
+        }
+        let more = match arguments {
+            Value::String(more) => Cow::Borrowed(more.as_str()),
+            Value::Null => Cow::Borrowed(""),
+            whole => Cow::Owned(whole.to_string()),
+        };
+        if !more.is_empty() {
+            call.arguments.push_str(&more);
+            events.push(StreamEvent::CallArguments { bytes: more.len() });
+        }
+    }
+
+    /// The call that a delta belongs to, or `None` where it begins a new one.
+    fn slot(&self, index: Option<u64>, id: &str, name: &str, arguments: &Value) -> Option<usize> {
+        let by_id = |slot: &&Slot| !id.is_empty() && slot.given_id == id;
+        let found = match index {
+            Some(_) => self.calls.iter().rev().find(|slot| slot.index == index)?,
+            None => match self.calls.iter().find(by_id) {
+                Some(slot) => slot,
+                None if id.is_empty() => self.calls.last()?,
+                None => return None,
+            },
+        };
+        let Some(Piece::Call(call)) = self.assembly.pieces.get(found.place) else { return None };
+        let another_id = !id.is_empty() && !found.given_id.is_empty() && found.given_id != id;
+        let same_place = index.is_some() && !id.is_empty() && found.given_id == id;
+        let says_arguments = !arguments.is_null() && arguments != "";
+        let after_a_whole_one = says_arguments && !call.name.is_empty() && is_whole(&call.arguments);
+        let begins = !name.is_empty() && (another_id || after_a_whole_one && !same_place);
+        (!begins).then_some(found.place)
+    }
+
+    fn open(&mut self, index: Option<u64>, id: &str) -> usize {
+        let place = self.assembly.pieces.len();
+        let call = OpenCall { id: self.assembly.id_for(id), ..OpenCall::default() };
+        self.assembly.pieces.push(Piece::Call(call));
+        self.calls.push(Slot { place, index, given_id: id.to_string() });
+        place
+    }
+}
+
+/// True where nothing can follow: the arguments are one JSON object already.
+fn is_whole(arguments: &str) -> bool {
+    arguments.trim_end().ends_with('}') && serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
+}
+
+/// `content` as a string, or as the list of text parts that some servers make of it.
+fn content(delta: &Value) -> Cow<'_, str> {
+    match delta.get("content") {
+        Some(Value::String(words)) => Cow::Borrowed(words),
+        Some(Value::Array(parts)) => Cow::Owned(parts.iter().map(|part| word(part, "text")).collect()),
+        _ => Cow::Borrowed(""),
+    }
+}
+
+fn counted(usage: &Value) -> Usage {
+    let figure = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or_default();
+    let cache_read = figure("/prompt_tokens_details/cached_tokens");
+    Usage {
+        input: figure("/prompt_tokens").saturating_sub(cache_read),
+        output: figure("/completion_tokens"),
+        cache_read,
+        cache_write: 0,
+    }
+}
+
+fn stop_reason(reason: &str) -> StopReason {
+    match reason {
+        "stop" => StopReason::EndTurn,
+        "tool_calls" | "function_call" => StopReason::ToolUse,
+        "length" => StopReason::MaxTokens,
+        "content_filter" => StopReason::Refusal,
+        other => StopReason::Other(other.to_string()),
+    }
+}
+
+fn word<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,25 @@
+//! Pictures on the wire: base64 exists only here, while a request is encoded.
+
+use super::super::Capabilities;
+use crate::conversation::Image;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+/// The picture as base64, or the note that stands for it where this model cannot have it. Converting and scaling
+/// happened long before; what still does not fit is left out rather than sent to be refused.
+pub(super) fn base64(image: &Image, capabilities: &Capabilities) -> Result<String, String> {
+    let reason = if !capabilities.vision {
+        "this model takes no pictures".to_string()
+    } else if image.bytes.is_empty() {
+        "its bytes are no longer there".to_string()
+    } else if !capabilities.image_types.contains(&image.media_type) {
+        format!("this model does not take {}", image.media_type)
+    } else if image.bytes.len() > capabilities.max_image_bytes {
+        format!("this model takes at most {} bytes", capabilities.max_image_bytes)
+    } else if image.width.max(image.height) > capabilities.max_image_side {
+        format!("this model takes at most {} pixels a side", capabilities.max_image_side)
+    } else {
+        return Ok(STANDARD.encode(&image.bytes));
+    };
+    Err(format!("[picture not sent: {}; {reason}]", image.describe()))
+}

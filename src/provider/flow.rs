@@ -1,0 +1,79 @@
+//! An answer stream written as one `async` block. [`Emit::send`] hands an event over and goes on only when the next
+//! one is wanted, so nothing runs ahead of the reader, nothing starts before the first poll, and dropping the stream
+//! drops the block with everything it holds: no task is left behind.
+
+use super::{AnswerStream, ProviderError, StreamEvent};
+use futures_util::stream::Stream;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+type Item = Result<StreamEvent, ProviderError>;
+
+/// Where the block sends its events.
+#[derive(Clone, Default)]
+pub(super) struct Emit(Arc<Mutex<VecDeque<Item>>>);
+
+impl Emit {
+    /// Hands over one event and waits until the reader asks for more.
+    pub(super) async fn send(&self, event: StreamEvent) {
+        self.item(Ok(event)).await;
+    }
+
+    pub(super) async fn fail(&self, error: ProviderError) {
+        self.item(Err(error)).await;
+    }
+
+    async fn item(&self, item: Item) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(item);
+        let mut handed_over = false;
+        // No waker is kept: the stream looks into the queue after every poll of the block, and the reader's next
+        // poll comes back here.
+        std::future::poll_fn(|_| match std::mem::replace(&mut handed_over, true) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
+    }
+
+    fn next(&self) -> Option<Item> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+}
+
+/// Runs `block` as a stream.
+pub(super) fn flow<F>(block: impl FnOnce(Emit) -> F) -> AnswerStream
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let emit = Emit::default();
+    let block = Box::pin(block(emit.clone()));
+    Box::pin(Flow { emit, block: Some(block) })
+}
+
+struct Flow {
+    emit: Emit,
+    block: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl Stream for Flow {
+    type Item = Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Item>> {
+        if let Some(item) = self.emit.next() {
+            return Poll::Ready(Some(item));
+        }
+        let Some(block) = self.block.as_mut() else { return Poll::Ready(None) };
+        let done = block.as_mut().poll(context).is_ready();
+        if done {
+            self.block = None;
+        }
+        match self.emit.next() {
+            Some(item) => Poll::Ready(Some(item)),
+            None if done => Poll::Ready(None),
+            None => Poll::Pending,
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Requests over HTTP: one connection an attempt, retries before the first word, and no silence without a word.
+//!
+//! Whatever happens on the wire becomes one typed error. Before the first piece of the answer a failure that may
+//! pass is retried; after it nothing is retried, and what had arrived is handed over as
+//! [`ProviderError::Broken`], without calls. Cancelling works in every state: while the key's command runs, while
+//! connecting, before the headers, mid-stream and between attempts.
+
+use super::flow::{Emit, flow};
+use super::{
+    AnswerStream, Decoder, Dialect, Key, KeySource, Provider, ProviderError, Request, Retry, StreamEvent,
+};
+use super::{retry, watch};
+use crate::conversation::{Answer, StopReason};
+use crate::http::{Client, ClientSettings, HttpError, Response, SseEvent, SseParser, retry_after};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use watch::{Halt, Watch};
+
+/// The most of an error's body that is read.
+const ERROR_BODY: usize = 64 * 1024;
+
+/// The largest answer that is taken in one piece from a server that does not stream.
+const WHOLE_BODY: usize = 64 * 1024 * 1024;
+
+/// Where a server is and how it wants to be addressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// With or without a slash at the end; the dialect's path comes after it.
+    pub base_url: String,
+    pub auth: Auth,
+    /// Sent with every request.
+    pub headers: Vec<(String, String)>,
+}
+
+/// How the key travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Auth {
+    /// `Authorization: Bearer KEY`
+    Bearer,
+    /// A header of its own: `x-api-key`.
+    Header(&'static str),
+}
+
+#[derive(Clone, Debug)]
+pub struct LiveSettings {
+    pub retry: Retry,
+    pub client: ClientSettings,
+    /// Silence is told each time this long has passed without anything of the answer.
+    pub silence_step: Duration,
+    /// After this much silence the attempt is given up. Time asleep does not count; keep-alive signs do not help.
+    pub silence_limit: Duration,
+    /// Draws a number from 0 to 1 for the waits between attempts.
+    pub jitter: fn() -> f64,
+}
+
+impl Default for LiveSettings {
+    fn default() -> LiveSettings {
+        LiveSettings {
+            retry: Retry::default(),
+            client: ClientSettings::default(),
+            silence_step: Duration::from_secs(10),
+            silence_limit: Duration::from_secs(180),
+            jitter: retry::random,
+        }
+    }
+}
+
+/// A provider behind HTTP.
+#[derive(Clone)]
+pub struct Live(Arc<Server>);
+
+struct Server {
+    name: String,
+    dialect: Arc<dyn Dialect>,
+    endpoint: Endpoint,
+    source: KeySource,
+    settings: LiveSettings,
+    client: Client,
+    /// The key, once it was needed; forgotten when the server refuses it.
+    key: Mutex<Option<Key>>,
+}
+
+impl Live {
+    /// Opens nothing, reads nothing and runs nothing before the first request.
+    pub fn new(
+        name: impl Into<String>,
+        dialect: Arc<dyn Dialect>,
+        endpoint: Endpoint,
+        key: KeySource,
+        settings: LiveSettings,
+    ) -> Live {
+        Live(Arc::new(Server {
+            name: name.into(),
+            dialect,
+            endpoint,
+            source: key,
+            client: Client::new(settings.client.clone()),
+            settings,
+            key: Mutex::new(None),
+        }))
+    }
+}
+
+impl Provider for Live {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+        let server = Arc::clone(&self.0);
+        flow(|emit| async move {
+            if let Err(error) = server.attempts(&request, &cancel, &emit).await {
+                emit.fail(error).await;
+            }
+        })
+    }
+}
+
+/// An attempt that failed, and whether anything of the answer had been shown before.
+struct Failed {
+    error: ProviderError,
+    begun: bool,
+}
+
+impl From<ProviderError> for Failed {
+    fn from(error: ProviderError) -> Failed {
+        Failed { error, begun: false }
+    }
+}
+
+impl Server {
+    async fn attempts(
+        &self,
+        request: &Request,
+        cancel: &CancellationToken,
+        emit: &Emit,
+    ) -> Result<(), ProviderError> {
+        let body = serde_json::to_vec(&self.dialect.encode(request))
+            .map_err(|e| ProviderError::Protocol(format!("the request cannot be written: {e}")))?;
+        let url = join(&self.endpoint.base_url, &self.dialect.path(request));
+        let retry = &self.settings.retry;
+        let mut failures = 0;
+        loop {
+            let watch = Watch::new(cancel, emit, self.settings.silence_step, self.settings.silence_limit);
+            let failed = match self.attempt(&url, body.clone(), request, watch).await {
+                Ok(()) => return Ok(()),
+                Err(failed) => failed,
+            };
+            let error = self.hide_key(failed.error);
+            if matches!(error, ProviderError::Auth { .. }) {
+                *self.key.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            }
+            failures += 1;
+            if failed.begun || !error.is_transient() || failures >= retry.attempts {
+                return Err(error);
+            }
+            let wait = retry.wait(failures, error.retry_after(), (self.settings.jitter)());
+            emit.send(StreamEvent::Retrying { attempt: failures + 1, of: retry.attempts, wait, error }).await;
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(ProviderError::Cancelled),
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        url: &str,
+        body: Vec<u8>,
+        request: &Request,
+        mut watch: Watch<'_>,
+    ) -> Result<(), Failed> {
+        let key = watch.wait(self.key()).await.map_err(unstarted)??;
+        let headers = self.headers(key.as_ref());
+        let sent = watch.wait(self.client.post_json(url, &headers, body)).await.map_err(unstarted)?;
+        let mut response = sent.map_err(network)?;
+        let kind = response.header("content-type").unwrap_or_default().to_ascii_lowercase();
+        if !(200..300).contains(&response.status()) {
+            return Err(self.refused(response, &mut watch).await?.into());
+        }
+        if kind.contains("html") {
+            let text = watch.wait(response.text(ERROR_BODY)).await.map_err(unstarted)?;
+            let words = self.dialect.error(502, &text).to_string();
+            return Err(ProviderError::Protocol(format!("{}: {words}", response.host())).into());
+        }
+        let mut reading = Reading {
+            decoder: self.dialect.decoder(),
+            request,
+            begun: false,
+            host: response.host().to_string(),
+        };
+        if kind.contains("json") {
+            let text = watch.wait(response.text(WHOLE_BODY)).await.map_err(unstarted)?;
+            let event = SseEvent { name: String::new(), data: text };
+            return match reading.feed(event, &mut watch).await? {
+                Progress::Done => Ok(()),
+                Progress::More => reading.ended("the answer was not whole", &mut watch).await,
+            };
+        }
+        reading.read(response, &mut watch).await
+    }
+
+    /// The typed error of a response that is no answer.
+    async fn refused(&self, mut response: Response, watch: &mut Watch<'_>) -> Result<ProviderError, Failed> {
+        let status = response.status();
+        let wait = response.header("retry-after").and_then(|v| retry_after(v, jiff::Timestamp::now()));
+        let id = ["request-id", "x-request-id"].into_iter().find_map(|name| response.header(name));
+        let id = id.map(String::from);
+        let target = response.header("location").map(String::from);
+        let text = watch.wait(response.text(ERROR_BODY)).await.map_err(unstarted)?;
+        let error = self.dialect.error(status, &text).with_retry_after(wait);
+        Ok(error.map_message(|words| {
+            let to = target.map(|t| format!(" (redirected to {t}; set that as the base URL)"));
+            let request = id.map(|id| format!(" (request {id})"));
+            format!("{words}{}{}", to.unwrap_or_default(), request.unwrap_or_default())
+        }))
+    }
+
+    async fn key(&self) -> Result<Option<Key>, ProviderError> {
+        let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if known.is_some() {
+            return Ok(known);
+        }
+        let key = self.source.key(&self.name).await?;
+        self.key.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&key);
+        Ok(key)
+    }
+
+    fn headers(&self, key: Option<&Key>) -> Vec<(String, String)> {
+        let mut headers = self.endpoint.headers.clone();
+        if let Some(key) = key {
+            headers.push(match self.endpoint.auth {
+                Auth::Bearer => ("authorization".into(), format!("Bearer {}", key.expose())),
+                Auth::Header(name) => (name.into(), key.expose().into()),
+            });
+        }
+        headers
+    }
+
+    fn hide_key(&self, error: ProviderError) -> ProviderError {
+        let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let given = match &self.source {
+            KeySource::Value(key) => Some(key.clone()),
+            _ => None,
+        };
+        match known.or(given) {
+            Some(key) => error.map_message(|words| key.redact(words)),
+            None => error,
+        }
+    }
+}
+
+enum Progress {
+    More,
+    Done,
+}
+
+/// One response being read.
+struct Reading<'r> {
+    decoder: Box<dyn Decoder>,
+    request: &'r Request,
+    /// Something of the answer has been shown.
+    begun: bool,
+    host: String,
+}
+
+impl Reading<'_> {
+    async fn read(mut self, mut response: Response, watch: &mut Watch<'_>) -> Result<(), Failed> {
+        let mut parser = SseParser::new();
+        loop {
+            let chunk = match watch.wait(response.chunk()).await {
+                Ok(chunk) => chunk,
+                Err(Halt::Cancelled) => return Err(ProviderError::Cancelled.into()),
+                Err(Halt::Silent(limit)) => return Err(self.failed(ProviderError::Timeout(limit))),
+            };
+            let events = match chunk {
+                Ok(Some(bytes)) => parser.push(bytes.as_ref()),
+                Ok(None) => {
+                    if let Some(last) = parser.finish()
+                        && matches!(self.feed(last, watch).await?, Progress::Done)
+                    {
+                        return Ok(());
+                    }
+                    return self.ended("the server closed the connection", watch).await;
+                }
+                Err(error) => return self.ended(&error.message, watch).await,
+            };
+            let events = events.map_err(|e| self.failed(ProviderError::Protocol(e.to_string())))?;
+            for event in events {
+                if let Progress::Done = self.feed(event, watch).await? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    async fn feed(&mut self, event: SseEvent, watch: &mut Watch<'_>) -> Result<Progress, Failed> {
+        let told = self.decoder.feed(&event.name, &event.data).map_err(|e| self.failed(e))?;
+        if !told.is_empty() {
+            watch.progress();
+        }
+        for event in told {
+            match event {
+                StreamEvent::Finished(answer) => {
+                    let answer = self.named(answer);
+                    watch.finish(answer).await;
+                    return Ok(Progress::Done);
+                }
+                other => {
+                    self.begun |= !matches!(other, StreamEvent::Usage(_));
+                    watch.tell(other).await.map_err(unstarted)?;
+                }
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    /// The body is over without the event that ends an answer.
+    async fn ended(mut self, why: &str, watch: &mut Watch<'_>) -> Result<(), Failed> {
+        let answer = self.decoder.cut();
+        if answer.stop != StopReason::Cut {
+            let answer = self.named(answer);
+            watch.finish(answer).await;
+            return Ok(());
+        }
+        Err(if self.begun {
+            let partial = Box::new(self.named(answer));
+            Failed { error: ProviderError::Broken { message: why.to_string(), partial }, begun: true }
+        } else {
+            ProviderError::Network { host: self.host, message: why.to_string() }.into()
+        })
+    }
+
+    /// The answer under the model's name as it was asked for: servers resolve aliases, and reasoning goes back only
+    /// to the same name.
+    fn named(&self, answer: Answer) -> Answer {
+        Answer { model: self.request.model.name.clone(), ..answer }
+    }
+
+    /// The error that ends this attempt: as it is before the answer began, else with what had arrived.
+    fn failed(&mut self, error: ProviderError) -> Failed {
+        if !self.begun {
+            return error.into();
+        }
+        let partial = self.decoder.cut();
+        let partial = Box::new(self.named(partial));
+        Failed { error: ProviderError::Broken { message: error.to_string(), partial }, begun: true }
+    }
+}
+
+fn unstarted(halt: Halt) -> Failed {
+    match halt {
+        Halt::Cancelled => ProviderError::Cancelled.into(),
+        Halt::Silent(limit) => ProviderError::Timeout(limit).into(),
+    }
+}
+
+fn network(error: HttpError) -> Failed {
+    ProviderError::Network { host: error.host, message: error.message }.into()
+}
+
+/// The base URL and the path, with one slash between and `/v1` once: people write it with and without.
+fn join(base: &str, path: &str) -> String {
+    let base = base.trim_end_matches('/');
+    let base = match path.starts_with("/v1/") {
+        true => base.strip_suffix("/v1").unwrap_or(base),
+        false => base,
+    };
+    format!("{base}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join;
+
+    #[test]
+    fn base_urls_are_taken_with_and_without_version_and_slash() {
+        for base in
+            ["https://a.example", "https://a.example/", "https://a.example/v1", "https://a.example/v1/"]
+        {
+            assert_eq!(join(base, "/v1/messages"), "https://a.example/v1/messages");
+        }
+        assert_eq!(join("http://b/v1/", "/chat/completions"), "http://b/v1/chat/completions");
+    }
+}

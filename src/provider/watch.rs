@@ -1,0 +1,75 @@
+//! Waiting under watch: every wait of an attempt ends at once when cancelled, says that it is silent, and gives up
+//! when the silence has lasted too long. Time is the clock that stands still while the machine sleeps.
+
+use super::StreamEvent;
+use super::flow::Emit;
+use crate::conversation::Answer;
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// Why a wait ended without its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Halt {
+    Cancelled,
+    /// Nothing for the whole limit.
+    Silent(Duration),
+}
+
+pub(super) struct Watch<'w> {
+    cancel: &'w CancellationToken,
+    emit: &'w Emit,
+    step: Duration,
+    limit: Duration,
+    since: Instant,
+    told: u32,
+}
+
+impl<'w> Watch<'w> {
+    pub(super) fn new(
+        cancel: &'w CancellationToken,
+        emit: &'w Emit,
+        step: Duration,
+        limit: Duration,
+    ) -> Watch<'w> {
+        let step = step.max(Duration::from_millis(1));
+        Watch { cancel, emit, step, limit, since: Instant::now(), told: 0 }
+    }
+
+    /// Something of the answer has come: silence begins anew.
+    pub(super) fn progress(&mut self) {
+        self.since = Instant::now();
+        self.told = 0;
+    }
+
+    pub(super) async fn wait<T>(&mut self, future: impl Future<Output = T>) -> Result<T, Halt> {
+        let mut future = std::pin::pin!(future);
+        loop {
+            let next = self.step.saturating_mul(self.told + 1).min(self.limit);
+            tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Err(Halt::Cancelled),
+                done = &mut future => return Ok(done),
+                () = tokio::time::sleep_until(self.since + next) => {}
+            }
+            if next == self.limit {
+                return Err(Halt::Silent(self.limit));
+            }
+            self.told += 1;
+            self.emit.send(StreamEvent::Silent { since: next }).await;
+        }
+    }
+
+    /// Hands an event to the reader, unless the answer was cancelled.
+    pub(super) async fn tell(&self, event: StreamEvent) -> Result<(), Halt> {
+        if self.cancel.is_cancelled() {
+            return Err(Halt::Cancelled);
+        }
+        self.emit.send(event).await;
+        Ok(())
+    }
+
+    pub(super) async fn finish(&self, answer: Answer) {
+        self.emit.send(StreamEvent::Finished(answer)).await;
+    }
+}

@@ -1,0 +1,157 @@
+//! Streams as the public documentation shows them, decoded: the whole answer compared, then the same bytes split at
+//! every place and cut at every place.
+
+use placet::conversation::{Answer, Call, StopReason};
+use placet::http::{SseEvent, SseParser};
+use placet::provider::{Anthropic, Decoder, Dialect, OpenAiChat, ProviderError, StreamEvent};
+use std::path::{Path, PathBuf};
+
+const STREAMS: [(&str, &str); 15] = [
+    ("anthropic", "text"),
+    ("anthropic", "tools"),
+    ("anthropic", "thinking"),
+    ("anthropic", "unknown"),
+    ("anthropic", "malformed_input"),
+    ("anthropic", "overloaded"),
+    ("openai_chat", "text"),
+    ("openai_chat", "tools"),
+    ("openai_chat", "whole_calls_without_index"),
+    ("openai_chat", "repeated_id"),
+    ("openai_chat", "same_index"),
+    ("openai_chat", "reasoning"),
+    ("openai_chat", "refusal"),
+    ("openai_chat", "error"),
+    ("openai_chat", "not_streamed"),
+];
+
+fn dialect(name: &str) -> Box<dyn Dialect> {
+    match name {
+        "anthropic" => Box::new(Anthropic),
+        _ => Box::new(OpenAiChat::default()),
+    }
+}
+
+fn fixture(dialect: &str, name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(dialect).join(name)
+}
+
+fn stream(dialect: &str, name: &str) -> Vec<u8> {
+    std::fs::read(fixture(dialect, &format!("{name}.sse"))).unwrap()
+}
+
+/// Everything a stream tells, and the answer it ends with: whole, or what `cut` leaves.
+#[derive(Debug, PartialEq)]
+struct Told {
+    events: Vec<StreamEvent>,
+    error: Option<ProviderError>,
+    answer: Answer,
+}
+
+fn tell(decoder: &mut dyn Decoder, events: impl IntoIterator<Item = SseEvent>) -> Told {
+    let mut told = Vec::new();
+    for event in events {
+        match decoder.feed(&event.name, &event.data) {
+            Ok(more) => told.extend(more),
+            Err(error) => return Told { events: told, error: Some(error), answer: decoder.cut() },
+        }
+    }
+    let answer = match told.last() {
+        Some(StreamEvent::Finished(answer)) => answer.clone(),
+        _ => decoder.cut(),
+    };
+    Told { events: told, error: None, answer }
+}
+
+fn decode(name: &str, pieces: &[&[u8]]) -> Told {
+    let mut parser = SseParser::new();
+    let mut events = Vec::new();
+    for piece in pieces {
+        events.extend(parser.push(piece).unwrap());
+    }
+    events.extend(parser.finish());
+    tell(dialect(name).decoder().as_mut(), events)
+}
+
+#[test]
+fn every_stream_gives_the_answer_beside_it() {
+    for (name, stream_name) in STREAMS {
+        let told = decode(name, &[&stream(name, stream_name)]);
+        let mut found = serde_json::to_string_pretty(&told.answer).unwrap();
+        if let Some(error) = &told.error {
+            found.push_str(&format!("\n{error}"));
+        }
+        found.push('\n');
+        crate::support::fixture::same(&fixture(name, &format!("{stream_name}.answer.json")), &found);
+        let texts: String = told
+            .events
+            .iter()
+            .filter_map(|e| match e {
+                StreamEvent::Text(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(texts, told.answer.text(), "{stream_name}: what was shown is what is kept");
+        let started = told.events.iter().filter(|e| matches!(e, StreamEvent::CallStarted { .. })).count();
+        if told.error.is_none() {
+            assert_eq!(started, told.answer.calls().count(), "{stream_name}: every call is announced once");
+        }
+    }
+}
+
+#[test]
+fn a_stream_split_at_any_byte_tells_the_same() {
+    for (name, stream_name) in STREAMS {
+        let bytes = stream(name, stream_name);
+        let whole = decode(name, &[&bytes]);
+        for at in 0..bytes.len() {
+            let (left, right) = bytes.split_at(at);
+            assert_eq!(decode(name, &[left, right]), whole, "{name}/{stream_name} split at {at}");
+        }
+    }
+}
+
+#[test]
+fn a_stream_cut_at_any_byte_gives_no_call_that_was_not_whole() {
+    for (name, stream_name) in STREAMS {
+        let bytes = stream(name, stream_name);
+        let whole = decode(name, &[&bytes]);
+        let calls: Vec<&Call> = whole.answer.calls().collect();
+        for at in 0..bytes.len() {
+            let told = decode(name, &[&bytes[..at]]);
+            let case = format!("{name}/{stream_name} cut at {at}");
+            if told.answer.stop == StopReason::Cut {
+                assert_eq!(told.answer.calls().count(), 0, "{case}");
+                assert!(whole.answer.text().starts_with(&told.answer.text()), "{case}");
+            } else {
+                // The stop reason had arrived, so everything had.
+                assert_eq!(told.answer.calls().collect::<Vec<_>>(), calls, "{case}");
+                assert_eq!(told.answer.blocks, whole.answer.blocks, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn finished_comes_once_and_nothing_after_it() {
+    for (name, stream_name) in [("anthropic", "tools"), ("openai_chat", "tools")] {
+        let bytes = stream(name, stream_name);
+        let twice = [bytes.clone(), bytes].concat();
+        let told = decode(name, &[&twice]);
+        let finished = told.events.iter().filter(|e| matches!(e, StreamEvent::Finished(_))).count();
+        assert_eq!(finished, 1);
+        assert!(matches!(told.events.last(), Some(StreamEvent::Finished(_))));
+    }
+}
+
+#[test]
+fn what_is_no_json_is_a_protocol_error_and_never_a_panic() {
+    for name in ["anthropic", "openai_chat"] {
+        for data in ["{", "<html>", "null", "[]", "3", "\"x\"", "{\"type\":3}", "{\"choices\":{}}", "\u{0}"] {
+            let mut decoder = dialect(name).decoder();
+            if let Err(error) = decoder.feed("", data) {
+                assert!(matches!(error, ProviderError::Protocol(_)), "{data}: {error:?}");
+            }
+            assert_eq!(decoder.cut().stop, StopReason::Cut);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! One long conversation with everything in it, encoded by each dialect and compared byte for byte.
+
+use placet::conversation::{
+    Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, StopReason, Thinking,
+    ToolSpec,
+};
+use placet::provider::{
+    Anthropic, Capabilities, Dialect, Model, OpenAiChat, OutputLimit, Quirks, Request, SystemRole,
+};
+use serde_json::{Value, json};
+use std::path::Path;
+
+fn picture(name: &str, media_type: &str) -> Image {
+    Image::new(media_type, 1, 1, name, vec![1, 2, 3, 4].into())
+}
+
+fn call(id: &str, name: &str, input: &str) -> Call {
+    Call { id: CallId::new(id), name: name.into(), input: Input::parse(input) }
+}
+
+fn tool(name: &str) -> ToolSpec {
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+    ToolSpec { name: name.into(), description: format!("What {name} does."), schema }
+}
+
+fn conversation() -> Vec<Message> {
+    let read = call("toolu_1", "read_file", r#"{"path":"z.png","limit":3}"#);
+    let broken = call("toolu_2", "write_file", r#"{"path": "a"#);
+    let again = call("toolu_1", "run command", "{}");
+    let thinking = |model: &str| Thinking {
+        text: "Let me see.".into(),
+        signature: Some(format!("proof-of-{model}")),
+        redacted: None,
+    };
+    let redacted = Thinking { redacted: Some("opaque".into()), ..Thinking::default() };
+    let answer = |model: &str, stop, blocks| {
+        Message::Assistant(Answer { blocks, stop, model: model.into(), ..Answer::default() })
+    };
+    let text = |text: &str| Block::Text { text: text.into() };
+    vec![
+        Message::User {
+            parts: vec![
+                Part::text("look at this"),
+                Part::text(""),
+                Part::Image(picture("a.png", "image/png")),
+                Part::Image(picture("b.tiff", "image/tiff")),
+            ],
+        },
+        answer(
+            "claude-a",
+            StopReason::ToolUse,
+            vec![
+                Block::Thinking(thinking("a")),
+                Block::Thinking(redacted),
+                text("I read it."),
+                text(""),
+                Block::Call(read.clone()),
+                Block::Call(broken.clone()),
+            ],
+        ),
+        Message::Results {
+            results: vec![
+                CallResult::new(
+                    &read,
+                    Outcome::Done,
+                    vec![Part::text("a picture"), Part::Image(picture("z.png", "image/png"))],
+                ),
+                CallResult::new(
+                    &broken,
+                    Outcome::Failed,
+                    vec![Part::text("error: not JSON"), Part::Image(picture("e.png", "image/png"))],
+                ),
+            ],
+        },
+        Message::user("and now?"),
+        answer(
+            "claude-b",
+            StopReason::ToolUse,
+            vec![Block::Thinking(thinking("b")), Block::Call(again.clone())],
+        ),
+        Message::Results { results: vec![CallResult::text(&again, Outcome::Interrupted, "")] },
+        answer(
+            "claude-a",
+            StopReason::Cut,
+            vec![
+                Block::Thinking(Thinking { text: "half".into(), ..Thinking::default() }),
+                text("Half an ans"),
+                Block::Call(call("toolu_9", "read_file", "{}")),
+            ],
+        ),
+        Message::user("go on"),
+        Message::user("\u{201c}please\u{201d}\n"),
+    ]
+}
+
+fn request(messages: Vec<Message>) -> Request {
+    Request {
+        model: Model { name: "claude-a".into(), window: 200_000, capabilities: Capabilities::default() },
+        system: "You are placet.".into(),
+        tools: vec![tool("read_file"), tool("write_file")].into(),
+        messages,
+        max_output: 4096,
+    }
+}
+
+fn same_bytes(path: &str, value: &Value) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(path);
+    // One message or tool a line, so that a difference can be read; between the lines every byte counts.
+    let found = serde_json::to_string(value).unwrap().replace("},{\"role\"", "},\n{\"role\"") + "\n";
+    crate::support::fixture::same(&path, &found);
+}
+
+#[test]
+fn the_request_has_exactly_these_bytes() {
+    let openai = OpenAiChat {
+        quirks: Quirks { output_limit: OutputLimit::MaxCompletionTokens, system_role: SystemRole::Developer },
+    };
+    same_bytes("anthropic/request.json", &Anthropic.encode(&request(conversation())));
+    same_bytes("openai_chat/request.json", &openai.encode(&request(conversation())));
+    let bare = Request {
+        system: "".into(),
+        tools: Vec::new().into(),
+        model: Model {
+            name: "claude-a".into(),
+            window: 0,
+            capabilities: Capabilities { vision: false, ..Capabilities::default() },
+        },
+        ..request(conversation().into_iter().take(1).collect())
+    };
+    same_bytes("anthropic/request_bare.json", &Anthropic.encode(&bare));
+    same_bytes("openai_chat/request_bare.json", &OpenAiChat::default().encode(&bare));
+}
+
+/// Prompt caches hold only while the bytes before the newest message stay as they were.
+#[test]
+fn a_longer_conversation_keeps_the_bytes_of_the_shorter_one() {
+    let marker = r#","cache_control":{"type":"ephemeral"}"#;
+    let dialects: [&dyn Dialect; 2] = [&Anthropic, &OpenAiChat::default()];
+    for dialect in dialects {
+        let whole = serde_json::to_string(&dialect.encode(&request(conversation()))).unwrap();
+        for length in [1, 3, 6] {
+            let shorter: Vec<Message> = conversation().into_iter().take(length).collect();
+            let bytes = serde_json::to_string(&dialect.encode(&request(shorter))).unwrap();
+            // Off with the end of the list, and with the moving breakpoint before it.
+            let open = bytes.strip_suffix("]}").unwrap();
+            let kept = open.strip_suffix("}]}").map_or(open, |o| o.strip_suffix(marker).unwrap_or(o));
+            assert!(whole.starts_with(kept), "{length} messages:\n{kept}\n{whole}");
+        }
+    }
+}
+
+#[test]
+fn a_request_without_vision_holds_no_base64() {
+    let mut blind = request(conversation());
+    blind.model.capabilities.vision = false;
+    for dialect in [&Anthropic as &dyn Dialect, &OpenAiChat::default()] {
+        let bytes = serde_json::to_string(&dialect.encode(&blind)).unwrap();
+        assert!(!bytes.contains("base64"), "{bytes}");
+        assert!(bytes.contains("this model takes no pictures"));
+    }
+}

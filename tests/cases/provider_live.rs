@@ -1,0 +1,401 @@
+//! Everything that goes wrong on a wire, against a scripted server: the typed error, the attempts, the words on the
+//! way, and that cancelling works in every state.
+
+use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events};
+use futures_util::StreamExt;
+use placet::conversation::{Message, StopReason, ToolSpec};
+use placet::http::{ClientSettings, Proxies};
+use placet::provider::{
+    Anthropic, Auth, Blame, Capabilities, Dialect, Endpoint, Key, KeySource, Live, LiveSettings, Model,
+    OpenAiChat, Provider, ProviderError, Request, Retry, StreamEvent,
+};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn settings() -> LiveSettings {
+    LiveSettings {
+        retry: Retry { attempts: 3, first_wait: ms(2), longest_wait: ms(2000) },
+        client: ClientSettings { connect_timeout: ms(2000), proxies: Proxies::Off },
+        silence_step: ms(40),
+        silence_limit: ms(20_000),
+        jitter: || 0.0,
+    }
+}
+
+fn impatient() -> LiveSettings {
+    LiveSettings { silence_limit: ms(150), ..settings() }
+}
+
+fn request() -> Request {
+    Request {
+        model: Model { name: "alias".into(), window: 1000, capabilities: Capabilities::default() },
+        system: "Be brief.".into(),
+        tools: vec![ToolSpec {
+            name: "t".into(),
+            description: "d".into(),
+            schema: json!({"type": "object"}),
+        }]
+        .into(),
+        messages: vec![Message::user("hi")],
+        max_output: 100,
+    }
+}
+
+fn live_with(url: String, dialect: Arc<dyn Dialect>, key: KeySource, settings: LiveSettings) -> Live {
+    let headers = vec![("anthropic-version".to_string(), "2023-06-01".to_string())];
+    Live::new(
+        "mock",
+        dialect,
+        Endpoint { base_url: url, auth: Auth::Header("x-api-key"), headers },
+        key,
+        settings,
+    )
+}
+
+fn live(server: &MockServer, settings: LiveSettings) -> Live {
+    live_with(server.url(), Arc::new(Anthropic), KeySource::Value(Key::new("sk-top-secret")), settings)
+}
+
+#[derive(Debug)]
+struct Heard {
+    events: Vec<StreamEvent>,
+    error: Option<ProviderError>,
+}
+
+impl Heard {
+    fn retries(&self) -> Vec<(u32, u32, Duration)> {
+        self.events
+            .iter()
+            .filter_map(|e| match e {
+                StreamEvent::Retrying { attempt, of, wait, .. } => Some((*attempt, *of, *wait)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn silences(&self) -> Vec<Duration> {
+        self.events
+            .iter()
+            .filter_map(|e| match e {
+                StreamEvent::Silent { since } => Some(*since),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn answer(&self) -> String {
+        match (self.events.last(), &self.error) {
+            (Some(StreamEvent::Finished(answer)), None) => answer.text(),
+            _ => panic!("no answer: {self:?}"),
+        }
+    }
+}
+
+async fn hear(provider: &dyn Provider) -> Heard {
+    let mut stream = provider.answer(request(), CancellationToken::new());
+    let mut heard = Heard { events: Vec::new(), error: None };
+    while let Some(item) = stream.next().await {
+        assert!(heard.error.is_none(), "nothing comes after an error");
+        match item {
+            Ok(event) => heard.events.push(event),
+            Err(error) => heard.error = Some(error),
+        }
+    }
+    heard
+}
+
+async fn play(script: Vec<Reply>) -> (MockServer, Heard) {
+    play_with(script, settings()).await
+}
+
+async fn play_with(script: Vec<Reply>, settings: LiveSettings) -> (MockServer, Heard) {
+    let server = MockServer::start(script);
+    let heard = hear(&live(&server, settings)).await;
+    assert_eq!(server.violations(), Vec::<String>::new());
+    (server, heard)
+}
+
+fn hello() -> Reply {
+    Reply::anthropic(&[Say::Text("hello")])
+}
+
+/// The first events of an answer: its start, and its first text.
+fn beginning() -> String {
+    anthropic_events(&[Say::Text("half an ans")])[..3].concat()
+}
+
+#[tokio::test]
+async fn a_request_carries_its_headers_and_the_answer_the_name_that_was_asked_for() {
+    let (server, heard) = play(vec![hello()]).await;
+    assert_eq!(heard.answer(), "hello");
+    assert!(matches!(heard.events.last(), Some(StreamEvent::Finished(a)) if a.model == "alias"));
+    let sent = &server.requests()[0];
+    assert_eq!((sent.method.as_str(), sent.path.as_str()), ("POST", "/v1/messages"));
+    assert_eq!(sent.headers["user-agent"], concat!("placet/", env!("CARGO_PKG_VERSION")));
+    assert_eq!(sent.headers["x-api-key"], "sk-top-secret");
+    assert_eq!(sent.headers["anthropic-version"], "2023-06-01");
+    assert_eq!(sent.body, Anthropic.encode(&request()));
+}
+
+#[tokio::test]
+async fn what_may_pass_is_retried_and_what_will_not_is_told_at_once() {
+    let overloaded = |status| Reply::error(status, "overloaded_error", "busy");
+    for reply in [
+        overloaded(529),
+        overloaded(503),
+        overloaded(500),
+        overloaded(408),
+        Reply::error(429, "rate_limit_error", "slow"),
+        Reply::new(502, "text/html").write("<html><title>Bad Gateway</title></html>"),
+        Reply::stream().reset(),
+        Reply::stream().close(),
+        Reply::stream(),
+        Reply::stream().write(anthropic_events(&[])[0].clone()).reset(),
+        Reply::sse(
+            "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n",
+        ),
+    ] {
+        let (server, heard) = play(vec![reply.clone(), reply.clone(), hello()]).await;
+        assert_eq!(heard.answer(), "hello", "{reply:?}");
+        assert_eq!(heard.retries(), [(2, 3, ms(2)), (3, 3, ms(4))], "{reply:?}");
+        assert_eq!(server.requests().len(), 3);
+        let (server, heard) = play(vec![reply.clone(); 3]).await;
+        assert!(heard.error.as_ref().unwrap().is_transient(), "{heard:?}");
+        assert_eq!(server.requests().len(), 3);
+    }
+    let message = || "x".to_string();
+    for (reply, error) in [
+        (
+            Reply::error(401, "authentication_error", "x"),
+            ProviderError::Auth { status: 401, message: message() },
+        ),
+        (Reply::error(403, "permission_error", "x"), ProviderError::Auth { status: 403, message: message() }),
+        (
+            Reply::error(404, "not_found_error", "x"),
+            ProviderError::BadRequest { status: 404, message: message(), blames: Blame::Nothing },
+        ),
+        (
+            Reply::error(400, "invalid_request_error", "messages.0.content.0.image.source: bad"),
+            ProviderError::BadRequest {
+                status: 400,
+                message: "messages.0.content.0.image.source: bad".into(),
+                blames: Blame::Image,
+            },
+        ),
+        (
+            Reply::error(400, "invalid_request_error", "prompt is too long"),
+            ProviderError::TooLong { message: "prompt is too long".into() },
+        ),
+    ] {
+        let (server, heard) = play(vec![reply]).await;
+        assert_eq!(heard.error, Some(error));
+        assert_eq!((server.requests().len(), heard.events.len()), (1, 0));
+    }
+}
+
+#[tokio::test]
+async fn a_refused_connection_names_the_host_and_the_reason() {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let provider = live_with(format!("http://{gone}"), Arc::new(Anthropic), KeySource::None, settings());
+    let heard = hear(&provider).await;
+    let expected = ProviderError::Network { host: gone.to_string(), message: "connection refused".into() };
+    assert_eq!(heard.error, Some(expected));
+    assert_eq!(heard.retries().len(), 2);
+}
+
+#[tokio::test]
+async fn silence_is_told_and_then_ends_the_attempt() {
+    let ping = "event: ping\ndata: {\"type\":\"ping\"}\n\n: keep-alive\n\n";
+    let mut pings = Reply::stream();
+    for _ in 0..40 {
+        pings = pings.write(ping).wait(ms(10));
+    }
+    for reply in [
+        Reply::nothing(),
+        Reply::stream().stall(),
+        Reply::stream().write("event: message_start\ndata: {\"type\":\"mess").stall(),
+        Reply::new(503, "text/plain").stall(),
+        pings,
+    ] {
+        let (server, heard) = play_with(vec![reply.clone(); 3], impatient()).await;
+        assert_eq!(heard.error, Some(ProviderError::Timeout(ms(150))), "{reply:?}");
+        assert_eq!(heard.retries().len(), 2);
+        assert_eq!(heard.silences(), [ms(40), ms(80), ms(120)].repeat(3));
+        assert_eq!(server.requests().len(), 3);
+        let (_, heard) = play_with(vec![reply, hello()], impatient()).await;
+        assert_eq!(heard.answer(), "hello");
+    }
+}
+
+#[tokio::test]
+async fn a_break_after_the_first_word_keeps_the_words_and_is_not_retried() {
+    let half_call = anthropic_events(&[Say::Text("half an ans"), Say::Call("c", "t", "{\"a\":1}")]);
+    let error =
+        "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n";
+    for (reply, words) in [
+        (Reply::sse(beginning()).reset(), "connection"),
+        (Reply::sse(beginning()).close(), "the connection was closed early"),
+        (Reply::sse(beginning()), "the server closed the connection"),
+        (Reply::sse(beginning()).stall(), "no data for 150ms; the connection was given up"),
+        (Reply::sse(beginning()).write("event: content_block_del").stall(), "no data for 150ms"),
+        (Reply::sse(beginning()).write(error), "the provider is overloaded (HTTP 529): busy"),
+        (Reply::sse(beginning()).write("data: {oops\n\n"), "the provider sent something that is no answer"),
+        (Reply::sse(half_call[..6].concat()).reset(), ""),
+        (Reply::sse(half_call[..7].concat()).reset(), ""),
+    ] {
+        let (server, heard) = play_with(vec![reply.clone()], impatient()).await;
+        let Some(ProviderError::Broken { message, partial }) = &heard.error else {
+            panic!("{reply:?} {heard:?}")
+        };
+        assert!(message.starts_with(words), "{message} / {words}");
+        assert_eq!(partial.text(), "half an ans");
+        assert_eq!((partial.stop.clone(), partial.calls().count()), (StopReason::Cut, 0));
+        assert_eq!(partial.model, "alias");
+        assert_eq!((server.requests().len(), heard.retries().len()), (1, 0));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_whose_stop_reason_came_is_whole_though_the_connection_broke() {
+    let events = anthropic_events(&[Say::Text("hello"), Say::Call("c", "t", "{}")]);
+    let without_end = events[..events.len() - 1].concat();
+    for reply in [Reply::sse(without_end.clone()), Reply::sse(without_end.clone()).reset()] {
+        let (_, heard) = play(vec![reply]).await;
+        assert_eq!(heard.answer(), "hello");
+        assert!(matches!(heard.events.last(), Some(StreamEvent::Finished(a)) if a.calls().count() == 1));
+    }
+}
+
+#[tokio::test]
+async fn retry_after_is_honoured_as_seconds_and_as_a_date() {
+    let limited = |after: &str| Reply::error(429, "rate_limit_error", "slow").header("retry-after", after);
+    let (_, heard) = play(vec![limited("0.05"), limited("0"), hello()]).await;
+    assert_eq!(heard.retries(), [(2, 3, ms(50)), (3, 3, ms(4))]);
+
+    let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(600);
+    let date = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&soon).unwrap();
+    let server = MockServer::start([limited(&date)]);
+    let mut stream = live(&server, settings()).answer(request(), CancellationToken::new());
+    let Some(Ok(StreamEvent::Retrying { wait, error, .. })) = stream.next().await else { panic!() };
+    assert_eq!(wait, ms(2000), "as long as the settings allow");
+    assert!(error.retry_after().unwrap() > Duration::from_secs(590), "{error:?}");
+}
+
+#[tokio::test]
+async fn cancelling_ends_every_state_at_once() {
+    let slow_key = KeySource::command("sleep 30");
+    let no_key = KeySource::None;
+    let patient = LiveSettings {
+        retry: Retry {
+            attempts: 3,
+            first_wait: Duration::from_secs(30),
+            longest_wait: Duration::from_secs(30),
+        },
+        ..settings()
+    };
+    for (state, reply, key) in [
+        ("the key's command", Reply::nothing(), slow_key),
+        ("waiting for headers", Reply::nothing(), no_key.clone()),
+        ("headers only", Reply::stream().stall(), no_key.clone()),
+        ("mid-event", Reply::sse(beginning()).write("event: content_bl").stall(), no_key.clone()),
+        ("the body of an error", Reply::new(400, "text/plain").write("x").stall(), no_key.clone()),
+        ("between two attempts", Reply::error(529, "overloaded_error", "busy"), no_key.clone()),
+    ] {
+        let server = MockServer::start([reply]);
+        let provider = live_with(server.url(), Arc::new(Anthropic), key, patient.clone());
+        let cancel = CancellationToken::new();
+        let mut stream = provider.answer(request(), cancel.clone());
+        let mut cancelled_at = None;
+        let error = loop {
+            match stream.next().await.unwrap() {
+                Ok(StreamEvent::Silent { .. } | StreamEvent::Retrying { .. }) if cancelled_at.is_none() => {
+                    cancelled_at = Some(Instant::now());
+                    cancel.cancel();
+                }
+                Ok(_) => {}
+                Err(error) => break error,
+            }
+        };
+        let took = cancelled_at.unwrap_or_else(|| panic!("{state}: {error}")).elapsed();
+        assert_eq!(error, ProviderError::Cancelled, "{state}");
+        assert!(took < ms(200), "{state}: {took:?}");
+        assert!(stream.next().await.is_none());
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_sent_before_the_first_poll_and_dropping_hangs_up() {
+    let server = MockServer::start([]);
+    let provider = live(&server, settings());
+    drop(provider.answer(request(), CancellationToken::new()));
+    assert!(server.requests().is_empty());
+    server.push(Reply::sse(beginning()).stall());
+    let mut stream = provider.answer(request(), CancellationToken::new());
+    while !matches!(stream.next().await, Some(Ok(StreamEvent::Text(_)))) {}
+    drop(stream);
+    // The connection's task learns of it on the runtime's next turn.
+    let hung_up = tokio::task::spawn_blocking(move || server.wait_for_hangups(1, Duration::from_secs(5)));
+    assert!(hung_up.await.unwrap());
+}
+
+#[tokio::test]
+async fn a_key_is_never_told_and_a_missing_one_has_a_name() {
+    let said = "Incorrect API key provided: sk-top-secret";
+    let reply = Reply::error(401, "authentication_error", said).header("request-id", "req_7");
+    let (_, heard) = play(vec![reply]).await;
+    let message = "Incorrect API key provided: [key] (request req_7)".to_string();
+    assert_eq!(heard.error, Some(ProviderError::Auth { status: 401, message }));
+
+    let server = MockServer::start([]);
+    let missing = KeySource::Missing { variable: "MOCK_KEY".into() };
+    let heard = hear(&live_with(server.url(), Arc::new(Anthropic), missing, settings())).await;
+    let expected = ProviderError::NoKey { provider: "mock".into(), variable: "MOCK_KEY".into() };
+    assert_eq!(heard.error, Some(expected));
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_key_command_runs_once_and_again_after_the_key_was_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let count = dir.path().join("count");
+    let key = KeySource::command(format!("echo x >> '{0}'; wc -l < '{0}'", count.display()));
+    let server =
+        MockServer::start([hello(), hello(), Reply::error(401, "authentication_error", "old"), hello()]);
+    let provider = live_with(server.url(), Arc::new(Anthropic), key, settings());
+    for _ in 0..4 {
+        hear(&provider).await;
+    }
+    let keys: Vec<String> = server.requests().iter().map(|r| r.headers["x-api-key"].clone()).collect();
+    assert_eq!(keys, ["1", "1", "1", "2"]);
+}
+
+#[tokio::test]
+async fn a_redirect_is_told_and_never_followed() {
+    let other = MockServer::start([hello()]);
+    let (_, heard) = play(vec![Reply::new(307, "text/plain").header("location", &other.url())]).await;
+    let error = heard.error.unwrap().to_string();
+    assert!(error.contains(&format!("redirected to {}", other.url())), "{error}");
+    assert!(other.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_web_page_is_no_answer_and_an_answer_in_one_piece_is() {
+    let page = Reply::new(200, "text/html; charset=utf-8").write("<html><title>Sign in</title></html>");
+    let (_, heard) = play(vec![page]).await;
+    let error = heard.error.unwrap();
+    assert!(matches!(&error, ProviderError::Protocol(m) if m.contains("Sign in")), "{error:?}");
+
+    let message = json!({"role": "assistant", "content": "all at once"});
+    let whole = json!({"model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+    let server = MockServer::start([Reply::json(200, &whole), Reply::openai(&[Say::Text("streamed")])]);
+    let provider = live_with(server.url(), Arc::new(OpenAiChat::default()), KeySource::None, settings());
+    assert_eq!(hear(&provider).await.answer(), "all at once");
+    assert_eq!(hear(&provider).await.answer(), "streamed");
+    assert_eq!(server.violations(), Vec::<String>::new());
+}
