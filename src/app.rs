@@ -1,1 +1,357 @@
-//! To be built.
+//! The wiring: settings become each module's own options, and the parts are built and joined here.
+
+use crate::agent::{Agent, Parts};
+use crate::config::{Config, Paths, Project, Sources, TrustStore};
+use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Verdict};
+use crate::provider::{
+    Figures, KeyNeed, KeySource, Live, LiveSettings, Model, Offline, Preset, Provider, Record, Replay,
+};
+use crate::session::{OpenSession, Scratchpads, SessionError, Store};
+use crate::tools::{CommandSettings, Env, Limits, Registry};
+use crate::workspace::{Workspace, WorkspaceError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use thiserror::Error;
+
+pub mod keys;
+
+/// What the person asked for on the command line, beside settings.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    pub cwd: PathBuf,
+    pub add_dirs: Vec<PathBuf>,
+    pub record: Option<PathBuf>,
+    pub replay: Option<PathBuf>,
+}
+
+#[derive(Debug, Error)]
+pub enum AppError {
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error("there is no provider `{name}`")]
+    Provider { name: String, near: Option<String> },
+    #[error("the provider `{0}` has no usual model")]
+    Model(String),
+    #[error("the key file `{path}` can be read by others (mode {mode:o})")]
+    KeyFile { path: PathBuf, mode: u32 },
+    #[error("`{path}`: {reason}")]
+    File { path: PathBuf, reason: String },
+}
+
+impl AppError {
+    pub fn is_usage(&self) -> bool {
+        matches!(self, AppError::Rule(_) | AppError::Provider { .. } | AppError::Model(_))
+    }
+
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            AppError::Provider { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            AppError::Provider { .. } => {
+                let names: Vec<&str> = Preset::all().iter().map(|p| p.name).collect();
+                format!("there are offline, {}, and those under [providers] in the configuration", names.join(", "))
+            }
+            AppError::Model(_) => "name one with --model".into(),
+            AppError::KeyFile { path, .. } => format!("chmod 600 {}", path.display()),
+            _ => return None,
+        })
+    }
+}
+
+/// Everything that outlives a conversation.
+pub struct App {
+    pub config: Config,
+    pub paths: Paths,
+    pub mode: ModeCell,
+    pub modes: Vec<Mode>,
+    pub policy: Arc<Mutex<Policy>>,
+    pub registry: Arc<Registry>,
+    pub workspace: Workspace,
+    request: Request,
+}
+
+/// Who answers, and what the person should know about the choice.
+pub struct Answerer {
+    pub provider: Arc<dyn Provider>,
+    pub model: Model,
+    pub max_output: u64,
+    pub note: Option<String>,
+}
+
+impl App {
+    pub fn new(config: Config, paths: Paths, request: Request) -> Result<App, AppError> {
+        let registry = Registry::native();
+        let workspace = Workspace::new(request.cwd.clone(), request.add_dirs.clone())?;
+        let rules = rules(&config, &registry)?;
+        let hidden: Vec<String> = rules.iter().filter_map(Rule::hides).map(String::from).collect();
+        workspace.set_hidden(&hidden)?;
+        let mut mode = config.text("mode").and_then(Mode::parse).unwrap_or(Mode::Read);
+        let mut modes: Vec<Mode> = config.list("modes").iter().filter_map(|(m, _)| Mode::parse(m)).collect();
+        if config.strict() {
+            mode = mode.min(Mode::Read);
+            modes.retain(|m| *m <= Mode::Ask);
+        }
+        let mode = ModeCell::new(mode);
+        let policy = Policy::new(mode.clone(), rules, workspace.roots().iter().map(|r| r.to_path_buf()).collect());
+        Ok(App {
+            config,
+            paths,
+            mode,
+            modes,
+            policy: Arc::new(Mutex::new(policy)),
+            registry: Arc::new(registry),
+            workspace,
+            request,
+        })
+    }
+
+    pub fn cwd(&self) -> &Path {
+        self.workspace.cwd()
+    }
+
+    /// Opens the session store.
+    pub fn store(&self) -> Result<(Store, Vec<String>), AppError> {
+        Ok(Store::open(&self.paths.state)?)
+    }
+
+    /// What the tools of one conversation work with.
+    pub fn env(&self, scratchpads: Arc<Scratchpads>) -> Arc<Env> {
+        let number = |key: &str, or: u64| self.config.number(key).unwrap_or(or);
+        let limits = Limits {
+            inline_bytes: usize::try_from(number("tools.inline_bytes", 30_000)).unwrap_or(30_000),
+            ..Limits::default()
+        };
+        let commands = CommandSettings {
+            supervisor: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet")),
+            timeout: Duration::from_millis(number("tools.command_timeout_ms", 120_000)),
+            withheld: self.withheld(),
+        };
+        Arc::new(Env::new(self.workspace.clone(), scratchpads, limits, commands))
+    }
+
+    /// Keys that no command sees.
+    fn withheld(&self) -> Vec<String> {
+        let own = self.config.names_below("providers").into_iter();
+        let own = own.filter_map(|name| self.config.text(&format!("providers.{name}.key_env")).map(String::from));
+        Preset::all().iter().map(|p| p.key_variable.to_string()).chain(own).collect()
+    }
+
+    /// A conversation kept in `session`, or only in memory.
+    pub fn agent(&self, answerer: Answerer, session: Option<OpenSession>) -> Result<Agent, AppError> {
+        let scratchpads = match &session {
+            Some(session) => session.scratchpads()?,
+            None => Arc::new(Scratchpads::in_memory()),
+        };
+        let max_rounds = self.config.number("max_turns").unwrap_or(200);
+        Ok(Agent::new(Parts {
+            provider: answerer.provider,
+            model: answerer.model,
+            max_output: answerer.max_output,
+            system: self.system_prompt(),
+            registry: Arc::clone(&self.registry),
+            env: self.env(scratchpads),
+            policy: Arc::clone(&self.policy),
+            max_rounds: u32::try_from(max_rounds).unwrap_or(u32::MAX),
+            session,
+        }))
+    }
+
+    /// The fixed words every request starts with. They hold nothing that changes within a session: no clock, no mode.
+    fn system_prompt(&self) -> String {
+        let mut out = include_str!("../prompts/system.md").to_string();
+        let roots: Vec<String> = self.workspace.roots().iter().map(|r| r.display().to_string()).collect();
+        out.push_str(&format!("\nWorkspace: {}. Working directory: {}.\n", roots.join(", "), self.cwd().display()));
+        if let Some(more) = self.config.text("append_system_prompt") {
+            out.push_str(&format!("\n{more}\n"));
+        }
+        out
+    }
+
+    /// The provider that the settings name, or the first whose key is in the environment, or the offline one.
+    /// `name` and `model` overrule the settings. Opens no connection.
+    pub fn answerer(&self, name: Option<&str>, model: Option<&str>) -> Result<Answerer, AppError> {
+        if let Some(path) = &self.request.replay {
+            let replay = Replay::open(path).map_err(|e| file_error(path, e))?;
+            return Ok(self.offline_like(Arc::new(replay), "replay", None));
+        }
+        let named = name.or_else(|| self.config.text("provider")).map(String::from);
+        let chosen = named.clone().or_else(keys::first_in_environment);
+        let answerer = match chosen.as_deref() {
+            Some("offline") => self.offline_like(Arc::new(Offline::new()), "offline", None),
+            None => {
+                let note = "no provider is configured: the built-in offline one answers plain requests (`help` lists them). \
+                            To add a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or see `placet config init`";
+                self.offline_like(Arc::new(Offline::new()), "offline", Some(note.into()))
+            }
+            Some(chosen) => self.remote(chosen, model)?,
+        };
+        match &self.request.record {
+            None => Ok(answerer),
+            Some(path) => {
+                let record = Record::create(path, Arc::clone(&answerer.provider)).map_err(|e| file_error(path, e))?;
+                Ok(Answerer { provider: Arc::new(record), ..answerer })
+            }
+        }
+    }
+
+    fn offline_like(&self, provider: Arc<dyn Provider>, model: &str, note: Option<String>) -> Answerer {
+        let figures = Figures { window: 1_000_000, max_output: 64_000, vision: true };
+        Answerer { provider, model: figures.model(model), max_output: figures.max_output, note }
+    }
+
+    fn remote(&self, name: &str, model: Option<&str>) -> Result<Answerer, AppError> {
+        let own = self.own_provider(name);
+        let preset = match &own {
+            Some(own) => own.preset,
+            None => Preset::of(name).ok_or_else(|| unknown_provider(name, &self.config))?,
+        };
+        let own_url = own.as_ref().and_then(|o| o.base_url.clone());
+        let url = self.config.text("base_url").map(String::from).or(own_url).unwrap_or_else(|| preset.base_url.into());
+        let own_model = own.as_ref().and_then(|o| o.model.clone());
+        let model = model
+            .or_else(|| self.config.text("model"))
+            .map(String::from)
+            .or(own_model)
+            .or_else(|| preset.default_model.map(String::from))
+            .ok_or_else(|| AppError::Model(name.into()))?;
+        let figures = self.figures(&model);
+        let key = self.key(name, preset, own.as_ref())?;
+        let mut settings = LiveSettings { silence_limit: preset.silence_limit, ..LiveSettings::default() };
+        if self.config.origin("network.silence_seconds") != Some(&crate::config::Origin::Default) {
+            settings.silence_limit = Duration::from_secs(self.config.number("network.silence_seconds").unwrap_or(180).max(1));
+        }
+        if let Some(attempts) = self.config.number("network.attempts") {
+            settings.retry.attempts = u32::try_from(attempts.clamp(1, 20)).unwrap_or(5);
+        }
+        let live = Live::new(name, preset.wire.dialect(), preset.endpoint_at(&url), key, settings);
+        let max_output = self.config.number("max_output_tokens").unwrap_or(figures.max_output.min(32_000));
+        Ok(Answerer { provider: Arc::new(live), model: figures.model(model), max_output, note: None })
+    }
+
+    fn figures(&self, model: &str) -> Figures {
+        let mut figures = Figures::of(model);
+        figures.window = self.config.number("context_window").unwrap_or(figures.window);
+        figures.vision = self.config.flag("vision").unwrap_or(figures.vision);
+        figures
+    }
+
+    fn key(&self, name: &str, preset: &Preset, own: Option<&Own>) -> Result<KeySource, AppError> {
+        let command = own.and_then(|o| o.key_command.clone()).or_else(|| self.config.text("api_key_command").map(String::from));
+        if let Some(command) = command {
+            return Ok(KeySource::command(command));
+        }
+        let variable = own.and_then(|o| o.key_env.clone()).unwrap_or_else(|| preset.key_variable.into());
+        if let Some(key) = keys::from_environment(&variable) {
+            return Ok(key);
+        }
+        if let Some(key) = keys::from_file(&self.paths.keys_file(), name)? {
+            return Ok(key);
+        }
+        let optional = preset.key == KeyNeed::Welcome || own.is_some_and(|o| o.key_env.is_none());
+        Ok(if optional { KeySource::None } else { KeySource::Missing { variable } })
+    }
+
+    /// A provider from `[providers.NAME]`.
+    fn own_provider(&self, name: &str) -> Option<Own> {
+        if !self.config.names_below("providers").iter().any(|n| n == name) {
+            return None;
+        }
+        let text = |key: &str| self.config.text(&format!("providers.{name}.{key}")).map(String::from);
+        let preset = match (Preset::of(name), text("dialect").as_deref()) {
+            (Some(known), None) => known,
+            (_, Some("anthropic")) => Preset::of("anthropic")?,
+            _ => Preset::of("openai-compatible")?,
+        };
+        Some(Own {
+            preset,
+            base_url: text("base_url"),
+            key_env: text("key_env"),
+            key_command: text("api_key_command"),
+            model: text("model"),
+        })
+    }
+}
+
+struct Own {
+    preset: &'static Preset,
+    base_url: Option<String>,
+    key_env: Option<String>,
+    key_command: Option<String>,
+    model: Option<String>,
+}
+
+/// Reads the settings: the user's file, the project's, the environment; `flags` come on top. Mistakes are in
+/// `Config::problems`; the project, when there is one, comes back for the question of trust.
+pub fn sources(paths: &Paths, cwd: &Path, project: WithProject) -> (Sources, TrustStore) {
+    use crate::config::Layer;
+    let trust = TrustStore::open(&paths.trust_file());
+    let user_file = paths.user_file();
+    let user = match std::fs::read_to_string(&user_file) {
+        Ok(text) => Layer::user_file(&user_file, &text),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Layer::default(),
+        Err(e) => unreadable(&user_file, &e),
+    };
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let found = match project {
+        WithProject::Yes => Paths::project_file(cwd, home.as_deref()),
+        WithProject::No => None,
+    };
+    let project = found.map(|path| {
+        Project::read(&path, &trust).unwrap_or_else(|e| Project { layer: unreadable(&path, &e), ..Project::none(&path) })
+    });
+    let environment = Layer::environment(std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))));
+    (Sources { user, project, environment, flags: Layer::default() }, trust)
+}
+
+/// Whether the project's own settings are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithProject {
+    Yes,
+    No,
+}
+
+/// A settings file that is there and cannot be read may have held a rule that denies.
+fn unreadable(path: &Path, error: &std::io::Error) -> crate::config::Layer {
+    let problem = crate::config::Problem {
+        place: Some((path.into(), 1, 1)),
+        message: format!("cannot be read: {error}"),
+        hint: None,
+        permission: true,
+    };
+    crate::config::Layer { problems: vec![problem], ..crate::config::Layer::default() }
+}
+
+fn rules(config: &Config, registry: &Registry) -> Result<Vec<Rule>, AppError> {
+    let tools: Vec<String> = registry.specs().into_iter().map(|s| s.name).collect();
+    let mut out = Vec::new();
+    for (key, verdict) in
+        [("permission.deny", Verdict::Deny), ("permission.ask", Verdict::Ask), ("permission.allow", Verdict::Allow)]
+    {
+        // In doubt about permissions, what allows is void and everything asks.
+        if verdict == Verdict::Allow && config.strict() {
+            continue;
+        }
+        for (text, origin) in config.list(key) {
+            out.push(Rule::parse(text, verdict, &origin.to_string(), &tools)?);
+        }
+    }
+    if config.strict() {
+        out.push(Rule::parse("*", Verdict::Ask, "a permission setting that cannot be read", &tools)?);
+    }
+    Ok(out)
+}
+
+fn unknown_provider(name: &str, config: &Config) -> AppError {
+    let own = config.names_below("providers");
+    let known = Preset::all().iter().map(|p| p.name).chain(["offline"]).chain(own.iter().map(String::as_str));
+    let near = crate::text::suggest::closest(name, known).map(String::from);
+    AppError::Provider { name: name.into(), near }
+}
+
+fn file_error(path: &Path, error: impl std::fmt::Display) -> AppError {
+    AppError::File { path: path.into(), reason: error.to_string() }
+}

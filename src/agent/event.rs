@@ -1,6 +1,6 @@
 //! What a face hears of a turn: the screen, the pipe and the JSON stream all live on these.
 
-use super::turn::Ending;
+use super::ending::Ending;
 use crate::conversation::{CallId, Outcome, Usage};
 use crate::permission::Grant;
 use crate::provider::ProviderError;

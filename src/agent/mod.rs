@@ -1,10 +1,18 @@
 //! The agent: a turn as a pure machine, and the driver that performs its effects.
 
+mod calls;
+mod context;
+mod driver;
+mod ending;
 mod event;
 mod guard;
 mod instructions;
+mod once;
 mod turn;
 
+pub use driver::{Agent, Parts, Start};
 pub use event::{Event, LoopQuestion, Question, Reply};
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
-pub use turn::{Effect, Ending, Input, LoopAnswer, Repair, Turn};
+pub use ending::Ending;
+pub use once::call_once;
+pub use turn::{Effect, Input, LoopAnswer, Repair, Turn};

@@ -6,6 +6,7 @@
 //! - every call is answered, in the order of the calls, before the next request, also after an interrupt;
 //! - a half-received answer never runs a call.
 
+use super::ending::Ending;
 use super::guard::{Echo, Loops, Repeat};
 use crate::conversation::{
     Answer, Block, Call, CallId, CallResult, Message, Outcome, Part, StopReason, Thinking,
@@ -69,26 +70,6 @@ pub enum Repair {
     Tool(usize),
     /// Send less; the server's own words may hold the figures.
     Shorten { message: String },
-}
-
-/// How a turn ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ending {
-    Done,
-    /// The answer stopped at the model's output limit.
-    CutAtLimit,
-    Refused,
-    Interrupted,
-    /// The most requests one turn may make were made.
-    TooManyRounds(u32),
-    /// The same failing call was repeated, and nobody said to go on.
-    Stuck {
-        tool: String,
-        times: u32,
-    },
-    Failed(ProviderError),
-    /// The session could not be written, so nothing more was done.
-    Unsaved(String),
 }
 
 #[derive(Debug, Default)]

@@ -1,1 +1,8 @@
-//! To be built.
+//! Faces without a screen: plain text, JSON, and MCP.
+
+pub mod headless;
+mod json;
+pub mod mcp;
+mod text;
+
+pub use json::{VERSION, schema};

@@ -3,7 +3,6 @@
 use super::theme::Theme;
 use crate::agent::Ending;
 use crate::conversation::{Outcome, Usage};
-use crate::provider::ProviderError;
 use crate::text::{sanitize, width};
 use crate::tools::{Detail, Summary};
 use ratatui::style::Style;
@@ -90,7 +89,7 @@ pub fn error(text: &str, hint: Option<&str>, theme: &Theme) -> Vec<Line<'static>
 
 /// What the end of a turn leaves in the scrollback; nothing where it simply ended.
 pub fn ending(ending: &Ending, theme: &Theme) -> Vec<Line<'static>> {
-    match ending_words(ending) {
+    match ending.words() {
         None => Vec::new(),
         Some((text, hint)) if matches!(ending, Ending::Failed(_) | Ending::Unsaved(_)) => {
             error(&text, hint.as_deref(), theme)
@@ -101,42 +100,6 @@ pub fn ending(ending: &Ending, theme: &Theme) -> Vec<Line<'static>> {
             lines
         }
     }
-}
-
-/// The sentence and the hint for an ending, without colours: every face says the same.
-pub fn ending_words(ending: &Ending) -> Option<(String, Option<String>)> {
-    let retry = || Some("/retry sends it again; what was done is kept".to_string());
-    Some(match ending {
-        Ending::Done => return None,
-        Ending::CutAtLimit => (
-            "the answer stopped at the model's output limit".into(),
-            Some("say \"go on\" to have the rest".into()),
-        ),
-        Ending::Refused => ("the model declined to answer".into(), None),
-        Ending::Interrupted => ("interrupted".into(), None),
-        Ending::TooManyRounds(n) => (
-            format!("stopped after {n} requests in one turn (`max_turns`)"),
-            Some("say \"go on\" to continue".into()),
-        ),
-        Ending::Stuck { tool, times } => {
-            (format!("stopped: {tool} repeated the same thing {times} times"), None)
-        }
-        Ending::Unsaved(why) => (
-            format!("the session could not be saved, so nothing more was done: {why}"),
-            Some("free some space, then /retry".into()),
-        ),
-        Ending::Failed(e) => (e.to_string(), hint_for(e).or_else(retry)),
-    })
-}
-
-fn hint_for(error: &ProviderError) -> Option<String> {
-    Some(match error {
-        ProviderError::Auth { .. } => "check the key; `placet doctor` shows where it was taken from".into(),
-        ProviderError::NoKey { .. } => "`--provider offline` works without one".into(),
-        ProviderError::TooLong { .. } => "/new starts afresh; the session keeps everything".into(),
-        ProviderError::Replay(_) => "record it anew with --record".into(),
-        _ => return None,
-    })
 }
 
 /// `12.3k in, 1.2k out (9k cached)`.

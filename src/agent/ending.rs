@@ -1,0 +1,61 @@
+//! How a turn ended, and the words for it: every face says the same.
+
+use crate::provider::ProviderError;
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ending {
+    Done,
+    /// The answer stopped at the model's output limit.
+    CutAtLimit,
+    Refused,
+    Interrupted,
+    /// The most requests one turn may make were made.
+    TooManyRounds(u32),
+    /// The same failing call was repeated, and nobody said to go on.
+    Stuck {
+        tool: String,
+        times: u32,
+    },
+    Failed(ProviderError),
+    /// The session could not be written, so nothing more was done.
+    Unsaved(String),
+}
+
+impl Ending {
+    /// The sentence and the hint; nothing where the turn simply ended.
+    pub fn words(&self) -> Option<(String, Option<String>)> {
+    let retry = || Some("/retry sends it again; what was done is kept".to_string());
+    Some(match self {
+        Ending::Done => return None,
+        Ending::CutAtLimit => (
+            "the answer stopped at the model's output limit".into(),
+            Some("say \"go on\" to have the rest".into()),
+        ),
+        Ending::Refused => ("the model declined to answer".into(), None),
+        Ending::Interrupted => ("interrupted".into(), None),
+        Ending::TooManyRounds(n) => (
+            format!("stopped after {n} requests in one turn (`max_turns`)"),
+            Some("say \"go on\" to continue".into()),
+        ),
+        Ending::Stuck { tool, times } => {
+            (format!("stopped: {tool} repeated the same thing {times} times"), None)
+        }
+        Ending::Unsaved(why) => (
+            format!("the session could not be saved, so nothing more was done: {why}"),
+            Some("free some space, then /retry".into()),
+        ),
+        Ending::Failed(e) => (e.to_string(), hint_for(e).or_else(retry)),
+    })
+    }
+}
+
+fn hint_for(error: &ProviderError) -> Option<String> {
+    Some(match error {
+        ProviderError::Auth { .. } => "check the key; `placet doctor` shows where it was taken from".into(),
+        ProviderError::NoKey { .. } => "`--provider offline` works without one".into(),
+        ProviderError::TooLong { .. } => "/new starts afresh; the session keeps everything".into(),
+        ProviderError::Replay(_) => "record it anew with --record".into(),
+        _ => return None,
+    })
+}

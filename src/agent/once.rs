@@ -1,0 +1,40 @@
+//! One call outside a conversation, for `tool call` and the MCP server: through the very same gate, with nobody to ask.
+
+use super::calls::Calls;
+use super::event::{Event, Reply};
+use super::turn::Input;
+use crate::conversation::{Call, CallResult, Outcome};
+use crate::permission::Policy;
+use crate::tools::{Env, Registry};
+use std::sync::{Arc, Mutex};
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+/// Plans, decides and runs `call`. What would ask a person is refused, naming the flag that permits it.
+pub async fn call_once(
+    registry: Arc<Registry>,
+    env: Arc<Env>,
+    policy: Arc<Mutex<Policy>>,
+    call: Call,
+    cancel: CancellationToken,
+) -> CallResult {
+    let (events, mut heard) = unbounded_channel();
+    let (inputs, mut inbox) = unbounded_channel();
+    let calls = Calls::new(registry, env, policy, events, inputs);
+    calls.check(call.clone(), cancel.clone());
+    loop {
+        tokio::select! {
+            input = inbox.recv() => match input {
+                Some(Input::Cleared(id)) => calls.run(id, cancel.clone()),
+                Some(Input::Ended(result)) => return result,
+                Some(_) => {}
+                None => return CallResult::text(&call, Outcome::Failed, "the call was lost"),
+            },
+            event = heard.recv() => {
+                if let Some(Event::Question(question)) = event {
+                    drop(question.reply.send(Reply::Nobody));
+                }
+            }
+        }
+    }
+}

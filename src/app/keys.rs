@@ -1,0 +1,51 @@
+//! Where keys are found: the environment, or a file that only its owner can read.
+
+use super::AppError;
+use crate::provider::{Key, KeySource, Preset};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+/// The first provider, in the order of the presets, whose key is set.
+pub(super) fn first_in_environment() -> Option<String> {
+    Preset::all().iter().find(|p| from_environment(p.key_variable).is_some()).map(|p| p.name.to_string())
+}
+
+pub(super) fn from_environment(variable: &str) -> Option<KeySource> {
+    let value = std::env::var(variable).ok().filter(|v| !v.trim().is_empty())?;
+    Some(KeySource::Value(Key::new(&value)))
+}
+
+/// The key of `provider` in the key file; a file that others can read is refused rather than used.
+pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<KeySource>, AppError> {
+    let Ok(meta) = fs::metadata(path) else { return Ok(None) };
+    let mode = meta.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(AppError::KeyFile { path: path.into(), mode });
+    }
+    let bad = |reason: String| AppError::File { path: path.into(), reason };
+    let text = fs::read_to_string(path).map_err(|e| bad(e.to_string()))?;
+    // The parser's own message would quote the line, and with it the key.
+    let table: toml::Table = text.parse().map_err(|_| bad("this is not valid TOML".into()))?;
+    Ok(table.get(provider).and_then(toml::Value::as_str).map(|key| KeySource::Value(Key::new(key))))
+}
+
+/// Stores a key, keeping the others; the file is for its owner from the first moment.
+pub fn store(path: &Path, provider: &str, key: &str) -> Result<(), AppError> {
+    let bad = |reason: String| AppError::File { path: path.into(), reason };
+    let before = fs::read_to_string(path).unwrap_or_default();
+    let mut table: toml::Table = before.parse().map_err(|_| bad("this is not valid TOML".into()))?;
+    table.insert(provider.into(), toml::Value::String(key.trim().into()));
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let write = || -> std::io::Result<()> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        let temporary = dir.join(".keys.toml.new");
+        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        file.write_all(table.to_string().as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    };
+    write().map_err(|e| bad(e.to_string()))
+}

@@ -1,0 +1,192 @@
+//! The command line. Parsing is total and touches nothing: what the words mean for the world comes later, once each.
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// An interactive agent shell in which every change waits for your assent.
+#[derive(Debug, Parser)]
+#[command(
+    name = "placet",
+    version,
+    about,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    after_help = "Without a terminal and without --print, prompts are read line by line from standard input.\n\
+                  Exit codes: 0 done, 1 error, 2 usage, 3 a call was refused or needed a person, 4 the provider failed, 130 interrupted."
+)]
+pub struct Args {
+    /// The first turn
+    pub prompt: Option<String>,
+
+    #[command(flatten)]
+    pub options: Options,
+
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Options of a conversation; the subcommands that run tools take them too.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct Options {
+    /// Answer one turn without a screen; `-` or nothing reads the prompt from standard input
+    #[arg(short, long, num_args = 0..=1, value_name = "PROMPT", default_missing_value = "-", conflicts_with = "prompt")]
+    pub print: Option<String>,
+    /// What --print writes
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT", global = true)]
+    pub output_format: OutputFormat,
+    /// How far calls may reach: none, read, ask, write, unrestricted
+    #[arg(long, value_name = "MODE", global = true)]
+    pub mode: Option<String>,
+    /// Who answers: anthropic, openai, ollama, ..., offline, or a name from [providers]
+    #[arg(long, value_name = "NAME", global = true)]
+    pub provider: Option<String>,
+    /// The model, as the provider calls it
+    #[arg(long, value_name = "NAME", global = true)]
+    pub model: Option<String>,
+    /// Where the provider is
+    #[arg(long, value_name = "URL", global = true)]
+    pub base_url: Option<String>,
+    /// Work in this directory
+    #[arg(long, value_name = "DIR", global = true)]
+    pub cwd: Option<PathBuf>,
+    /// Another directory that belongs to the workspace
+    #[arg(long, value_name = "DIR", global = true)]
+    pub add_dir: Vec<PathBuf>,
+    /// Go on with the last session of this directory
+    #[arg(short, long = "continue")]
+    pub continue_last: bool,
+    /// Go on with the session whose name starts so; without a name, choose from a list
+    #[arg(short, long, num_args = 0..=1, value_name = "ID-PREFIX", default_missing_value = "", conflicts_with = "continue_last")]
+    pub resume: Option<String>,
+    /// The most requests one turn may make
+    #[arg(long, value_name = "N")]
+    pub max_turns: Option<u64>,
+    /// Set any configuration key
+    #[arg(long, value_name = "KEY=VALUE", global = true)]
+    pub set: Vec<String>,
+    /// Permit what the rule matches where the mode would ask: run_command(cargo *)
+    #[arg(long, value_name = "RULE", global = true)]
+    pub allow: Vec<String>,
+    /// Refuse what the rule matches, in every mode: read(.env)
+    #[arg(long, value_name = "RULE", global = true)]
+    pub deny: Vec<String>,
+    /// Add to the system prompt
+    #[arg(long, value_name = "TEXT")]
+    pub append_system_prompt: Option<String>,
+    /// Write the conversation with the provider to a file that --replay plays back
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Take the answers from a recording
+    #[arg(long, value_name = "FILE", conflicts_with = "provider")]
+    pub replay: Option<PathBuf>,
+    /// Do not read the project's .placet/config.toml
+    #[arg(long, global = true)]
+    pub no_project: bool,
+    /// Log more; twice for everything
+    #[arg(short, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    #[default]
+    Text,
+    /// One object when the turn is over
+    Json,
+    /// One event a line, as it happens
+    StreamJson,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List, show, export, delete and search sessions
+    #[command(subcommand)]
+    Session(SessionCommand),
+    /// List, show and call the tools
+    #[command(subcommand)]
+    Tool(ToolCommand),
+    /// Show the settings and where they come from
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Offer the tools to other programs
+    #[command(subcommand)]
+    Mcp(McpCommand),
+    /// Check this installation and say what is wrong
+    Doctor,
+    /// Print completions for a shell
+    Completions { shell: clap_complete::Shell },
+    /// Print the manual page
+    Man,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SessionCommand {
+    /// The newest sessions
+    List {
+        #[arg(short = 'n', long, default_value_t = 20)]
+        limit: usize,
+        #[arg(long)]
+        json: bool,
+    },
+    /// What was said in a session
+    Show { id: String },
+    /// A session as a document
+    Export {
+        id: String,
+        #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
+        format: ExportFormat,
+    },
+    /// Remove a session for good
+    Delete { id: String },
+    /// Find what was said, in all sessions
+    Search {
+        query: Vec<String>,
+        #[arg(short = 'n', long, default_value_t = 20)]
+        limit: usize,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    Markdown,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ToolCommand {
+    /// The tools, a line each
+    List,
+    /// A tool's description and its parameters
+    Show { name: String },
+    /// Call a tool; the arguments are a JSON object, or `-` for standard input
+    Call { name: String, arguments: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Effective values
+    Show {
+        /// Say where each comes from
+        #[arg(long)]
+        origin: bool,
+    },
+    /// Where the files are
+    Path,
+    /// Write a commented configuration file; with --key, store a provider's key (read from standard input)
+    Init {
+        #[arg(long, value_name = "PROVIDER")]
+        key: Option<String>,
+    },
+    /// Trust this project's .placet/config.toml as it is now
+    Trust,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum McpCommand {
+    /// Serve the tools over standard input and output
+    Serve {
+        /// The workspace; the current directory otherwise
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
+    },
+}

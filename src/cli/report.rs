@@ -1,0 +1,107 @@
+//! What went wrong, as a sentence, a hint and an exit code.
+
+use crate::agent::Ending;
+use crate::app::AppError;
+use crate::session::SessionError;
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// The documented exit codes.
+pub const DONE: u8 = 0;
+pub const ERROR: u8 = 1;
+pub const USAGE: u8 = 2;
+pub const REFUSED: u8 = 3;
+pub const PROVIDER: u8 = 4;
+pub const INTERRUPTED: u8 = 130;
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub message: String,
+    pub hint: Option<String>,
+    pub code: u8,
+}
+
+impl Failure {
+    pub fn new(message: impl Display) -> Failure {
+        Failure { message: message.to_string(), hint: None, code: ERROR }
+    }
+
+    pub fn usage(message: impl Display) -> Failure {
+        Failure { code: USAGE, ..Failure::new(message) }
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Failure {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Tells it on standard error, where nothing else may have been promised, and returns the code.
+    pub fn tell(&self) -> ExitCode {
+        let clean = crate::text::sanitize::block(&self.message).into_owned();
+        warn(&format!("error: {clean}"));
+        if let Some(hint) = &self.hint {
+            warn(&format!("hint: {hint}"));
+        }
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<AppError> for Failure {
+    fn from(error: AppError) -> Failure {
+        let hint = error.hint();
+        let code = if error.is_usage() { USAGE } else { ERROR };
+        Failure { message: error.to_string(), hint, code }
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Failure {
+        let hint = match &error {
+            SessionError::Missing(_) => Some("`placet session list` shows them".to_string()),
+            SessionError::Ambiguous { .. } => Some("give more of its name".to_string()),
+            SessionError::Elsewhere { .. } => Some("close it there, or start a new session".to_string()),
+            SessionError::Newer { .. } => Some("update placet, or set XDG_STATE_HOME to another directory".to_string()),
+            _ => None,
+        };
+        Failure { hint, ..Failure::new(error) }
+    }
+}
+
+/// A closed pipe is no error: the reader had enough.
+pub fn written(result: io::Result<()>) -> Result<(), Failure> {
+    match result {
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(e) => Err(Failure::new(format!("standard output cannot be written: {e}"))),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Writes all of `text` to standard output.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Like [`print`], with control characters neutralised when a person reads it.
+pub fn print_foreign(text: &str) -> Result<(), Failure> {
+    if io::stdout().is_terminal() { print(&crate::text::sanitize::block(text)) } else { print(text) }
+}
+
+/// One line on standard error.
+pub fn warn(line: &str) {
+    // There is nobody left to tell when this fails.
+    drop(writeln!(io::stderr().lock(), "{line}"));
+}
+
+/// The exit code for a turn that ended so, in which calls were refused or not.
+pub fn code_for(ending: &Ending, refused: bool) -> u8 {
+    match ending {
+        Ending::Interrupted => INTERRUPTED,
+        Ending::Failed(_) => PROVIDER,
+        Ending::Unsaved(_) | Ending::TooManyRounds(_) | Ending::Stuck { .. } => ERROR,
+        _ if refused => REFUSED,
+        Ending::Done | Ending::CutAtLimit | Ending::Refused => DONE,
+    }
+}

@@ -1,0 +1,271 @@
+//! A turn as JSON: one object at its end, or one event a line as it happens.
+//!
+//! The types here are the format: the published schema is made from them, and a test compares the two. New fields and
+//! new kinds of events may come within a version; readers skip what they do not know.
+
+use super::headless::Voice;
+use crate::agent::{Ending, Event};
+use crate::conversation::{Outcome, Usage};
+use crate::provider::ProviderError;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// The version in every line.
+pub const VERSION: u32 = 1;
+
+/// One line of `--output-format stream-json`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Line {
+    /// Always the first.
+    Start { version: u32, session: Option<String>, model: String },
+    Text { text: String },
+    Thinking { text: String },
+    /// A call is understood and will be decided on.
+    Call { id: String, tool: String, title: String },
+    /// Output of a running command, as it comes; `result` has it whole or says where.
+    Output { id: String, text: String },
+    Result { id: String, tool: String, outcome: Said, summary: String },
+    /// A call needed a person; it is refused, and `flag` is what would permit it.
+    Question { id: String, tool: String, reason: String, flag: Option<String> },
+    Retry { attempt: u32, of: u32, wait_seconds: f64, error: String },
+    /// Nothing has arrived from the provider for so long.
+    Silent { seconds: u64 },
+    /// Tokens of the session so far.
+    Usage(Tokens),
+    Note { text: String },
+    /// Always the last.
+    End(End),
+}
+
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Said {
+    Done,
+    Failed,
+    Denied,
+    Interrupted,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Tokens {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct End {
+    ending: How,
+    /// The text after the last call: the answer.
+    answer: String,
+    /// What went wrong, where something did.
+    error: Option<String>,
+    refused_calls: u32,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum How {
+    Done,
+    /// The answer stopped at the model's output limit.
+    CutAtLimit,
+    /// The model declined.
+    Refused,
+    Interrupted,
+    TooManyTurns,
+    Stuck,
+    ProviderFailed,
+    NotSaved,
+}
+
+/// What `--output-format json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Report {
+    version: u32,
+    session: Option<String>,
+    #[serde(flatten)]
+    end: End,
+    usage: Tokens,
+    calls: Vec<CallReport>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CallReport {
+    id: String,
+    tool: String,
+    outcome: Said,
+    summary: String,
+}
+
+/// The JSON schemas of both formats, by name.
+pub fn schema() -> serde_json::Value {
+    serde_json::json!({
+        "stream-json line": schemars::schema_for!(Line),
+        "json": schemars::schema_for!(Report),
+    })
+}
+
+/// What both formats keep count of.
+#[derive(Default)]
+struct Tally {
+    answer: String,
+    refused: u32,
+    usage: Tokens,
+}
+
+impl Tally {
+    fn hear(&mut self, event: &Event) {
+        match event {
+            Event::Text(text) => self.answer.push_str(text),
+            Event::CallComing { .. } | Event::CallPlanned { .. } => self.answer.clear(),
+            Event::CallEnded { outcome: Outcome::Denied, .. } => self.refused += 1,
+            Event::Usage { total, .. } => self.usage = Tokens::from(*total),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, ending: &Ending) -> End {
+        End {
+            ending: How::from(ending),
+            answer: std::mem::take(&mut self.answer),
+            error: ending.words().map(|(words, _)| words),
+            refused_calls: self.refused,
+        }
+    }
+}
+
+pub(super) struct Lines {
+    start: Option<Line>,
+    tally: Tally,
+}
+
+impl Lines {
+    pub(super) fn new(session: Option<String>, model: String) -> Lines {
+        Lines { start: Some(Line::Start { version: VERSION, session, model }), tally: Tally::default() }
+    }
+
+    fn line(&mut self, event: &Event) -> Option<Line> {
+        Some(match event {
+            Event::Text(text) => Line::Text { text: text.clone() },
+            Event::Thinking(text) => Line::Thinking { text: text.clone() },
+            Event::CallPlanned { id, name, title } => {
+                Line::Call { id: id.to_string(), tool: name.clone(), title: title.clone() }
+            }
+            Event::CallOutput { id, text } => Line::Output { id: id.to_string(), text: text.clone() },
+            Event::CallEnded { id, name, outcome, summary } => Line::Result {
+                id: id.to_string(),
+                tool: name.clone(),
+                outcome: Said::from(*outcome),
+                summary: summary.line.clone(),
+            },
+            Event::Question(q) => Line::Question {
+                id: q.id.to_string(),
+                tool: q.tool.clone(),
+                reason: q.reason.clone(),
+                flag: q.flag.clone(),
+            },
+            Event::Retrying { attempt, of, wait, error } => Line::Retry {
+                attempt: *attempt,
+                of: *of,
+                wait_seconds: wait.as_secs_f64(),
+                error: error.to_string(),
+            },
+            Event::Silent { since } => Line::Silent { seconds: since.as_secs() },
+            Event::Usage { total, .. } => Line::Usage(Tokens::from(*total)),
+            Event::Notice(text) => Line::Note { text: text.clone() },
+            Event::Ended(ending) => Line::End(self.tally.end(ending)),
+            _ => return None,
+        })
+    }
+}
+
+impl Voice for Lines {
+    fn hear(&mut self, event: &Event, out: &mut dyn Write, _: &mut dyn Write) -> io::Result<()> {
+        self.tally.hear(event);
+        for line in self.start.take().into_iter().chain(self.line(event)) {
+            write_line(&line, out)?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) struct Whole {
+    session: Option<String>,
+    tally: Tally,
+    calls: Vec<CallReport>,
+}
+
+impl Whole {
+    pub(super) fn new(session: Option<String>) -> Whole {
+        Whole { session, tally: Tally::default(), calls: Vec::new() }
+    }
+}
+
+impl Voice for Whole {
+    fn hear(&mut self, event: &Event, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
+        self.tally.hear(event);
+        match event {
+            Event::CallEnded { id, name, outcome, summary } => self.calls.push(CallReport {
+                id: id.to_string(),
+                tool: name.clone(),
+                outcome: Said::from(*outcome),
+                summary: summary.line.clone(),
+            }),
+            Event::Notice(text) => drop(writeln!(side, "note: {}", crate::text::sanitize::line(text))),
+            Event::Ended(ending) => {
+                let report = Report {
+                    version: VERSION,
+                    session: self.session.take(),
+                    end: self.tally.end(ending),
+                    usage: self.tally.usage,
+                    calls: std::mem::take(&mut self.calls),
+                };
+                write_line(&report, out)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = serde_json::to_string(value)?;
+    text.push('\n');
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+impl From<Usage> for Tokens {
+    fn from(u: Usage) -> Tokens {
+        Tokens { input: u.input, output: u.output, cache_read: u.cache_read, cache_write: u.cache_write }
+    }
+}
+
+impl From<Outcome> for Said {
+    fn from(outcome: Outcome) -> Said {
+        match outcome {
+            Outcome::Done => Said::Done,
+            Outcome::Failed => Said::Failed,
+            Outcome::Denied => Said::Denied,
+            Outcome::Interrupted => Said::Interrupted,
+        }
+    }
+}
+
+impl From<&Ending> for How {
+    fn from(ending: &Ending) -> How {
+        match ending {
+            Ending::Done => How::Done,
+            Ending::CutAtLimit => How::CutAtLimit,
+            Ending::Refused => How::Refused,
+            Ending::Interrupted | Ending::Failed(ProviderError::Cancelled) => How::Interrupted,
+            Ending::TooManyRounds(_) => How::TooManyTurns,
+            Ending::Stuck { .. } => How::Stuck,
+            Ending::Failed(_) => How::ProviderFailed,
+            Ending::Unsaved(_) => How::NotSaved,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! placet as an MCP server: its tools over standard input and output, through the same gate as everywhere.
+//!
+//! The ledger is kept for the connection: a client that edits must have read. Calls that only read run side by side; a
+//! call that writes waits for the others and they for it.
+
+use crate::agent::call_once;
+use crate::conversation::{Call, CallId, Input, Outcome, Part};
+use crate::permission::Policy;
+use crate::tools::{Env, Registry};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{RequestContext, RoleServer, ServiceExt};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::sync::RwLock;
+
+pub struct Server {
+    pub registry: Arc<Registry>,
+    pub env: Arc<Env>,
+    pub policy: Arc<Mutex<Policy>>,
+    calls: AtomicU64,
+    /// Held for reading by calls that only read, for writing by those that change something.
+    order: RwLock<()>,
+}
+
+impl Server {
+    pub fn new(registry: Arc<Registry>, env: Arc<Env>, policy: Arc<Mutex<Policy>>) -> Server {
+        Server { registry, env, policy, calls: AtomicU64::new(0), order: RwLock::new(()) }
+    }
+
+    /// Serves until the client closes the connection.
+    pub async fn serve(self) -> Result<(), String> {
+        let running = ServiceExt::serve(self, rmcp::transport::stdio()).await.map_err(|e| e.to_string())?;
+        running.waiting().await.map(|_| ()).map_err(|e| e.to_string())
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("placet", env!("CARGO_PKG_VERSION")))
+            .with_instructions("A file must be read before it is edited. Calls that would need a person are refused, naming the flag that permits them.")
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, rmcp::ErrorData> {
+        let tools = self.registry.specs().into_iter().map(|spec| {
+            let schema = match spec.schema {
+                serde_json::Value::Object(map) => map,
+                _ => serde_json::Map::new(),
+            };
+            Tool::new(spec.name, spec.description, Arc::new(schema))
+        });
+        Ok(ListToolsResult::with_all_items(tools.collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, rmcp::ErrorData> {
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        let arguments = serde_json::Value::Object(request.arguments.unwrap_or_default());
+        let call = Call {
+            id: CallId::new(format!("mcp-{number}")),
+            name: request.name.into_owned(),
+            input: Input::Object(arguments),
+        };
+        let touches = self.registry.touches(&call);
+        let alone = touches.anything || !touches.writes.is_empty();
+        let run = call_once(
+            Arc::clone(&self.registry),
+            Arc::clone(&self.env),
+            Arc::clone(&self.policy),
+            call,
+            context.ct.clone(),
+        );
+        let result = if alone {
+            let _alone = self.order.write().await;
+            run.await
+        } else {
+            let _together = self.order.read().await;
+            run.await
+        };
+        let content = result.parts.iter().map(content).collect();
+        let answer = match result.outcome {
+            Outcome::Done => CallToolResult::success(content),
+            _ => CallToolResult::error(content),
+        };
+        Ok(answer.into())
+    }
+}
+
+fn content(part: &Part) -> ContentBlock {
+    match part {
+        Part::Text { text } => ContentBlock::text(text.clone()),
+        Part::Image(image) => ContentBlock::image(STANDARD.encode(&image.bytes), image.media_type.clone()),
+    }
+}
