@@ -2,4 +2,4 @@
 
 mod scratchpad;
 
-pub use scratchpad::{Entry, MAX_ENTRY, MAX_NAME, Saver, ScratchpadError, Scratchpads};
+pub use scratchpad::{Entry, MAX_ENTRY, MAX_NAME, Saver, ScratchpadError, Scratchpads, check_name};

@@ -67,12 +67,14 @@ pub enum WorkspaceError {
 impl WorkspaceError {
     pub fn from_io(path: &Path, error: io::Error) -> WorkspaceError {
         let path = path.to_path_buf();
+        if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+            return WorkspaceError::Loop(path);
+        }
         match error.kind() {
             io::ErrorKind::NotFound => WorkspaceError::Missing(path),
             io::ErrorKind::PermissionDenied => WorkspaceError::Denied(path),
             io::ErrorKind::NotADirectory => WorkspaceError::NotDirectory(path),
             io::ErrorKind::IsADirectory => WorkspaceError::Directory(path),
-            io::ErrorKind::FilesystemLoop => WorkspaceError::Loop(path),
             io::ErrorKind::AlreadyExists => WorkspaceError::Exists(path),
             io::ErrorKind::ReadOnlyFilesystem => WorkspaceError::ReadOnly(path),
             _ => WorkspaceError::Io { path, error },

@@ -10,7 +10,7 @@ mod ledger;
 mod open;
 mod resolve;
 mod text_file;
-mod walk;
+// mod walk;
 mod window;
 
 pub use atomic::{Before, Written};
@@ -18,8 +18,8 @@ pub use error::{Special, WorkspaceError};
 pub use ledger::{Change, Ledger, LedgerSnapshot, LineEdit, Standing};
 pub use open::{Consent, Opened};
 pub use resolve::Resolved;
-pub use text_file::{EditError, Spliced, TextFile};
-pub use walk::{Entry, EntryKind, Skipped, Visit, Walk};
+pub use text_file::{EditError, LineIndex, Spliced, TextFile};
+// pub use walk::{Entry, EntryKind, Skipped, Visit, Walk};
 pub use window::{FileWindow, WINDOW_CHUNK};
 
 use crate::permission::{Place, is_protected};
@@ -110,10 +110,10 @@ impl Workspace {
 
     /// Where a canonical path lies.
     pub fn place_of(&self, path: &Path) -> Place {
-        let mut inside = self.0.roots.iter().filter_map(|root| path.strip_prefix(root).ok()).peekable();
-        match inside.peek() {
+        let inside = || self.0.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
+        match inside().next() {
             None => Place::Outside,
-            Some(_) if inside.any(is_protected) => Place::Protected,
+            Some(_) if inside().any(is_protected) => Place::Protected,
             Some(_) => Place::Inside,
         }
     }

@@ -35,6 +35,40 @@ pub struct Spliced {
     pub changes: Vec<(Range<usize>, usize)>,
 }
 
+/// The beginnings of a file's lines.
+#[derive(Clone, Debug)]
+pub struct LineIndex {
+    starts: Vec<usize>,
+    end: usize,
+}
+
+impl LineIndex {
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// The line that holds the byte at `offset`; the last line for the end of the file.
+    pub fn line_of(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset).saturating_sub(1)
+    }
+
+    /// The bytes of some lines.
+    pub fn bytes_of(&self, lines: &Range<usize>) -> Range<usize> {
+        let at = |line: usize| self.starts.get(line).copied().unwrap_or(self.end);
+        at(lines.start)..at(lines.end).max(at(lines.start))
+    }
+
+    /// The lines that a range of bytes touches.
+    pub fn lines_of(&self, span: &Range<usize>) -> Range<usize> {
+        let last = self.line_of(span.end.max(span.start + 1) - 1);
+        self.line_of(span.start)..last + 1
+    }
+}
+
 impl TextFile {
     pub fn new(bytes: Arc<Vec<u8>>) -> Result<TextFile, NotText> {
         let detected = Detected::of(&bytes)?;
@@ -123,6 +157,18 @@ impl TextFile {
         let start = self.start_of(range.start);
         let end = self.lines(range.start).take(range.len()).last().map_or(start, |l| l.end);
         self.encoding().decode(self.part(start..end))
+    }
+
+    /// Where every line begins, for many questions about lines.
+    pub fn index(&self) -> LineIndex {
+        let starts = std::iter::once(self.detected.mark);
+        let unit = self.encoding().unit();
+        let after = feeds(&self.bytes, self.encoding(), 0).map(|at| at + unit);
+        let mut starts: Vec<usize> = starts.chain(after).collect();
+        if starts.last().is_some_and(|s| *s >= self.bytes.len()) {
+            starts.pop();
+        }
+        LineIndex { starts, end: self.bytes.len() }
     }
 
     pub fn line_ends(&self) -> LineEnds {

@@ -1,1 +1,4 @@
 //! What the cases share.
+
+pub mod require;
+pub mod tool_bench;
