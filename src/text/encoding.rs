@@ -214,7 +214,7 @@ fn controls_abound(body: &[u8]) -> bool {
 #[derive(Default)]
 struct Shape {
     high: usize,
-    utf8_sequences: usize,
+    utf8_bytes: usize,
     gb_pairs: usize,
     gb_only: bool,
     kana: usize,
@@ -228,7 +228,8 @@ struct Shape {
 fn legacy(body: &[u8]) -> Option<Encoding> {
     let sample = body.get(..body.len().min(1 << 20)).unwrap_or(body);
     let shape = Shape::of(sample);
-    if shape.utf8_sequences > 0 {
+    // Pairs of a legacy text may look like UTF-8 by chance, but not most of them.
+    if shape.utf8_bytes * 2 > shape.high {
         return None;
     }
     let clean = |e: &'static encoding_rs::Encoding| !e.decode_without_bom_handling(body).1;
@@ -238,7 +239,7 @@ fn legacy(body: &[u8]) -> Option<Encoding> {
     if shape.gb_only && shape.gb_pairs >= 2 && clean(GBK) {
         return Some(Encoding::Gbk);
     }
-    let latin = shape.undefined_1252 == 0 && shape.isolated * 10 >= shape.high * 6;
+    let latin = shape.utf8_bytes == 0 && shape.undefined_1252 == 0 && shape.isolated * 10 >= shape.high * 6;
     latin.then_some(Encoding::Windows1252)
 }
 
@@ -248,7 +249,8 @@ impl Shape {
         shape.latin(bytes);
         shape.gb(bytes);
         shape.sjis(bytes);
-        shape.utf8_sequences = bytes.utf8_chunks().flat_map(|c| c.valid().chars()).filter(|c| !c.is_ascii()).count();
+        let wide = bytes.utf8_chunks().flat_map(|c| c.valid().chars()).filter(|c| !c.is_ascii());
+        shape.utf8_bytes = wide.map(char::len_utf8).sum();
         shape
     }
 

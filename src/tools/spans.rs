@@ -79,10 +79,7 @@ fn blocks(old: &LineIndex, new: &LineIndex, changes: &[(Range<usize>, usize)]) -
     for (range, put) in changes {
         let at = range.start.saturating_add_signed(shift);
         shift += isize::try_from(*put).unwrap_or(0) - isize::try_from(range.len()).unwrap_or(0);
-        let touched = |index: &LineIndex, from: usize, to: usize| {
-            let first = index.line_of(from).min(index.len());
-            first..(index.line_of(to) + 1).clamp(first, index.len())
-        };
+        let touched = |index: &LineIndex, from: usize, to: usize| index.line_of(from)..index.line_of(to) + 1;
         let block = Block { old: touched(old, range.start, range.end), new: touched(new, at, at + put) };
         match out.last_mut() {
             Some(last) if block.old.start < last.old.end => {
@@ -91,6 +88,11 @@ fn blocks(old: &LineIndex, new: &LineIndex, changes: &[(Range<usize>, usize)]) -
             }
             _ => out.push(block),
         }
+    }
+    // What follows the last line end was counted as a line; it is none when it is empty.
+    for block in &mut out {
+        let clamp = |range: &Range<usize>, len: usize| range.start.min(len)..range.end.min(len);
+        *block = Block { old: clamp(&block.old, old.len()), new: clamp(&block.new, new.len()) };
     }
     out
 }

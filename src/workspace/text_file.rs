@@ -38,20 +38,24 @@ pub struct Spliced {
 /// The beginnings of a file's lines.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
+    /// One more than there are lines when the last one has its end: what comes after it begins there.
     starts: Vec<usize>,
     end: usize,
 }
 
 impl LineIndex {
+    /// How many lines there are.
     pub fn len(&self) -> usize {
-        self.starts.len()
+        let open = self.starts.last().is_some_and(|start| *start < self.end);
+        self.starts.len() - usize::from(!open)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.starts.is_empty()
+        self.len() == 0
     }
 
-    /// The line that holds the byte at `offset`; the last line for the end of the file.
+    /// The line that holds the byte at `offset`. The end of a file is in the line after its last line end, be
+    /// there one or not.
     pub fn line_of(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset).saturating_sub(1)
     }
@@ -164,10 +168,7 @@ impl TextFile {
         let starts = std::iter::once(self.detected.mark);
         let unit = self.encoding().unit();
         let after = feeds(&self.bytes, self.encoding(), 0).map(|at| at + unit);
-        let mut starts: Vec<usize> = starts.chain(after).collect();
-        if starts.last().is_some_and(|s| *s >= self.bytes.len()) {
-            starts.pop();
-        }
+        let starts: Vec<usize> = starts.chain(after).collect();
         LineIndex { starts, end: self.bytes.len() }
     }
 

@@ -46,7 +46,7 @@ fn lines_that_were_not_shown_are_refused_by_number() {
     let error = bench.call("edit_file", edit("a", "l40\nl41\n", "x\n")).failed();
     assert_eq!(
         error,
-        "error: lines 40-41 of `a` were not shown to you: only lines 10-14 were\nhint: read_file(path: \"a\", offset: 39, limit: 2)"
+        "error: lines 40-41 of `a` were not shown to you: only lines 9-15 were\nhint: read_file(path: \"a\", offset: 39, limit: 2)"
     );
 }
 
@@ -101,7 +101,7 @@ fn a_miss_shows_the_nearest_lines_and_needs_no_new_read() {
     let error = bench.call("edit_file", edit("a.go", "func b() {\n    return 2\n}", "x")).failed();
     assert!(error.contains("line 6\n  file: →return·2\n  sent: ····return·2\n"), "{error}");
     assert!(error.contains("6│\treturn 2\n"), "{error}");
-    assert_eq!(bench.text("a.go").len(), 49);
+    assert_eq!(bench.text("a.go").len(), 47);
     let error = bench.call("edit_file", edit("a.go", "\treturn", "\tyield")).failed();
     assert_eq!(error, "error: old_string occurs 2 times in `a.go`: at lines 2, 6\nhint: add surrounding lines until it is unique, or set replace_all");
     let all = json!({"path": "a.go", "old_string": "\treturn", "new_string": "\tyield", "replace_all": true});

@@ -10,14 +10,14 @@ fn read(bench: &Bench, path: &str) -> String {
 #[test]
 fn lines_are_numbered_and_a_cut_says_where_to_go_on() {
     let bench = Bench::new();
-    bench.write("a.txt", (0..5000).map(|n| format!("line {n}\n")).collect::<String>());
+    bench.write("a.txt", (0..5000).map(|n| format!("l{n}\n")).collect::<String>());
     let body = read(&bench, "a.txt");
-    assert!(body.starts_with("   1│line 0\n   2│line 1\n"), "{}", &body[..80]);
-    assert!(body.ends_with("2000│line 1999\n[lines 1-2000 of 5000; continue with offset 2000]\n"), "{}", &body[body.len() - 100..]);
+    assert!(body.starts_with("   1│l0\n   2│l1\n"), "{}", &body[..80]);
+    assert!(body.ends_with("2000│l1999\n[lines 1-2000 of 5000; continue with offset 2000]\n"), "{}", &body[body.len() - 100..]);
     let body = bench.call("read_file", json!({"path": "a.txt", "offset": 4998, "limit": 10})).done();
-    assert_eq!(body, "4999│line 4998\n5000│line 4999\n[lines 4999-5000 of 5000]\n");
+    assert_eq!(body, "4999│l4998\n5000│l4999\n[lines 4999-5000 of 5000]\n");
     let body = bench.call("read_file", json!({"path": "a.txt", "pattern": "99[89]$", "limit": 2})).done();
-    assert_eq!(body, " 999│line 998\n1000│line 999\n[10 of 5000 lines match, 2 shown]\n");
+    assert_eq!(body, " 999│l998\n1000│l999\n[10 of 5000 lines match, 2 shown]\n");
     let body = bench.call("read_file", json!({"path": "a.txt", "offset": 5000})).failed();
     assert_eq!(body, "error: offset 5000 is past the end: the file has 5000 lines\nhint: the last line is at offset 4999");
 }
