@@ -96,7 +96,7 @@ impl App {
             modes.retain(|m| *m <= Mode::Ask);
         }
         let mode = ModeCell::new(mode);
-        let policy = Policy::new(mode.clone(), rules, workspace.roots().iter().map(|r| r.to_path_buf()).collect());
+        let policy = Policy::new(mode.clone(), rules, workspace.roots().to_vec());
         Ok(App {
             config,
             paths,
@@ -130,7 +130,8 @@ impl App {
             timeout: Duration::from_millis(number("tools.command_timeout_ms", 120_000)),
             withheld: self.withheld(),
         };
-        Arc::new(Env::new(self.workspace.clone(), scratchpads, limits, commands))
+        let (workspace, ledger) = (self.workspace.clone(), Mutex::default());
+        Arc::new(Env { workspace, ledger, scratchpads, limits, commands })
     }
 
     /// Keys that no command sees.
@@ -348,7 +349,7 @@ fn rules(config: &Config, registry: &Registry) -> Result<Vec<Rule>, AppError> {
 fn unknown_provider(name: &str, config: &Config) -> AppError {
     let own = config.names_below("providers");
     let known = Preset::all().iter().map(|p| p.name).chain(["offline"]).chain(own.iter().map(String::as_str));
-    let near = crate::text::suggest::closest(name, known).map(String::from);
+    let near = crate::text::nearest(name, known).map(String::from);
     AppError::Provider { name: name.into(), near }
 }
 

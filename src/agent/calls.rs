@@ -5,7 +5,7 @@ use super::event::{Event, Question, Reply};
 use super::turn::Input;
 use crate::conversation::{Call, CallId, CallResult, Outcome, Part};
 use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask, Reach};
-use crate::tools::{Env, Output, Planned, Preview, Progress, Registry, RunCtx, Sight, Summary, ToolError};
+use crate::tools::{Env, Output, Plan, Preview, Progress, Registry, RunCtx, Sight, Summary, ToolError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::UnboundedSender;
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 pub(super) struct Cleared {
     pub(super) call: Call,
     /// Taken out when it starts.
-    ready: Option<(Planned, Permit)>,
+    ready: Option<(Box<dyn Plan>, Permit)>,
 }
 
 /// Shared by the tasks of one turn.
@@ -98,12 +98,12 @@ impl Calls {
 }
 
 impl Shared {
-    async fn clear(self: Arc<Self>, call: Call, cancel: CancellationToken) -> Result<(Planned, Permit), Refusal> {
+    async fn clear(self: Arc<Self>, call: Call, cancel: CancellationToken) -> Result<(Box<dyn Plan>, Permit), Refusal> {
         let shared = Arc::clone(&self);
         let wanted = call.clone();
-        let planned = blocking(move || shared.registry.plan(&wanted, &shared.env)).await?;
+        let planned = blocking(move || shared.registry.plan(&wanted.name, &wanted.input, &shared.env)).await?;
         self.tell(Event::CallPlanned { id: call.id.clone(), name: call.name.clone(), title: planned.title() });
-        match self.decide(&call, &planned) {
+        match self.decide(&call, planned.as_ref()) {
             Decision::Deny(denial) => Err(Refusal::Denied(denial)),
             Decision::Allow(permit) => {
                 let (planned, _) = self.prepare(planned, Sight::Everywhere).await?;
@@ -116,7 +116,7 @@ impl Shared {
                     () = cancel.cancelled() => return Err(Refusal::Stopped),
                 };
                 // An "always" given to an earlier question may have answered this one; the mode may have changed.
-                let permit = match self.decide(&call, &planned) {
+                let permit = match self.decide(&call, planned.as_ref()) {
                     Decision::Deny(denial) => return Err(Refusal::Denied(denial)),
                     Decision::Allow(permit) => permit,
                     Decision::Ask(ask) => self.ask(ask, preview, &cancel).await?,
@@ -127,11 +127,11 @@ impl Shared {
         }
     }
 
-    fn decide(&self, call: &Call, planned: &Planned) -> Decision {
+    fn decide(&self, call: &Call, planned: &dyn Plan) -> Decision {
         lock(&self.policy).decide(&call.id, &call.name, planned.reach())
     }
 
-    async fn prepare(&self, planned: Planned, sight: Sight) -> Result<(Planned, Preview), Refusal> {
+    async fn prepare(&self, planned: Box<dyn Plan>, sight: Sight) -> Result<(Box<dyn Plan>, Preview), Refusal> {
         let env = Arc::clone(&self.env);
         blocking(move || {
             let mut planned = planned;

@@ -11,6 +11,7 @@ use crate::permission::{Mode, Policy};
 use crate::provider::{AnswerStream, Model, Provider, ProviderError, StreamEvent};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
 use crate::tools::{Env, Registry};
+use crate::workspace::Ledger;
 use futures_util::StreamExt;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -84,7 +85,10 @@ impl Agent {
                 session.append(Record::Message { message })?;
             }
             if let Some(saved) = session.state(State::Ledger)? {
-                self.parts.env.restore_ledger(&saved);
+                // One that cannot be read costs the model one read per file, nothing more.
+                if let Ok(snapshot) = serde_json::from_str(&saved) {
+                    *lock(&self.parts.env.ledger) = Ledger::restore(&snapshot);
+                }
             }
         }
         self.transcript = loaded.transcript;
@@ -189,16 +193,17 @@ impl Agent {
         Some(Part::text(format!("[placet: the mode is {mode}: {}]", mode.meaning())))
     }
 
-    fn save_ledger(&mut self) {
-        let saved = self.parts.env.save_ledger();
-        if let (Some(session), Some(saved)) = (&self.parts.session, saved) {
-            // Losing it costs the model one read per file, nothing more.
-            drop(session.set(State::Ledger, &saved));
+    fn save_ledger(&self) {
+        let Some(session) = &self.parts.session else { return };
+        let snapshot = lock(&self.parts.env.ledger).snapshot();
+        let saved = serde_json::to_string(&snapshot).map_err(SessionError::from);
+        if let Err(e) = saved.and_then(|saved| session.set(State::Ledger, &saved)) {
+            tracing::warn!("what the model has seen was not saved: {e}");
         }
     }
 
     fn touches(&self, answer: &Answer) -> Vec<crate::tools::Touches> {
-        answer.calls().map(|call| self.parts.registry.touches(call)).collect()
+        answer.calls().map(|call| self.parts.registry.touches(&call.name, &call.input)).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::key::{Key, Kind};
 use super::problem::Problem;
-use crate::text::suggest;
+use crate::text::nearest;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use toml_edit::{Document, Item, TableLike, Value};
@@ -182,7 +182,7 @@ fn is_permission(name: &str) -> bool {
 
 fn unknown(name: &str) -> (String, Option<String>) {
     let names = super::key::KEYS.iter().map(|k| k.name);
-    let hint = suggest::closest(name, names).map(|near| format!("did you mean `{near}`?"));
+    let hint = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
     (
         format!("there is no setting `{name}`"),
         hint.or_else(|| Some("`placet config show` lists them all".into())),

@@ -74,7 +74,7 @@ impl ServerHandler for Server {
             name: request.name.into_owned(),
             input: Input::Object(arguments),
         };
-        let touches = self.registry.touches(&call);
+        let touches = self.registry.touches(&call.name, &call.input);
         let alone = touches.anything || !touches.writes.is_empty();
         let run = call_once(
             Arc::clone(&self.registry),

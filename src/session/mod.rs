@@ -21,6 +21,6 @@ pub use export::{markdown, to_json};
 pub use history::HistoryLine;
 pub use open::OpenSession;
 pub use record::{Loaded, Record, State};
-pub use scratchpad::{Entry, MAX_ENTRY, MAX_NAME, Saver, ScratchpadError, Scratchpads};
+pub use scratchpad::{Entry, MAX_ENTRY, MAX_NAME, Saver, ScratchpadError, Scratchpads, check_name};
 pub use search::Hit;
 pub use store::{SessionRow, Store};

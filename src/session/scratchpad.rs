@@ -145,7 +145,8 @@ fn missing(name: &str, entries: &BTreeMap<String, Entry>) -> ScratchpadError {
     ScratchpadError::Missing { name: name.into(), known }
 }
 
-fn check_name(name: &str) -> Result<(), ScratchpadError> {
+/// Fails for what cannot name a scratchpad.
+pub fn check_name(name: &str) -> Result<(), ScratchpadError> {
     let fits = (1..=MAX_NAME).contains(&name.len());
     let plain = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
     if fits && plain && !name.starts_with('.') { Ok(()) } else { Err(ScratchpadError::Name(name.into())) }

@@ -1,5 +1,15 @@
-//! Text as such: how wide it is on a screen, what in it must never reach a terminal, what was meant by it.
+//! Text as such: as bytes and as lines (encodings, line ends, differences), and as what a screen shows.
 
+mod diff;
+mod encoding;
+mod line_end;
+mod near;
+mod range_set;
 pub mod sanitize;
-pub mod suggest;
 pub mod width;
+
+pub use diff::{DiffView, LineDiff};
+pub use encoding::{Detected, Encoding, NotText, Unencodable};
+pub use line_end::{LineEnd, LineEnds};
+pub use near::nearest;
+pub use range_set::RangeSet;

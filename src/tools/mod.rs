@@ -3,12 +3,23 @@
 //! A call becomes a [`Plan`]; the plan says its reach; the policy decides on that reach; and the very same plan
 //! runs. A plan touches nothing until it is handed a [`Permit`], which only the policy can make.
 
+mod content;
+mod edit_file;
 mod env;
 mod error;
+mod input;
+mod miss;
+mod output;
+mod page;
+mod read_file;
+mod registry;
 mod result;
+mod spans;
+mod work;
 
 pub use env::{CommandSettings, Env, Limits, Progress, RunCtx, Sight};
 pub use error::ToolError;
+pub use registry::Registry;
 pub use result::{Detail, Output, Preview, Summary};
 
 use crate::conversation::ToolSpec;

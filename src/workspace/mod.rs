@@ -1,6 +1,129 @@
-//! The workspace: the directories the agent may work in, and what it has seen of them. To be built.
+//! The workspace: the directories the agent may work in, and what it has seen of them.
+//!
+//! Every file a tool opens is opened here. A path is resolved once, links and all; from then on it is opened as
+//! exactly that chain of directories, with no link followed, so that what was consented to is what is touched
+//! even when somebody swaps a directory for a link in between.
 
-#[derive(Debug, Default)]
-pub struct Ledger;
+mod atomic;
+mod error;
+mod ledger;
+mod open;
+mod resolve;
+mod text_file;
+// mod walk;
+mod window;
+
+pub use atomic::{Before, Written};
+pub use error::{Special, WorkspaceError};
+pub use ledger::{Change, Ledger, LedgerSnapshot, LineEdit, Standing};
+pub use open::{Consent, Opened};
+pub use resolve::Resolved;
+pub use text_file::{EditError, LineIndex, Spliced, TextFile};
+// pub use walk::{Entry, EntryKind, Skipped, Visit, Walk};
+pub use window::{FileWindow, WINDOW_CHUNK};
+
+use crate::permission::{Place, is_protected};
+use globset::{GlobBuilder, GlobMatcher};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// A content's name: its blake3 hash.
+pub type Hash = blake3::Hash;
+
+/// The roots and what is hidden in them. Cheap to clone; clones share everything.
+#[derive(Clone, Debug)]
+pub struct Workspace(Arc<Shared>);
+
 #[derive(Debug)]
-pub struct Workspace;
+struct Shared {
+    /// Canonical, in the order given; the first is the working directory.
+    roots: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    hidden: RwLock<Vec<HiddenGlob>>,
+}
+
+#[derive(Debug)]
+struct HiddenGlob {
+    glob: GlobMatcher,
+    anywhere: bool,
+}
+
+impl Workspace {
+    /// A workspace of `cwd` and `extra`, which must be directories. A root may itself be reached through a link.
+    pub fn new(cwd: PathBuf, extra: Vec<PathBuf>) -> Result<Workspace, WorkspaceError> {
+        let mut roots: Vec<PathBuf> = Vec::new();
+        for path in std::iter::once(cwd).chain(extra) {
+            let real = std::fs::canonicalize(&path).map_err(|e| WorkspaceError::from_io(&path, e))?;
+            if !real.is_dir() {
+                return Err(WorkspaceError::NotDirectory(path));
+            }
+            if !roots.contains(&real) {
+                roots.push(real);
+            }
+        }
+        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|h| h.is_absolute());
+        Ok(Workspace(Arc::new(Shared { roots, home, hidden: RwLock::default() })))
+    }
+
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.0.roots
+    }
+
+    /// Where relative paths begin and commands run.
+    pub fn cwd(&self) -> &Path {
+        self.0.roots.first().map_or(Path::new("/"), PathBuf::as_path)
+    }
+
+    /// Hides what matches any of `globs` from every tool, replacing what was hidden before: opening it fails,
+    /// walks leave it out and count it. A pattern without a slash names files and directories at any depth.
+    pub fn set_hidden(&self, globs: &[String]) -> Result<(), WorkspaceError> {
+        let mut hidden = Vec::new();
+        for raw in globs {
+            let glob = GlobBuilder::new(raw)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .build()
+                .map_err(|e| WorkspaceError::Glob { glob: raw.clone(), reason: e.kind().to_string() })?;
+            hidden.push(HiddenGlob { glob: glob.compile_matcher(), anywhere: !raw.contains('/') });
+        }
+        *self.0.hidden.write().unwrap_or_else(PoisonError::into_inner) = hidden;
+        Ok(())
+    }
+
+    /// True when a hidden pattern matches this canonical path or a directory above it.
+    pub fn is_hidden(&self, path: &Path) -> bool {
+        let hidden = self.0.hidden.read().unwrap_or_else(PoisonError::into_inner);
+        !hidden.is_empty() && hidden.iter().any(|h| self.matches_hidden(h, path))
+    }
+
+    fn matches_hidden(&self, hidden: &HiddenGlob, path: &Path) -> bool {
+        let below_root = |at: &Path| {
+            let relatives = self.0.roots.iter().filter_map(|root| at.strip_prefix(root).ok());
+            relatives.into_iter().any(|r| {
+                !r.as_os_str().is_empty()
+                    && (hidden.glob.is_match(r)
+                        || hidden.anywhere && r.file_name().is_some_and(|n| hidden.glob.is_match(Path::new(n))))
+            })
+        };
+        path.ancestors().any(|at| hidden.glob.is_match(at) || below_root(at))
+    }
+
+    /// Where a canonical path lies.
+    pub fn place_of(&self, path: &Path) -> Place {
+        let inside = || self.0.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
+        match inside().next() {
+            None => Place::Outside,
+            Some(_) if inside().any(is_protected) => Place::Protected,
+            Some(_) => Place::Inside,
+        }
+    }
+
+    /// The path as the screen and the model name it: relative to the working directory where it lies below it.
+    pub fn shown(&self, path: &Path) -> String {
+        match path.strip_prefix(self.cwd()) {
+            Ok(relative) if relative.as_os_str().is_empty() => ".".into(),
+            Ok(relative) => relative.to_string_lossy().into_owned(),
+            Err(_) => path.to_string_lossy().into_owned(),
+        }
+    }
+}

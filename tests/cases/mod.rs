@@ -5,3 +5,6 @@ mod session;
 mod provider_decode;
 mod provider_encode;
 mod provider_live;
+
+mod tool_edit;
+mod tool_read;

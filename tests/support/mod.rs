@@ -3,3 +3,5 @@
 pub mod fixture;
 pub mod history_rules;
 pub mod mock_server;
+pub mod require;
+pub mod tool_bench;

@@ -1,0 +1,312 @@
+//! Bytes to text and back, without guessing more than the bytes say.
+//!
+//! Detection is conservative: what is valid UTF-8 is UTF-8; a byte order mark is believed; legacy encodings are
+//! taken only when the whole text looks like one. Everything else is UTF-8 with stray bytes, which are shown as
+//! U+FFFD and never written back. Binary data is refused.
+
+use encoding_rs::{GBK, SHIFT_JIS, WINDOWS_1252};
+use std::borrow::Cow;
+use std::fmt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    Utf8,
+    Utf16Le,
+    Utf16Be,
+    Windows1252,
+    Gbk,
+    ShiftJis,
+}
+
+/// What the bytes of a text are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detected {
+    pub encoding: Encoding,
+    /// Length of the byte order mark, 0 for none.
+    pub mark: usize,
+    /// Some bytes are not valid in the encoding: they are shown as U+FFFD and kept as they are.
+    pub stray: bool,
+}
+
+/// Why bytes are not text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotText {
+    Nul { at: usize },
+    Controls,
+    Utf32,
+}
+
+/// The first character that an encoding does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unencodable {
+    pub character: char,
+    pub encoding: Encoding,
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Encoding::Utf8 => "UTF-8",
+            Encoding::Utf16Le => "UTF-16LE",
+            Encoding::Utf16Be => "UTF-16BE",
+            Encoding::Windows1252 => "windows-1252",
+            Encoding::Gbk => "GBK",
+            Encoding::ShiftJis => "Shift-JIS",
+        })
+    }
+}
+
+impl Detected {
+    pub const UTF8: Detected = Detected { encoding: Encoding::Utf8, mark: 0, stray: false };
+
+    /// Looks at all of `bytes`, or says why they are no text.
+    pub fn of(bytes: &[u8]) -> Result<Detected, NotText> {
+        let marked = |encoding, mark| Detected { encoding, mark, stray: false };
+        match bytes {
+            [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => return Err(NotText::Utf32),
+            [0xFF, 0xFE, rest @ ..] => return utf16(rest, marked(Encoding::Utf16Le, 2)),
+            [0xFE, 0xFF, rest @ ..] => return utf16(rest, marked(Encoding::Utf16Be, 2)),
+            _ => {}
+        }
+        let mark = if bytes.starts_with(&[0xEF, 0xBB, 0xBF]) { 3 } else { 0 };
+        let body = bytes.get(mark..).unwrap_or_default();
+        if let Some(at) = memchr::memchr(0, body) {
+            return match unmarked_utf16(body) {
+                Some(encoding) if mark == 0 => Ok(marked(encoding, 0)),
+                _ => Err(NotText::Nul { at: at + mark }),
+            };
+        }
+        if std::str::from_utf8(body).is_ok() {
+            return Ok(Detected { mark, ..Detected::UTF8 });
+        }
+        if controls_abound(body) {
+            return Err(NotText::Controls);
+        }
+        if mark == 0
+            && let Some(encoding) = legacy(body)
+        {
+            return Ok(marked(encoding, 0));
+        }
+        Ok(Detected { encoding: Encoding::Utf8, mark, stray: true })
+    }
+}
+
+impl Encoding {
+    /// The bytes as text; what cannot be decoded becomes U+FFFD.
+    pub fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
+        match self {
+            Encoding::Utf8 => String::from_utf8_lossy(bytes),
+            Encoding::Utf16Le | Encoding::Utf16Be => Cow::Owned(self.decode_utf16(bytes)),
+            Encoding::Windows1252 => WINDOWS_1252.decode_without_bom_handling(bytes).0,
+            Encoding::Gbk => GBK.decode_without_bom_handling(bytes).0,
+            Encoding::ShiftJis => SHIFT_JIS.decode_without_bom_handling(bytes).0,
+        }
+    }
+
+    /// The text as bytes, or the first character that has none.
+    pub fn encode(self, text: &str) -> Result<Cow<'_, [u8]>, Unencodable> {
+        let legacy = match self {
+            Encoding::Utf8 => return Ok(Cow::Borrowed(text.as_bytes())),
+            Encoding::Utf16Le => return Ok(Cow::Owned(text.encode_utf16().flat_map(u16::to_le_bytes).collect())),
+            Encoding::Utf16Be => return Ok(Cow::Owned(text.encode_utf16().flat_map(u16::to_be_bytes).collect())),
+            Encoding::Windows1252 => WINDOWS_1252,
+            Encoding::Gbk => GBK,
+            Encoding::ShiftJis => SHIFT_JIS,
+        };
+        let (bytes, _, lossy) = legacy.encode(text);
+        let same = !lossy && legacy.decode_without_bom_handling(&bytes).0 == text;
+        if same {
+            return Ok(Cow::Owned(bytes.into_owned()));
+        }
+        let mut letter = [0; 4];
+        let comes_back = |c: char, letter: &mut [u8; 4]| {
+            let one: &str = c.encode_utf8(letter);
+            let (bytes, _, lossy) = legacy.encode(one);
+            !lossy && legacy.decode_without_bom_handling(&bytes).0 == one
+        };
+        let character = text.chars().find(|c| !comes_back(*c, &mut letter)).unwrap_or('\u{FFFD}');
+        Err(Unencodable { character, encoding: self })
+    }
+
+    /// Bytes of one code unit: a match or a line end lies on a multiple of it.
+    pub fn unit(self) -> usize {
+        match self {
+            Encoding::Utf16Le | Encoding::Utf16Be => 2,
+            _ => 1,
+        }
+    }
+
+    pub fn line_feed(self) -> &'static [u8] {
+        match self {
+            Encoding::Utf16Le => b"\n\0",
+            Encoding::Utf16Be => b"\0\n",
+            _ => b"\n",
+        }
+    }
+
+    pub fn carriage_return(self) -> &'static [u8] {
+        match self {
+            Encoding::Utf16Le => b"\r\0",
+            Encoding::Utf16Be => b"\0\r",
+            _ => b"\r",
+        }
+    }
+
+    /// Length of the character that begins with these bytes, where a later byte of a character may look like the
+    /// beginning of another; 0 for encodings in which that cannot be.
+    pub fn ambiguous_step(self, bytes: &[u8]) -> usize {
+        match (self, bytes) {
+            (Encoding::Gbk, [0x81..=0xFE, 0x30..=0x39, ..]) => 4,
+            (Encoding::Gbk, [0x81..=0xFE, _, ..]) => 2,
+            (Encoding::ShiftJis, [0x81..=0x9F | 0xE0..=0xFC, _, ..]) => 2,
+            (Encoding::Gbk | Encoding::ShiftJis, _) => 1,
+            _ => 0,
+        }
+    }
+
+    fn decode_utf16(self, bytes: &[u8]) -> String {
+        let units = bytes.chunks(2).map(|pair| match (self, pair) {
+            (Encoding::Utf16Be, [a, b]) => u16::from_be_bytes([*a, *b]),
+            (_, [a, b]) => u16::from_le_bytes([*a, *b]),
+            // Half a unit at the end: decodes to U+FFFD, as a lone surrogate does.
+            _ => 0xD800,
+        });
+        char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    }
+}
+
+fn utf16(body: &[u8], found: Detected) -> Result<Detected, NotText> {
+    let decoded = found.encoding.decode(body);
+    if decoded.contains('\0') {
+        return Err(NotText::Nul { at: found.mark });
+    }
+    Ok(Detected { stray: decoded.contains('\u{FFFD}'), ..found })
+}
+
+/// UTF-16 without a mark is believed only for text that is mostly ASCII and entirely valid.
+fn unmarked_utf16(body: &[u8]) -> Option<Encoding> {
+    if !body.len().is_multiple_of(2) || body.len() < 8 {
+        return None;
+    }
+    let (mut even, mut odd) = (0, 0);
+    for pair in body.chunks_exact(2) {
+        even += usize::from(pair.first() == Some(&0));
+        odd += usize::from(pair.last() == Some(&0));
+    }
+    let units = body.len() / 2;
+    let encoding = match (even, odd) {
+        (0, odd) if odd * 10 >= units * 7 => Encoding::Utf16Le,
+        (even, 0) if even * 10 >= units * 7 => Encoding::Utf16Be,
+        _ => return None,
+    };
+    let text = encoding.decode(body);
+    let odd_ones = text.chars().filter(|c| c.is_control() && !matches!(c, '\t' | '\n' | '\r')).count();
+    (odd_ones == 0 && !text.contains('\u{FFFD}')).then_some(encoding)
+}
+
+fn controls_abound(body: &[u8]) -> bool {
+    let sample = body.get(..body.len().min(65_536)).unwrap_or(body);
+    let odd = |b: &&u8| matches!(**b, 0x01..=0x08 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F);
+    sample.iter().filter(odd).count() * 50 > sample.len()
+}
+
+/// What a look at the bytes above 0x7F tells.
+#[derive(Default)]
+struct Shape {
+    high: usize,
+    utf8_bytes: usize,
+    gb_pairs: usize,
+    gb_only: bool,
+    kana: usize,
+    sjis_pairs: usize,
+    sjis_half: usize,
+    isolated: usize,
+    undefined_1252: usize,
+}
+
+/// One of the legacy encodings, when the whole text is valid in it and looks like it.
+fn legacy(body: &[u8]) -> Option<Encoding> {
+    let sample = body.get(..body.len().min(1 << 20)).unwrap_or(body);
+    let shape = Shape::of(sample);
+    // Pairs of a legacy text may look like UTF-8 by chance, but not most of them.
+    if shape.utf8_bytes * 2 > shape.high {
+        return None;
+    }
+    let clean = |e: &'static encoding_rs::Encoding| !e.decode_without_bom_handling(body).1;
+    if shape.sjis_pairs > 0 && shape.kana * 4 >= shape.sjis_pairs && clean(SHIFT_JIS) {
+        return Some(Encoding::ShiftJis);
+    }
+    if shape.gb_only && shape.gb_pairs >= 2 && clean(GBK) {
+        return Some(Encoding::Gbk);
+    }
+    let latin = shape.utf8_bytes == 0 && shape.undefined_1252 == 0 && shape.isolated * 10 >= shape.high * 6;
+    latin.then_some(Encoding::Windows1252)
+}
+
+impl Shape {
+    fn of(bytes: &[u8]) -> Shape {
+        let mut shape = Shape { gb_only: true, ..Shape::default() };
+        shape.latin(bytes);
+        shape.gb(bytes);
+        shape.sjis(bytes);
+        let wide = bytes.utf8_chunks().flat_map(|c| c.valid().chars()).filter(|c| !c.is_ascii());
+        shape.utf8_bytes = wide.map(char::len_utf8).sum();
+        shape
+    }
+
+    fn latin(&mut self, bytes: &[u8]) {
+        let high = |b: Option<&u8>| b.is_some_and(|b| *b >= 0x80);
+        for (at, byte) in bytes.iter().enumerate().filter(|(_, b)| **b >= 0x80) {
+            self.high += 1;
+            let before = at.checked_sub(1).and_then(|i| bytes.get(i));
+            self.isolated += usize::from(!high(before) && !high(bytes.get(at + 1)));
+            self.undefined_1252 += usize::from(matches!(byte, 0x81 | 0x8D | 0x8F | 0x90 | 0x9D));
+        }
+    }
+
+    /// Pairs of the GB 2312 plane: both bytes high, the first a symbol row or an ideograph row.
+    fn gb(&mut self, mut bytes: &[u8]) {
+        while let Some((first, rest)) = bytes.split_first() {
+            bytes = match (first, rest) {
+                (0x00..=0x7F, rest) => rest,
+                (0xA1..=0xA9 | 0xB0..=0xF7, [0xA1..=0xFE, rest @ ..]) => {
+                    self.gb_pairs += 1;
+                    rest
+                }
+                (_, rest) => {
+                    self.gb_only = false;
+                    rest
+                }
+            };
+        }
+    }
+
+    fn sjis(&mut self, mut bytes: &[u8]) {
+        while let Some((first, rest)) = bytes.split_first() {
+            bytes = match (first, rest) {
+                (0x82, [0x9F..=0xF1, rest @ ..]) | (0x83, [0x40..=0x96, rest @ ..]) => {
+                    self.kana += 1;
+                    self.sjis_pairs += 1;
+                    rest
+                }
+                (0x81..=0x9F | 0xE0..=0xFC, [0x40..=0x7E | 0x80..=0xFC, rest @ ..]) => {
+                    self.sjis_pairs += 1;
+                    rest
+                }
+                (0xA1..=0xDF, rest) => {
+                    self.sjis_half += 1;
+                    rest
+                }
+                (_, rest) => rest,
+            };
+        }
+        // Half-width katakana is what other encodings look like when read as Shift-JIS.
+        if self.sjis_half > self.sjis_pairs {
+            self.kana = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "encoding_tests.rs"]
+mod tests;

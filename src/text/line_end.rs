@@ -1,0 +1,58 @@
+//! How lines end. A carriage return that no line feed follows is data, not an end.
+
+use memchr::memchr_iter;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineEnd {
+    Lf,
+    CrLf,
+}
+
+impl LineEnd {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LineEnd::Lf => "\n",
+            LineEnd::CrLf => "\r\n",
+        }
+    }
+}
+
+/// How many lines of a text end in which way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineEnds {
+    pub lf: usize,
+    pub crlf: usize,
+}
+
+impl LineEnds {
+    pub fn count(text: &[u8]) -> LineEnds {
+        let crlf = memchr::memmem::find_iter(text, b"\r\n").count();
+        LineEnds { lf: memchr_iter(b'\n', text).count() - crlf, crlf }
+    }
+
+    /// The usual end; a text without any line end has none.
+    pub fn dominant(self) -> Option<LineEnd> {
+        match (self.lf, self.crlf) {
+            (0, 0) => None,
+            (lf, crlf) if crlf > lf => Some(LineEnd::CrLf),
+            _ => Some(LineEnd::Lf),
+        }
+    }
+
+    pub fn mixed(self) -> bool {
+        self.lf > 0 && self.crlf > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_carriage_return_ends_no_line() {
+        let ends = LineEnds::count(b"a\rb\r\nc\nd\r\n\r");
+        assert_eq!(ends, LineEnds { lf: 1, crlf: 2 });
+        assert_eq!(ends.dominant(), Some(LineEnd::CrLf));
+        assert_eq!(LineEnds::count(b"a\rb").dominant(), None);
+    }
+}

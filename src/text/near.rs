@@ -1,0 +1,50 @@
+//! The nearest known word to one that is not known, for "did you mean".
+
+/// The candidate most like `word`, if one is alike enough to be what was meant.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = word.to_lowercase();
+    let most = (wanted.chars().count() / 3).max(1);
+    let scored = known.into_iter().filter_map(|candidate| {
+        let lower = candidate.to_lowercase();
+        let contained = wanted.len() >= 3 && (lower.contains(&wanted) || wanted.contains(&lower) && lower.len() >= 3);
+        let away = distance(&wanted, &lower);
+        (away <= most || contained).then_some((away, candidate))
+    });
+    scored.min_by_key(|(away, _)| *away).map(|(_, candidate)| candidate)
+}
+
+/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let at = |row: &[usize], k: usize| row.get(k).copied().unwrap_or(usize::MAX / 2);
+            let mut best = (at(&last, j + 1) + 1).min(at(&row, j) + 1);
+            best = best.min(at(&last, j) + usize::from(x != y));
+            let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
+            if swapped {
+                best = best.min(at(&before, j - 1) + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_is_understood_and_a_different_word_is_not() {
+        let known = ["read_file", "edit_file", "scratchpad"];
+        assert_eq!(nearest("raed_file", known), Some("read_file"));
+        assert_eq!(nearest("Edit", known), Some("edit_file"));
+        assert_eq!(nearest("scratch", known), Some("scratchpad"));
+        assert_eq!(nearest("teleport", known), None);
+    }
+}

@@ -1,0 +1,372 @@
+//! edit_file: one exact text for another, and not a byte else.
+//!
+//! The whole effect is worked out in `prepare`: what the person is shown is the content that is written, if the
+//! file still is what it was then. The ledger decides whether the lines may be replaced at all.
+
+use super::input::Shape;
+use super::miss::nearest_block;
+use super::spans::{Effect, same_outside};
+use super::work::{blocking, consent_of, real_path_note, s};
+use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use crate::conversation::ToolSpec;
+use crate::permission::{Permit, Place, Reach};
+use crate::text::{LineDiff, RangeSet};
+use crate::workspace::{Before, Change, Consent, EditError, Hash, Resolved, Standing, TextFile, WorkspaceError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The largest file edited, the largest diff for a person, and the largest one sent back to the model, in bytes.
+const LARGEST: u64 = 1 << 30;
+const PERSON_DIFF: usize = 1 << 20;
+const MODEL_DIFF: usize = 3000;
+const DIFF_IN_ERROR: usize = 12_000;
+/// Places that are counted when a text should have been unique.
+const COUNTED: usize = 1000;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    path: String,
+    /// Exact text as it is in the file, without line numbers.
+    old_string: String,
+    new_string: Option<String>,
+    /// Instead of new_string: text to put before old_string.
+    insert_before: Option<String>,
+    /// Instead of new_string: text to put after old_string.
+    insert_after: Option<String>,
+    replace_all: Option<bool>,
+    /// Edit lines that were never read.
+    force: Option<bool>,
+    /// Store the output under this name instead of showing it.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+impl Args {
+    fn new_text(&self) -> Result<String, ToolError> {
+        let old = &self.old_string;
+        match (&self.new_string, &self.insert_before, &self.insert_after) {
+            (Some(new), None, None) => Ok(new.clone()),
+            (None, Some(text), None) => Ok(format!("{text}{old}")),
+            (None, None, Some(text)) => Ok(format!("{old}{text}")),
+            (None, None, None) => Err(ToolError::hint(
+                "one of `new_string`, `insert_before` or `insert_after` is missing",
+                "an empty new_string removes old_string",
+            )),
+            _ => Err(ToolError::hint(
+                "`new_string`, `insert_before` and `insert_after` exclude each other",
+                "send exactly one of them",
+            )),
+        }
+    }
+}
+
+pub(super) struct EditFile(Shape);
+
+impl Default for EditFile {
+    fn default() -> EditFile {
+        EditFile(Shape::of::<Args>("edit_file", include_str!("../../prompts/tools/edit_file.md")))
+    }
+}
+
+impl Tool for EditFile {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, input: &Value) -> Touches {
+        let path = input.get("path").and_then(Value::as_str).map(String::from);
+        Touches { writes: path.into_iter().collect(), ..Touches::default() }
+    }
+
+    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        let new = args.new_text()?;
+        if args.old_string.is_empty() {
+            return Err(ToolError::hint("`old_string` is empty", "name the text to replace; write_file makes new files"));
+        }
+        let at = env.resolve(&args.path)?;
+        if !at.exists {
+            return Err(env.path_error(&WorkspaceError::Missing(at.path)));
+        }
+        let title = format!("edit {}", env.workspace.shown(&at.path));
+        Ok(Box::new(EditPlan { args, new, at, title, work: None }))
+    }
+}
+
+struct EditPlan {
+    args: Args,
+    new: String,
+    at: Resolved,
+    title: String,
+    work: Option<Work>,
+}
+
+/// The worked-out edit.
+struct Work {
+    before: Hash,
+    after: Arc<Vec<u8>>,
+    effect: Effect,
+    places: usize,
+    /// Somebody else changed the file since it was read, but not here: what they changed, and what stands seen.
+    others: Option<(String, RangeSet)>,
+}
+
+impl Plan for EditPlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![self.at.write()]
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+        if self.at.place == Place::Outside && sight == Sight::InsideOnly {
+            // Without a look at the file only the words of the call can be shown.
+            let text = LineDiff::new(&self.args.old_string, &self.new).unified(3, PERSON_DIFF).text;
+            return Ok(Preview { line: self.title.clone(), detail: Detail::Diff(text) });
+        }
+        let work = self.work_out(env, consent_of(sight))?;
+        let preview = Preview { line: self.line(&work.effect), detail: Detail::Diff(work.effect.diff.clone()) };
+        self.work = Some(work);
+        Ok(preview)
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+        blocking(self.title.clone(), move || self.apply(&permit, &ctx.env))
+    }
+}
+
+impl EditPlan {
+    fn line(&self, effect: &Effect) -> String {
+        format!("{} +{} -{}", self.title, effect.added, effect.removed)
+    }
+
+    fn work_out(&self, env: &Env, consent: Consent<'_>) -> Result<Work, ToolError> {
+        let (bytes, hash) = env.workspace.load(&self.at, consent, LARGEST).map_err(|e| env.path_error(&e))?;
+        let file = TextFile::new(bytes).map_err(|_| {
+            ToolError::hint(format!("`{}` is not text", self.args.path), "only text can be edited")
+        })?;
+        if !self.forced() && matches!(self.standing(env, &file, hash, &[]), Standing::Never) {
+            return Err(never_read(&self.args.path));
+        }
+        let spans = self.spans(env, &file, hash)?;
+        let index = file.index();
+        let targets: Vec<Range<usize>> = spans.iter().map(|span| index.lines_of(span)).collect();
+        let others = self.allowed(env, &file, hash, &targets)?;
+        let spliced = file.splice(&spans, &self.args.old_string, &self.new).map_err(|e| bad_text(&e))?;
+        if !same_outside(file.bytes(), &spliced.bytes, &spliced.changes) {
+            return Err(ToolError::new("internal error: the edit would change bytes outside the text; nothing was written"));
+        }
+        let after = Arc::new(spliced.bytes);
+        let new = TextFile::new(after.clone()).map_err(|_| ToolError::new("the new text is not text"))?;
+        let effect = Effect::of(&file, &new, &spliced.changes, PERSON_DIFF);
+        Ok(Work { before: hash, after, effect, places: spans.len(), others })
+    }
+
+    /// The places to replace: one, or all of them.
+    fn spans(&self, env: &Env, file: &TextFile, hash: Hash) -> Result<Vec<Range<usize>>, ToolError> {
+        let all = self.args.replace_all == Some(true);
+        let most = if all { usize::MAX } else { COUNTED };
+        let mut spans = file.find(&self.args.old_string, most).map_err(|e| bad_text(&e))?;
+        if spans.is_empty() {
+            return Err(self.not_found(env, file, hash));
+        }
+        if all {
+            let mut end = 0;
+            spans.retain(|span| span.start >= end && { end = span.end; true });
+        } else if spans.len() > 1 {
+            return Err(self.ambiguous(file, &spans));
+        }
+        Ok(spans)
+    }
+
+    fn forced(&self) -> bool {
+        self.args.force == Some(true)
+    }
+
+    fn standing(&self, env: &Env, file: &TextFile, hash: Hash, targets: &[Range<usize>]) -> Standing {
+        let index = std::cell::OnceCell::new();
+        let lines = |range: &Range<usize>| file.part(index.get_or_init(|| file.index()).bytes_of(range));
+        env.ledger().standing(&self.at.path, file.bytes(), hash, targets, lines)
+    }
+
+    /// May these lines be replaced? `Some` tells what somebody else changed elsewhere.
+    fn allowed(
+        &self,
+        env: &Env,
+        file: &TextFile,
+        hash: Hash,
+        targets: &[Range<usize>],
+    ) -> Result<Option<(String, RangeSet)>, ToolError> {
+        match self.standing(env, file, hash, targets) {
+            Standing::Seen | Standing::Never => Ok(None),
+            Standing::Part { .. } if self.forced() => Ok(None),
+            Standing::Part { seen, missing } => Err(ToolError::hint(
+                format!(
+                    "line{} {} of `{}` were not shown to you: only lines {seen} were",
+                    s(missing.len()),
+                    RangeSet::of(missing.clone()),
+                    self.args.path
+                ),
+                format!("read_file(path: \"{}\", offset: {}, limit: {})", self.args.path, missing.start, missing.len()),
+            )),
+            Standing::Changed(change) if change.intact => {
+                let (diff, _) = since_read(&change, file, DIFF_IN_ERROR);
+                Ok(Some((diff, change.carried)))
+            }
+            Standing::Changed(change) => Err(changed(env, &self.at, &self.args.path, file, hash, &change)),
+        }
+    }
+
+    fn not_found(&self, env: &Env, file: &TextFile, hash: Hash) -> ToolError {
+        let mut message = format!("old_string is not in `{}`", self.args.path);
+        let near = nearest_block(file, &self.args.old_string);
+        if let Standing::Changed(change) = self.standing(env, file, hash, &[]) {
+            let (diff, shown) = since_read(&change, file, DIFF_IN_ERROR);
+            message.push_str(", which changed since you read it");
+            if change.old.is_some() {
+                message.push_str(&format!(". The changes:\n{diff}"));
+                env.ledger().told(&self.at.path, file.bytes(), hash, &change.carried, &shown);
+            }
+        }
+        let Some(near) = near else {
+            return ToolError::hint(message, "nothing in it is alike; find the place with search_contents");
+        };
+        let what = if near.only_blanks { "differs only in blanks" } else { "is most like it" };
+        message.push_str(&format!("\nline {} and on {what}; {}", near.shown.start + 1, near.report.trim_end()));
+        env.ledger().saw(&self.at.path, file.bytes(), hash, near.shown);
+        ToolError::hint(message, "copy the text exactly as it follows the `│`")
+    }
+
+    fn ambiguous(&self, file: &TextFile, spans: &[Range<usize>]) -> ToolError {
+        let index = file.index();
+        let lines: Vec<String> = spans.iter().take(20).map(|s| (index.line_of(s.start) + 1).to_string()).collect();
+        let more = if spans.len() > 20 { ", ..." } else { "" };
+        let count = if spans.len() >= COUNTED { format!("{COUNTED} or more") } else { spans.len().to_string() };
+        ToolError::hint(
+            format!("old_string occurs {count} times in `{}`: at lines {}{more}", self.args.path, lines.join(", ")),
+            "add surrounding lines until it is unique, or set replace_all",
+        )
+    }
+
+    fn apply(mut self, permit: &Permit, env: &Env) -> Result<Output, ToolError> {
+        let work = match self.work.take() {
+            Some(work) => work,
+            None => self.work_out(env, Consent::Permit(permit))?,
+        };
+        let line = self.line(&work.effect);
+        if *blake3::hash(&work.after).as_bytes() == *work.before.as_bytes() {
+            return Ok(self.report(env, &work, &line, false));
+        }
+        let written = env.workspace.write(&self.at, permit, &work.after, Before::Content(work.before));
+        let written = written.map_err(|e| self.lost_race(env, permit, e))?;
+        let carried = work.others.as_ref().map(|(_, carried)| carried);
+        let mut ledger = env.ledger();
+        ledger.wrote(&self.at.path, work.before, (&work.after, written.hash), &work.effect.edits, carried);
+        let shown = shown_to_model(&work.effect);
+        ledger.saw_all(&self.at.path, &work.after, written.hash, &shown);
+        drop(ledger);
+        Ok(self.report(env, &work, &line, written.in_place))
+    }
+
+    fn report(&self, env: &Env, work: &Work, line: &str, in_place: bool) -> Output {
+        let path = env.workspace.shown(&self.at.path);
+        let mut text = match (work.effect.diff.is_empty(), work.places) {
+            (true, _) => format!("{path}: nothing to change, the new text is the old one\n"),
+            (false, 1) => format!("edited {path}: +{} -{} lines, 0 bytes changed outside\n", work.effect.added, work.effect.removed),
+            (false, places) => format!("edited {path} at {places} places: +{} -{} lines, 0 bytes changed outside\n", work.effect.added, work.effect.removed),
+        };
+        if in_place {
+            text.push_str("(written in place: the file has several names, or an owner that cannot be kept)\n");
+        }
+        if let Some(note) = real_path_note(env, &self.at) {
+            text.push_str(&format!("({note})\n"));
+        }
+        text.push_str(&cut_diff(&work.effect.diff, MODEL_DIFF));
+        if let Some((diff, _)) = &work.others {
+            text.push_str(&format!("somebody else changed the file since you read it; their changes are kept:\n{diff}"));
+        }
+        let summary = Summary { line: line.into(), detail: Detail::Diff(work.effect.diff.clone()) };
+        Output::done(text, summary)
+    }
+
+    /// The file changed between the preview and the write: what changed, so that the next call can be right.
+    fn lost_race(&self, env: &Env, permit: &Permit, error: WorkspaceError) -> ToolError {
+        if !matches!(error, WorkspaceError::Raced(_)) {
+            return env.path_error(&error);
+        }
+        let Ok((bytes, hash)) = env.workspace.load(&self.at, Consent::Permit(permit), LARGEST) else {
+            return env.path_error(&error);
+        };
+        let Ok(file) = TextFile::new(bytes) else { return env.path_error(&error) };
+        match self.standing(env, &file, hash, &[]) {
+            Standing::Changed(change) => changed(env, &self.at, &self.args.path, &file, hash, &change),
+            _ => env.path_error(&error),
+        }
+    }
+}
+
+/// The lines of the new content that [`cut_diff`] leaves in the result.
+fn shown_to_model(effect: &Effect) -> RangeSet {
+    if effect.diff.len() <= MODEL_DIFF { effect.shown.clone() } else { RangeSet::new() }
+}
+
+fn cut_diff(diff: &str, most: usize) -> String {
+    if diff.len() <= most {
+        return diff.to_string();
+    }
+    let mut kept = 0;
+    let head: String = diff.split_inclusive('\n').take_while(|l| { kept += l.len(); kept <= most }).collect();
+    let left = diff.lines().count() - head.lines().count();
+    format!("{head}[... {left} more lines of this diff]\n")
+}
+
+pub(super) fn never_read(path: &str) -> ToolError {
+    ToolError::hint(
+        format!("`{path}` has not been read in this session"),
+        format!("read_file(path: \"{path}\") first, then repeat this call"),
+    )
+}
+
+pub(super) fn bad_text(error: &EditError) -> ToolError {
+    let hint = match error {
+        EditError::Undecodable { .. } => "edit the text beside those bytes, or convert the file with run_command (iconv) if the person wants that",
+        EditError::Unencodable(_) => "use characters the encoding has, or convert the file with run_command (iconv) if the person wants that",
+        EditError::Placeholder => "leave those bytes out of the edit",
+    };
+    ToolError::hint(error.to_string(), hint)
+}
+
+/// Refuses because of a change, and tells it: that counts as having seen it.
+pub(super) fn changed(env: &Env, at: &Resolved, path: &str, file: &TextFile, hash: Hash, change: &Change) -> ToolError {
+    if change.old.is_none() {
+        return ToolError::hint(
+            format!("`{path}` changed since you read it"),
+            format!("read_file(path: \"{path}\") again, then repeat the change on what is there now"),
+        );
+    }
+    let (diff, shown) = since_read(change, file, DIFF_IN_ERROR);
+    env.ledger().told(&at.path, file.bytes(), hash, &change.carried, &shown);
+    ToolError::hint(
+        format!("`{path}` changed since you read it. The changes:\n{}", diff.trim_end()),
+        "you have now seen them: repeat the call on what is there now, no new read is needed",
+    )
+}
+
+/// The difference between the content that was read and the one that is there, and the lines it shows.
+fn since_read(change: &Change, file: &TextFile, most: usize) -> (String, RangeSet) {
+    let Some(old) = change.old.clone().and_then(|old| TextFile::new(old).ok()) else {
+        return (String::new(), RangeSet::new());
+    };
+    let (old, new) = (old.text(), file.text());
+    let view = LineDiff::new(&old, &new).unified(3, most);
+    let more = match view.left_out {
+        0 => String::new(),
+        n => format!("[... {n} more changed lines]\n"),
+    };
+    (format!("{}{more}", view.text), view.shown)
+}

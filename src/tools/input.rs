@@ -1,0 +1,236 @@
+//! Arguments, read once and strictly: errors name the field, what was expected and what came.
+//!
+//! The schema is generated from the argument type and stripped to what a model needs. The same schema checks the
+//! arguments before they are read, so that what is documented is what is enforced. Nothing is converted: `"20"` is
+//! not 20.
+
+use super::ToolError;
+use crate::conversation::ToolSpec;
+use crate::text::nearest;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// A tool's name and parameters.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    spec: ToolSpec,
+}
+
+impl Shape {
+    pub(super) fn of<T: JsonSchema>(name: &str, description: &str) -> Shape {
+        let settings = SchemaSettings::draft2020_12().with(|s| {
+            s.inline_subschemas = true;
+            s.meta_schema = None;
+        });
+        let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+        slim(&mut schema);
+        let description = description.trim().to_string();
+        Shape { spec: ToolSpec { name: name.into(), description, schema } }
+    }
+
+    pub(super) fn spec(&self) -> ToolSpec {
+        self.spec.clone()
+    }
+
+    pub(super) fn parse<T: DeserializeOwned>(&self, input: &Value) -> Result<T, ToolError> {
+        let Value::Object(given) = input else {
+            return Err(self.error(format!("the arguments are {}, not an object", describe(input))));
+        };
+        let mut given = given.clone();
+        // `null` for a parameter that may be left out says that it is left out.
+        given.retain(|name, value| !value.is_null() || self.required(name));
+        self.check(&given)?;
+        serde_json::from_value(Value::Object(given)).map_err(|e| self.error(format!("the arguments do not fit: {e}")))
+    }
+
+    fn check(&self, given: &Map<String, Value>) -> Result<(), ToolError> {
+        let known = self.properties();
+        if let Some(extra) = given.keys().find(|name| known.is_none_or(|k| !k.contains_key(*name))) {
+            let names = known.into_iter().flat_map(Map::keys).map(String::as_str);
+            let meant = nearest(extra, names).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
+            return Err(self.error(format!("`{}` has no parameter `{extra}`{meant}", self.spec.name)));
+        }
+        for (name, schema) in known.into_iter().flatten() {
+            match given.get(name) {
+                None if self.required(name) => {
+                    return Err(self.error(format!("`{name}` is missing: it must be {}", expected(schema))));
+                }
+                Some(value) if !fits(value, schema) => {
+                    let got = describe(value);
+                    return Err(self.error(format!("`{name}` must be {}, got {got}", expected(schema))));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn properties(&self) -> Option<&Map<String, Value>> {
+        self.spec.schema.get("properties").and_then(Value::as_object)
+    }
+
+    fn required(&self, name: &str) -> bool {
+        let required = self.spec.schema.get("required").and_then(Value::as_array);
+        required.is_some_and(|names| names.iter().any(|n| n == name))
+    }
+
+    fn error(&self, message: String) -> ToolError {
+        let list = self.properties().into_iter().flatten().map(|(name, schema)| {
+            let optional = if self.required(name) { "" } else { "?" };
+            format!("{name}{optional}: {}", schema.get("type").and_then(Value::as_str).unwrap_or("any"))
+        });
+        let list: Vec<String> = list.collect();
+        ToolError::hint(message, format!("{}({})", self.spec.name, list.join(", ")))
+    }
+}
+
+/// Takes out of a generated schema what says nothing to a model.
+fn slim(schema: &mut Value) {
+    let Value::Object(object) = schema else { return };
+    for noise in ["title", "$schema", "format", "default"] {
+        object.remove(noise);
+    }
+    if let Some(Value::Array(kinds)) = object.get("type") {
+        let kept = kinds.iter().find(|k| *k != "null").cloned();
+        object.insert("type".into(), kept.unwrap_or(Value::Null));
+    }
+    if let Some(Value::Array(values)) = object.get_mut("enum") {
+        values.retain(|v| !v.is_null());
+    }
+    if let Some(Value::Array(mut options)) = object.remove("anyOf") {
+        // What remains of an optional inlined type.
+        options.retain(|o| o.get("type").is_none_or(|t| t != "null"));
+        if let Some(Value::Object(only)) = options.into_iter().next() {
+            object.extend(only);
+        }
+        return slim(schema);
+    }
+    if let Some(Value::Object(properties)) = object.get_mut("properties") {
+        properties.values_mut().for_each(slim);
+    }
+    if object.get("type").is_some_and(|t| t == "object") && !object.contains_key("properties") {
+        object.insert("properties".into(), Value::Object(Map::new()));
+    }
+    if let Some(items) = object.get_mut("items") {
+        slim(items);
+    }
+}
+
+fn fits(value: &Value, schema: &Value) -> bool {
+    let kind = match schema.get("type").and_then(Value::as_str) {
+        Some("string") => value.is_string(),
+        Some("boolean") => value.is_boolean(),
+        Some("integer") => value.is_i64() || value.is_u64(),
+        Some("array") => {
+            let items = schema.get("items").unwrap_or(&Value::Null);
+            value.as_array().is_some_and(|all| all.iter().all(|one| fits(one, items)))
+        }
+        _ => true,
+    };
+    let allowed = schema.get("enum").and_then(Value::as_array).is_none_or(|all| all.contains(value));
+    let least = schema.get("minimum").and_then(Value::as_i64);
+    kind && allowed && least.is_none_or(|least| value.is_u64() || value.as_i64().is_some_and(|v| v >= least))
+}
+
+fn expected(schema: &Value) -> String {
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        let words: Vec<String> = values.iter().filter_map(Value::as_str).map(|w| format!("\"{w}\"")).collect();
+        return format!("one of {}", words.join(", "));
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("string") => "a string".into(),
+        Some("boolean") => "true or false".into(),
+        Some("integer") => match schema.get("minimum").and_then(Value::as_i64) {
+            Some(least) => format!("a whole number, {least} or more"),
+            None => "a whole number".into(),
+        },
+        Some("array") => {
+            let items = schema.get("items").map(expected).unwrap_or_default();
+            format!("a list, each of its items {items}")
+        }
+        _ => "another type".into(),
+    }
+}
+
+fn describe(value: &Value) -> String {
+    let short = |text: &str| match text.char_indices().nth(40) {
+        Some((at, _)) => format!("\"{}...\"", text.get(..at).unwrap_or_default()),
+        None => format!("\"{text}\""),
+    };
+    match value {
+        Value::Null => "null".into(),
+        Value::Bool(b) => format!("the boolean {b}"),
+        Value::Number(n) => format!("the number {n}"),
+        Value::String(text) => format!("the string {}", short(text)),
+        Value::Array(all) => format!("a list of {}", all.len()),
+        Value::Object(_) => "an object".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    #[derive(Debug, Deserialize, JsonSchema, PartialEq)]
+    struct Args {
+        /// Where.
+        path: String,
+        limit: Option<usize>,
+        how: Option<How>,
+        force: Option<bool>,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema, PartialEq)]
+    #[serde(rename_all = "snake_case")]
+    enum How {
+        Fast,
+        Slow,
+    }
+
+    fn shape() -> Shape {
+        Shape::of::<Args>("look", "Looks.")
+    }
+
+    fn message(input: Value) -> String {
+        shape().parse::<Args>(&input).unwrap_err().message
+    }
+
+    #[test]
+    fn the_schema_holds_what_a_model_needs_and_no_more() {
+        assert_eq!(
+            shape().spec().schema,
+            json!({"type": "object", "properties": {
+                "path": {"description": "Where.", "type": "string"},
+                "limit": {"type": "integer", "minimum": 0},
+                "how": {"type": "string", "enum": ["fast", "slow"]},
+                "force": {"type": "boolean"}
+            }, "required": ["path"]})
+        );
+    }
+
+    #[test]
+    fn errors_name_the_field_what_was_expected_and_what_came() {
+        assert_eq!(message(json!({})), "`path` is missing: it must be a string");
+        assert_eq!(message(json!({"path": 3})), "`path` must be a string, got the number 3");
+        assert_eq!(message(json!({"path": null})), "`path` must be a string, got null");
+        let limit = "`limit` must be a whole number, 0 or more, got";
+        assert_eq!(message(json!({"path": "a", "limit": "20"})), format!("{limit} the string \"20\""));
+        assert_eq!(message(json!({"path": "a", "limit": -1})), format!("{limit} the number -1"));
+        assert_eq!(message(json!({"path": "a", "limit": 2.0})), format!("{limit} the number 2.0"));
+        assert_eq!(message(json!({"path": "a", "how": "warp"})), "`how` must be one of \"fast\", \"slow\", got the string \"warp\"");
+        assert_eq!(message(json!({"path": "a", "force": "true"})), "`force` must be true or false, got the string \"true\"");
+        assert_eq!(message(json!({"path": "a", "Limit": 1})), "`look` has no parameter `Limit`; did you mean `limit`?");
+        let hint = shape().parse::<Args>(&json!([])).unwrap_err().hint.unwrap();
+        assert_eq!(hint, "look(path: string, limit?: integer, how?: string, force?: boolean)");
+    }
+
+    #[test]
+    fn what_is_right_is_read_and_null_means_left_out() {
+        let args: Args = shape().parse(&json!({"path": "a", "limit": null, "how": "slow"})).unwrap();
+        assert_eq!(args, Args { path: "a".into(), limit: None, how: Some(How::Slow), force: None });
+    }
+}

@@ -1,0 +1,142 @@
+//! The one gate between a result and the model: kept whole in a scratchpad when it is long, and every cut is said.
+
+use super::{Env, Output, Summary, ToolError};
+use crate::conversation::{Outcome, Part, text_of};
+use crate::session::Entry;
+
+/// The longest line of a preview, in characters.
+const LINE: usize = 2000;
+/// How much of a spilled output is shown: its beginning and its end, in bytes.
+const HEAD: usize = 4000;
+const TAIL: usize = 2000;
+
+/// Brings a result into the form the model gets. With `name`, a success goes to that scratchpad whole.
+pub(super) fn deliver(output: Output, tool: &str, name: Option<&str>, env: &Env) -> Output {
+    match name {
+        Some(name) if output.outcome == Outcome::Done => keep(output, name, env),
+        _ => spill(output, tool, env),
+    }
+}
+
+fn keep(output: Output, name: &str, env: &Env) -> Output {
+    let image = output.for_model.iter().find_map(|part| match part {
+        Part::Image(image) => Some(image.clone()),
+        Part::Text { .. } => None,
+    });
+    let (entry, what) = match image {
+        Some(image) => (Entry::Image(image.clone()), image.describe()),
+        None => {
+            let text = text_of(&output.for_model);
+            let what = size_of(&text);
+            (Entry::Text(text), what)
+        }
+    };
+    match env.scratchpads.put(name, entry) {
+        Ok(()) => {
+            let line = format!("stored in the scratchpad `{name}`: {what}");
+            let summary = Summary { line: format!("{} -> {name}", output.for_person.line), ..output.for_person };
+            Output { outcome: Outcome::Done, for_model: vec![Part::text(line)], for_person: summary }
+        }
+        Err(error) => failed(&output.for_person.line, &ToolError::new(error.to_string())),
+    }
+}
+
+fn spill(output: Output, tool: &str, env: &Env) -> Output {
+    let text = text_of(&output.for_model);
+    if text.len() <= env.limits.inline_bytes {
+        return output;
+    }
+    let (view, _) = preview(&text, HEAD, TAIL);
+    let size = size_of(&text);
+    let told = match env.scratchpads.put_new(&format!("{tool}-output"), Entry::Text(text)) {
+        Ok(name) => format!(
+            "[{size}: too long to show whole; all of it is in the scratchpad `{name}`. Beginning and end follow. \
+             Page with scratchpad(action: \"read\", name: \"{name}\", offset, limit)]"
+        ),
+        Err(error) => format!("[{size}: too long to show whole, and it could not be kept: {error}]"),
+    };
+    let mut for_model = vec![Part::text(format!("{told}\n{view}"))];
+    for_model.extend(output.for_model.into_iter().filter(|part| part.as_text().is_none()));
+    Output { for_model, ..output }
+}
+
+/// Beginning and end of a long text, by whole lines where that fits; and how many lines were left out.
+pub(super) fn preview(text: &str, head: usize, tail: usize) -> (String, usize) {
+    if text.len() <= head + tail {
+        return (cap_lines(text), 0);
+    }
+    let cut = floor(text, head);
+    let begin = text.get(..cut).unwrap_or_default();
+    let begin = begin.rfind('\n').and_then(|at| begin.get(..=at)).unwrap_or(begin);
+    let rest = text.get(begin.len()..).unwrap_or_default();
+    let cut = floor(rest, rest.len().saturating_sub(tail));
+    let end = rest.get(cut..).unwrap_or_default();
+    let end = end.find('\n').and_then(|at| end.get(at + 1..)).filter(|e| !e.is_empty()).unwrap_or(end);
+    let middle = rest.len() - end.len();
+    let lines = rest.get(..middle).unwrap_or_default().matches('\n').count();
+    let joint = if begin.ends_with('\n') { "" } else { "\n" };
+    let view = format!("{}{joint}[... {lines} lines, {middle} bytes left out ...]\n{}", cap_lines(begin), cap_lines(end));
+    (view, lines)
+}
+
+/// Cuts each line at the cap and says how much of it is missing.
+fn cap_lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        match line.char_indices().nth(LINE) {
+            Some((at, _)) if line.len() > at + 1 => {
+                let left = line.trim_end_matches('\n').len() - at;
+                out.push_str(line.get(..at).unwrap_or(line));
+                out.push_str(&format!(" [... {left} bytes of this line left out]\n"));
+            }
+            _ => out.push_str(line),
+        }
+    }
+    out
+}
+
+/// `1200 lines, 48213 bytes`.
+pub(super) fn size_of(text: &str) -> String {
+    let lines = text.lines().count();
+    format!("{lines} {}, {} bytes", if lines == 1 { "line" } else { "lines" }, text.len())
+}
+
+/// The last character boundary at or before `at`.
+pub(super) fn floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// A call that did not succeed.
+pub(super) fn failed(title: &str, error: &ToolError) -> Output {
+    let line = format!("{title}: {}", error.message.lines().next().unwrap_or_default());
+    Output { outcome: Outcome::Failed, for_model: vec![Part::text(error.for_model())], for_person: Summary::line(line) }
+}
+
+/// A call that was stopped.
+pub(super) fn interrupted(title: &str) -> Output {
+    Output {
+        outcome: Outcome::Interrupted,
+        for_model: vec![Part::text("interrupted: the person stopped this call before it was done")],
+        for_person: Summary::line(format!("{title}: interrupted")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preview_keeps_whole_lines_at_both_ends_and_counts_the_rest() {
+        let text: String = (0..1000).map(|n| format!("line {n}\n")).collect();
+        let (view, left) = preview(&text, 100, 50);
+        assert!(view.starts_with("line 0\n") && view.ends_with("line 999\n"));
+        let shown = view.lines().filter(|l| l.starts_with("line ")).count();
+        assert_eq!(shown + left, 1000, "{view}");
+    }
+
+    #[test]
+    fn one_endless_line_is_cut_at_characters() {
+        let (view, _) = preview(&"é".repeat(100_000), 4001, 2001);
+        assert!(view.len() < 7000 && view.contains("bytes left out"));
+    }
+}

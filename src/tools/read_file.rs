@@ -1,0 +1,376 @@
+//! read_file: numbered lines of a text file, or a picture.
+//!
+//! What the model is shown is what the ledger records, no more: a page that was cut for size counts for the lines
+//! on it. A file too large to load is read by a window; its lines are then known by their own hash.
+
+use super::input::Shape;
+use super::page::Page;
+use super::work::{blocking, consent_of, real_path_note};
+use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use super::{content, page};
+use crate::conversation::ToolSpec;
+use crate::permission::{Permit, Reach};
+use crate::text::{LineEnds, NotText, RangeSet};
+use crate::workspace::{Consent, FileWindow, Hash, Opened, Resolved, TextFile};
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+const LINES: usize = 2000;
+/// What the notes under a page may take of the room for it.
+const NOTES: usize = 600;
+/// The largest file looked at for a picture.
+const LARGEST_PICTURE: u64 = 256 << 20;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    path: String,
+    /// Lines to skip.
+    offset: Option<usize>,
+    /// Most lines to show (2000).
+    limit: Option<usize>,
+    /// Show only lines matching this regex.
+    pattern: Option<String>,
+    /// Picture: refuse instead of scaling it down.
+    exact: Option<bool>,
+    /// Store the output under this name instead of showing it.
+    scratchpad: Option<String>,
+}
+
+pub(super) struct ReadFile(Shape);
+
+impl Default for ReadFile {
+    fn default() -> ReadFile {
+        ReadFile(Shape::of::<Args>("read_file", include_str!("../../prompts/tools/read_file.md")))
+    }
+}
+
+impl Tool for ReadFile {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, input: &Value) -> Touches {
+        let path = input.get("path").and_then(Value::as_str).map(String::from);
+        Touches { reads: path.into_iter().collect(), ..Touches::default() }
+    }
+
+    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        if args.limit == Some(0) {
+            return Err(ToolError::hint("`limit` is 0: nothing would be read", "leave it out for 2000 lines"));
+        }
+        let pattern = args.pattern.as_deref().map(regex).transpose()?;
+        let at = env.resolve(&args.path)?;
+        let title = title(env, &at, &args);
+        Ok(Box::new(ReadPlan { args, at, pattern, title }))
+    }
+}
+
+pub(super) fn regex(pattern: &str) -> Result<RegexMatcher, ToolError> {
+    let built = RegexMatcherBuilder::new().line_terminator(Some(b'\n')).build(pattern);
+    built.map_err(|e| ToolError::hint(format!("`pattern` is not a regular expression: {e}"), "escape special characters with `\\`"))
+}
+
+fn title(env: &Env, at: &Resolved, args: &Args) -> String {
+    let path = env.workspace.shown(&at.path);
+    let first = args.offset.unwrap_or(0);
+    match (args.offset, args.limit, &args.pattern) {
+        (_, _, Some(pattern)) => format!("read {path} /{pattern}/"),
+        (None, None, None) => format!("read {path}"),
+        (_, Some(limit), None) => format!("read {path} {}-{}", first + 1, first.saturating_add(limit)),
+        (Some(_), None, None) => format!("read {path} {}-", first + 1),
+    }
+}
+
+struct ReadPlan {
+    args: Args,
+    at: Resolved,
+    pattern: Option<RegexMatcher>,
+    title: String,
+}
+
+impl Plan for ReadPlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![self.at.read()]
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+        let preview = Preview { line: self.title.clone(), detail: Detail::None };
+        match env.workspace.open(&self.at, consent_of(sight)) {
+            // Consent to look outside is still to come.
+            Err(crate::workspace::WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(preview),
+            opened => opened.map(|_| preview).map_err(|e| env.path_error(&e)),
+        }
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+        blocking(self.title.clone(), move || self.read(&permit, &ctx.env))
+    }
+}
+
+impl ReadPlan {
+    fn read(&self, permit: &Permit, env: &Env) -> Result<Output, ToolError> {
+        let consent = Consent::Permit(permit);
+        let mut opened = env.workspace.open(&self.at, consent).map_err(|e| env.path_error(&e))?;
+        let head = self.head(&mut opened, env)?;
+        if let Some(output) = self.picture(&mut opened, &head, env)? {
+            return Ok(output);
+        }
+        if let Some(kind) = content::named(&head) {
+            return Err(self.binary(kind, opened.size));
+        }
+        if opened.size > env.limits.read_bytes {
+            return self.read_window(opened, &head, env);
+        }
+        let bytes = opened.read_all(&self.at.path, env.limits.read_bytes).map_err(|e| env.path_error(&e))?;
+        let bytes = Arc::new(bytes);
+        let hash = blake3::hash(&bytes);
+        let file = TextFile::new(bytes.clone()).map_err(|why| self.not_text(why, bytes.len() as u64))?;
+        match &self.pattern {
+            Some(pattern) => self.matching(&file, hash, pattern, env),
+            None => self.page(&file, hash, env),
+        }
+    }
+
+    fn head(&self, opened: &mut Opened, env: &Env) -> Result<Vec<u8>, ToolError> {
+        use std::io::{Read, Seek};
+        let mut head = Vec::new();
+        let read = (&mut opened.file).take(8192).read_to_end(&mut head).and_then(|_| opened.file.rewind());
+        read.map_err(|e| env.path_error(&crate::workspace::WorkspaceError::from_io(&self.at.path, e)))?;
+        Ok(head)
+    }
+
+    fn picture(&self, _opened: &mut Opened, _head: &[u8], _env: &Env) -> Result<Option<Output>, ToolError> {
+        let _ = (LARGEST_PICTURE, self.args.exact);
+        Ok(None)
+    }
+
+    fn page(&self, file: &TextFile, hash: Hash, env: &Env) -> Result<Output, ToolError> {
+        let total = file.line_count();
+        let first = self.args.offset.unwrap_or(0);
+        if total == 0 {
+            env.ledger().saw(&self.at.path, file.bytes(), hash, 0..0);
+            return Ok(self.done("", &[format!("the file is empty: {} bytes", file.bytes().len())], env));
+        }
+        if first >= total {
+            return Err(past_end(first, total));
+        }
+        let limit = self.args.limit.unwrap_or(LINES);
+        let page = Page::render(file, first, limit, 0, self.budget(env));
+        let mut notes = Vec::new();
+        if page.lines != (0..total) {
+            let next = match page.lines.end < total {
+                true => format!("; continue with offset {}", page.lines.end),
+                false => String::new(),
+            };
+            notes.push(format!("lines {}-{} of {total}{next}", page.lines.start + 1, page.lines.end));
+        }
+        notes.extend(self.notes(file, &page, page.lines.end == total, env));
+        self.credit(file, hash, &RangeSet::of(page.lines.clone()), &page.text, env);
+        Ok(self.done(&page.text, &notes, env))
+    }
+
+    /// What is worth knowing of a text beyond its lines.
+    fn notes(&self, file: &TextFile, page: &Page, at_end: bool, env: &Env) -> Vec<String> {
+        let mut notes = Vec::new();
+        if page.split > 0 {
+            notes.push(format!("a line longer than {} characters goes on in rows numbered n.2, n.3: join them without a line break", page::ROW));
+        }
+        let detected = file.detected();
+        match (detected.encoding, detected.mark) {
+            (crate::text::Encoding::Utf8, 0) => {}
+            (encoding, 0) => notes.push(format!("encoding: {encoding}")),
+            (encoding, _) => notes.push(format!("encoding: {encoding} with a byte order mark")),
+        }
+        if detected.stray {
+            notes.push("some bytes are not valid UTF-8: shown as U+FFFD, kept as they are".into());
+        }
+        match file.line_ends() {
+            ends if ends.mixed() => notes.push(format!("mixed line ends: {} LF, {} CRLF; edits keep each", ends.lf, ends.crlf)),
+            LineEnds { crlf: 1.., .. } => notes.push("CRLF line ends: write plain line breaks, edits keep them".into()),
+            _ => {}
+        }
+        if at_end && !file.ends_with_newline() {
+            notes.push("no line end at the end of the file".into());
+        }
+        notes.extend(real_path_note(env, &self.at));
+        notes
+    }
+
+    fn matching(&self, file: &TextFile, hash: Hash, pattern: &RegexMatcher, env: &Env) -> Result<Output, ToolError> {
+        let first = self.args.offset.unwrap_or(0);
+        let (limit, budget) = (self.args.limit.unwrap_or(LINES), self.budget(env));
+        let total = file.line_count();
+        let width = total.to_string().len();
+        let (mut text, mut shown, mut found) = (String::new(), RangeSet::new(), 0);
+        for (number, line) in file.lines(first).enumerate() {
+            let line = file.line_text(&line);
+            if !pattern.is_match(line.as_bytes()).unwrap_or(false) {
+                continue;
+            }
+            found += 1;
+            if shown.len() < limit && (shown.is_empty() || text.len() + line.len() < budget) {
+                page::rows(&mut text, first + number + 1, &line, width);
+                shown.insert(first + number..first + number + 1);
+            }
+        }
+        let mut notes = vec![match found {
+            0 => format!("no line of {} matches", total.saturating_sub(first)),
+            _ => format!("{found} of {total} lines match, {} shown", shown.len()),
+        }];
+        notes.extend(real_path_note(env, &self.at));
+        self.credit(file, hash, &shown, &text, env);
+        Ok(self.done(&text, &notes, env))
+    }
+
+    /// A window into a file that is too large to load.
+    fn read_window(&self, mut opened: Opened, head: &[u8], env: &Env) -> Result<Output, ToolError> {
+        if memchr::memchr(0, head).is_some() {
+            return Err(self.binary("binary data", opened.size));
+        }
+        if let Some(pattern) = &self.pattern {
+            return self.matching_window(opened, pattern, env);
+        }
+        let (Some(first), Some(limit)) = (self.args.offset.or(self.args.limit.map(|_| 0)), self.args.limit.or(Some(LINES))) else {
+            return Err(self.too_large(&mut opened));
+        };
+        let most = self.budget(env);
+        let path = self.at.path.as_path();
+        let window = FileWindow::read(&mut opened.file, path, first, limit, most).map_err(|e| env.path_error(&e))?;
+        if window.first < first || window.bytes.is_empty() {
+            return Err(past_end(first, window.first));
+        }
+        let bytes = Arc::new(window.bytes);
+        let file = TextFile::new(bytes.clone()).map_err(|why| self.not_text(why, opened.size))?;
+        let page = Page::render(&file, 0, limit, first, most);
+        let shown = page.lines.len();
+        let end = file.lines(0).nth(shown.saturating_sub(1)).map_or(0, |l| l.end);
+        let all = window.at_end && end == bytes.len();
+        let whole_line = bytes.get(..end).is_some_and(|b| b.ends_with(b"\n")) || all;
+        if !whole_line {
+            let size = bytes.len();
+            return Err(ToolError::hint(
+                format!("line {} alone is longer than {size} bytes", first + 1),
+                "search_contents shows the parts of it around each match; `cut` with run_command shows others",
+            ));
+        }
+        if self.args.scratchpad.is_none() && page.text.len() <= env.limits.inline_bytes {
+            env.ledger().saw_window(path, page.lines.clone(), bytes.get(..end).unwrap_or_default());
+        }
+        let place = if all { "to the end".into() } else { format!("continue with offset {}", page.lines.end) };
+        let lines = format!("lines {}-{} of a file of {} bytes; {place}", first + 1, page.lines.end, opened.size);
+        let mut notes = vec![lines];
+        notes.extend(self.notes(&file, &page, all, env));
+        Ok(self.done(&page.text, &notes, env))
+    }
+
+    fn matching_window(&self, opened: Opened, pattern: &RegexMatcher, env: &Env) -> Result<Output, ToolError> {
+        use std::io::BufRead;
+        let (first, limit) = (self.args.offset.unwrap_or(0), self.args.limit.unwrap_or(LINES));
+        let mut reader = std::io::BufReader::with_capacity(1 << 18, opened.file);
+        let (mut line, mut text, mut number, mut found, mut cut) = (Vec::new(), String::new(), 0, 0, false);
+        loop {
+            line.clear();
+            let read = reader.read_until(b'\n', &mut line);
+            if read.map_err(|e| env.path_error(&crate::workspace::WorkspaceError::from_io(&self.at.path, e)))? == 0 {
+                break;
+            }
+            number += 1;
+            let plain = line.strip_suffix(b"\n").unwrap_or(&line);
+            let plain = plain.strip_suffix(b"\r").unwrap_or(plain);
+            if number > first && pattern.is_match(plain).unwrap_or(false) {
+                if found >= limit || !text.is_empty() && text.len() + plain.len() > self.budget(env) {
+                    cut = true;
+                    break;
+                }
+                found += 1;
+                let whole = page::rows(&mut text, number, &String::from_utf8_lossy(plain), 1);
+                if !whole && self.args.scratchpad.is_none() {
+                    env.ledger().saw_window(&self.at.path, number - 1..number, &line);
+                }
+            }
+        }
+        let note = match cut {
+            true => format!("{found} matching lines; there are more: continue with offset {}", number - 1),
+            false => format!("{found} of {number} lines match"),
+        };
+        Ok(self.done(&text, &[note], env))
+    }
+
+    /// Room for the page: the limit on results, unless it goes to a scratchpad.
+    fn budget(&self, env: &Env) -> usize {
+        match self.args.scratchpad {
+            Some(_) => usize::MAX / 16,
+            None => env.limits.inline_bytes.saturating_sub(NOTES),
+        }
+    }
+
+    /// Records lines as seen, if the model really gets to see them.
+    fn credit(&self, file: &TextFile, hash: Hash, lines: &RangeSet, shown: &str, env: &Env) {
+        if self.args.scratchpad.is_none() && shown.len() + NOTES <= env.limits.inline_bytes + NOTES {
+            env.ledger().saw_all(&self.at.path, file.bytes(), hash, lines);
+        }
+    }
+
+    fn done(&self, text: &str, notes: &[String], _env: &Env) -> Output {
+        let mut all = text.to_string();
+        if !notes.is_empty() {
+            let _ = writeln!(all, "[{}]", notes.join("; "));
+        }
+        Output::done(all.clone(), Summary::text(self.title.clone(), all))
+    }
+
+    fn binary(&self, kind: &str, size: u64) -> ToolError {
+        ToolError::hint(format!("`{}` is {kind} of {size} bytes, not text", self.args.path), content::advice(kind))
+    }
+
+    fn not_text(&self, why: NotText, size: u64) -> ToolError {
+        let kind = match why {
+            NotText::Nul { at } => format!("binary data (a NUL byte at offset {at})"),
+            NotText::Controls => "binary data".into(),
+            NotText::Utf32 => "UTF-32 text".into(),
+        };
+        match why {
+            NotText::Utf32 => ToolError::hint(
+                format!("`{}` is {kind}, which is not supported ({size} bytes)", self.args.path),
+                "convert it with run_command: `iconv -f UTF-32 -t UTF-8 FILE`",
+            ),
+            _ => self.binary(&kind, size),
+        }
+    }
+
+    /// The answer to reading all of a file that is too large for it.
+    fn too_large(&self, opened: &mut Opened) -> ToolError {
+        let window = FileWindow::read(&mut opened.file, Path::new(""), 0, 1, 1 << 20);
+        let endless = window.is_ok_and(|w| !w.bytes.ends_with(b"\n"));
+        let (path, size) = (&self.args.path, opened.size);
+        match endless {
+            true => ToolError::hint(
+                format!("`{path}` is {size} bytes and its first line alone is longer than 1 MB"),
+                "search_contents cuts long lines around each match; or cut it up with run_command",
+            ),
+            false => ToolError::hint(
+                format!("`{path}` is {size} bytes: too large to read whole"),
+                "give offset and limit for a window, pattern for matching lines, or use search_contents",
+            ),
+        }
+    }
+}
+
+fn past_end(first: usize, total: usize) -> ToolError {
+    let lines = if total == 1 { "line" } else { "lines" };
+    ToolError::hint(
+        format!("offset {first} is past the end: the file has {total} {lines}"),
+        format!("the last line is at offset {}", total.saturating_sub(1)),
+    )
+}

@@ -1,0 +1,82 @@
+//! What the tools share: running off the event loop, and errors of the workspace in words that teach.
+
+use super::output::failed;
+use super::{Env, Output, Running, Sight, ToolError};
+use crate::text::nearest;
+use crate::workspace::{Consent, Ledger, Resolved, WorkspaceError};
+use std::path::Path;
+use std::sync::{MutexGuard, PoisonError};
+
+/// Runs file work on a thread where waiting is allowed.
+pub(super) fn blocking(title: String, work: impl FnOnce() -> Result<Output, ToolError> + Send + 'static) -> Running {
+    Box::pin(async move {
+        let done = tokio::task::spawn_blocking(work).await;
+        let result = done.unwrap_or_else(|e| Err(ToolError::new(format!("the tool broke: {e}"))));
+        result.unwrap_or_else(|error| failed(&title, &error))
+    })
+}
+
+impl Env {
+    pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn resolve(&self, path: &str) -> Result<Resolved, ToolError> {
+        self.workspace.resolve(path).map_err(|e| self.path_error(&e))
+    }
+
+    /// The workspace's error, with what to call next.
+    pub(super) fn path_error(&self, error: &WorkspaceError) -> ToolError {
+        let message = error.to_string();
+        let hint = match error {
+            WorkspaceError::Missing(path) => return self.missing(path, message),
+            WorkspaceError::Directory(_) => "list it with list_directory",
+            WorkspaceError::NotDirectory(_) => "a part of the path is a file; list its directory to see what is there",
+            WorkspaceError::Empty => "paths are relative to the working directory, or absolute",
+            WorkspaceError::Moved(_) => "it was swapped for a link or moved; look again before you call",
+            WorkspaceError::Raced(_) => "read the file again, then repeat the change on what is there now",
+            WorkspaceError::ReadOnly(_) => "ask the person whether its permissions should be changed",
+            WorkspaceError::Special { .. } => "only regular files and directories can be used",
+            WorkspaceError::Outside(_) => "stay inside the workspace, or ask the person for this path",
+            _ => return ToolError::new(message),
+        };
+        ToolError::hint(message, hint)
+    }
+
+    /// What is there instead of a missing path: the nearest name beside it, or the deepest directory that exists.
+    fn missing(&self, path: &Path, message: String) -> ToolError {
+        let beside = path.ancestors().skip(1).find(|p| p.is_dir());
+        let Some(dir) = beside.filter(|d| self.workspace.roots().iter().any(|r| d.starts_with(r))) else {
+            return ToolError::hint(message, "look around with list_directory or find_files");
+        };
+        let wanted = path.strip_prefix(dir).ok().and_then(|p| p.iter().next()).unwrap_or_default();
+        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten().take(5000);
+        let names: Vec<String> = entries
+            .filter(|e| !self.workspace.is_hidden(&e.path()))
+            .map(|e| e.file_name().to_string_lossy().into_owned())
+            .collect();
+        let shown = self.workspace.shown(dir);
+        match nearest(&wanted.to_string_lossy(), names.iter().map(String::as_str)) {
+            Some(name) => ToolError::hint(message, format!("`{shown}` has `{name}`; did you mean that?")),
+            None => ToolError::hint(message, format!("list `{shown}` with list_directory, or use find_files")),
+        }
+    }
+}
+
+/// How far a plan may look while it is prepared.
+pub(super) fn consent_of(sight: Sight) -> Consent<'static> {
+    match sight {
+        Sight::InsideOnly => Consent::Inside,
+        Sight::Everywhere => Consent::Prepared,
+    }
+}
+
+/// A note when the file touched is not the one a reader of the path would expect.
+pub(super) fn real_path_note(env: &Env, at: &Resolved) -> Option<String> {
+    let plain = env.workspace.cwd().join(&at.written);
+    (plain != at.path).then(|| format!("the file is {}", at.path.display()))
+}
+
+pub(super) fn s(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}

@@ -1,0 +1,361 @@
+//! Writing a file so that it is old or new in full, and nobody else's work is written over.
+//!
+//! The new content goes to a file without a name, is synced, read back, and given the old file's owner, mode and
+//! attributes. Then it and the old file change places in one step, and what came out is hashed: if it is not the
+//! content that was expected, somebody wrote in between, and the two change places again. What remains: a program
+//! that opened the file before and writes to it after that check writes to a file that is gone.
+//!
+//! A file with several names (hard links), or whose owner or attributes cannot be given to a new one, is written
+//! in place instead: its names stay one file, and a crash in the middle can leave it half written.
+
+use super::open::{Kind, dir_at, special};
+use super::{Consent, Hash, Resolved, Workspace, WorkspaceError};
+use crate::permission::Permit;
+use rustix::fs::{Access, AtFlags, Mode, OFlags, RenameFlags, Stat, XattrFlags};
+use rustix::io::Errno;
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What must be there for a write to go ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// Nothing: the file is created, its directories too.
+    Absent,
+    /// The content with this hash.
+    Content(Hash),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    pub hash: Hash,
+    /// It has several names, or an owner we cannot give: it was written in place.
+    pub in_place: bool,
+}
+
+impl Workspace {
+    /// Writes the whole content of a file. Fails with [`WorkspaceError::Raced`] or [`WorkspaceError::Exists`], and
+    /// leaves the file as it is, when what is there is not what `before` says.
+    pub fn write(
+        &self,
+        at: &Resolved,
+        permit: &Permit,
+        bytes: &[u8],
+        before: Before,
+    ) -> Result<Written, WorkspaceError> {
+        self.consented(at, Consent::Permit(permit), &at.write())?;
+        let (Some(parent), Some(name)) = (at.path.parent(), at.path.file_name()) else {
+            return Err(WorkspaceError::Directory(at.path.clone()));
+        };
+        let dir = match before {
+            Before::Absent => make_dirs(parent)?,
+            Before::Content(_) => dir_at(parent)?,
+        };
+        let hash = blake3::hash(bytes);
+        let target = Target { dir, name, path: &at.path };
+        let in_place = match before {
+            Before::Absent => target.create(bytes, hash).map(|()| false),
+            Before::Content(before) => target.replace(bytes, hash, before),
+        }?;
+        Ok(Written { hash, in_place })
+    }
+}
+
+/// Opens a directory, creating what is missing of it. No component may be a link.
+fn make_dirs(path: &Path) -> Result<OwnedFd, WorkspaceError> {
+    match dir_at(path) {
+        Err(WorkspaceError::Missing(_)) => {}
+        other => return other,
+    }
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(WorkspaceError::Missing(path.to_path_buf()));
+    };
+    let above = make_dirs(parent)?;
+    match rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(0o777)) {
+        Ok(()) | Err(Errno::EXIST) => dir_at(path),
+        Err(e) => Err(WorkspaceError::from_io(path, e.into())),
+    }
+}
+
+/// A name in an open directory.
+struct Target<'a> {
+    dir: OwnedFd,
+    name: &'a OsStr,
+    path: &'a Path,
+}
+
+/// A synced file that is not yet where it belongs: without a name, or with one that is removed on drop.
+struct Staged<'a> {
+    dir: &'a OwnedFd,
+    file: File,
+    name: Option<OsString>,
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        if let Some(name) = &self.name {
+            let _ = rustix::fs::unlinkat(self.dir, name, AtFlags::empty());
+        }
+    }
+}
+
+impl Target<'_> {
+    fn error(&self, error: impl Into<std::io::Error>) -> WorkspaceError {
+        WorkspaceError::from_io(self.path, error.into())
+    }
+
+    fn create(&self, bytes: &[u8], hash: Hash) -> Result<(), WorkspaceError> {
+        let mut staged = self.stage(bytes, hash, None)?;
+        let linked = match &staged.name {
+            None => link_fd(&staged.file, &self.dir, self.name),
+            Some(name) => {
+                let moved = rustix::fs::renameat_with(&self.dir, name, &self.dir, self.name, RenameFlags::NOREPLACE);
+                // Where that flag is unknown, a hard link refuses an existing name just as well.
+                match moved {
+                    Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                        rustix::fs::linkat(&self.dir, name, &self.dir, self.name, AtFlags::empty())
+                    }
+                    other => other.inspect(|()| staged.name = None),
+                }
+            }
+        };
+        linked.map_err(|e| self.error(e))?;
+        sync_dir(&self.dir);
+        Ok(())
+    }
+
+    /// Returns whether it was written in place.
+    fn replace(&self, bytes: &[u8], hash: Hash, before: Hash) -> Result<bool, WorkspaceError> {
+        let (old, stat) = self.open_old(OFlags::RDONLY)?;
+        self.refuse_read_only(&stat)?;
+        if stat.st_nlink > 1 {
+            return self.write_in_place(bytes, before).map(|()| true);
+        }
+        let mut staged = match self.stage(bytes, hash, Some((&old, &stat))) {
+            Ok(staged) => staged,
+            // No place for a second file beside it, or no right to give it away.
+            Err(WorkspaceError::Denied(_) | WorkspaceError::ReadOnly(_)) => {
+                return self.write_in_place(bytes, before).map(|()| true);
+            }
+            Err(e) => return Err(e),
+        };
+        let name = self.named(&mut staged)?;
+        match self.change_places(&name, hash, before) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.rename_over(&mut staged, &name, before)?,
+            Err(e) => return Err(self.error(e)),
+            Ok(true) => {}
+            Ok(false) => return Err(WorkspaceError::Raced(self.path.to_path_buf())),
+        }
+        drop(staged);
+        sync_dir(&self.dir);
+        Ok(false)
+    }
+
+    /// Exchanges the staged file and the target until what comes out is what was there when it was last looked at.
+    /// True when the new content stayed. What comes out unexpected is somebody's newer content and goes back in.
+    fn change_places(&self, staged: &OsStr, hash: Hash, before: Hash) -> rustix::io::Result<bool> {
+        let (mut put, mut expected) = (hash, before);
+        for round in 0..64 {
+            let exchanged = rustix::fs::renameat_with(&self.dir, staged, &self.dir, self.name, RenameFlags::EXCHANGE);
+            match exchanged {
+                // Somebody removed the file while theirs was in our hands: it goes back under its name.
+                Err(Errno::NOENT) if round > 0 => {
+                    let back = RenameFlags::NOREPLACE;
+                    rustix::fs::renameat_with(&self.dir, staged, &self.dir, self.name, back)?;
+                    return Ok(false);
+                }
+                other => other?,
+            }
+            let out = self.settled_hash(staged);
+            if out == Some(expected) {
+                return Ok(round == 0);
+            }
+            // What is not readable as a file (a link, a directory) has no hash and goes back as it is.
+            (put, expected) = (out.unwrap_or(hash), put);
+        }
+        Ok(false)
+    }
+
+    /// The hash of the file that came out, unless it is still being written.
+    fn settled_hash(&self, name: &OsStr) -> Option<Hash> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&self.dir, name, flags, Mode::empty()).ok()?;
+        let stamp = |fd: &File| rustix::fs::fstat(fd).ok().map(|s| (s.st_size, s.st_mtime, s.st_mtime_nsec));
+        let file = File::from(fd);
+        let first = stamp(&file);
+        let hash = hash_of(&file).ok()?;
+        sync_dir(&self.dir);
+        if stamp(&file) == first { Some(hash) } else { hash_of(&file).ok() }
+    }
+
+    /// Without an exchange: check, then rename at once.
+    fn rename_over(&self, staged: &mut Staged<'_>, name: &OsStr, before: Hash) -> Result<(), WorkspaceError> {
+        let (old, _) = self.open_old(OFlags::RDONLY)?;
+        if hash_of(&old).map_err(|e| self.error(e))? != before {
+            return Err(WorkspaceError::Raced(self.path.to_path_buf()));
+        }
+        rustix::fs::renameat(&self.dir, name, &self.dir, self.name).map_err(|e| self.error(e))?;
+        staged.name = None;
+        Ok(())
+    }
+
+    fn write_in_place(&self, bytes: &[u8], before: Hash) -> Result<(), WorkspaceError> {
+        let (mut file, _) = self.open_old(OFlags::RDWR)?;
+        let mut old = Vec::new();
+        file.read_to_end(&mut old).map_err(|e| self.error(e))?;
+        if blake3::hash(&old) != before {
+            return Err(WorkspaceError::Raced(self.path.to_path_buf()));
+        }
+        if let Err(error) = overwrite(&mut file, bytes) {
+            // A full disk must not cost the old content.
+            let _ = overwrite(&mut file, &old);
+            return Err(self.error(error));
+        }
+        Ok(())
+    }
+
+    fn open_old(&self, flags: OFlags) -> Result<(File, Stat), WorkspaceError> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let opened = rustix::fs::openat(&self.dir, self.name, flags, Mode::empty());
+        let fd = opened.map_err(|e| match e {
+            Errno::LOOP => WorkspaceError::Moved(self.path.to_path_buf()),
+            other => self.error(other),
+        })?;
+        let stat = rustix::fs::fstat(&fd).map_err(|e| self.error(e))?;
+        match special(&stat) {
+            Kind::Regular => Ok((File::from(fd), stat)),
+            Kind::Directory => Err(WorkspaceError::Directory(self.path.to_path_buf())),
+            Kind::Special(kind) => Err(WorkspaceError::Special { path: self.path.to_path_buf(), kind }),
+        }
+    }
+
+    /// A file nobody may write is not replaced, though the right to its directory would be enough.
+    fn refuse_read_only(&self, stat: &Stat) -> Result<(), WorkspaceError> {
+        let writable = rustix::fs::accessat(&self.dir, self.name, Access::WRITE_OK, AtFlags::EACCESS);
+        let refused = matches!(writable, Err(Errno::ACCESS | Errno::ROFS | Errno::PERM));
+        if stat.st_mode & 0o222 == 0 || refused {
+            return Err(WorkspaceError::ReadOnly(self.path.to_path_buf()));
+        }
+        Ok(())
+    }
+
+    /// Writes, syncs and reads back a new file in the directory, dressed as `like`.
+    fn stage(&self, bytes: &[u8], hash: Hash, like: Option<(&File, &Stat)>) -> Result<Staged<'_>, WorkspaceError> {
+        let mut staged = self.empty_file()?;
+        staged.file.write_all(bytes).map_err(|e| self.error(e))?;
+        if let Some((old, stat)) = like {
+            dress(&staged.file, old, stat).map_err(|e| self.error(e))?;
+        }
+        staged.file.sync_all().map_err(|e| self.error(e))?;
+        if hash_of(&staged.file).map_err(|e| self.error(e))? != hash {
+            return Err(self.error(std::io::Error::other("the disk gave back other bytes than were written")));
+        }
+        Ok(staged)
+    }
+
+    fn empty_file(&self) -> Result<Staged<'_>, WorkspaceError> {
+        let mode = Mode::from_raw_mode(0o666);
+        #[cfg(target_os = "linux")]
+        {
+            let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+            if Path::new("/proc/self/fd").exists()
+                && let Ok(fd) = rustix::fs::openat(&self.dir, ".", flags, mode)
+            {
+                return Ok(Staged { dir: &self.dir, file: File::from(fd), name: None });
+            }
+        }
+        loop {
+            let name = fresh_name();
+            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+            match rustix::fs::openat(&self.dir, &name, flags, mode) {
+                Ok(fd) => return Ok(Staged { dir: &self.dir, file: File::from(fd), name: Some(name) }),
+                Err(Errno::EXIST) => {}
+                Err(e) => return Err(self.error(e)),
+            }
+        }
+    }
+
+    /// Gives a staged file a name of its own for the moment of the exchange.
+    fn named(&self, staged: &mut Staged<'_>) -> Result<OsString, WorkspaceError> {
+        while staged.name.is_none() {
+            let name = fresh_name();
+            match link_fd(&staged.file, &self.dir, &name) {
+                Ok(()) => staged.name = Some(name),
+                Err(Errno::EXIST) => {}
+                Err(e) => return Err(self.error(e)),
+            }
+        }
+        Ok(staged.name.clone().unwrap_or_default())
+    }
+}
+
+fn fresh_name() -> OsString {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    OsString::from(format!(".placet-{}-{count}.tmp", std::process::id()))
+}
+
+fn link_fd(file: &File, dir: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
+    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+    rustix::fs::linkat(rustix::fs::CWD, own, dir, name, AtFlags::SYMLINK_FOLLOW)
+}
+
+/// Gives `new` the owner, the extended attributes (access lists among them) and the mode of `old`.
+fn dress(new: &File, old: &File, stat: &Stat) -> rustix::io::Result<()> {
+    let own = rustix::fs::fstat(new)?;
+    if (own.st_uid, own.st_gid) != (stat.st_uid, stat.st_gid) {
+        let (user, group) = (rustix::fs::Uid::from_raw(stat.st_uid), rustix::fs::Gid::from_raw(stat.st_gid));
+        rustix::fs::fchown(new, Some(user), Some(group))?;
+    }
+    let (wanted, present) = (attributes(old)?, attributes(new)?);
+    for name in present.iter().filter(|name| !wanted.contains(name)) {
+        rustix::fs::fremovexattr(new, name.as_c_str())?;
+    }
+    for name in &wanted {
+        let value = attribute(old, name)?;
+        if !present.contains(name) || attribute(new, name)? != value {
+            rustix::fs::fsetxattr(new, name.as_c_str(), &value, XattrFlags::empty())?;
+        }
+    }
+    // Last: giving a file away takes its set-user-id bit.
+    rustix::fs::fchmod(new, Mode::from_raw_mode(stat.st_mode & 0o7777))
+}
+
+fn attributes(file: &File) -> rustix::io::Result<Vec<CString>> {
+    let mut list = Vec::with_capacity(65_536);
+    match rustix::fs::flistxattr(file, rustix::buffer::spare_capacity(&mut list)) {
+        Ok(_) => {}
+        Err(Errno::NOTSUP) => return Ok(Vec::new()),
+        Err(e) => return Err(e),
+    }
+    let names = list.split_inclusive(|b| *b == 0).filter_map(|n| CStr::from_bytes_with_nul(n).ok());
+    Ok(names.map(CStr::to_owned).collect())
+}
+
+fn attribute(file: &File, name: &CStr) -> rustix::io::Result<Vec<u8>> {
+    let mut value = Vec::with_capacity(65_536);
+    rustix::fs::fgetxattr(file, name, rustix::buffer::spare_capacity(&mut value))?;
+    Ok(value)
+}
+
+fn overwrite(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)?;
+    file.sync_all()
+}
+
+fn hash_of(mut file: &File) -> std::io::Result<Hash> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(file)?;
+    Ok(hasher.finalize())
+}
+
+/// Makes a rename last. A directory that cannot be synced is as safe as the file system makes it.
+fn sync_dir(dir: &OwnedFd) {
+    let _ = rustix::fs::fsync(dir);
+}

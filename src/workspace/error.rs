@@ -1,0 +1,83 @@
+//! What can go wrong with a path.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// A file that is no file: opening it could wait for ever or mean nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    Fifo,
+    Socket,
+    CharacterDevice,
+    BlockDevice,
+    Unknown,
+}
+
+impl Special {
+    pub fn words(self) -> &'static str {
+        match self {
+            Special::Fifo => "a named pipe (FIFO)",
+            Special::Socket => "a socket",
+            Special::CharacterDevice => "a character device",
+            Special::BlockDevice => "a block device",
+            Special::Unknown => "not a regular file",
+        }
+    }
+}
+
+#[derive(Debug, Error)]
+pub enum WorkspaceError {
+    #[error("the path is empty")]
+    Empty,
+    #[error("`{}` does not exist", .0.display())]
+    Missing(PathBuf),
+    #[error("`{}` is a directory", .0.display())]
+    Directory(PathBuf),
+    #[error("`{}` is not a directory", .0.display())]
+    NotDirectory(PathBuf),
+    #[error("`{}` is {}: it cannot be read or written as a file", .path.display(), .kind.words())]
+    Special { path: PathBuf, kind: Special },
+    #[error("`{}` is hidden from all tools by a rule", .0.display())]
+    Hidden(PathBuf),
+    #[error("`{}` is outside the workspace and nobody has consented to it", .0.display())]
+    Outside(PathBuf),
+    #[error("`{}` goes through too many symbolic links", .0.display())]
+    Loop(PathBuf),
+    #[error("`{}` now leads elsewhere than when it was looked up", .0.display())]
+    Moved(PathBuf),
+    #[error("`{}` exists already", .0.display())]
+    Exists(PathBuf),
+    #[error("`{}` is read-only", .0.display())]
+    ReadOnly(PathBuf),
+    #[error("`{}` changed while it was being written; nothing was overwritten", .0.display())]
+    Raced(PathBuf),
+    #[error("permission denied: `{}`", .0.display())]
+    Denied(PathBuf),
+    #[error("`{path}` cannot name a user's home here: only `~/` is understood")]
+    Tilde { path: String },
+    #[error("`{glob}` is not a pattern: {reason}")]
+    Glob { glob: String, reason: String },
+    #[error("`{}` is {size} bytes, more than the {most} that can be loaded", .path.display())]
+    TooLarge { path: PathBuf, size: u64, most: u64 },
+    #[error("`{}`: {error}", .path.display())]
+    Io { path: PathBuf, error: io::Error },
+}
+
+impl WorkspaceError {
+    pub fn from_io(path: &Path, error: io::Error) -> WorkspaceError {
+        let path = path.to_path_buf();
+        if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {
+            return WorkspaceError::Loop(path);
+        }
+        match error.kind() {
+            io::ErrorKind::NotFound => WorkspaceError::Missing(path),
+            io::ErrorKind::PermissionDenied => WorkspaceError::Denied(path),
+            io::ErrorKind::NotADirectory => WorkspaceError::NotDirectory(path),
+            io::ErrorKind::IsADirectory => WorkspaceError::Directory(path),
+            io::ErrorKind::AlreadyExists => WorkspaceError::Exists(path),
+            io::ErrorKind::ReadOnlyFilesystem => WorkspaceError::ReadOnly(path),
+            _ => WorkspaceError::Io { path, error },
+        }
+    }
+}

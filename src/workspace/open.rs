@@ -1,0 +1,201 @@
+//! Opening, enforced at the moment of opening.
+//!
+//! A resolved path has no links in it, so it is opened with none allowed: `openat2` with `RESOLVE_NO_SYMLINKS` and
+//! `RESOLVE_BENEATH` on Linux, and where that is missing a walk by directory descriptors with `O_NOFOLLOW`. Either
+//! way a directory that became a link since it was resolved is an error and never another file. This is stricter
+//! than letting links resolve inside a root, and it needs no re-rooting of absolute links: resolving did that.
+
+use super::{Hash, Resolved, Special, Workspace, WorkspaceError};
+use crate::permission::{Permit, Place, Reach};
+use rustix::fs::{CWD, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::Arc;
+
+/// On whose word a path is opened.
+#[derive(Clone, Copy, Debug)]
+pub enum Consent<'a> {
+    /// Nobody's yet: what is inside the workspace may be read.
+    Inside,
+    /// The policy allowed the call and the permit exists: reading while the call is prepared.
+    Prepared,
+    /// The permit, which must cover exactly this.
+    Permit(&'a Permit),
+}
+
+/// An open regular file.
+#[derive(Debug)]
+pub struct Opened {
+    pub file: File,
+    pub size: u64,
+    pub stat: Stat,
+}
+
+impl Workspace {
+    /// Opens a regular file for reading. Never waits: a pipe, a device or a directory is its own error.
+    pub fn open(&self, at: &Resolved, consent: Consent<'_>) -> Result<Opened, WorkspaceError> {
+        self.consented(at, consent, &at.read())?;
+        open_regular(&at.path, OFlags::RDONLY)
+    }
+
+    /// Reads a regular file of at most `most` bytes, and names its content.
+    pub fn load(&self, at: &Resolved, consent: Consent<'_>, most: u64) -> Result<(Arc<Vec<u8>>, Hash), WorkspaceError> {
+        let mut opened = self.open(at, consent)?;
+        let bytes = opened.read_all(&at.path, most)?;
+        let hash = blake3::hash(&bytes);
+        Ok((Arc::new(bytes), hash))
+    }
+
+    /// Opens a directory for reading.
+    pub fn open_dir(&self, at: &Resolved, consent: Consent<'_>) -> Result<OwnedFd, WorkspaceError> {
+        self.consented(at, consent, &at.read())?;
+        dir_at(&at.path)
+    }
+
+    /// Fails unless `reach`, which is about `at`, was consented to.
+    pub(super) fn consented(&self, at: &Resolved, consent: Consent<'_>, reach: &Reach) -> Result<(), WorkspaceError> {
+        if self.is_hidden(&at.path) {
+            return Err(WorkspaceError::Hidden(at.path.clone()));
+        }
+        let allowed = match consent {
+            Consent::Inside => at.place != Place::Outside && matches!(reach, Reach::Read { .. }),
+            Consent::Prepared => matches!(reach, Reach::Read { .. }),
+            Consent::Permit(permit) => permit.covers(reach) || matches!(reach, Reach::Read { .. }) && permit.covers(&at.write()),
+        };
+        if allowed { Ok(()) } else { Err(WorkspaceError::Outside(at.path.clone())) }
+    }
+}
+
+impl Opened {
+    pub fn read_all(&mut self, path: &Path, most: u64) -> Result<Vec<u8>, WorkspaceError> {
+        let large = |size| WorkspaceError::TooLarge { path: path.to_path_buf(), size, most };
+        if self.size > most {
+            return Err(large(self.size));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(self.size).unwrap_or(0) + 1);
+        // One byte more than allowed shows that a file grew, or never had the size it gave (as in /proc).
+        let read = (&mut self.file).take(most + 1).read_to_end(&mut bytes);
+        read.map_err(|e| WorkspaceError::from_io(path, e))?;
+        if bytes.len() as u64 > most { Err(large(bytes.len() as u64)) } else { Ok(bytes) }
+    }
+}
+
+/// Opens a regular file at a path without links.
+pub(super) fn open_regular(path: &Path, flags: OFlags) -> Result<Opened, WorkspaceError> {
+    let fd = open_plain(path, flags | OFlags::NONBLOCK | OFlags::NOCTTY)?;
+    let stat = rustix::fs::fstat(&fd).map_err(|e| WorkspaceError::from_io(path, e.into()))?;
+    match special(&stat) {
+        Kind::Regular => Ok(Opened { file: File::from(fd), size: u64::try_from(stat.st_size).unwrap_or(0), stat }),
+        Kind::Directory => Err(WorkspaceError::Directory(path.to_path_buf())),
+        Kind::Special(kind) => Err(WorkspaceError::Special { path: path.to_path_buf(), kind }),
+    }
+}
+
+pub(super) enum Kind {
+    Regular,
+    Directory,
+    Special(Special),
+}
+
+pub(super) fn special(stat: &Stat) -> Kind {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Kind::Regular,
+        FileType::Directory => Kind::Directory,
+        FileType::Fifo => Kind::Special(Special::Fifo),
+        FileType::Socket => Kind::Special(Special::Socket),
+        FileType::CharacterDevice => Kind::Special(Special::CharacterDevice),
+        FileType::BlockDevice => Kind::Special(Special::BlockDevice),
+        FileType::Symlink | FileType::Unknown => Kind::Special(Special::Unknown),
+    }
+}
+
+pub(super) fn dir_at(path: &Path) -> Result<OwnedFd, WorkspaceError> {
+    open_plain(path, OFlags::RDONLY | OFlags::DIRECTORY)
+}
+
+/// Opens a path in which nothing may be a link.
+fn open_plain(path: &Path, flags: OFlags) -> Result<OwnedFd, WorkspaceError> {
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    // A device is not even opened: some of them act on it.
+    if !flags.contains(OFlags::DIRECTORY) {
+        refuse_special(path)?;
+    }
+    match open_beneath_slash(path, flags) {
+        Ok(fd) => Ok(fd),
+        Err(Errno::LOOP | Errno::XDEV) => Err(WorkspaceError::Moved(path.to_path_buf())),
+        // A directory swapped for a link shows as ENOTDIR when it is opened with O_NOFOLLOW.
+        Err(Errno::NXIO) => Err(WorkspaceError::Special { path: path.to_path_buf(), kind: Special::Socket }),
+        Err(e) => Err(WorkspaceError::from_io(path, e.into())),
+    }
+}
+
+fn refuse_special(path: &Path) -> Result<(), WorkspaceError> {
+    let Ok(fd) = open_beneath_slash(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC) else { return Ok(()) };
+    let Ok(stat) = rustix::fs::fstat(&fd) else { return Ok(()) };
+    match special(&stat) {
+        Kind::Special(kind) if kind != Special::Unknown => {
+            Err(WorkspaceError::Special { path: path.to_path_buf(), kind })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn open_beneath_slash(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    use rustix::fs::ResolveFlags;
+    let none = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let relative = path.strip_prefix("/").unwrap_or(path);
+    if relative.as_os_str().is_empty() {
+        return rustix::fs::openat(CWD, "/", flags, Mode::empty());
+    }
+    let slash = rustix::fs::openat(CWD, "/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    loop {
+        match rustix::fs::openat2(&slash, relative, flags, Mode::empty(), none) {
+            // A rename somewhere in the tree made the kernel unsure; it says to try again.
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(Errno::NOSYS | Errno::PERM) => return walk_down(path, flags),
+            other => return other,
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_beneath_slash(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    walk_down(path, flags)
+}
+
+/// The same by directory descriptors, one component at a time.
+fn walk_down(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let step = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut at = rustix::fs::openat(CWD, "/", step, Mode::empty())?;
+    let mut parts = path.strip_prefix("/").unwrap_or(path).components().peekable();
+    while let Some(part) = parts.next() {
+        let last = parts.peek().is_none();
+        at = rustix::fs::openat(&at, part.as_os_str(), if last { flags } else { step }, Mode::empty())?;
+    }
+    Ok(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_openat2_the_walk_by_descriptors_refuses_links_as_well() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = std::fs::canonicalize(dir.path()).unwrap();
+        std::fs::create_dir(real.join("d")).unwrap();
+        std::fs::write(real.join("d/f"), "x").unwrap();
+        std::os::unix::fs::symlink(real.join("d"), real.join("l")).unwrap();
+        std::os::unix::fs::symlink("f", real.join("d/lf")).unwrap();
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW;
+        for open in [walk_down, open_beneath_slash] {
+            assert!(open(&real.join("d/f"), flags).is_ok());
+            assert!(matches!(open(&real.join("l/f"), flags), Err(Errno::NOTDIR | Errno::LOOP)));
+            assert!(matches!(open(&real.join("d/lf"), flags), Err(Errno::LOOP)));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! From the words of a path to the object they mean: every link followed, once, by hand.
+//!
+//! Unlike `realpath` this also resolves what does not exist yet, by its deepest existing directory, so that a new
+//! file below a link that leads outside is known to be outside. What it returns contains no link and no `..`.
+
+use super::{Workspace, WorkspaceError};
+use crate::permission::{Place, Reach};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+const MOST_LINKS: usize = 40;
+
+/// A path, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// Absolute, without links: what the kernel would open.
+    pub path: PathBuf,
+    pub place: Place,
+    /// As it was written in the call.
+    pub written: String,
+    pub exists: bool,
+}
+
+impl Resolved {
+    pub fn read(&self) -> Reach {
+        Reach::Read { path: self.path.clone(), place: self.place }
+    }
+
+    pub fn write(&self) -> Reach {
+        Reach::Write { path: self.path.clone(), place: self.place }
+    }
+}
+
+impl Workspace {
+    /// Resolves a path from a call: absolute, relative to the working directory, or below `~/`. Touches no content.
+    pub fn resolve(&self, written: &str) -> Result<Resolved, WorkspaceError> {
+        if written.is_empty() {
+            return Err(WorkspaceError::Empty);
+        }
+        let plain = self.expand(written)?;
+        let (path, exists) = real_path(&self.cwd().join(plain))?;
+        Ok(Resolved { place: self.place_of(&path), path, written: written.into(), exists })
+    }
+
+    fn expand(&self, written: &str) -> Result<PathBuf, WorkspaceError> {
+        let Some(rest) = written.strip_prefix('~') else { return Ok(PathBuf::from(written)) };
+        // A file may be called `~backup`: it is written `./~backup` then.
+        let (Some(home), true) = (&self.0.home, rest.is_empty() || rest.starts_with('/')) else {
+            return Err(WorkspaceError::Tilde { path: written.into() });
+        };
+        Ok(home.join(rest.trim_start_matches('/')))
+    }
+}
+
+/// The absolute path `from` without links, and whether it exists.
+fn real_path(from: &Path) -> Result<(PathBuf, bool), WorkspaceError> {
+    let mut todo: Vec<OsString> = Vec::new();
+    push_parts(&mut todo, from);
+    let mut real = PathBuf::from("/");
+    let mut links = 0;
+    while let Some(part) = todo.pop() {
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(&part);
+        match fs::symlink_metadata(&next) {
+            Ok(meta) if meta.file_type().is_symlink() => {
+                links += 1;
+                if links > MOST_LINKS {
+                    return Err(WorkspaceError::Loop(from.to_path_buf()));
+                }
+                let target = fs::read_link(&next).map_err(|e| WorkspaceError::from_io(&next, e))?;
+                if target.is_absolute() {
+                    real = PathBuf::from("/");
+                }
+                push_parts(&mut todo, &target);
+            }
+            Ok(meta) => {
+                if !meta.is_dir() && !todo.is_empty() {
+                    return Err(WorkspaceError::NotDirectory(next));
+                }
+                real = next;
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return missing(next, todo).map(|p| (p, false)),
+            Err(e) => return Err(WorkspaceError::from_io(&next, e)),
+        }
+    }
+    Ok((real, true))
+}
+
+/// Nothing below a missing directory can be a link, so the rest is taken as it is; `..` there means nothing.
+fn missing(mut path: PathBuf, mut todo: Vec<OsString>) -> Result<PathBuf, WorkspaceError> {
+    while let Some(part) = todo.pop() {
+        if part == ".." {
+            return Err(WorkspaceError::Missing(path));
+        }
+        path.push(part);
+    }
+    Ok(path)
+}
+
+fn push_parts(todo: &mut Vec<OsString>, path: &Path) {
+    let parts = path.components().filter_map(|c| match c {
+        Component::Normal(name) => Some(name.to_os_string()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    });
+    let parts: Vec<OsString> = parts.collect();
+    todo.extend(parts.into_iter().rev());
+}

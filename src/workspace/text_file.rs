@@ -1,0 +1,433 @@
+//! A text file as its bytes: lines, matches and replacements, with every byte outside a replacement left as it is.
+//!
+//! Nothing here decodes a whole file in order to change a part of it. A needle is encoded into the file's own
+//! encoding and looked for among the bytes; a line feed in it also matches CRLF; what is put in takes the line
+//! ends of its surroundings.
+
+use crate::text::{Detected, Encoding, LineEnd, LineEnds, NotText, Unencodable};
+use memchr::memmem;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+use thiserror::Error;
+
+#[derive(Clone, Debug)]
+pub struct TextFile {
+    bytes: Arc<Vec<u8>>,
+    detected: Detected,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EditError {
+    #[error("the text holds bytes that are not valid {encoding} (line {line}, shown as U+FFFD): replacing them would corrupt the file")]
+    Undecodable { encoding: Encoding, line: usize },
+    #[error("`{}` (U+{:04X}) does not exist in {}, the file's encoding", .0.character, u32::from(.0.character), .0.encoding)]
+    Unencodable(Unencodable),
+    #[error("the new text holds U+FFFD, which stands for bytes that could not be decoded")]
+    Placeholder,
+}
+
+/// A file with replacements made.
+#[derive(Clone, Debug)]
+pub struct Spliced {
+    pub bytes: Vec<u8>,
+    /// What was really replaced: byte ranges of the old content and the lengths of what took their place.
+    pub changes: Vec<(Range<usize>, usize)>,
+}
+
+/// The beginnings of a file's lines.
+#[derive(Clone, Debug)]
+pub struct LineIndex {
+    /// One more than there are lines when the last one has its end: what comes after it begins there.
+    starts: Vec<usize>,
+    end: usize,
+}
+
+impl LineIndex {
+    /// How many lines there are.
+    pub fn len(&self) -> usize {
+        let open = self.starts.last().is_some_and(|start| *start < self.end);
+        self.starts.len() - usize::from(!open)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The line that holds the byte at `offset`. The end of a file is in the line after its last line end, be
+    /// there one or not.
+    pub fn line_of(&self, offset: usize) -> usize {
+        self.starts.partition_point(|start| *start <= offset).saturating_sub(1)
+    }
+
+    /// The bytes of some lines.
+    pub fn bytes_of(&self, lines: &Range<usize>) -> Range<usize> {
+        let at = |line: usize| self.starts.get(line).copied().unwrap_or(self.end);
+        at(lines.start)..at(lines.end).max(at(lines.start))
+    }
+
+    /// The lines that a range of bytes touches.
+    pub fn lines_of(&self, span: &Range<usize>) -> Range<usize> {
+        let last = self.line_of(span.end.max(span.start + 1) - 1);
+        self.line_of(span.start)..last + 1
+    }
+}
+
+impl TextFile {
+    pub fn new(bytes: Arc<Vec<u8>>) -> Result<TextFile, NotText> {
+        let detected = Detected::of(&bytes)?;
+        Ok(TextFile { bytes, detected })
+    }
+
+    pub fn bytes(&self) -> &Arc<Vec<u8>> {
+        &self.bytes
+    }
+
+    pub fn detected(&self) -> Detected {
+        self.detected
+    }
+
+    pub fn encoding(&self) -> Encoding {
+        self.detected.encoding
+    }
+
+    /// The content without its byte order mark, decoded; borrowed where it is valid UTF-8.
+    pub fn text(&self) -> Cow<'_, str> {
+        self.encoding().decode(self.part(self.detected.mark..self.bytes.len()))
+    }
+
+    pub fn part(&self, range: Range<usize>) -> &[u8] {
+        self.bytes.get(range).unwrap_or_default()
+    }
+
+    /// How many lines: line ends, and one more if something follows the last.
+    pub fn line_count(&self) -> usize {
+        let ends = self.ends_before(self.bytes.len());
+        ends + usize::from(!self.ends_with_newline() && self.bytes.len() > self.detected.mark)
+    }
+
+    pub fn ends_with_newline(&self) -> bool {
+        self.bytes.ends_with(self.encoding().line_feed())
+    }
+
+    /// The (0-based) line that holds the byte at `offset`.
+    pub fn line_of(&self, offset: usize) -> usize {
+        self.ends_before(offset)
+    }
+
+    /// The lines that a range of bytes touches.
+    pub fn lines_of(&self, span: &Range<usize>) -> Range<usize> {
+        let first = self.line_of(span.start);
+        let within = self.part(span.start..span.end.max(span.start + 1) - 1);
+        first..first + line_feeds(within, self.encoding(), span.start) + 1
+    }
+
+    /// The bytes of each line, its end included, beginning with line `first`.
+    pub fn lines(&self, first: usize) -> impl Iterator<Item = Range<usize>> {
+        let mut at = self.start_of(first);
+        std::iter::from_fn(move || {
+            if at >= self.bytes.len() {
+                return None;
+            }
+            let end = self.next_feed(at).unwrap_or(self.bytes.len());
+            Some(std::mem::replace(&mut at, end)..end)
+        })
+    }
+
+    /// The byte at which a line begins; the end of the file for lines past it.
+    pub fn start_of(&self, line: usize) -> usize {
+        let mut at = self.detected.mark;
+        for _ in 0..line {
+            match self.next_feed(at) {
+                Some(next) => at = next,
+                None => return self.bytes.len(),
+            }
+        }
+        at
+    }
+
+    /// A line as text, without its end.
+    pub fn line_text(&self, line: &Range<usize>) -> Cow<'_, str> {
+        let encoding = self.encoding();
+        let bytes = self.part(line.clone());
+        let bytes = bytes.strip_suffix(encoding.line_feed()).map_or(bytes, |b| {
+            b.strip_suffix(encoding.carriage_return()).unwrap_or(b)
+        });
+        encoding.decode(bytes)
+    }
+
+    /// Lines `range` as text, ends included.
+    pub fn text_of_lines(&self, range: &Range<usize>) -> Cow<'_, str> {
+        let start = self.start_of(range.start);
+        let end = self.lines(range.start).take(range.len()).last().map_or(start, |l| l.end);
+        self.encoding().decode(self.part(start..end))
+    }
+
+    /// Where every line begins, for many questions about lines.
+    pub fn index(&self) -> LineIndex {
+        let starts = std::iter::once(self.detected.mark);
+        let unit = self.encoding().unit();
+        let after = feeds(&self.bytes, self.encoding(), 0).map(|at| at + unit);
+        let starts: Vec<usize> = starts.chain(after).collect();
+        LineIndex { starts, end: self.bytes.len() }
+    }
+
+    pub fn line_ends(&self) -> LineEnds {
+        match self.encoding().unit() {
+            1 => LineEnds::count(&self.bytes),
+            _ => LineEnds::count(self.text().as_bytes()),
+        }
+    }
+
+    /// Every place where `old` stands, overlapping ones too, at most `most` of them.
+    pub fn find(&self, old: &str, most: usize) -> Result<Vec<Range<usize>>, EditError> {
+        let old = old.replace("\r\n", "\n");
+        let Ok(needle) = Needle::new(&old, self.encoding()) else { return Ok(Vec::new()) };
+        let found = needle.find(self, most);
+        if found.is_empty() && self.detected.stray && old.contains('\u{FFFD}') {
+            let text = self.text().replace("\r\n", "\n");
+            if let Some(at) = text.find(&old) {
+                let before = text.get(..at).unwrap_or_default();
+                let line = before.matches('\n').count() + 1;
+                return Err(EditError::Undecodable { encoding: self.encoding(), line });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Replaces the text at `spans`, which are occurrences of `old` that do not overlap, by `new`.
+    pub fn splice(&self, spans: &[Range<usize>], old: &str, new: &str) -> Result<Spliced, EditError> {
+        if self.detected.stray && new.matches('\u{FFFD}').count() > old.matches('\u{FFFD}').count() {
+            return Err(EditError::Placeholder);
+        }
+        let own_end = if new.contains("\r\n") { LineEnd::CrLf } else { LineEnd::Lf };
+        let (old, new) = (old.replace("\r\n", "\n"), new.replace("\r\n", "\n"));
+        let mut changes = Vec::new();
+        let mut bytes = Vec::with_capacity(self.bytes.len() + new.len());
+        let mut kept = 0;
+        for span in spans {
+            let (range, put) = self.one_change(span, &old, &new, own_end)?;
+            bytes.extend_from_slice(self.part(kept..range.start));
+            bytes.extend_from_slice(&put);
+            kept = range.end;
+            changes.push((range, put.len()));
+        }
+        bytes.extend_from_slice(self.part(kept..self.bytes.len()));
+        Ok(Spliced { bytes, changes })
+    }
+
+    /// The smallest run of lines in `span` that differs between `old` and `new`, and the bytes that take its place.
+    fn one_change(&self, span: &Range<usize>, old: &str, new: &str, own_end: LineEnd) -> Result<(Range<usize>, Vec<u8>), EditError> {
+        let encoding = self.encoding();
+        let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
+        let shared = old.len().min(new.len()) - 1;
+        let head = old.iter().zip(&new).take(shared).take_while(|(a, b)| a == b).count();
+        let tails = old.iter().rev().zip(new.iter().rev());
+        let tail = tails.take(shared - head).take_while(|(a, b)| a == b).count();
+        let places = self.segments(span, &old)?;
+        let last = old.len() - 1 - tail;
+        let start = places.get(head).map_or(span.start, |p| p.start);
+        let end = places.get(last).map_or(span.end, |p| p.end);
+        let ends: Vec<LineEnd> = (head..last)
+            .filter_map(|at| Some(self.end_between(places.get(at)?.end, places.get(at + 1)?.start)))
+            .collect();
+        let usual = ends.last().copied().or_else(|| self.end_around(start, end)).unwrap_or(own_end);
+        let mut put = Vec::new();
+        for (at, segment) in new.get(head..new.len() - tail).unwrap_or_default().iter().enumerate() {
+            if at > 0 {
+                let line_end = ends.get(at - 1).copied().unwrap_or(usual);
+                put.extend_from_slice(&encoding.encode(line_end.as_str()).map_err(EditError::Unencodable)?);
+            }
+            put.extend_from_slice(&encoding.encode(segment).map_err(EditError::Unencodable)?);
+        }
+        Ok((start..end, put))
+    }
+
+    /// Where each of the lines of `old` lies in `span`.
+    fn segments(&self, span: &Range<usize>, old: &[&str]) -> Result<Vec<Range<usize>>, EditError> {
+        let mut at = span.start;
+        let mut places = Vec::with_capacity(old.len());
+        for segment in old {
+            let end = at + self.encoding().encode(segment).map_err(EditError::Unencodable)?.len();
+            places.push(at..end);
+            at = self.after_line_end(end).unwrap_or(end);
+        }
+        Ok(places)
+    }
+
+    fn end_between(&self, from: usize, to: usize) -> LineEnd {
+        if to - from > self.encoding().unit() { LineEnd::CrLf } else { LineEnd::Lf }
+    }
+
+    /// How the lines around a change end: its own last line, else the one before it, else the first of the file.
+    fn end_around(&self, start: usize, end: usize) -> Option<LineEnd> {
+        let encoding = self.encoding();
+        let feed_at = |range: Range<usize>, rev: bool| {
+            let (bytes, base) = (self.part(range.clone()), range.start);
+            let mut all = feeds(bytes, encoding, base);
+            if rev { all.next_back() } else { all.next() }.map(|at| at + base)
+        };
+        let line_end = |feed: usize| {
+            let before = feed.checked_sub(encoding.unit()).map_or(&[][..], |at| self.part(at..feed));
+            if before == encoding.carriage_return() { LineEnd::CrLf } else { LineEnd::Lf }
+        };
+        feed_at(end..self.bytes.len(), false).or_else(|| feed_at(0..start, true)).map(line_end)
+    }
+
+    /// The position after the line end at `at`, if one is there.
+    fn after_line_end(&self, at: usize) -> Option<usize> {
+        let encoding = self.encoding();
+        let rest = self.part(at..self.bytes.len());
+        let after = rest.strip_prefix(encoding.carriage_return()).and_then(|r| r.strip_prefix(encoding.line_feed()));
+        let after = after.or_else(|| rest.strip_prefix(encoding.line_feed()))?;
+        Some(self.bytes.len() - after.len())
+    }
+
+    fn ends_before(&self, offset: usize) -> usize {
+        line_feeds(self.part(0..offset.min(self.bytes.len())), self.encoding(), 0)
+    }
+
+    fn next_feed(&self, from: usize) -> Option<usize> {
+        let encoding = self.encoding();
+        let next = feeds(self.part(from..self.bytes.len()), encoding, from).next();
+        next.map(|at| from + at + encoding.unit())
+    }
+
+    /// True when no character begins before `at` and ends after it.
+    fn at_boundary(&self, at: usize) -> bool {
+        let encoding = self.encoding();
+        if !at.is_multiple_of(encoding.unit()) {
+            return false;
+        }
+        if encoding.ambiguous_step(b"a") == 0 {
+            return true;
+        }
+        let line = memchr::memrchr(b'\n', self.part(0..at)).map_or(0, |feed| feed + 1);
+        let mut here = line;
+        while here < at {
+            here += encoding.ambiguous_step(self.part(here..self.bytes.len()));
+        }
+        here == at
+    }
+}
+
+/// Positions of line feeds in a part of a file that begins at byte `base` of it.
+fn feeds(bytes: &[u8], encoding: Encoding, base: usize) -> impl DoubleEndedIterator<Item = usize> {
+    let (unit, feed) = (encoding.unit(), encoding.line_feed());
+    let shift = if encoding == Encoding::Utf16Be { 1 } else { 0 };
+    memchr::memchr_iter(b'\n', bytes).filter_map(move |at| {
+        let at = at.checked_sub(shift)?;
+        let whole = unit == 1 || (base + at).is_multiple_of(unit) && bytes.get(at..at + unit) == Some(feed);
+        whole.then_some(at)
+    })
+}
+
+fn line_feeds(bytes: &[u8], encoding: Encoding, base: usize) -> usize {
+    match encoding.unit() {
+        1 => memchr::memchr_iter(b'\n', bytes).count(),
+        _ => feeds(bytes, encoding, base).count(),
+    }
+}
+
+/// A text to look for, line by line in the file's encoding.
+struct Needle {
+    segments: Vec<Vec<u8>>,
+    /// The longest segment: the one worth searching for.
+    anchor: usize,
+}
+
+impl Needle {
+    fn new(old: &str, encoding: Encoding) -> Result<Needle, Unencodable> {
+        let segments: Result<Vec<Vec<u8>>, Unencodable> =
+            old.split('\n').map(|s| encoding.encode(s).map(Cow::into_owned)).collect();
+        let segments = segments?;
+        let longest = segments.iter().enumerate().max_by_key(|(at, s)| (s.len(), std::cmp::Reverse(*at)));
+        let anchor = longest.map_or(0, |(at, _)| at);
+        Ok(Needle { segments, anchor })
+    }
+
+    fn find(&self, file: &TextFile, most: usize) -> Vec<Range<usize>> {
+        let empty = Vec::new();
+        let anchor = self.segments.get(self.anchor).unwrap_or(&empty);
+        let mut found = Vec::new();
+        if anchor.is_empty() {
+            self.find_empty_lines(file, most, &mut found);
+            return found;
+        }
+        let finder = memmem::Finder::new(anchor);
+        let mut from = 0;
+        while let Some(at) = finder.find(file.part(from..file.bytes.len())) {
+            let at = from + at;
+            from = at + 1;
+            if file.at_boundary(at)
+                && let Some(span) = self.around(file, at)
+            {
+                found.push(span);
+                if found.len() >= most {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// A needle of line feeds alone: it begins at each line end that is followed by enough others.
+    fn find_empty_lines(&self, file: &TextFile, most: usize, found: &mut Vec<Range<usize>>) {
+        if self.segments.len() < 2 {
+            return;
+        }
+        let unit = file.encoding().unit();
+        for feed in feeds(&file.bytes, file.encoding(), 0) {
+            let returned = feed.checked_sub(unit).filter(|at| file.part(*at..feed) == file.encoding().carriage_return());
+            let start = returned.unwrap_or(feed);
+            if let Some(end) = self.forward(file, start, 0) {
+                found.push(start..end);
+                if found.len() >= most {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The whole span, given that the anchor stands at `at`.
+    fn around(&self, file: &TextFile, at: usize) -> Option<Range<usize>> {
+        let end = self.forward(file, at, self.anchor)?;
+        let mut starts = vec![at];
+        for segment in self.segments.iter().take(self.anchor).rev() {
+            starts = starts.iter().flat_map(|start| before(file, *start, segment)).collect();
+        }
+        starts.first().map(|start| *start..end)
+    }
+
+    /// The end of the span, given that segment `from` begins at `at`.
+    fn forward(&self, file: &TextFile, mut at: usize, from: usize) -> Option<usize> {
+        for (number, segment) in self.segments.iter().enumerate().skip(from) {
+            if number > from {
+                at = file.after_line_end(at)?;
+            }
+            let rest = file.part(at..file.bytes.len());
+            if !rest.starts_with(segment) {
+                return None;
+            }
+            at += segment.len();
+        }
+        Some(at)
+    }
+}
+
+/// Where `segment` begins, if it and a line end stand right before `at`: with CRLF first, then with LF alone, for
+/// a segment whose own last character is a carriage return.
+fn before(file: &TextFile, at: usize, segment: &[u8]) -> Vec<usize> {
+    let encoding = file.encoding();
+    let Some(head) = file.part(0..at).strip_suffix(encoding.line_feed()) else { return Vec::new() };
+    let returned = head.strip_suffix(encoding.carriage_return());
+    let ends = returned.into_iter().chain(std::iter::once(head));
+    let starts = ends.filter_map(|h| h.strip_suffix(segment)).map(<[u8]>::len);
+    let mut starts: Vec<usize> = starts.filter(|s| file.at_boundary(*s)).collect();
+    starts.dedup();
+    starts
+}
+
+#[cfg(test)]
+#[path = "text_file_tests.rs"]
+mod tests;

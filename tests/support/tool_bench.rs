@@ -1,0 +1,147 @@
+//! A bench for tools: a temporary directory, an environment, a policy that says yes.
+
+use placet::conversation::{CallId, Input, Outcome, Part, text_of};
+use placet::permission::{Decision, Mode, ModeCell, Policy};
+use placet::session::Scratchpads;
+use placet::tools::{CommandSettings, Env, Limits, Output, Progress, Registry, RunCtx, Sight};
+use placet::workspace::{Ledger, Workspace};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+pub struct Bench {
+    pub dir: tempfile::TempDir,
+    pub root: PathBuf,
+    pub env: Arc<Env>,
+    pub registry: Registry,
+    pub cancel: CancellationToken,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Bench {
+    pub fn new() -> Bench {
+        Bench::with_limits(Limits::default())
+    }
+
+    pub fn with_limits(limits: Limits) -> Bench {
+        let dir = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(dir.path()).unwrap().join("work");
+        std::fs::create_dir(&root).unwrap();
+        let env = Env {
+            workspace: Workspace::new(root.clone(), Vec::new()).unwrap(),
+            ledger: Mutex::new(Ledger::default()),
+            scratchpads: Arc::new(Scratchpads::in_memory()),
+            limits,
+            commands: CommandSettings {
+                supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")),
+                timeout: Duration::from_secs(20),
+                withheld: vec!["PLACET_TEST_KEY".into()],
+            },
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        Bench { dir, root, env: Arc::new(env), registry: Registry::native(), cancel: CancellationToken::new(), runtime }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// A directory beside the workspace: outside of it.
+    pub fn outside(&self, name: &str) -> PathBuf {
+        self.root.parent().unwrap().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        String::from_utf8(self.bytes(name)).unwrap()
+    }
+
+    /// Plans, asks the policy (whose person says yes to everything), prepares and runs.
+    pub fn call(&self, tool: &str, input: Value) -> Got {
+        self.runtime.block_on(self.call_async(tool, input))
+    }
+
+    pub async fn call_async(&self, tool: &str, input: Value) -> Got {
+        match self.try_call(tool, input, |_| {}).await {
+            Ok(output) => Got(output),
+            Err(message) => Got(Output {
+                outcome: Outcome::Failed,
+                for_model: vec![Part::text(message)],
+                for_person: placet::tools::Summary::line(""),
+            }),
+        }
+    }
+
+    /// As [`Bench::call`], with something happening between the preview and the run.
+    pub fn call_with(&self, tool: &str, input: Value, between: impl FnOnce(&Path)) -> Got {
+        let done = self.runtime.block_on(self.try_call(tool, input, between));
+        Got(done.unwrap_or_else(|m| panic!("{m}")))
+    }
+
+    async fn try_call(&self, tool: &str, input: Value, between: impl FnOnce(&Path)) -> Result<Output, String> {
+        let mut plan = self.registry.plan(tool, &Input::Object(input), &self.env).map_err(|e| e.for_model())?;
+        let policy = Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), self.env.workspace.roots().to_vec());
+        let (permit, sight) = match policy.decide(&CallId::new("c"), tool, plan.reach()) {
+            Decision::Allow(permit) => (permit, Sight::Everywhere),
+            Decision::Ask(question) => (question.allow(), Sight::InsideOnly),
+            Decision::Deny(denial) => return Err(denial.reason),
+        };
+        plan.prepare(&self.env, sight).map_err(|e| e.for_model())?;
+        between(&self.root);
+        let ctx = RunCtx { env: self.env.clone(), cancel: self.cancel.clone(), progress: Progress::silent() };
+        Ok(plan.run(permit, ctx).await)
+    }
+
+    pub fn runtime(&self) -> &tokio::runtime::Runtime {
+        &self.runtime
+    }
+
+    pub fn pad(&self, name: &str) -> String {
+        match self.env.scratchpads.get(name).unwrap() {
+            placet::session::Entry::Text(text) => text,
+            placet::session::Entry::Image(image) => panic!("{name} is {}", image.describe()),
+        }
+    }
+
+    /// The names in the workspace's directory, for "no stray files".
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.root).unwrap();
+        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+/// A result, with the questions tests ask of it.
+#[derive(Debug)]
+pub struct Got(pub Output);
+
+impl Got {
+    pub fn body(&self) -> String {
+        text_of(&self.0.for_model)
+    }
+
+    #[track_caller]
+    pub fn done(self) -> String {
+        assert_eq!(self.0.outcome, Outcome::Done, "{}", self.body());
+        self.body()
+    }
+
+    #[track_caller]
+    pub fn failed(self) -> String {
+        assert_eq!(self.0.outcome, Outcome::Failed, "{}", self.body());
+        self.body()
+    }
+}
