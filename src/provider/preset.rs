@@ -102,7 +102,7 @@ const PRESETS: [Preset; 14] = [
     Preset {
         wire: Wire::OpenAiChat(Quirks {
             output_limit: OutputLimit::MaxCompletionTokens,
-            system_role: SystemRole::Developer,
+            system_role: SystemRole::System,
         }),
         default_model: Some("gpt-5"),
         ..remote("openai", "https://api.openai.com/v1", "OPENAI_API_KEY")

@@ -8,3 +8,4 @@ mod provider_live;
 
 mod tool_edit;
 mod tool_read;
+mod provider_offline;

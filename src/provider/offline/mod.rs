@@ -1,0 +1,54 @@
+//! The built-in provider: no model, no network, and honest about it.
+//!
+//! It understands the plain requests of one table, [`grammar`], and turns them into the tool calls a model would
+//! make. What it answers is a pure function of the conversation, so demonstrations, documentation and tests give the
+//! same every time; and what it does not understand it says, and then does nothing at all.
+
+mod grammar;
+mod pattern;
+mod report;
+mod script;
+mod segment;
+
+pub use grammar::{GrammarRow, grammar};
+pub use script::next;
+
+use super::flow::flow;
+use super::telling;
+use super::{AnswerStream, Provider, Request};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The provider. Two of them are the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Offline {
+    pause: Duration,
+}
+
+impl Offline {
+    /// Answers as fast as it is read.
+    pub fn new() -> Offline {
+        Offline::default()
+    }
+
+    /// Waits `pause` before each piece of text, to be looked at.
+    pub fn paced(pause: Duration) -> Offline {
+        Offline { pause }
+    }
+}
+
+impl Provider for Offline {
+    fn name(&self) -> &str {
+        "offline"
+    }
+
+    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+        let pause = self.pause;
+        flow(move |emit| async move {
+            let mut answer = next(&request.messages);
+            answer.model.clone_from(&request.model.name);
+            answer.usage = telling::estimate(&request, &answer);
+            telling::tell(answer, pause, &cancel, &emit).await;
+        })
+    }
+}

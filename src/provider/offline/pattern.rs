@@ -1,0 +1,153 @@
+//! Patterns of requests, such as `replace OLD with NEW in FILE [everywhere]`, and how words are held against them.
+//!
+//! Small words stand for themselves, capitals take one word or one quoted text, `[...]` may be left out. Three kinds
+//! of capitals take more: a name that ends in `S` a list (`a, b and c`); `COMMAND` and `ARGUMENTS` everything to the
+//! end, as typed. `FROM`, `TO` and `COUNT` take numbers only. A colon at the end of a capital belongs to the request.
+
+use super::segment::Word;
+
+/// What the capitals took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Taken(Vec<(&'static str, Vec<String>)>, Vec<&'static str>);
+
+impl Taken {
+    /// What the capital `name` took; empty where it took nothing.
+    pub(super) fn one(&self, name: &str) -> &str {
+        self.all(name).first().map(String::as_str).unwrap_or_default()
+    }
+
+    pub(super) fn all(&self, name: &str) -> &[String] {
+        self.0.iter().find(|(n, _)| *n == name).map_or(&[], |(_, taken)| taken.as_slice())
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(n, _)| *n == name)
+    }
+
+    pub(super) fn number(&self, name: &str) -> u64 {
+        self.one(name).parse().unwrap_or_default()
+    }
+
+    /// True where the small word `word` was said.
+    pub(super) fn said(&self, word: &str) -> bool {
+        self.1.contains(&word)
+    }
+}
+
+/// Holds `words` against `pattern`. All of both must be used up.
+pub(super) fn hold(pattern: &'static str, words: &[Word<'_>]) -> Option<Taken> {
+    let parts = parts(pattern);
+    let mut taken = Taken::default();
+    held(&parts, words, &mut taken).then_some(taken)
+}
+
+/// The first small word of a pattern: its verb.
+pub(super) fn verb(pattern: &'static str) -> &'static str {
+    pattern.split(' ').next().unwrap_or_default()
+}
+
+#[derive(Clone, Debug)]
+enum Piece {
+    Small(&'static str),
+    Capital { name: &'static str, colon: bool },
+    Optional(Vec<Piece>),
+}
+
+fn parts(pattern: &'static str) -> Vec<Piece> {
+    let mut out = Vec::new();
+    let mut optional: Option<Vec<Piece>> = None;
+    for token in pattern.split(' ') {
+        let opens = token.starts_with('[');
+        let closes = token.ends_with(']');
+        let bare = token.trim_matches(['[', ']']);
+        if opens {
+            optional = Some(Vec::new());
+        }
+        optional.as_mut().unwrap_or(&mut out).push(piece(bare));
+        if closes && let Some(group) = optional.take() {
+            out.push(Piece::Optional(group));
+        }
+    }
+    out
+}
+
+fn piece(token: &'static str) -> Piece {
+    let name = token.strip_suffix(':').unwrap_or(token);
+    if name.chars().all(|c| c.is_ascii_uppercase()) {
+        Piece::Capital { name, colon: name.len() != token.len() }
+    } else {
+        Piece::Small(token)
+    }
+}
+
+fn held(pieces: &[Piece], words: &[Word<'_>], taken: &mut Taken) -> bool {
+    let Some((piece, more)) = pieces.split_first() else { return words.is_empty() };
+    match piece {
+        Piece::Optional(group) => {
+            let before = taken.clone();
+            let with: Vec<Piece> = group.iter().chain(more).cloned().collect();
+            if held(&with, words, taken) {
+                return true;
+            }
+            *taken = before;
+            held(more, words, taken)
+        }
+        Piece::Small(small) => match words.split_first() {
+            Some((word, rest)) if !word.quoted && word.text.eq_ignore_ascii_case(small) => {
+                taken.1.push(small);
+                held(more, rest, taken)
+            }
+            _ => false,
+        },
+        Piece::Capital { name: name @ ("COMMAND" | "ARGUMENTS"), .. } => match words {
+            [only] if only.quoted => take(taken, name, only.text.clone(), more, &[]),
+            [first, ..] => take(taken, name, first.rest.trim_end().to_string(), more, &[]),
+            [] => false,
+        },
+        Piece::Capital { name, .. } if name.ends_with('S') => list(name, words, more, taken),
+        Piece::Capital { name, colon } => {
+            let Some((word, rest)) = words.split_first() else { return false };
+            let text = match colon {
+                true => word.text.strip_suffix(':').filter(|_| !word.quoted),
+                false => Some(word.text.as_str()),
+            };
+            let Some(text) = text.filter(|text| !text.is_empty() || word.quoted) else { return false };
+            let fits = !matches!(*name, "FROM" | "TO" | "COUNT") || text.parse::<u32>().is_ok();
+            fits && take(taken, name, text.to_string(), more, rest)
+        }
+    }
+}
+
+fn take(taken: &mut Taken, name: &'static str, text: String, more: &[Piece], rest: &[Word<'_>]) -> bool {
+    taken.0.push((name, vec![text]));
+    held(more, rest, taken)
+}
+
+/// A list: words joined by commas or "and", as many as there are.
+fn list(name: &'static str, words: &[Word<'_>], more: &[Piece], taken: &mut Taken) -> bool {
+    let mut found = Vec::new();
+    let mut rest = words;
+    while let Some((word, after)) = rest.split_first() {
+        let bare = if word.quoted { Some(word.text.as_str()) } else { word.text.strip_suffix(',') };
+        found.push(bare.unwrap_or(&word.text).to_string());
+        let mut joined = !word.quoted && bare.is_some();
+        rest = after;
+        for joint in [",", "and"] {
+            if let Some((next, after)) = rest.split_first()
+                && !next.quoted
+                && next.text.eq_ignore_ascii_case(joint)
+            {
+                rest = after;
+                joined = true;
+            }
+        }
+        if !joined {
+            break;
+        }
+    }
+    if found.is_empty() || found.iter().any(String::is_empty) {
+        return false;
+    }
+    taken.0.push((name, found));
+    held(more, rest, taken)
+}

@@ -1,0 +1,147 @@
+//! What the offline provider says. Every word is about what really happened; nothing pretends to be thought.
+
+use super::grammar::GrammarRow;
+use crate::conversation::{Call, CallResult, Outcome, Part};
+use serde_json::Value;
+
+/// A call and what came of it.
+pub(super) struct Found<'m> {
+    pub(super) call: &'m Call,
+    pub(super) result: &'m CallResult,
+}
+
+/// The most of one result that is repeated; the whole of it stands above the answer anyway.
+const MOST_LINES: usize = 60;
+const MOST_BYTES: usize = 6000;
+
+const WHO: &str = "I am the built-in offline provider, not a model";
+
+pub(super) fn not_understood() -> String {
+    format!(
+        "{WHO}: I understand plain requests such as `show FILE`, `search TEXT in DIR` or `run COMMAND`, and `help` \
+         lists them all. For a real model set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, or start with `--provider` \
+         and `--model`."
+    )
+}
+
+pub(super) fn misread(request: &str, near: &[&'static str]) -> String {
+    if near.is_empty() {
+        return not_understood();
+    }
+    let patterns: Vec<String> = near.iter().map(|p| format!("`{p}`")).collect();
+    let request: String = request.chars().take(80).collect();
+    format!("I did nothing, because I do not understand `{request}`. I know: {}.", patterns.join(", "))
+}
+
+pub(super) fn open_quote(request: &str) -> String {
+    let request: String = request.chars().take(80).collect();
+    format!("I did nothing, because a quote is not closed in `{request}`.")
+}
+
+pub(super) fn nothing_to_save() -> String {
+    "There is nothing to save yet.".into()
+}
+
+pub(super) fn reading_first() -> String {
+    "The change needs the file as it is now; I read it and then try again.".into()
+}
+
+pub(super) fn help(rows: &[GrammarRow]) -> String {
+    let mut out = format!("{WHO}. I understand these requests; words in capitals are yours.\n\n");
+    for row in rows {
+        out.push_str(&format!("- `{}`, as in `{}`\n", row.pattern, row.example));
+    }
+    out.push_str(
+        "\nJoin requests with `;` or a line break to have them done at once, with ` and then ` one after the other. \
+         Texts and names with spaces go in double quotes, where `\\n`, `\\t`, `\\\"` and `\\\\` are understood. \
+         `run` and `call` take the rest of their line.\n",
+    );
+    out
+}
+
+/// Everything that was found, in order.
+pub(super) fn all(found: &[Found<'_>], given_up: bool) -> String {
+    let mut out = String::new();
+    for found in found {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&one(found));
+    }
+    if given_up {
+        out.push_str("\nWhat came after that was not done.\n");
+    }
+    out
+}
+
+/// True for an answer that [`all`] wrote: it repeats results and adds nothing.
+pub(super) fn is_report(text: &str) -> bool {
+    text.starts_with("`") || text.starts_with("Not done: `") || text.starts_with("Stopped: `")
+}
+
+fn one(found: &Found<'_>) -> String {
+    let name = label(found.call);
+    let body = found.result.body();
+    let body = body.trim_end();
+    match found.result.outcome {
+        Outcome::Denied => return format!("Not done: `{name}`: {}\n", shortened(body).0),
+        Outcome::Interrupted => return format!("Stopped: `{name}`: {}\n", shortened(body).0),
+        Outcome::Failed if !body.contains('\n') => return format!("`{name}` failed: {body}\n"),
+        _ => {}
+    }
+    let pictures = found.result.parts.iter().filter_map(|part| match part {
+        Part::Image(image) => Some(image.describe()),
+        Part::Text { .. } => None,
+    });
+    let mut out = String::new();
+    let failed = if found.result.is_error() { " failed" } else { "" };
+    if body.is_empty() {
+        out.push_str(&format!("`{name}`{failed}: no output\n"));
+    } else {
+        let (shown, more) = shortened(body);
+        let fence = fence(shown);
+        out.push_str(&format!("`{name}`{failed}:\n\n{fence}text\n{shown}\n{fence}\n"));
+        if more > 0 {
+            out.push_str(&format!("... and {more} more lines, above in full.\n"));
+        }
+    }
+    for picture in pictures {
+        out.push_str(&format!("A picture: {picture}. Nobody here can see it.\n"));
+    }
+    out
+}
+
+/// The call by its tool and the argument that names its object.
+fn label(call: &Call) -> String {
+    let input = call.input.to_replay();
+    let object = ["path", "command", "pattern", "name"].into_iter().find_map(|key| input.get(key)?.as_str());
+    let action = input.get("action").and_then(Value::as_str);
+    let words: Vec<&str> = [Some(call.name.as_str()), action, object].into_iter().flatten().collect();
+    let line = words.join(" ").replace(['\n', '`'], " ");
+    match line.char_indices().nth(100) {
+        Some((end, _)) => format!("{}...", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+/// The beginning of a text, and how many lines are left out.
+fn shortened(text: &str) -> (&str, usize) {
+    let mut end = 0;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        if number == MOST_LINES || end + line.len() > MOST_BYTES && end > 0 {
+            let left = text.get(end..).unwrap_or_default().lines().count();
+            return (text.get(..end).unwrap_or_default().trim_end(), left);
+        }
+        end += line.len();
+    }
+    match text.char_indices().map(|(at, _)| at).find(|at| *at >= MOST_BYTES) {
+        Some(cut) if !text.contains('\n') => (text.get(..cut).unwrap_or_default(), 1),
+        _ => (text, 0),
+    }
+}
+
+/// A fence longer than any within.
+fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    "`".repeat(longest.max(2) + 1)
+}

@@ -1,0 +1,215 @@
+//! What the offline provider does next: a pure function of the conversation.
+//!
+//! The newest thing the person said is read as rounds of calls. The answers and results since then are walked
+//! through again from the beginning, so no state is kept anywhere and a resumed session goes on where it was. Each
+//! answer uses up one round and a refused edit adds two rounds at most once, so it always comes to an end.
+
+use super::grammar::{self, Planned, Wish};
+use super::report::{self, Found};
+use super::segment::{Quotes, segments, takes_the_line, words};
+use crate::conversation::{
+    Answer, Block, Call, CallId, CallResult, Input, Message, Outcome, Part, StopReason,
+};
+use serde_json::{Value, json};
+use std::collections::{HashSet, VecDeque};
+
+/// The answer to `messages`; its `usage` and `model` are left to the caller.
+pub fn next(messages: &[Message]) -> Answer {
+    let said = messages.iter().rposition(|m| matches!(m, Message::User { .. }));
+    let (Some(at), Some(Message::User { parts })) = (said, said.and_then(|at| messages.get(at))) else {
+        return say(report::not_understood());
+    };
+    let (before, since) = messages.split_at(at);
+    match read(parts) {
+        Ok(rounds) => Walk::new(rounds, before).answer(since.get(1..).unwrap_or_default()),
+        Err(words) => say(words),
+    }
+}
+
+/// Calls of one answer.
+#[derive(Clone, Debug)]
+enum Round {
+    Calls { calls: Vec<Planned>, needs_success: bool, because: Option<String> },
+    SaveThat(String),
+    Help,
+}
+
+/// The rounds that a message asks for. All of it must be understood, or nothing is done. The message may hold other
+/// text besides, such as attached files: the part that is understood is the one that counts.
+fn read(parts: &[Part]) -> Result<VecDeque<Round>, String> {
+    let mut first_error = None;
+    for text in parts.iter().filter_map(Part::as_text) {
+        match read_text(text) {
+            Ok(rounds) if !rounds.is_empty() => return Ok(rounds),
+            Ok(_) => {}
+            Err(error) => first_error = first_error.or(Some(error)),
+        }
+    }
+    Err(first_error.unwrap_or_else(report::not_understood))
+}
+
+fn read_text(text: &str) -> Result<VecDeque<Round>, String> {
+    let mut rounds: VecDeque<Round> = VecDeque::new();
+    for segment in segments(text) {
+        let (words, quotes) = words(segment.text);
+        if quotes == Quotes::Open && !takes_the_line(segment.text) {
+            return Err(report::open_quote(segment.text));
+        }
+        let Some(wish) = grammar::wish(&words) else {
+            return Err(report::misread(segment.text, &grammar::near(&words)));
+        };
+        match (wish, rounds.back_mut()) {
+            (Wish::Calls(mut more), Some(Round::Calls { calls, .. })) if !segment.then => {
+                calls.append(&mut more)
+            }
+            (Wish::Calls(calls), _) => {
+                rounds.push_back(Round::Calls { calls, needs_success: segment.then, because: None });
+            }
+            (Wish::SaveThat(name), _) => rounds.push_back(Round::SaveThat(name)),
+            (Wish::Help, _) => rounds.push_back(Round::Help),
+        }
+    }
+    Ok(rounds)
+}
+
+/// The way through one message's rounds.
+struct Walk<'m> {
+    rounds: VecDeque<Round>,
+    before: &'m [Message],
+    found: Vec<Found<'m>>,
+    tried_again: HashSet<String>,
+    /// Something was refused or failed, and what depended on it is left undone.
+    given_up: bool,
+}
+
+impl<'m> Walk<'m> {
+    fn new(rounds: VecDeque<Round>, before: &'m [Message]) -> Walk<'m> {
+        Walk { rounds, before, found: Vec::new(), tried_again: HashSet::new(), given_up: false }
+    }
+
+    fn answer(mut self, since: &'m [Message]) -> Answer {
+        let mut helped = self.skip_help();
+        for pair in since.windows(2) {
+            if let [Message::Assistant(answer), Message::Results { results }] = pair {
+                self.rounds.pop_front();
+                self.look_at(answer, results);
+                helped |= self.skip_help();
+            }
+        }
+        match self.rounds.pop_front() {
+            Some(Round::Calls { calls, because, .. }) => asks(calls, because, self.id_base(since)),
+            Some(Round::SaveThat(name)) => match self.that(since) {
+                Some(content) => {
+                    let input = json!({"action": "write", "name": name, "content": content});
+                    let call = Planned { tool: "scratchpad".into(), input: Input::Object(input) };
+                    asks(vec![call], None, self.id_base(since))
+                }
+                None => say([report::all(&self.found, false), report::nothing_to_save()].concat()),
+            },
+            Some(Round::Help) | None => {
+                let found = report::all(&self.found, self.given_up);
+                let help = if helped { report::help(grammar::grammar()) } else { String::new() };
+                say([found, help].concat())
+            }
+        }
+    }
+
+    /// Help needs no call: it is part of the last answer.
+    fn skip_help(&mut self) -> bool {
+        let mut helped = false;
+        while matches!(self.rounds.front(), Some(Round::Help)) {
+            self.rounds.pop_front();
+            helped = true;
+        }
+        helped
+    }
+
+    fn look_at(&mut self, answer: &'m Answer, results: &'m [CallResult]) {
+        let mut reads: Vec<Planned> = Vec::new();
+        let mut again: Vec<Planned> = Vec::new();
+        let mut failed = false;
+        let automatic = answer.text() == report::reading_first();
+        for (call, result) in answer.calls().zip(results) {
+            match self.unread(call, result) {
+                Some(path) => {
+                    let read =
+                        Planned { tool: "read_file".into(), input: Input::Object(json!({"path": path})) };
+                    if !reads.contains(&read) {
+                        reads.push(read);
+                    }
+                    again.push(Planned { tool: call.name.clone(), input: call.input.clone() });
+                }
+                None => {
+                    failed |= result.is_error();
+                    if !automatic || result.is_error() {
+                        self.found.push(Found { call, result });
+                    }
+                }
+            }
+        }
+        if results.iter().any(|r| matches!(r.outcome, Outcome::Denied | Outcome::Interrupted)) {
+            self.give_up();
+            return;
+        }
+        if !again.is_empty() {
+            self.rounds.push_front(Round::Calls { calls: again, needs_success: true, because: None });
+            let because = Some(report::reading_first());
+            self.rounds.push_front(Round::Calls { calls: reads, needs_success: false, because });
+        } else if failed
+            && let Some(Round::Calls { needs_success: true, .. } | Round::SaveThat(_)) = self.rounds.front()
+        {
+            self.give_up();
+        }
+    }
+
+    fn give_up(&mut self) {
+        self.given_up = !self.rounds.is_empty();
+        self.rounds.clear();
+    }
+
+    /// The path to read first, where a change was refused for that and was not tried again before.
+    fn unread(&mut self, call: &Call, result: &CallResult) -> Option<String> {
+        const REASONS: [&str; 4] = ["has not been read", "read it first", "changed since", "read it again"];
+        let changes = matches!(call.name.as_str(), "edit_file" | "write_file");
+        let body = result.body();
+        let refused = result.outcome == Outcome::Failed && REASONS.iter().any(|reason| body.contains(reason));
+        let path = call.input.to_replay().get("path").and_then(Value::as_str).map(String::from)?;
+        let key = format!("{} {}", call.name, call.input.to_replay());
+        (changes && refused && self.tried_again.insert(key)).then_some(path)
+    }
+
+    /// What was found last, else what was said last: what "that" means.
+    fn that(&self, since: &'m [Message]) -> Option<String> {
+        since.iter().rev().chain(self.before.iter().rev()).find_map(|message| match message {
+            Message::Results { results } => {
+                let bodies: Vec<String> =
+                    results.iter().filter(|r| !r.is_error()).map(CallResult::body).collect();
+                Some(bodies.join("\n")).filter(|text| !text.trim().is_empty())
+            }
+            // An answer that only shows results is passed over for the results themselves.
+            Message::Assistant(answer) => {
+                let text = answer.text();
+                (!text.trim().is_empty() && !report::is_report(&text)).then_some(text)
+            }
+            Message::User { .. } => None,
+        })
+    }
+
+    /// Ids are numbered by message, so they are unique in the whole conversation.
+    fn id_base(&self, since: &[Message]) -> usize {
+        self.before.len() + since.len() + 1
+    }
+}
+
+fn asks(calls: Vec<Planned>, because: Option<String>, base: usize) -> Answer {
+    let text = because.map(|text| Block::Text { text });
+    let calls = calls.into_iter().enumerate().map(|(n, planned)| {
+        let id = CallId::new(format!("offline-{base}-{}", n + 1));
+        Block::Call(Call { id, name: planned.tool, input: planned.input })
+    });
+    Answer { blocks: text.into_iter().chain(calls).collect(), stop: StopReason::ToolUse, ..Answer::default() }
+}
+
+fn say(text: String) -> Answer {
+    Answer { blocks: vec![Block::Text { text }], stop: StopReason::EndTurn, ..Answer::default() }
+}

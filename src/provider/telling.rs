@@ -1,0 +1,110 @@
+//! An answer that exists already, told as a stream: in small pieces, in order, and cancelled like any other.
+
+use super::flow::Emit;
+use super::{ProviderError, Request, StreamEvent};
+use crate::conversation::{Answer, Block, Input, Message, Part, Usage};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// About how many bytes one piece of text has.
+const PIECE: usize = 24;
+
+/// Sends `answer` piece by piece, with `pause` before each, and `Finished` at the end.
+pub(super) async fn tell(answer: Answer, pause: Duration, cancel: &CancellationToken, emit: &Emit) {
+    for event in events(&answer) {
+        if !pause.is_zero() {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+        if cancel.is_cancelled() {
+            return emit.fail(ProviderError::Cancelled).await;
+        }
+        emit.send(event).await;
+    }
+    emit.send(StreamEvent::Finished(answer)).await;
+}
+
+/// What a server would have streamed for `answer`, without `Finished`.
+fn events(answer: &Answer) -> Vec<StreamEvent> {
+    let mut out = Vec::new();
+    for block in &answer.blocks {
+        match block {
+            Block::Text { text } => out.extend(pieces(text).into_iter().map(StreamEvent::Text)),
+            Block::Thinking(thinking) => {
+                out.extend(pieces(&thinking.text).into_iter().map(StreamEvent::Thinking))
+            }
+            Block::Call(call) => {
+                out.push(StreamEvent::CallStarted { id: call.id.clone(), name: call.name.clone() });
+                let bytes = match &call.input {
+                    Input::Object(value) => value.to_string().len(),
+                    Input::Malformed { raw, .. } => raw.len(),
+                };
+                out.push(StreamEvent::CallArguments { bytes });
+            }
+        }
+    }
+    if !answer.usage.is_zero() {
+        out.push(StreamEvent::Usage(answer.usage));
+    }
+    out
+}
+
+/// `text` in pieces that end behind a space or a line break where there is one.
+fn pieces(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut piece = String::new();
+    for word in text.split_inclusive([' ', '\n']) {
+        piece.push_str(word);
+        if piece.len() >= PIECE {
+            out.push(std::mem::take(&mut piece));
+        }
+    }
+    if !piece.is_empty() {
+        out.push(piece);
+    }
+    out
+}
+
+/// Usage guessed at four bytes a token, for providers that count nothing.
+pub(super) fn estimate(request: &Request, answer: &Answer) -> Usage {
+    let fixed: usize =
+        request.tools.iter().map(|t| t.name.len() + t.description.len() + t.schema.to_string().len()).sum();
+    let said: usize = request.messages.iter().map(weight).sum();
+    let output = weigh_answer(answer);
+    Usage { input: tokens(request.system.len() + fixed + said), output: tokens(output), ..Usage::default() }
+}
+
+fn tokens(bytes: usize) -> u64 {
+    u64::try_from(bytes.div_ceil(4)).unwrap_or(u64::MAX)
+}
+
+fn weight(message: &Message) -> usize {
+    let parts = |parts: &[Part]| -> usize { parts.iter().filter_map(Part::as_text).map(str::len).sum() };
+    match message {
+        Message::User { parts: said } => parts(said),
+        Message::Assistant(answer) => weigh_answer(answer),
+        Message::Results { results } => results.iter().map(|r| parts(&r.parts)).sum(),
+    }
+}
+
+fn weigh_answer(answer: &Answer) -> usize {
+    let calls: usize = answer.calls().map(|c| c.name.len() + c.input.to_replay().to_string().len()).sum();
+    answer.text().len() + calls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pieces;
+
+    #[test]
+    fn pieces_are_small_and_lose_nothing() {
+        let text = "one two three four five six seven\neight \u{1F600}ninetenelevenTwelvethirteen\n\nend";
+        let parts = pieces(text);
+        assert!(parts.len() > 2);
+        assert_eq!(parts.concat(), text);
+        assert!(pieces("").is_empty());
+    }
+}

@@ -1,0 +1,281 @@
+//! The offline provider: every row of its table, and whole turns with tools played by hand.
+
+use futures_util::StreamExt;
+use placet::conversation::{
+    Answer, Call, CallResult, Image, Input, Message, Outcome, Part, StopReason, ToolSpec, Transcript,
+};
+use placet::provider::{
+    Capabilities, Model, Offline, Provider, ProviderError, Request, StreamEvent, grammar, next,
+};
+use serde_json::Value;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+fn calls(answer: &Answer) -> Vec<String> {
+    answer.calls().map(|c| format!("{} {}", c.name, c.input.to_replay())).collect()
+}
+
+fn asked(text: &str) -> Vec<String> {
+    calls(&next(&[Message::user(text)]))
+}
+
+/// Plays a turn to its end with `tool` in place of the tools; the rounds of calls, and the last text.
+fn turn(
+    transcript: &mut Transcript,
+    text: &str,
+    tool: impl Fn(&Call) -> CallResult,
+) -> (Vec<Vec<String>>, String) {
+    transcript.push(Message::user(text)).unwrap();
+    let mut rounds = Vec::new();
+    for _ in 0..20 {
+        let answer = next(transcript.messages());
+        transcript.push(Message::Assistant(answer.clone())).unwrap();
+        if answer.calls().next().is_none() {
+            assert_eq!(answer.stop, StopReason::EndTurn);
+            return (rounds, answer.text());
+        }
+        assert_eq!(answer.stop, StopReason::ToolUse);
+        rounds.push(calls(&answer));
+        transcript.push(Message::Results { results: answer.calls().map(&tool).collect() }).unwrap();
+    }
+    panic!("it does not end: {rounds:?}");
+}
+
+fn done(call: &Call) -> CallResult {
+    CallResult::text(call, Outcome::Done, format!("{} did it", call.name))
+}
+
+#[test]
+fn every_row_of_the_table_makes_the_calls_it_says() {
+    let before = [
+        Message::user("hi"),
+        Message::Assistant(Answer {
+            blocks: vec![placet::conversation::Block::Text { text: "what was said or found last".into() }],
+            ..Answer::default()
+        }),
+    ];
+    for row in grammar() {
+        let messages: Vec<Message> = before.iter().cloned().chain([Message::user(row.example)]).collect();
+        assert_eq!(calls(&next(&messages)), row.calls, "{}", row.example);
+    }
+    let patterns: Vec<&str> = grammar().iter().map(|row| row.pattern).collect();
+    for (k, pattern) in patterns.iter().enumerate() {
+        assert!(!patterns[..k].contains(pattern), "{pattern}");
+    }
+}
+
+#[test]
+fn every_tool_and_every_parameter_can_be_reached() {
+    let said: String = grammar().iter().flat_map(|row| row.calls).map(|c| format!("{c}\n")).collect();
+    let said = said + &asked("show a into scratchpad n; list . into scratchpad n; find *.rs into scratchpad n; search x into scratchpad n; overwrite f with \"x\" anyway").join("\n");
+    for (tool, parameters) in [
+        ("read_file", vec!["path", "offset", "limit", "pattern", "scratchpad"]),
+        (
+            "edit_file",
+            vec!["path", "old_string", "new_string", "insert_before", "insert_after", "replace_all"],
+        ),
+        ("write_file", vec!["path", "content", "mode", "force"]),
+        ("list_directory", vec!["path", "depth", "hidden", "scratchpad"]),
+        ("find_files", vec!["pattern", "path", "scratchpad"]),
+        (
+            "search_contents",
+            vec!["pattern", "path", "glob", "context", "literal", "files_only", "scratchpad"],
+        ),
+        ("run_command", vec!["command", "timeout_ms", "cwd", "stdin_scratchpad", "scratchpad"]),
+        (
+            "scratchpad",
+            vec!["action", "name", "content", "new_name", "names", "path", "old_string", "new_string"],
+        ),
+    ] {
+        for parameter in parameters {
+            let found = said
+                .lines()
+                .any(|l| l.starts_with(&format!("{tool} ")) && l.contains(&format!("\"{parameter}\":")));
+            assert!(found, "{tool} {parameter}");
+        }
+    }
+    // What no pattern says, raw arguments do: limits, wrong types, tools that do not exist.
+    let Some(call) = next(&[Message::user("call find_files {\"limit\":")]).calls().next().cloned() else {
+        panic!()
+    };
+    assert!(matches!(call.input, Input::Malformed { .. }));
+    assert_eq!(asked("call no_such_tool {\"a\":1}"), ["no_such_tool {\"a\":1}"]);
+}
+
+#[test]
+fn requests_are_joined_as_they_are_meant() {
+    assert_eq!(
+        asked("show a.txt and b.txt"),
+        [r#"read_file {"path":"a.txt"}"#, r#"read_file {"path":"b.txt"}"#]
+    );
+    assert_eq!(asked("show a.txt, b.txt and \"c d\"").len(), 3);
+    assert_eq!(asked("list; find *.rs\nsearch x").len(), 3);
+    assert_eq!(asked("SHOW a.txt"), [r#"read_file {"path":"a.txt"}"#]);
+    assert_eq!(asked("run echo 'it\"s'; ls"), [r#"run_command {"command":"echo 'it\"s'; ls"}"#]);
+    assert_eq!(asked("run \"a; b\"; list").len(), 2);
+    let mut transcript = Transcript::default();
+    let (rounds, text) = turn(&mut transcript, "show a and then run ls\nlist and then help", done);
+    assert_eq!(rounds.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
+    assert!(text.starts_with("`read_file a`:\n\n```text\nread_file did it\n```\n"), "{text}");
+    assert!(text.contains("- `replace OLD with NEW in FILE"), "{text}");
+}
+
+#[test]
+fn what_is_not_understood_is_said_and_nothing_is_done() {
+    for text in ["hello", "what is this?", ""] {
+        let answer = next(&[Message::user(text)]);
+        assert_eq!(answer.calls().count(), 0);
+        assert_eq!(answer.text().lines().count(), 1);
+        assert!(answer.text().contains("not a model"), "{}", answer.text());
+        assert!(answer.text().contains("`ANTHROPIC_API_KEY`"));
+    }
+    let answer = next(&[Message::user("show a.txt; replace \"a\" by \"b\" in f")]);
+    assert_eq!(answer.calls().count(), 0, "half a request is not carried out");
+    assert!(
+        answer.text().contains("`replace OLD with NEW in FILE [everywhere] [anyway]`"),
+        "{}",
+        answer.text()
+    );
+    let open = next(&[Message::user("create f with \"x")]);
+    assert!(open.text().contains("a quote is not closed"), "{}", open.text());
+    assert!(next(&[]).text().contains("not a model"));
+}
+
+#[test]
+fn other_parts_of_a_message_do_not_confuse_it() {
+    let picture = Image::new("image/png", 1, 1, "a.png", vec![1].into());
+    let parts = vec![Part::text("[the mode is now: read]"), Part::Image(picture), Part::text("show a.txt")];
+    assert_eq!(calls(&next(&[Message::User { parts }])), [r#"read_file {"path":"a.txt"}"#]);
+}
+
+#[test]
+fn an_edit_refused_for_not_having_read_reads_and_tries_once_more() {
+    let mut transcript = Transcript::default();
+    let seen = std::cell::Cell::new(0);
+    let (rounds, text) = turn(&mut transcript, "replace \"a\" with \"b\" in f; append \"c\" to f", |call| {
+        if call.name == "read_file" {
+            seen.set(seen.get() + 1);
+        }
+        if seen.get() > 0 {
+            return done(call);
+        }
+        CallResult::text(call, Outcome::Failed, "error: `f` has not been read\nhint: call read_file first")
+    });
+    let edits = [
+        r#"edit_file {"path":"f","old_string":"a","new_string":"b"}"#.to_string(),
+        r#"write_file {"path":"f","content":"c","mode":"append"}"#.to_string(),
+    ];
+    assert_eq!(rounds, [edits.to_vec(), vec![r#"read_file {"path":"f"}"#.to_string()], edits.to_vec()]);
+    assert!(!text.contains("has not been read") && text.contains("edit_file did it"), "{text}");
+
+    let never = |call: &Call| match call.name.as_str() {
+        "read_file" => done(call),
+        _ => CallResult::text(call, Outcome::Failed, "error: `f` has not been read"),
+    };
+    let (rounds, text) = turn(&mut Transcript::default(), "replace \"a\" with \"b\" in f", never);
+    assert_eq!(rounds.len(), 3, "once more and not for ever");
+    assert_eq!(text, "`edit_file f` failed: error: `f` has not been read\n");
+}
+
+#[test]
+fn failures_refusals_and_interrupts_are_said_as_they_are() {
+    let with = |outcome, words: &'static str| move |call: &Call| CallResult::text(call, outcome, words);
+    let failed = with(Outcome::Failed, "error: no such file: `a`");
+    let (rounds, text) = turn(&mut Transcript::default(), "show a and then list", failed);
+    assert_eq!(rounds.len(), 1);
+    assert_eq!(
+        text,
+        "`read_file a` failed: error: no such file: `a`\n\nWhat came after that was not done.\n"
+    );
+    let denied = with(Outcome::Denied, "the person said no");
+    let (rounds, text) = turn(&mut Transcript::default(), "run \"ls\" and then list", denied);
+    assert_eq!((rounds.len(), text.starts_with("Not done: `run_command ls`: the person said no")), (1, true));
+    let (_, text) = turn(&mut Transcript::default(), "run ls", with(Outcome::Interrupted, "stopped"));
+    assert_eq!(text, "Stopped: `run_command ls`: stopped\n");
+    let (_, text) = turn(&mut Transcript::default(), "run true", with(Outcome::Done, ""));
+    assert_eq!(text, "`run_command true`: no output\n");
+}
+
+#[test]
+fn that_is_what_was_found_last_or_said_last() {
+    let mut transcript = Transcript::default();
+    let (_, text) = turn(&mut transcript, "save that as notes", done);
+    assert_eq!(text, "There is nothing to save yet.");
+    turn(&mut transcript, "show a", |call| CallResult::text(call, Outcome::Done, "1 one\n2 two"));
+    let (rounds, _) = turn(&mut transcript, "save that as notes", done);
+    assert_eq!(rounds, [[r#"scratchpad {"action":"write","name":"notes","content":"1 one\n2 two"}"#]]);
+    let (rounds, _) = turn(&mut transcript, "run date; save that as now", |call| {
+        CallResult::text(call, Outcome::Done, "noon")
+    });
+    assert_eq!(rounds[0], ["run_command {\"command\":\"date; save that as now\"}"]);
+    let (rounds, _) = turn(&mut transcript, "run date\nsave that as now", |call| {
+        CallResult::text(call, Outcome::Done, "noon")
+    });
+    assert_eq!(rounds[1], [r#"scratchpad {"action":"write","name":"now","content":"noon"}"#]);
+    let (_, _) = turn(&mut transcript, "help", done);
+    let (rounds, _) = turn(&mut transcript, "save that as help", done);
+    assert!(rounds[0][0].contains("built-in offline provider"));
+}
+
+#[test]
+fn a_long_result_is_cut_in_the_answer_and_says_so() {
+    let long: String = (0..500).map(|n| format!("line {n} ```\n")).collect();
+    let (_, text) =
+        turn(&mut Transcript::default(), "show a", |call| CallResult::text(call, Outcome::Done, &*long));
+    assert!(text.len() < 8000 && text.contains("... and 440 more lines"), "{text}");
+    assert!(text.contains("````text\n"), "a fence longer than those inside");
+}
+
+#[test]
+fn call_ids_are_unique_in_the_whole_conversation() {
+    let mut transcript = Transcript::default();
+    turn(&mut transcript, "show a and b", done);
+    turn(&mut transcript, "show a and then list", done);
+    let ids: Vec<String> = transcript
+        .messages()
+        .iter()
+        .flat_map(|m| match m {
+            Message::Assistant(answer) => answer.calls().map(|c| c.id.to_string()).collect(),
+            _ => Vec::new(),
+        })
+        .collect();
+    let unique: std::collections::BTreeSet<&String> = ids.iter().collect();
+    assert_eq!((ids.len(), unique.len()), (4, 4));
+}
+
+fn request(text: &str) -> Request {
+    Request {
+        model: Model { name: "offline".into(), window: 1000, capabilities: Capabilities::default() },
+        system: "s".into(),
+        tools: vec![ToolSpec { name: "t".into(), description: "d".into(), schema: Value::Null }].into(),
+        messages: vec![Message::user(text)],
+        max_output: 10,
+    }
+}
+
+#[tokio::test]
+async fn it_streams_in_pieces_and_is_cancelled_like_any_other() {
+    let events: Vec<_> = Offline::new().answer(request("help"), CancellationToken::new()).collect().await;
+    let Some(Ok(StreamEvent::Finished(answer))) = events.last() else { panic!() };
+    assert_eq!(answer.model, "offline");
+    assert!(answer.usage.input > 0 && answer.usage.output > 100, "{:?}", answer.usage);
+    let text: String = events
+        .iter()
+        .filter_map(|e| match e {
+            Ok(StreamEvent::Text(text)) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(text, answer.text());
+    assert!(events.len() > 50);
+
+    let events: Vec<_> = Offline::new().answer(request("list"), CancellationToken::new()).collect().await;
+    assert!(matches!(&events[0], Ok(StreamEvent::CallStarted { name, .. }) if name == "list_directory"));
+
+    let cancel = CancellationToken::new();
+    let mut stream = Offline::paced(Duration::from_millis(1)).answer(request("help"), cancel.clone());
+    assert!(matches!(stream.next().await, Some(Ok(StreamEvent::Text(_)))));
+    cancel.cancel();
+    assert_eq!(stream.next().await, Some(Err(ProviderError::Cancelled)));
+    assert_eq!(stream.next().await, None);
+}
