@@ -4,7 +4,7 @@ use crate::agent::{Agent, Parts};
 use crate::config::{Config, Paths, Project, Sources, TrustStore};
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Verdict};
 use crate::provider::{
-    Figures, KeyNeed, KeySource, Live, LiveSettings, Model, Offline, Preset, Provider, Record, Replay,
+    Figures, KeyNeed, KeySource, Live, LiveSettings, Model, Offline, Preset, Provider,
 };
 use crate::session::{OpenSession, Scratchpads, SessionError, Store};
 use crate::tools::{CommandSettings, Env, Limits, Registry};
@@ -176,8 +176,7 @@ impl App {
     /// `name` and `model` overrule the settings. Opens no connection.
     pub fn answerer(&self, name: Option<&str>, model: Option<&str>) -> Result<Answerer, AppError> {
         if let Some(path) = &self.request.replay {
-            let replay = Replay::open(path).map_err(|e| file_error(path, e))?;
-            return Ok(self.offline_like(Arc::new(replay), "replay", None));
+            return Err(file_error(path, "to be merged"));
         }
         let named = name.or_else(|| self.config.text("provider")).map(String::from);
         let chosen = named.clone().or_else(keys::first_in_environment);
@@ -193,8 +192,7 @@ impl App {
         match &self.request.record {
             None => Ok(answerer),
             Some(path) => {
-                let record = Record::create(path, Arc::clone(&answerer.provider)).map_err(|e| file_error(path, e))?;
-                Ok(Answerer { provider: Arc::new(record), ..answerer })
+                Err(file_error(path, "to be merged"))
             }
         }
     }
