@@ -3,9 +3,7 @@
 use crate::agent::{Agent, Parts};
 use crate::config::{Config, Paths, Project, Sources, TrustStore};
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Verdict};
-use crate::provider::{
-    Figures, KeyNeed, KeySource, Live, LiveSettings, Model, Offline, Preset, Provider,
-};
+use crate::provider::{Figures, KeyNeed, KeySource, Live, LiveSettings, Model, Offline, Preset, Provider};
 use crate::session::{OpenSession, Scratchpads, SessionError, Store};
 use crate::tools::{CommandSettings, Env, Limits, Registry};
 use crate::workspace::{Workspace, WorkspaceError};
@@ -53,7 +51,10 @@ impl AppError {
             AppError::Provider { near: Some(near), .. } => format!("did you mean `{near}`?"),
             AppError::Provider { .. } => {
                 let names: Vec<&str> = Preset::all().iter().map(|p| p.name).collect();
-                format!("there are offline, {}, and those under [providers] in the configuration", names.join(", "))
+                format!(
+                    "there are offline, {}, and those under [providers] in the configuration",
+                    names.join(", ")
+                )
             }
             AppError::Model(_) => "name one with --model".into(),
             AppError::KeyFile { path, .. } => format!("chmod 600 {}", path.display()),
@@ -137,7 +138,8 @@ impl App {
     /// Keys that no command sees.
     fn withheld(&self) -> Vec<String> {
         let own = self.config.names_below("providers").into_iter();
-        let own = own.filter_map(|name| self.config.text(&format!("providers.{name}.key_env")).map(String::from));
+        let own =
+            own.filter_map(|name| self.config.text(&format!("providers.{name}.key_env")).map(String::from));
         Preset::all().iter().map(|p| p.key_variable.to_string()).chain(own).collect()
     }
 
@@ -165,7 +167,11 @@ impl App {
     fn system_prompt(&self) -> String {
         let mut out = include_str!("../prompts/system.md").to_string();
         let roots: Vec<String> = self.workspace.roots().iter().map(|r| r.display().to_string()).collect();
-        out.push_str(&format!("\nWorkspace: {}. Working directory: {}.\n", roots.join(", "), self.cwd().display()));
+        out.push_str(&format!(
+            "\nWorkspace: {}. Working directory: {}.\n",
+            roots.join(", "),
+            self.cwd().display()
+        ));
         if let Some(more) = self.config.text("append_system_prompt") {
             out.push_str(&format!("\n{more}\n"));
         }
@@ -191,9 +197,7 @@ impl App {
         };
         match &self.request.record {
             None => Ok(answerer),
-            Some(path) => {
-                Err(file_error(path, "to be merged"))
-            }
+            Some(path) => Err(file_error(path, "to be merged")),
         }
     }
 
@@ -209,7 +213,12 @@ impl App {
             None => Preset::of(name).ok_or_else(|| unknown_provider(name, &self.config))?,
         };
         let own_url = own.as_ref().and_then(|o| o.base_url.clone());
-        let url = self.config.text("base_url").map(String::from).or(own_url).unwrap_or_else(|| preset.base_url.into());
+        let url = self
+            .config
+            .text("base_url")
+            .map(String::from)
+            .or(own_url)
+            .unwrap_or_else(|| preset.base_url.into());
         let own_model = own.as_ref().and_then(|o| o.model.clone());
         let model = model
             .or_else(|| self.config.text("model"))
@@ -221,7 +230,8 @@ impl App {
         let key = self.key(name, preset, own.as_ref())?;
         let mut settings = LiveSettings { silence_limit: preset.silence_limit, ..LiveSettings::default() };
         if self.config.origin("network.silence_seconds") != Some(&crate::config::Origin::Default) {
-            settings.silence_limit = Duration::from_secs(self.config.number("network.silence_seconds").unwrap_or(180).max(1));
+            settings.silence_limit =
+                Duration::from_secs(self.config.number("network.silence_seconds").unwrap_or(180).max(1));
         }
         if let Some(attempts) = self.config.number("network.attempts") {
             settings.retry.attempts = u32::try_from(attempts.clamp(1, 20)).unwrap_or(5);
@@ -239,7 +249,9 @@ impl App {
     }
 
     fn key(&self, name: &str, preset: &Preset, own: Option<&Own>) -> Result<KeySource, AppError> {
-        let command = own.and_then(|o| o.key_command.clone()).or_else(|| self.config.text("api_key_command").map(String::from));
+        let command = own
+            .and_then(|o| o.key_command.clone())
+            .or_else(|| self.config.text("api_key_command").map(String::from));
         if let Some(command) = command {
             return Ok(KeySource::command(command));
         }
@@ -300,9 +312,12 @@ pub fn sources(paths: &Paths, cwd: &Path, project: WithProject) -> (Sources, Tru
         WithProject::No => None,
     };
     let project = found.map(|path| {
-        Project::read(&path, &trust).unwrap_or_else(|e| Project { layer: unreadable(&path, &e), ..Project::none(&path) })
+        Project::read(&path, &trust)
+            .unwrap_or_else(|e| Project { layer: unreadable(&path, &e), ..Project::none(&path) })
     });
-    let environment = Layer::environment(std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))));
+    let environment = Layer::environment(
+        std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))),
+    );
     (Sources { user, project, environment, flags: Layer::default() }, trust)
 }
 
@@ -327,9 +342,11 @@ fn unreadable(path: &Path, error: &std::io::Error) -> crate::config::Layer {
 fn rules(config: &Config, registry: &Registry) -> Result<Vec<Rule>, AppError> {
     let tools: Vec<String> = registry.specs().into_iter().map(|s| s.name).collect();
     let mut out = Vec::new();
-    for (key, verdict) in
-        [("permission.deny", Verdict::Deny), ("permission.ask", Verdict::Ask), ("permission.allow", Verdict::Allow)]
-    {
+    for (key, verdict) in [
+        ("permission.deny", Verdict::Deny),
+        ("permission.ask", Verdict::Ask),
+        ("permission.allow", Verdict::Allow),
+    ] {
         // In doubt about permissions, what allows is void and everything asks.
         if verdict == Verdict::Allow && config.strict() {
             continue;

@@ -3,9 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1);
-    if args.next().is_some_and(|a| a == placet::process::SUPERVISE) {
-        return placet::process::supervise(args);
-    }
-    ExitCode::SUCCESS
+    placet::cli::main()
 }

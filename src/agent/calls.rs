@@ -49,7 +49,15 @@ impl Calls {
         inputs: UnboundedSender<Input>,
     ) -> Calls {
         let cleared = Mutex::default();
-        Calls(Arc::new(Shared { registry, env, policy, events, inputs, cleared, asking: tokio::sync::Mutex::default() }))
+        Calls(Arc::new(Shared {
+            registry,
+            env,
+            policy,
+            events,
+            inputs,
+            cleared,
+            asking: tokio::sync::Mutex::default(),
+        }))
     }
 
     /// Plans and decides; ends in `Cleared` or `Ended`.
@@ -78,7 +86,9 @@ impl Calls {
             shared.tell(Event::CallRunning { id: id.clone() });
             let progress = {
                 let (events, id) = (shared.events.clone(), id.clone());
-                Progress::new(move |text| drop(events.send(Event::CallOutput { id: id.clone(), text: text.into() })))
+                Progress::new(move |text| {
+                    drop(events.send(Event::CallOutput { id: id.clone(), text: text.into() }))
+                })
             };
             let title = planned.title();
             let ctx = RunCtx { env: Arc::clone(&shared.env), cancel, progress };
@@ -98,11 +108,20 @@ impl Calls {
 }
 
 impl Shared {
-    async fn clear(self: Arc<Self>, call: Call, cancel: CancellationToken) -> Result<(Box<dyn Plan>, Permit), Refusal> {
+    async fn clear(
+        self: Arc<Self>,
+        call: Call,
+        cancel: CancellationToken,
+    ) -> Result<(Box<dyn Plan>, Permit), Refusal> {
         let shared = Arc::clone(&self);
         let wanted = call.clone();
-        let planned = blocking(move || shared.registry.plan(&wanted.name, &wanted.input, &shared.env)).await?;
-        self.tell(Event::CallPlanned { id: call.id.clone(), name: call.name.clone(), title: planned.title() });
+        let planned =
+            blocking(move || shared.registry.plan(&wanted.name, &wanted.input, &shared.env)).await?;
+        self.tell(Event::CallPlanned {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            title: planned.title(),
+        });
         match self.decide(&call, planned.as_ref()) {
             Decision::Deny(denial) => Err(Refusal::Denied(denial)),
             Decision::Allow(permit) => {
@@ -131,7 +150,11 @@ impl Shared {
         lock(&self.policy).decide(&call.id, &call.name, planned.reach())
     }
 
-    async fn prepare(&self, planned: Box<dyn Plan>, sight: Sight) -> Result<(Box<dyn Plan>, Preview), Refusal> {
+    async fn prepare(
+        &self,
+        planned: Box<dyn Plan>,
+        sight: Sight,
+    ) -> Result<(Box<dyn Plan>, Preview), Refusal> {
         let env = Arc::clone(&self.env);
         blocking(move || {
             let mut planned = planned;
@@ -186,16 +209,26 @@ impl Shared {
                 let text = format!("denied: {}\nhint: {}", d.reason, d.hint);
                 (Outcome::Denied, text, format!("{}: {}", call.name, d.reason))
             }
-            Refusal::Stopped => {
-                (Outcome::Interrupted, "interrupted by the person before it ran".into(), format!("{}: stopped", call.name))
-            }
+            Refusal::Stopped => (
+                Outcome::Interrupted,
+                "interrupted by the person before it ran".into(),
+                format!("{}: stopped", call.name),
+            ),
         };
-        self.end(call, Output { outcome, for_model: vec![Part::text(text)], for_person: Summary::line(line) });
+        self.end(
+            call,
+            Output { outcome, for_model: vec![Part::text(text)], for_person: Summary::line(line) },
+        );
     }
 
     fn end(&self, call: &Call, output: Output) {
         let Output { outcome, for_model, for_person } = output;
-        self.tell(Event::CallEnded { id: call.id.clone(), name: call.name.clone(), outcome, summary: for_person });
+        self.tell(Event::CallEnded {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            outcome,
+            summary: for_person,
+        });
         drop(self.inputs.send(Input::Ended(CallResult::new(call, outcome, for_model))));
     }
 
@@ -223,7 +256,10 @@ async fn blocking<T: Send + 'static>(
 
 fn crashed(error: &tokio::task::JoinError) -> ToolError {
     tracing::error!("a tool crashed: {error}");
-    ToolError::hint("the tool crashed; this is a bug in placet", "the call had no effect that is known; check before you rely on it")
+    ToolError::hint(
+        "the tool crashed; this is a bug in placet",
+        "the call had no effect that is known; check before you rely on it",
+    )
 }
 
 fn failed(error: &ToolError, title: &str) -> Output {

@@ -61,7 +61,8 @@ impl Context {
     /// Leaves out the tool at `at` for the rest of the session and returns its name.
     pub(super) fn drop_tool(&mut self, at: usize) -> Option<String> {
         let name = self.tools.get(at)?.name.clone();
-        self.tools = self.tools.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, t)| t.clone()).collect();
+        self.tools =
+            self.tools.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, t)| t.clone()).collect();
         Some(name)
     }
 
@@ -73,7 +74,8 @@ impl Context {
         let step = match (counted, limit) {
             // Both are told: the estimate is corrected by what was counted, the window by what is allowed.
             (Some(counted), Some(limit)) if counted > limit => {
-                (counted / self.last_estimate.max(1.0)).max(1.0) * (window as f64 / limit).max(1.0) / self.factor
+                (counted / self.last_estimate.max(1.0)).max(1.0) * (window as f64 / limit).max(1.0)
+                    / self.factor
             }
             (Some(limit), _) if limit < window as f64 => window as f64 / limit * 1.5,
             _ => 2.5,
@@ -87,7 +89,8 @@ impl Context {
         let mut copy = messages.to_vec();
         self.prepare_images(&mut copy, model, &mut notes);
         let max_output = max_output.min(model.window / 2).max(256);
-        let fixed = self.system.len() + self.tools.iter().map(|t| t.description.len() + t.schema.to_string().len()).sum::<usize>();
+        let fixed = self.system.len()
+            + self.tools.iter().map(|t| t.description.len() + t.schema.to_string().len()).sum::<usize>();
         let budget = (model.window.saturating_sub(max_output) as f64) * 0.95 / self.factor - tokens(fixed);
         let cut = shorten(&mut copy, budget.max(200.0));
         if cut > 0 {
@@ -112,7 +115,10 @@ impl Context {
                 continue;
             }
             if !model.capabilities.vision {
-                *part = Part::text(format!("[picture {} is not shown: the model {} takes no pictures]", image.name, model.name));
+                *part = Part::text(format!(
+                    "[picture {} is not shown: the model {} takes no pictures]",
+                    image.name, model.name
+                ));
                 continue;
             }
             if let Some(done) = self.converted.get(&image.hash) {
@@ -210,7 +216,10 @@ fn shorten(messages: &mut Vec<Message>, budget: f64) -> usize {
             if old < 60.0 {
                 continue;
             }
-            let note = format!("[this result of {} was left out to fit the context window; call it again if you need it]", result.name);
+            let note = format!(
+                "[this result of {} was left out to fit the context window; call it again if you need it]",
+                result.name
+            );
             result.parts = vec![Part::text(note)];
             total -= old - result.parts.iter().map(part_weight).sum::<f64>();
             cut += 1;
@@ -231,7 +240,8 @@ fn shorten(messages: &mut Vec<Message>, budget: f64) -> usize {
 fn drop_old_turns(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> usize {
     let mut dropped = 0;
     while *total > budget {
-        let next_turn = messages.iter().skip(1).position(|m| matches!(m, Message::User { .. })).map(|at| at + 1);
+        let next_turn =
+            messages.iter().skip(1).position(|m| matches!(m, Message::User { .. })).map(|at| at + 1);
         let Some(end) = next_turn else { break };
         *total -= messages.drain(..end).map(|m| weight(&m)).sum::<f64>();
         dropped += end;
@@ -282,7 +292,10 @@ fn without_middle(text: &str, keep: usize) -> String {
     let head = floor_boundary(text, keep * 2 / 3);
     let tail = floor_boundary(text, text.len().saturating_sub(keep / 3));
     let (start, end) = (text.get(..head).unwrap_or(""), text.get(tail..).unwrap_or(""));
-    format!("{start}\n[... {} bytes left out to fit the context window ...]\n{end}", tail.saturating_sub(head))
+    format!(
+        "{start}\n[... {} bytes left out to fit the context window ...]\n{end}",
+        tail.saturating_sub(head)
+    )
 }
 
 fn floor_boundary(text: &str, mut at: usize) -> usize {

@@ -11,7 +11,8 @@ fn context() -> Context {
 }
 
 fn round(id: usize, bytes: usize) -> [Message; 2] {
-    let call = Call { id: CallId::new(format!("c{id}")), name: "read_file".into(), input: Input::parse("{}") };
+    let call =
+        Call { id: CallId::new(format!("c{id}")), name: "read_file".into(), input: Input::parse("{}") };
     let result = CallResult::text(&call, Outcome::Done, "x".repeat(bytes));
     let answer = Answer { blocks: vec![Block::Call(call)], ..Answer::default() };
     [Message::Assistant(answer), Message::Results { results: vec![result] }]
@@ -40,7 +41,9 @@ fn is_legal(messages: &[Message]) {
 
 #[test]
 fn whatever_the_history_a_request_that_fits_is_built_and_the_newest_question_is_in_it() {
-    for (turns, rounds, bytes) in [(1, 1, 10), (3, 5, 20_000), (50, 4, 3_000), (1, 1, 5_000_000), (400, 0, 0), (1, 200, 900)] {
+    for (turns, rounds, bytes) in
+        [(1, 1, 10), (3, 5, 20_000), (50, 4, 3_000), (1, 1, 5_000_000), (400, 0, 0), (1, 200, 900)]
+    {
         for window in [4_000, 10_000, 200_000] {
             let messages = long(turns, rounds, bytes);
             let built = context().build(&messages, &model(window), 1_000);
@@ -71,7 +74,10 @@ fn a_second_attempt_fits_a_window_that_was_not_known() {
         let first = context.build(&messages, &assumed, 1_000);
         let limit = if told { 10_000 } else { count(&first.request) * 2 / 3 };
         assert!(count(&first.request) > limit);
-        let message = format!("maximum context length is {limit} tokens. However, you requested {} tokens", count(&first.request));
+        let message = format!(
+            "maximum context length is {limit} tokens. However, you requested {} tokens",
+            count(&first.request)
+        );
         context.was_too_long(if told { &message } else { "too long" }, assumed.window);
         let second = context.build(&messages, &assumed, 1_000);
         assert!(count(&second.request) <= limit, "{told}: {} > {limit}", count(&second.request));

@@ -2,9 +2,9 @@
 
 use super::calls::{Calls, Cleared};
 use super::context::{Built, Context};
+use super::ending::Ending;
 use super::event::{Event, LoopQuestion};
 use super::instructions::Instructions;
-use super::ending::Ending;
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
 use crate::conversation::{Answer, CallResult, Message, Outcome, Part, Transcript, Usage};
 use crate::permission::{Mode, Policy};
@@ -136,7 +136,12 @@ impl Agent {
 
     /// Runs one turn to its end. `events` hears everything; cancelling `stop` interrupts the turn, which then still
     /// answers every open call and is saved.
-    pub async fn run(&mut self, start: Start, events: UnboundedSender<Event>, stop: CancellationToken) -> Ending {
+    pub async fn run(
+        &mut self,
+        start: Start,
+        events: UnboundedSender<Event>,
+        stop: CancellationToken,
+    ) -> Ending {
         let (inputs, inbox) = unbounded_channel();
         let first = match start {
             Start::Say(parts) => Input::Said(self.with_news(parts, &events)),
@@ -173,7 +178,8 @@ impl Agent {
     fn with_news(&mut self, mut parts: Vec<Part>, events: &UnboundedSender<Event>) -> Vec<Part> {
         if let Some((text, sources)) = self.instructions.news(self.parts.env.workspace.cwd()) {
             if !sources.is_empty() {
-                let names = sources.iter().map(|p: &PathBuf| p.display().to_string()).collect::<Vec<_>>().join(", ");
+                let names =
+                    sources.iter().map(|p: &PathBuf| p.display().to_string()).collect::<Vec<_>>().join(", ");
                 drop(events.send(Event::Notice(format!("instructions from {names}"))));
             }
             parts.push(Part::text(text));
@@ -365,7 +371,9 @@ impl Run<'_> {
             StreamEvent::Thinking(text) => Event::Thinking(text),
             StreamEvent::CallStarted { id, name } => Event::CallComing { id, name },
             StreamEvent::CallArguments { bytes } => Event::CallArguments { bytes },
-            StreamEvent::Retrying { attempt, of, wait, error } => Event::Retrying { attempt, of, wait, error },
+            StreamEvent::Retrying { attempt, of, wait, error } => {
+                Event::Retrying { attempt, of, wait, error }
+            }
             StreamEvent::Silent { since } => Event::Silent { since },
             StreamEvent::Usage(usage) => {
                 let mut total = self.agent.usage;
@@ -415,7 +423,9 @@ impl Run<'_> {
                 format!("the provider refused a picture; left out from here on: {names}")
             }
             Repair::Tool(at) => match self.agent.context.drop_tool(at) {
-                Some(name) => format!("the provider refused the tool `{name}`; it is left out of this session"),
+                Some(name) => {
+                    format!("the provider refused the tool `{name}`; it is left out of this session")
+                }
                 None => "the provider refused a tool that was not offered".into(),
             },
             Repair::Shorten { message } => {

@@ -25,28 +25,28 @@ pub enum Ending {
 impl Ending {
     /// The sentence and the hint; nothing where the turn simply ended.
     pub fn words(&self) -> Option<(String, Option<String>)> {
-    let retry = || Some("/retry sends it again; what was done is kept".to_string());
-    Some(match self {
-        Ending::Done => return None,
-        Ending::CutAtLimit => (
-            "the answer stopped at the model's output limit".into(),
-            Some("say \"go on\" to have the rest".into()),
-        ),
-        Ending::Refused => ("the model declined to answer".into(), None),
-        Ending::Interrupted => ("interrupted".into(), None),
-        Ending::TooManyRounds(n) => (
-            format!("stopped after {n} requests in one turn (`max_turns`)"),
-            Some("say \"go on\" to continue".into()),
-        ),
-        Ending::Stuck { tool, times } => {
-            (format!("stopped: {tool} repeated the same thing {times} times"), None)
-        }
-        Ending::Unsaved(why) => (
-            format!("the session could not be saved, so nothing more was done: {why}"),
-            Some("free some space, then /retry".into()),
-        ),
-        Ending::Failed(e) => (e.to_string(), hint_for(e).or_else(retry)),
-    })
+        let retry = || Some("/retry sends it again; what was done is kept".to_string());
+        Some(match self {
+            Ending::Done => return None,
+            Ending::CutAtLimit => (
+                "the answer stopped at the model's output limit".into(),
+                Some("say \"go on\" to have the rest".into()),
+            ),
+            Ending::Refused => ("the model declined to answer".into(), None),
+            Ending::Interrupted => ("interrupted".into(), None),
+            Ending::TooManyRounds(n) => (
+                format!("stopped after {n} requests in one turn (`max_turns`)"),
+                Some("say \"go on\" to continue".into()),
+            ),
+            Ending::Stuck { tool, times } => {
+                (format!("stopped: {tool} repeated the same thing {times} times"), None)
+            }
+            Ending::Unsaved(why) => (
+                format!("the session could not be saved, so nothing more was done: {why}"),
+                Some("free some space, then /retry".into()),
+            ),
+            Ending::Failed(e) => (e.to_string(), hint_for(e).or_else(retry)),
+        })
     }
 }
 

@@ -11,8 +11,8 @@ mod once;
 mod turn;
 
 pub use driver::{Agent, Parts, Start};
+pub use ending::Ending;
 pub use event::{Event, LoopQuestion, Question, Reply};
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
-pub use ending::Ending;
 pub use once::call_once;
 pub use turn::{Effect, Input, LoopAnswer, Repair, Turn};

@@ -41,7 +41,8 @@ pub fn store(path: &Path, provider: &str, key: &str) -> Result<(), AppError> {
     let write = || -> std::io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let temporary = dir.join(".keys.toml.new");
-        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+        let mut file =
+            fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
         file.set_permissions(fs::Permissions::from_mode(0o600))?;
         file.write_all(table.to_string().as_bytes())?;
         file.sync_all()?;

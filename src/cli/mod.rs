@@ -1,1 +1,50 @@
-//! To be built.
+//! The door: the command line, its subcommands, and the exit code.
+
+mod args;
+mod commands;
+mod doctor;
+mod log;
+mod report;
+mod signals;
+mod start;
+
+pub use args::Args;
+pub use report::Failure;
+
+use crate::process;
+use clap::{CommandFactory, Parser};
+use std::process::ExitCode;
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == process::SUPERVISE) {
+        return process::supervise(words);
+    }
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(e) => return usage(&e),
+    };
+    match run(args) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => failure.tell(),
+    }
+}
+
+fn run(args: Args) -> Result<u8, Failure> {
+    match args.command {
+        None => start::conversation(args.prompt, &args.options),
+        Some(command) => commands::run(command, &args.options),
+    }
+}
+
+/// clap's own words; help and the version are no errors.
+fn usage(error: &clap::Error) -> ExitCode {
+    drop(error.print());
+    ExitCode::from(if error.use_stderr() { report::USAGE } else { report::DONE })
+}
+
+/// The command line as clap knows it: for completions, the manual page and the reference.
+pub fn command() -> clap::Command {
+    Args::command()
+}

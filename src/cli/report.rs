@@ -8,12 +8,12 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// The documented exit codes.
-pub const DONE: u8 = 0;
-pub const ERROR: u8 = 1;
-pub const USAGE: u8 = 2;
-pub const REFUSED: u8 = 3;
-pub const PROVIDER: u8 = 4;
-pub const INTERRUPTED: u8 = 130;
+pub(super) const DONE: u8 = 0;
+pub(super) const ERROR: u8 = 1;
+pub(super) const USAGE: u8 = 2;
+pub(super) const REFUSED: u8 = 3;
+pub(super) const PROVIDER: u8 = 4;
+pub(super) const INTERRUPTED: u8 = 130;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -56,13 +56,25 @@ impl From<AppError> for Failure {
     }
 }
 
+impl From<crate::repl::ReplError> for Failure {
+    fn from(error: crate::repl::ReplError) -> Failure {
+        match error {
+            crate::repl::ReplError::App(e) => e.into(),
+            crate::repl::ReplError::Session(e) => e.into(),
+            other => Failure::new(other),
+        }
+    }
+}
+
 impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Failure {
         let hint = match &error {
             SessionError::Missing(_) => Some("`placet session list` shows them".to_string()),
             SessionError::Ambiguous { .. } => Some("give more of its name".to_string()),
             SessionError::Elsewhere { .. } => Some("close it there, or start a new session".to_string()),
-            SessionError::Newer { .. } => Some("update placet, or set XDG_STATE_HOME to another directory".to_string()),
+            SessionError::Newer { .. } => {
+                Some("update placet, or set XDG_STATE_HOME to another directory".to_string())
+            }
             _ => None,
         };
         Failure { hint, ..Failure::new(error) }
@@ -70,7 +82,7 @@ impl From<SessionError> for Failure {
 }
 
 /// A closed pipe is no error: the reader had enough.
-pub fn written(result: io::Result<()>) -> Result<(), Failure> {
+pub(super) fn written(result: io::Result<()>) -> Result<(), Failure> {
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(e) => Err(Failure::new(format!("standard output cannot be written: {e}"))),
@@ -79,24 +91,24 @@ pub fn written(result: io::Result<()>) -> Result<(), Failure> {
 }
 
 /// Writes all of `text` to standard output.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Like [`print`], with control characters neutralised when a person reads it.
-pub fn print_foreign(text: &str) -> Result<(), Failure> {
+pub(super) fn print_foreign(text: &str) -> Result<(), Failure> {
     if io::stdout().is_terminal() { print(&crate::text::sanitize::block(text)) } else { print(text) }
 }
 
 /// One line on standard error.
-pub fn warn(line: &str) {
+pub(super) fn warn(line: &str) {
     // There is nobody left to tell when this fails.
     drop(writeln!(io::stderr().lock(), "{line}"));
 }
 
 /// The exit code for a turn that ended so, in which calls were refused or not.
-pub fn code_for(ending: &Ending, refused: bool) -> u8 {
+pub(super) fn code_for(ending: &Ending, refused: bool) -> u8 {
     match ending {
         Ending::Interrupted => INTERRUPTED,
         Ending::Failed(_) => PROVIDER,

@@ -1,1 +1,221 @@
-//! To be built.
+//! The conversation with the person: a prompt, a line, a turn, and again.
+
+mod attach;
+mod command;
+mod commands;
+mod editor;
+mod files;
+mod helper;
+mod line;
+mod prompt;
+mod session;
+mod turn;
+
+pub use command::{COMMANDS, CommandRow};
+pub use session::{title_of, when};
+
+use crate::app::{Answerer, App, AppError};
+use crate::config::{Project, TrustStore};
+use crate::session::{SessionError, Store};
+use crate::ui::ansi::{self, Depth};
+use crate::ui::{Theme, ThemeError, term};
+use line::Line;
+use prompt::{Asked, Prompter};
+use ratatui::text::Line as Styled;
+use session::Conversation;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+/// How a shell begins.
+pub struct Opening {
+    /// The first turn, if there is one already.
+    pub prompt: Option<String>,
+    pub resume: Resume,
+    /// A project's file that waits for the person's trust.
+    pub trust: Option<(Project, TrustStore)>,
+    /// Hears of the turn that runs now, so that a signal can stop it.
+    pub on_turn: Box<dyn Fn(Option<CancellationToken>)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resume {
+    No,
+    Last,
+    Named(String),
+    Choose,
+}
+
+#[derive(Debug, Error)]
+pub enum ReplError {
+    #[error(transparent)]
+    App(#[from] AppError),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error(transparent)]
+    Theme(#[from] ThemeError),
+    #[error("the terminal failed: {0}")]
+    Terminal(#[from] std::io::Error),
+    #[error("the prompt failed: {0}")]
+    Prompt(#[from] rustyline::error::ReadlineError),
+}
+
+/// How long "again to quit" holds.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Everything a command or a turn may need.
+pub(crate) struct Shell<'r> {
+    app: App,
+    runtime: &'r Runtime,
+    theme: Theme,
+    store: Option<Store>,
+    /// Who answers next; the conversation takes it over when it begins.
+    answerer: Option<Answerer>,
+    conversation: Conversation,
+    on_turn: Box<dyn Fn(Option<CancellationToken>)>,
+    quit: Option<u8>,
+}
+
+/// Runs the shell until the person leaves; returns the exit code.
+pub fn run(app: App, runtime: &Runtime, opening: Opening) -> Result<u8, ReplError> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let depth = Depth::detect(app.config.text("ui.color").unwrap_or("auto"), variable);
+    let theme =
+        Theme::load(app.config.text("ui.theme").unwrap_or("auto"), &app.paths.config, depth, variable)?;
+    let answerer = app.answerer(None, None)?;
+    let base = term::Base::enter()?;
+    let mut notes: Vec<String> = answerer.note.clone().into_iter().collect();
+    let store = match app.store() {
+        Ok((store, told)) => {
+            notes.extend(told);
+            Some(store)
+        }
+        Err(e) => {
+            notes.push(format!("conversations are not saved: {e}"));
+            None
+        }
+    };
+    let mut prompter = Prompter::new(&app, &theme, store.as_ref())?;
+    let mut shell = Shell {
+        app,
+        runtime,
+        theme,
+        store,
+        answerer: Some(answerer),
+        conversation: Conversation::default(),
+        on_turn: opening.on_turn,
+        quit: None,
+    };
+    for note in notes {
+        shell.note(&note);
+    }
+    if let Some((project, store)) = opening.trust {
+        shell.ask_trust(&mut prompter, project, store)?;
+    }
+    shell.begin(&opening.resume)?;
+    let code = shell.rounds(&mut prompter, opening.prompt)?;
+    drop(base);
+    Ok(code)
+}
+
+impl Shell<'_> {
+    fn rounds(&mut self, prompter: &mut Prompter, first: Option<String>) -> Result<u8, ReplError> {
+        let mut next = first;
+        let mut draft = String::new();
+        let mut interrupted: Option<Instant> = None;
+        loop {
+            let text = match next.take() {
+                Some(text) => text,
+                None => match prompter.ask(&draft)? {
+                    Asked::Line(text) => text,
+                    Asked::Interrupted => {
+                        if interrupted.is_some_and(|at| at.elapsed() < AGAIN) {
+                            return Ok(130);
+                        }
+                        interrupted = Some(Instant::now());
+                        self.hint("Ctrl-C again to quit");
+                        continue;
+                    }
+                    Asked::Closed => return Ok(0),
+                },
+            };
+            draft.clear();
+            interrupted = None;
+            if !text.trim().is_empty() {
+                prompter.remember(&text, self.app.cwd(), self.store.as_ref());
+            }
+            match Line::parse(&text) {
+                Line::Blank => {}
+                Line::Shell(command) => self.run_in_terminal(&command),
+                Line::Slash { name, rest } => {
+                    if let Some(after) = command::run(self, &name, &rest) {
+                        (next, draft) = self.take_turn(prompter, after)?;
+                    }
+                }
+                Line::Say(text) => (next, draft) = self.say(prompter, &text)?,
+            }
+            if let Some(code) = self.quit {
+                return Ok(code);
+            }
+        }
+    }
+
+    /// `!command`: in the person's own terminal, as if they had typed it into their shell.
+    fn run_in_terminal(&self, command: &str) {
+        let status = term::lent(|| {
+            std::process::Command::new("sh").arg("-c").arg(command).current_dir(self.app.cwd()).status()
+        });
+        match status {
+            Ok(status) if status.success() => {}
+            Ok(status) => self.note(&status.to_string()),
+            Err(e) => self.error(&format!("`sh` cannot be started: {e}"), None),
+        }
+    }
+
+    /// Shows a project's file and asks for trust, once for this content.
+    fn ask_trust(
+        &mut self,
+        prompter: &mut Prompter,
+        project: Project,
+        mut store: TrustStore,
+    ) -> Result<(), ReplError> {
+        self.print(&[Styled::styled(
+            format!("{} would set:", project.path.display()),
+            self.theme.style("question"),
+        )]);
+        for setting in &self.app.config.untrusted {
+            let clean = crate::text::sanitize::line(setting).into_owned();
+            self.print(&[Styled::styled(format!("  {clean}"), self.theme.style("text"))]);
+        }
+        let answer = prompter.ask_word("Type `trust` to accept it, Enter to go on without: ")?;
+        if answer.trim() != "trust" {
+            self.note("left out; it is asked again next time");
+            return Ok(());
+        }
+        store.trust(&project.path, &project.hash)?;
+        self.note("trusted; restart placet to use it");
+        Ok(())
+    }
+
+    fn print(&self, lines: &[Styled<'_>]) {
+        let mut out = String::new();
+        for line in lines {
+            out.push_str(&ansi::line(line));
+            out.push_str("\r\n");
+        }
+        term::write_all(out.as_bytes());
+    }
+
+    fn note(&self, text: &str) {
+        self.print(&[crate::ui::cell::notice(text, &self.theme)]);
+    }
+
+    fn hint(&self, text: &str) {
+        self.print(&[Styled::styled(text.to_string(), self.theme.style("hint"))]);
+    }
+
+    fn error(&self, text: &str, hint: Option<&str>) {
+        self.print(&crate::ui::cell::error(text, hint, &self.theme));
+    }
+}

@@ -19,22 +19,56 @@ pub const VERSION: u32 = 1;
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Line {
     /// Always the first.
-    Start { version: u32, session: Option<String>, model: String },
-    Text { text: String },
-    Thinking { text: String },
+    Start {
+        version: u32,
+        session: Option<String>,
+        model: String,
+    },
+    Text {
+        text: String,
+    },
+    Thinking {
+        text: String,
+    },
     /// A call is understood and will be decided on.
-    Call { id: String, tool: String, title: String },
+    Call {
+        id: String,
+        tool: String,
+        title: String,
+    },
     /// Output of a running command, as it comes; `result` has it whole or says where.
-    Output { id: String, text: String },
-    Result { id: String, tool: String, outcome: Said, summary: String },
+    Output {
+        id: String,
+        text: String,
+    },
+    Result {
+        id: String,
+        tool: String,
+        outcome: Said,
+        summary: String,
+    },
     /// A call needed a person; it is refused, and `flag` is what would permit it.
-    Question { id: String, tool: String, reason: String, flag: Option<String> },
-    Retry { attempt: u32, of: u32, wait_seconds: f64, error: String },
+    Question {
+        id: String,
+        tool: String,
+        reason: String,
+        flag: Option<String>,
+    },
+    Retry {
+        attempt: u32,
+        of: u32,
+        wait_seconds: f64,
+        error: String,
+    },
     /// Nothing has arrived from the provider for so long.
-    Silent { seconds: u64 },
+    Silent {
+        seconds: u64,
+    },
     /// Tokens of the session so far.
     Usage(Tokens),
-    Note { text: String },
+    Note {
+        text: String,
+    },
     /// Always the last.
     End(End),
 }

@@ -41,7 +41,11 @@ impl Text {
             Reader::Person => self.end_line(out),
             Reader::Program => {
                 let text = std::mem::take(&mut self.held);
-                if text.trim().is_empty() { Ok(()) } else { writeln!(side, "{}", sanitize::block(text.trim_end())) }
+                if text.trim().is_empty() {
+                    Ok(())
+                } else {
+                    writeln!(side, "{}", sanitize::block(text.trim_end()))
+                }
             }
         }
     }

@@ -18,10 +18,7 @@ pub struct Registry {
 impl Registry {
     /// placet's own tools.
     pub fn native() -> Registry {
-        Registry::of(vec![
-            Arc::new(read_file::ReadFile::default()),
-            Arc::new(edit_file::EditFile::default()),
-        ])
+        Registry::of(vec![Arc::new(read_file::ReadFile::default()), Arc::new(edit_file::EditFile::default())])
     }
 
     pub fn of(tools: Vec<Arc<dyn Tool>>) -> Registry {
@@ -43,7 +40,10 @@ impl Registry {
             let names = self.names();
             let meant = nearest(name, names.iter().map(String::as_str));
             let meant = meant.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
-            ToolError::hint(format!("there is no tool `{name}`{meant}"), format!("the tools are {}", names.join(", ")))
+            ToolError::hint(
+                format!("there is no tool `{name}`{meant}"),
+                format!("the tools are {}", names.join(", ")),
+            )
         })
     }
 

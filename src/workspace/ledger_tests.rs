@@ -58,7 +58,9 @@ fn what_was_saved_stands_after_it_is_restored_as_long_as_the_hash_does() {
     let back = Ledger::restore(&serde_json::from_str(&json).unwrap());
     assert_eq!(back.snapshot(), ledger.snapshot());
     assert!(matches!(standing(&back, "a\nb\n", std::slice::from_ref(&(0..2))), Standing::Seen));
-    let Standing::Changed(change) = standing(&back, "a\nB\n", std::slice::from_ref(&(0..1))) else { panic!() };
+    let Standing::Changed(change) = standing(&back, "a\nB\n", std::slice::from_ref(&(0..1))) else {
+        panic!()
+    };
     assert!(change.old.is_none() && !change.intact);
 }
 

@@ -6,6 +6,6 @@ mod provider_decode;
 mod provider_encode;
 mod provider_live;
 
+mod provider_offline;
 mod tool_edit;
 mod tool_read;
-mod provider_offline;

@@ -40,8 +40,16 @@ impl Bench {
                 withheld: vec!["PLACET_TEST_KEY".into()],
             },
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        Bench { dir, root, env: Arc::new(env), registry: Registry::native(), cancel: CancellationToken::new(), runtime }
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        Bench {
+            dir,
+            root,
+            env: Arc::new(env),
+            registry: Registry::native(),
+            cancel: CancellationToken::new(),
+            runtime,
+        }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -90,9 +98,16 @@ impl Bench {
         Got(done.unwrap_or_else(|m| panic!("{m}")))
     }
 
-    async fn try_call(&self, tool: &str, input: Value, between: impl FnOnce(&Path)) -> Result<Output, String> {
-        let mut plan = self.registry.plan(tool, &Input::Object(input), &self.env).map_err(|e| e.for_model())?;
-        let policy = Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), self.env.workspace.roots().to_vec());
+    async fn try_call(
+        &self,
+        tool: &str,
+        input: Value,
+        between: impl FnOnce(&Path),
+    ) -> Result<Output, String> {
+        let mut plan =
+            self.registry.plan(tool, &Input::Object(input), &self.env).map_err(|e| e.for_model())?;
+        let policy =
+            Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), self.env.workspace.roots().to_vec());
         let (permit, sight) = match policy.decide(&CallId::new("c"), tool, plan.reach()) {
             Decision::Allow(permit) => (permit, Sight::Everywhere),
             Decision::Ask(question) => (question.allow(), Sight::InsideOnly),

@@ -1,0 +1,282 @@
+//! The subcommands.
+
+use super::args::{Command, ConfigCommand, ExportFormat, McpCommand, Options, SessionCommand, ToolCommand};
+use super::report::{self, Failure, print, print_foreign, warn};
+use super::{doctor, start};
+use crate::agent::call_once;
+use crate::app::{self, WithProject};
+use crate::config::{KEYS, Project};
+use crate::conversation::{Call, CallId, Input, Outcome, Part};
+use crate::serve::mcp::Server;
+use crate::session::{Scratchpads, Store, markdown, to_json};
+use std::fmt::Write as _;
+use std::io::Read;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+pub(super) fn run(command: Command, options: &Options) -> Result<u8, Failure> {
+    match command {
+        Command::Session(command) => session(command),
+        Command::Tool(command) => tool(command, options),
+        Command::Config(command) => config(command, options),
+        Command::Mcp(McpCommand::Serve { root }) => mcp(root, options),
+        Command::Doctor => doctor::run(options),
+        Command::Completions { shell } => {
+            let mut out = Vec::new();
+            clap_complete::generate(shell, &mut super::command(), "placet", &mut out);
+            print(&String::from_utf8_lossy(&out)).map(|()| report::DONE)
+        }
+        Command::Man => man(),
+    }
+}
+
+fn man() -> Result<u8, Failure> {
+    let mut out = Vec::new();
+    let page = clap_mangen::Man::new(super::command());
+    page.render(&mut out).map_err(Failure::new)?;
+    let mut text = String::from_utf8_lossy(&out).into_owned();
+    text.push_str(".SH IN THE SHELL\n");
+    for row in crate::repl::COMMANDS {
+        let _ = write!(text, ".TP\n\\fB/{}\\fR {}\n{}\n", row.name, row.arguments, row.help);
+    }
+    print(&text).map(|()| report::DONE)
+}
+
+fn store() -> Result<Store, Failure> {
+    let (store, notes) = Store::open(&start::paths().state)?;
+    notes.iter().for_each(|note| warn(&format!("note: {note}")));
+    Ok(store)
+}
+
+fn session(command: SessionCommand) -> Result<u8, Failure> {
+    let store = store()?;
+    match command {
+        SessionCommand::List { limit, json } => {
+            let rows = store.list(limit)?;
+            if json {
+                return print(&(serde_json::to_string(&rows).map_err(Failure::new)? + "\n"))
+                    .map(|()| report::DONE);
+            }
+            let mut out = String::new();
+            for row in rows {
+                let when = crate::repl::when(row.updated);
+                let _ = writeln!(
+                    out,
+                    "{}  {when}  {:>4}  {}  {}",
+                    row.id,
+                    row.entries,
+                    row.cwd.display(),
+                    row.title
+                );
+            }
+            print_foreign(&out)?;
+        }
+        SessionCommand::Show { id } => export(&store, &id, ExportFormat::Markdown)?,
+        SessionCommand::Export { id, format } => export(&store, &id, format)?,
+        SessionCommand::Delete { id } => {
+            let row = store.find(&id)?;
+            store.delete(&row.id)?;
+            warn(&format!("deleted {} ({})", row.id, crate::text::sanitize::line(&row.title)));
+        }
+        SessionCommand::Search { query, limit } => {
+            let hits = store.search(&query.join(" "), limit)?;
+            let mut out = String::new();
+            for hit in &hits {
+                let _ = writeln!(out, "{}:{}  {}\n    {}", hit.session, hit.seq, hit.title, hit.excerpt);
+            }
+            print_foreign(&out)?;
+            if hits.is_empty() {
+                warn("nothing found");
+                return Ok(report::ERROR);
+            }
+        }
+    }
+    Ok(report::DONE)
+}
+
+fn export(store: &Store, id: &str, format: ExportFormat) -> Result<(), Failure> {
+    let row = store.find(id)?;
+    let loaded = store.load(&row.id)?;
+    loaded.dropped.iter().for_each(|note| warn(&format!("note: {note}")));
+    match format {
+        ExportFormat::Markdown => print_foreign(&markdown(&row, &loaded)),
+        ExportFormat::Json => {
+            let text = serde_json::to_string_pretty(&to_json(&row, &loaded)).map_err(Failure::new)?;
+            print(&(text + "\n"))
+        }
+    }
+}
+
+fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
+    let app = start::app(options)?;
+    match command {
+        ToolCommand::List => {
+            let mut out = String::new();
+            for spec in app.registry.specs() {
+                let first = spec.description.split_inclusive('.').next().unwrap_or("").trim();
+                let _ = writeln!(out, "{:<16} {first}", spec.name);
+            }
+            print(&out).map(|()| report::DONE)
+        }
+        ToolCommand::Show { name } => {
+            let tool = app.registry.get(&name).map_err(tool_failure)?;
+            let spec = tool.spec();
+            let schema = serde_json::to_string_pretty(&spec.schema).map_err(Failure::new)?;
+            print(&format!("{}\n\n{}\n\n{schema}\n", spec.name, spec.description.trim()))
+                .map(|()| report::DONE)
+        }
+        ToolCommand::Call { name, arguments } => {
+            app.registry.get(&name).map_err(tool_failure)?;
+            let mut text = arguments;
+            if text == "-" {
+                text.clear();
+                std::io::stdin().lock().read_to_string(&mut text).map_err(Failure::new)?;
+            }
+            let input = match Input::parse(&text) {
+                Input::Malformed { reason, .. } => return Err(Failure::usage(reason)),
+                input => input,
+            };
+            let call = Call { id: CallId::new("call"), name, input };
+            let env = app.env(Arc::new(Scratchpads::in_memory()));
+            let running = call_once(
+                Arc::clone(&app.registry),
+                env,
+                Arc::clone(&app.policy),
+                call,
+                CancellationToken::new(),
+            );
+            let result = start::runtime()?.block_on(running);
+            tell_result(&result.parts, result.outcome)
+        }
+    }
+}
+
+fn tool_failure(error: crate::tools::ToolError) -> Failure {
+    Failure { hint: error.hint.clone(), ..Failure::usage(error.message) }
+}
+
+/// The result on standard output, an error on standard error.
+fn tell_result(parts: &[Part], outcome: Outcome) -> Result<u8, Failure> {
+    let mut out = String::new();
+    for part in parts {
+        match part {
+            Part::Text { text } => {
+                out.push_str(text);
+                if !text.ends_with('\n') {
+                    out.push('\n');
+                }
+            }
+            Part::Image(image) => {
+                let _ = writeln!(out, "[picture: {}]", image.describe());
+            }
+        }
+    }
+    match outcome {
+        Outcome::Done => print_foreign(&out).map(|()| report::DONE),
+        other => {
+            warn(crate::text::sanitize::block(out.trim_end()).as_ref());
+            Ok(if other == Outcome::Denied { report::REFUSED } else { report::ERROR })
+        }
+    }
+}
+
+fn config(command: ConfigCommand, options: &Options) -> Result<u8, Failure> {
+    match command {
+        ConfigCommand::Show { origin } => {
+            let app = start::app(options)?;
+            let mut out = String::new();
+            for (name, value, from) in app.config.all() {
+                let shown =
+                    if origin { format!("{name} = {value}  # {from}") } else { format!("{name} = {value}") };
+                let _ = writeln!(out, "{shown}");
+            }
+            print_foreign(&out).map(|()| report::DONE)
+        }
+        ConfigCommand::Path => {
+            let paths = start::paths();
+            let cwd = std::env::current_dir().unwrap_or_default();
+            let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
+            let project = crate::config::Paths::project_file(&cwd, home.as_deref());
+            let project = project.map_or("none".to_string(), |p| p.display().to_string());
+            print(&format!(
+                "user file     {}\nkey file      {}\nproject file  {project}\nsessions      {}\nlog           {}\n",
+                paths.user_file().display(),
+                paths.keys_file().display(),
+                paths.state.join("placet.db").display(),
+                paths.log_file().display()
+            ))
+            .map(|()| report::DONE)
+        }
+        ConfigCommand::Init { key: Some(provider) } => store_key(&provider),
+        ConfigCommand::Init { key: None } => init(),
+        ConfigCommand::Trust => trust(options),
+    }
+}
+
+/// A file in which every key stands as a comment, so that nothing is set by having it.
+pub(super) fn template() -> String {
+    let mut out = String::from("# placet's settings. Remove the `#` before a line to set it.\n");
+    let mut table = "";
+    for key in KEYS {
+        let (head, last) = key.name.rsplit_once('.').unwrap_or(("", key.name));
+        if head != table {
+            table = head;
+            let _ = write!(out, "\n# [{}]\n", head.replace('*', "NAME"));
+        }
+        let value = if key.default.is_empty() { "\"\"" } else { key.default };
+        let _ = write!(out, "\n# {} ({})\n# {last} = {value}\n", key.help, key.kind.describe());
+    }
+    out
+}
+
+fn init() -> Result<u8, Failure> {
+    let path = start::paths().user_file();
+    if path.exists() {
+        return Err(Failure::new(format!("`{}` exists already", path.display()))
+            .hint("edit it, or move it away first"));
+    }
+    let dir = path.parent().unwrap_or(std::path::Path::new("."));
+    std::fs::create_dir_all(dir)
+        .and_then(|()| std::fs::write(&path, template()))
+        .map_err(|e| Failure::new(format!("`{}` cannot be written: {e}", path.display())))?;
+    print(&format!("wrote {}\n", path.display())).map(|()| report::DONE)
+}
+
+fn store_key(provider: &str) -> Result<u8, Failure> {
+    use std::io::IsTerminal;
+    if std::io::stdin().is_terminal() {
+        warn(
+            "type or paste the key, then Enter and Ctrl-D (it is shown as you type; piping it in keeps it off the screen):",
+        );
+    }
+    let mut key = String::new();
+    std::io::stdin().lock().read_to_string(&mut key).map_err(Failure::new)?;
+    let key = key.trim();
+    if key.is_empty() || key.contains(char::is_whitespace) {
+        return Err(Failure::usage("a key is one word on standard input"));
+    }
+    let path = start::paths().keys_file();
+    app::keys::store(&path, provider, key)?;
+    print(&format!("stored the key of {provider} in {}\n", path.display())).map(|()| report::DONE)
+}
+
+fn trust(options: &Options) -> Result<u8, Failure> {
+    let cwd = options.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    let (sources, mut store) = app::sources(&start::paths(), &cwd, WithProject::Yes);
+    let Some(Project { path, text, hash, .. }) = sources.project else {
+        return Err(Failure::new("there is no .placet/config.toml here"));
+    };
+    print_foreign(&format!("# {}\n{text}\n", path.display()))?;
+    store.trust(&path, &hash).map_err(Failure::new)?;
+    warn("trusted as it stands above; when one byte changes, placet asks again");
+    Ok(report::DONE)
+}
+
+fn mcp(root: Option<std::path::PathBuf>, options: &Options) -> Result<u8, Failure> {
+    let options = Options { cwd: root.or_else(|| options.cwd.clone()), ..options.clone() };
+    let app = start::app(&options)?;
+    let env = app.env(Arc::new(Scratchpads::in_memory()));
+    let server = Server::new(Arc::clone(&app.registry), env, Arc::clone(&app.policy));
+    start::runtime()?.block_on(server.serve()).map_err(Failure::new)?;
+    Ok(report::DONE)
+}

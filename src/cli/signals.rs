@@ -1,0 +1,64 @@
+//! Signals: a turn that runs is stopped and saved, the terminal is given back, and the process ends as it was told to.
+
+use crate::ui::term;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// The turn that runs now, if one does.
+#[derive(Clone, Default)]
+pub(super) struct Current(Arc<Mutex<Option<CancellationToken>>>);
+
+impl Current {
+    pub(super) fn set(&self, stop: Option<CancellationToken>) {
+        *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = stop;
+    }
+
+    /// Stops the turn; true when there was one.
+    fn stop(&self) -> bool {
+        let current = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        current.as_ref().map(CancellationToken::cancel).is_some()
+    }
+}
+
+/// How long a turn may take to end and be saved after a signal.
+const SAVE_WITHIN: Duration = Duration::from_millis(1500);
+
+/// Watches for SIGTERM and SIGHUP, and for SIGINT where the terminal does not turn Ctrl-C into a key.
+pub(super) fn watch(runtime: &tokio::runtime::Runtime, current: Current) {
+    let _guard = runtime.enter();
+    let (Ok(mut term), Ok(mut hup), Ok(mut int)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::hangup()), signal(SignalKind::interrupt()))
+    else {
+        return;
+    };
+    runtime.spawn(async move {
+        let mut interrupted = false;
+        loop {
+            let code = tokio::select! {
+                _ = term.recv() => 143,
+                _ = hup.recv() => 129,
+                _ = int.recv() => {
+                    // The first one stops the turn, which then ends by itself; a second one does not wait.
+                    if current.stop() && !std::mem::replace(&mut interrupted, true) {
+                        continue;
+                    }
+                    130
+                }
+            };
+            if current.stop() {
+                tokio::time::sleep(SAVE_WITHIN).await;
+            }
+            end(code);
+        }
+    });
+}
+
+/// The main thread may be waiting for a key that will never come: the process ends from here.
+#[expect(clippy::disallowed_methods, reason = "the terminal is given back first, and nothing else is held")]
+fn end(code: i32) -> ! {
+    term::leave();
+    std::process::exit(code)
+}

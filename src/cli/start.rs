@@ -1,0 +1,271 @@
+//! Conversations: with a screen, for one turn, or line by line from a pipe.
+
+use super::args::{Options, OutputFormat};
+use super::log;
+use super::report::{self, Failure, code_for, warn, written};
+use super::signals::{self, Current};
+use crate::agent::{Agent, Start};
+use crate::app::{self, App, WithProject};
+use crate::config::{Config, Paths, Project, TrustStore};
+use crate::conversation::Part;
+use crate::repl;
+use crate::serve::headless::{self, Format, Reader};
+use crate::session::{OpenSession, Store};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::path::PathBuf;
+use tokio_util::sync::CancellationToken;
+
+/// An application, with the project's file when it waits for the person's trust.
+pub(super) struct Loaded {
+    pub(super) app: App,
+    pub(super) untrusted: Option<(Project, TrustStore)>,
+}
+
+pub(super) fn paths() -> Paths {
+    Paths::from_variables(|name| std::env::var(name).ok())
+}
+
+/// Reads the settings and builds the application. Mistakes in settings are told and do not stop it.
+pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
+    let paths = paths();
+    log::start(&paths.log_file(), options.verbose);
+    let cwd = working_directory(options)?;
+    let with = if options.no_project { WithProject::No } else { WithProject::Yes };
+    let (mut sources, trust) = app::sources(&paths, &cwd, with);
+    let flags = &mut sources.flags;
+    for (key, value, flag) in [
+        ("mode", &options.mode, "--mode"),
+        ("provider", &options.provider, "--provider"),
+        ("model", &options.model, "--model"),
+        ("base_url", &options.base_url, "--base-url"),
+        ("append_system_prompt", &options.append_system_prompt, "--append-system-prompt"),
+    ] {
+        if let Some(value) = value {
+            flags.flag(key, value, flag);
+        }
+    }
+    if let Some(most) = options.max_turns {
+        flags.flag("max_turns", &most.to_string(), "--max-turns");
+    }
+    flags.flag_list("permission.allow", &options.allow, "--allow");
+    flags.flag_list("permission.deny", &options.deny, "--deny");
+    for assignment in &options.set {
+        flags.set(assignment);
+    }
+    // What was typed just now is a usage error; what stands in a file is told, and the rest applies.
+    if let Some(problem) = flags.problems.first() {
+        return Err(Failure { hint: problem.hint.clone(), ..Failure::usage(&problem.message) });
+    }
+    let untrusted = sources.project.as_ref().filter(|p| !p.trusted).map(|p| Project {
+        path: p.path.clone(),
+        text: p.text.clone(),
+        hash: p.hash.clone(),
+        layer: p.layer.clone(),
+        trusted: false,
+    });
+    let config = Config::merge(sources);
+    for problem in &config.problems {
+        warn(&crate::text::sanitize::block(&problem.to_string()));
+    }
+    let untrusted = untrusted.filter(|_| !config.untrusted.is_empty()).map(|p| (p, trust));
+    let request = app::Request {
+        cwd,
+        add_dirs: options.add_dir.clone(),
+        record: options.record.clone(),
+        replay: options.replay.clone(),
+    };
+    Ok(Loaded { app: App::new(config, paths, request)?, untrusted })
+}
+
+fn working_directory(options: &Options) -> Result<PathBuf, Failure> {
+    let here =
+        std::env::current_dir().map_err(|e| Failure::new(format!("the working directory is gone: {e}")))?;
+    let Some(dir) = &options.cwd else { return Ok(here) };
+    let dir = here.join(dir);
+    if dir.is_dir() { Ok(dir) } else { Err(Failure::usage(format!("`{}` is no directory", dir.display()))) }
+}
+
+/// The runtime beside the main thread.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::new(format!("no threads can be started: {e}")))
+}
+
+pub(super) fn conversation(prompt: Option<String>, options: &Options) -> Result<u8, Failure> {
+    let loaded = load(options)?;
+    if let Some(text) = &options.print {
+        return print(text, loaded, options);
+    }
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return lines(prompt, loaded, options);
+    }
+    let runtime = runtime()?;
+    let current = Current::default();
+    let watching = current.clone();
+    // Signals are watched from the first turn or prompt on; registering costs nothing that is felt.
+    signals::watch(&runtime, watching);
+    let opened = repl::Opening {
+        prompt,
+        resume: resume_of(options),
+        trust: loaded.untrusted,
+        on_turn: Box::new(move |stop| current.set(stop)),
+    };
+    repl::run(loaded.app, &runtime, opened).map_err(Failure::from)
+}
+
+fn resume_of(options: &Options) -> repl::Resume {
+    match (&options.resume, options.continue_last) {
+        (Some(prefix), _) if prefix.is_empty() => repl::Resume::Choose,
+        (Some(prefix), _) => repl::Resume::Named(prefix.clone()),
+        (None, true) => repl::Resume::Last,
+        (None, false) => repl::Resume::No,
+    }
+}
+
+/// One turn without a screen.
+fn print(text: &str, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
+    note_untrusted(&loaded);
+    let mut prompt = text.to_string();
+    if prompt == "-" {
+        prompt.clear();
+        let mut stdin = io::stdin().lock();
+        stdin
+            .read_to_string(&mut prompt)
+            .map_err(|e| Failure::new(format!("standard input cannot be read: {e}")))?;
+    }
+    if prompt.trim().is_empty() {
+        return Err(Failure::usage("the prompt is empty").hint("placet -p \"show README.md\", or pipe it in"));
+    }
+    let runtime = runtime()?;
+    let current = Current::default();
+    signals::watch(&runtime, current.clone());
+    let mut agent = headless_agent(&loaded.app, options, &prompt)?;
+    turn(&runtime, &current, &mut agent, prompt.trim_end(), options.output_format)
+}
+
+/// Prompts line by line from a pipe, answered plainly, in one conversation.
+fn lines(prompt: Option<String>, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
+    note_untrusted(&loaded);
+    let runtime = runtime()?;
+    let current = Current::default();
+    signals::watch(&runtime, current.clone());
+    let mut agent: Option<Agent> = None;
+    let mut worst = report::DONE;
+    let stdin = io::stdin();
+    let piped = stdin.lock().lines();
+    for line in prompt.map(Ok).into_iter().chain(piped) {
+        let line = line.map_err(|e| Failure::new(format!("standard input cannot be read: {e}")))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        if agent.is_none() {
+            agent = Some(headless_agent(&loaded.app, options, &line)?);
+        }
+        let Some(agent) = agent.as_mut() else { continue };
+        let code = turn(&runtime, &current, agent, &line, options.output_format)?;
+        worst = worst.max(code);
+        if code == report::INTERRUPTED {
+            break;
+        }
+    }
+    Ok(worst)
+}
+
+fn note_untrusted(loaded: &Loaded) {
+    if let Some((project, _)) = &loaded.untrusted {
+        let left_out = loaded.app.config.untrusted.join(", ");
+        warn(&format!(
+            "note: {} is not trusted, so this is left out: {}\nhint: `placet config trust` shows it and trusts it",
+            project.path.display(),
+            crate::text::sanitize::line(&left_out)
+        ));
+    }
+}
+
+/// A conversation without a screen. One that cannot be saved is held all the same, and said not to be.
+fn headless_agent(app: &App, options: &Options, first: &str) -> Result<Agent, Failure> {
+    let answerer = app.answerer(None, None)?;
+    if let Some(note) = &answerer.note {
+        warn(&format!("note: {note}"));
+    }
+    let store = match app.store() {
+        Ok((store, notes)) => {
+            notes.iter().for_each(|n| warn(&format!("note: {n}")));
+            Some(store)
+        }
+        Err(e) => {
+            warn(&format!("note: this conversation is not saved: {e}"));
+            None
+        }
+    };
+    let Some(store) = store else { return Ok(app.agent(answerer, None)?) };
+    let (session, resumed) = open_session(&store, app, options, first)?;
+    let loaded = if resumed { Some(store.load(session.id())?) } else { None };
+    let mut agent = app.agent(answerer, Some(session))?;
+    if let Some(loaded) = loaded {
+        for note in agent.resume(loaded)? {
+            warn(&format!("note: {note}"));
+        }
+    }
+    Ok(agent)
+}
+
+fn open_session(
+    store: &Store,
+    app: &App,
+    options: &Options,
+    first: &str,
+) -> Result<(OpenSession, bool), Failure> {
+    let id = match resume_of(options) {
+        repl::Resume::No => None,
+        repl::Resume::Last => match store.latest(app.cwd())? {
+            Some(id) => Some(id),
+            None => {
+                return Err(Failure::new("there is no session of this directory to go on with"));
+            }
+        },
+        repl::Resume::Named(prefix) => Some(store.find(&prefix)?.id),
+        repl::Resume::Choose => {
+            return Err(Failure::usage("--resume needs a name here").hint("`placet session list` shows them"));
+        }
+    };
+    match id {
+        Some(id) => Ok((store.resume(&id)?, true)),
+        None => Ok((store.create(app.cwd(), &repl::title_of(first))?, false)),
+    }
+}
+
+fn turn(
+    runtime: &tokio::runtime::Runtime,
+    current: &Current,
+    agent: &mut Agent,
+    prompt: &str,
+    format: OutputFormat,
+) -> Result<u8, Failure> {
+    let reader = if io::stdout().is_terminal() { Reader::Person } else { Reader::Program };
+    let format = match format {
+        OutputFormat::Text => Format::Text(reader),
+        OutputFormat::Json => Format::Json,
+        OutputFormat::StreamJson => Format::StreamJson,
+    };
+    let stop = CancellationToken::new();
+    current.set(Some(stop.clone()));
+    let start = Start::Say(vec![Part::text(prompt)]);
+    let done =
+        runtime.block_on(headless::run(agent, start, format, stop, &mut io::stdout(), &mut io::stderr()));
+    current.set(None);
+    let closed = done.output.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+    written(done.output.and_then(|()| io::stdout().flush()))?;
+    Ok(if closed { report::DONE } else { code_for(&done.ending, done.refused) })
+}
+
+/// For subcommands that need the application.
+pub(super) fn app(options: &Options) -> Result<App, Failure> {
+    let loaded = load(options)?;
+    note_untrusted(&loaded);
+    Ok(loaded.app)
+}

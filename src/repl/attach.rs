@@ -1,0 +1,88 @@
+//! `@file`: a file or a picture that goes along with what is said.
+
+use super::Shell;
+use crate::agent::call_once;
+use crate::conversation::{Call, CallId, Input, Outcome, Part};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+pub(super) enum Refused {
+    /// Nothing of that name: the word is a word.
+    NoFile,
+    Because(String),
+}
+
+/// The paths named with `@` at the start of a word, each once: `@src/main.rs`, `@"two words.txt"`.
+pub(super) fn mentioned(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut rest = text;
+    let mut at_word_start = true;
+    while let Some(c) = rest.chars().next() {
+        let after = rest.get(c.len_utf8()..).unwrap_or("");
+        if c == '@' && at_word_start {
+            let (path, tail) = match after.strip_prefix('"') {
+                Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
+                None => after.split_at(after.find(char::is_whitespace).unwrap_or(after.len())),
+            };
+            // A sentence's own punctuation is no part of the path.
+            let path = if after.starts_with('"') {
+                path
+            } else {
+                path.trim_end_matches([',', ';', ':', '?', '!', ')', '.'])
+            };
+            if !path.is_empty() && !out.iter().any(|p| p == path) {
+                out.push(path.to_string());
+            }
+            rest = tail;
+            at_word_start = false;
+            continue;
+        }
+        at_word_start = c.is_whitespace() || c == '(';
+        rest = after;
+    }
+    out
+}
+
+impl Shell<'_> {
+    /// Reads `path` with the tool the model would use, through the same gate; the model has then seen it.
+    pub(super) fn attach(&mut self, path: &str) -> Result<Vec<Part>, Refused> {
+        if std::fs::symlink_metadata(self.app.cwd().join(path)).is_err() {
+            return Err(Refused::NoFile);
+        }
+        let Some(agent) = &self.conversation.agent else { return Err(Refused::NoFile) };
+        let is_dir = self.app.cwd().join(path).is_dir();
+        let name = if is_dir { "list_directory" } else { "read_file" };
+        let input = Input::Object(serde_json::json!({ "path": path }));
+        let call = Call { id: CallId::new("attached"), name: name.into(), input };
+        let (registry, env, policy) =
+            (Arc::clone(&self.app.registry), Arc::clone(agent.env()), Arc::clone(&self.app.policy));
+        let blind = !agent.model().capabilities.vision;
+        let model = agent.model().name.clone();
+        let result = self.runtime.block_on(call_once(registry, env, policy, call, CancellationToken::new()));
+        if result.outcome != Outcome::Done {
+            return Err(Refused::Because(result.body()));
+        }
+        if blind && result.parts.iter().any(|p| matches!(p, Part::Image(_))) {
+            return Err(Refused::Because(format!("the model {model} takes no pictures")));
+        }
+        let mut parts = vec![Part::text(format!("[placet: the person attached {path}]"))];
+        parts.extend(result.parts);
+        self.note(&format!("attached {path}"));
+        Ok(parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_mentioned_at_the_start_of_words_only() {
+        assert_eq!(
+            mentioned("look at @src/main.rs, and @\"two words.txt\" (@x.png)."),
+            ["src/main.rs", "two words.txt", "x.png"]
+        );
+        assert_eq!(mentioned("mail me@example.org @ @a @a"), ["a"]);
+        assert_eq!(mentioned("@\"open"), ["open"]);
+    }
+}

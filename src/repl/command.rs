@@ -1,0 +1,82 @@
+//! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
+
+use super::{Shell, commands};
+use crate::agent::Start;
+use crate::permission::Mode;
+use crate::provider::Preset;
+use crate::text::nearest;
+
+/// What a command asks for after it ran: nothing, or a turn.
+pub(super) type After = Option<Start>;
+
+pub struct CommandRow {
+    pub name: &'static str,
+    pub arguments: &'static str,
+    pub help: &'static str,
+    /// Words that complete the argument.
+    pub words: fn() -> Vec<String>,
+    run: fn(&mut Shell<'_>, &str) -> After,
+}
+
+pub const COMMANDS: &[CommandRow] = &[
+    row("help", "", "what can be typed here", none, commands::help),
+    row("mode", "[MODE]", "show or change how far calls may reach", modes, commands::mode),
+    row("model", "[NAME]", "show or change the model", none, commands::model),
+    row("provider", "[NAME]", "show or change who answers", providers, commands::provider),
+    row("clear", "", "start a new conversation on an empty screen", none, commands::clear),
+    row("new", "", "start a new conversation", none, commands::new),
+    row("resume", "[N|ID]", "go on with an earlier conversation", none, commands::resume),
+    row("retry", "", "send the last message again after a failure", none, commands::retry),
+    row(
+        "export",
+        "[FILE]",
+        "write the conversation as Markdown (or JSON, by the file's name)",
+        none,
+        commands::export,
+    ),
+    row("scratchpad", "[NAME]", "list the scratchpads, or show one", none, commands::scratchpad),
+    row("tools", "[NAME]", "list the tools, or describe one", none, commands::tools),
+    row("status", "", "what holds now: mode, provider, session, workspace", none, commands::status),
+    row("cost", "", "tokens used in this conversation", none, commands::cost),
+    row("config", "[KEY]", "settings and where they come from", keys, commands::config),
+    row("quit", "", "leave", none, commands::quit),
+];
+
+const fn row(
+    name: &'static str,
+    arguments: &'static str,
+    help: &'static str,
+    words: fn() -> Vec<String>,
+    run: fn(&mut Shell<'_>, &str) -> After,
+) -> CommandRow {
+    CommandRow { name, arguments, help, words, run }
+}
+
+fn none() -> Vec<String> {
+    Vec::new()
+}
+
+fn modes() -> Vec<String> {
+    Mode::ALL.map(|m| m.name().to_string()).to_vec()
+}
+
+fn providers() -> Vec<String> {
+    Preset::all().iter().map(|p| p.name.to_string()).chain(["offline".to_string()]).collect()
+}
+
+fn keys() -> Vec<String> {
+    crate::config::KEYS.iter().map(|k| k.name.to_string()).collect()
+}
+
+/// Runs a command; an unknown one is answered with the nearest.
+pub(super) fn run(shell: &mut Shell<'_>, name: &str, rest: &str) -> After {
+    match COMMANDS.iter().find(|row| row.name == name) {
+        Some(row) => (row.run)(shell, rest),
+        None => {
+            let near = nearest(name, COMMANDS.iter().map(|row| row.name));
+            let hint = near.map_or("/help lists them".to_string(), |near| format!("did you mean /{near}?"));
+            shell.error(&format!("there is no command /{name}"), Some(&hint));
+            None
+        }
+    }
+}

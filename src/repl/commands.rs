@@ -1,0 +1,326 @@
+//! What the shell's commands do.
+
+use super::command::{After, COMMANDS};
+use super::{Shell, session};
+use crate::agent::Start;
+use crate::permission::Mode;
+use crate::session::{Entry, markdown, to_json};
+use crate::text::sanitize;
+use crate::ui::{cell, term};
+use ratatui::text::{Line, Span};
+use std::path::Path;
+
+impl Shell<'_> {
+    fn rows(&self, rows: &[(String, String)]) {
+        let width = rows.iter().map(|(name, _)| crate::text::width::of(name)).max().unwrap_or(0);
+        for (name, text) in rows {
+            let pad = " ".repeat(width.saturating_sub(crate::text::width::of(name)) + 2);
+            self.print(&[Line::from(vec![
+                Span::styled(sanitize::line(name).into_owned(), self.theme.style("key")),
+                Span::raw(pad),
+                Span::raw(sanitize::line(text).into_owned()),
+            ])]);
+        }
+    }
+
+    fn text(&self, text: &str) {
+        for line in sanitize::block(text).lines() {
+            self.print(&[Line::raw(line.to_string())]);
+        }
+    }
+}
+
+pub(super) fn help(shell: &mut Shell<'_>, _: &str) -> After {
+    let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
+    let commands: Vec<(String, String)> = COMMANDS
+        .iter()
+        .map(|row| (format!("/{} {}", row.name, row.arguments).trim().to_string(), row.help.into()))
+        .collect();
+    shell.rows(&commands);
+    shell.print(&[Line::default()]);
+    shell.rows(&[
+        pair("@FILE", "attach a file, a picture or a directory's list"),
+        pair("!COMMAND", "run a command in your own terminal"),
+        pair("Shift+Tab", "the next mode"),
+        pair("Tab", "complete commands, arguments and @paths"),
+        pair("Alt+Enter, Ctrl-J", "a new line; so do a `\\` at the end and an open ```"),
+        pair("Ctrl-X Ctrl-E, Ctrl-G", "this line in your editor"),
+        pair("Up, Ctrl-R", "earlier lines, search in them"),
+        pair("Esc, Ctrl-C", "stop a turn that runs; Ctrl-C clears a draft first"),
+        pair("Ctrl-D", "leave"),
+    ]);
+    None
+}
+
+pub(super) fn mode(shell: &mut Shell<'_>, rest: &str) -> After {
+    if !rest.is_empty() {
+        match Mode::parse(rest) {
+            Some(mode) => shell.app.mode.store(mode),
+            None => {
+                let names = Mode::ALL.map(Mode::name).join(", ");
+                shell.error(&format!("there is no mode `{rest}`"), Some(&format!("there are {names}")));
+                return None;
+            }
+        }
+    }
+    let mode = shell.app.mode.load();
+    shell.note(&format!("{mode}: {}", mode.meaning()));
+    None
+}
+
+pub(super) fn model(shell: &mut Shell<'_>, rest: &str) -> After {
+    let provider = current(shell).0;
+    switch(shell, &provider, rest)
+}
+
+pub(super) fn provider(shell: &mut Shell<'_>, rest: &str) -> After {
+    if rest.is_empty() {
+        return switch(shell, "", "");
+    }
+    let (name, model) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    switch_to(shell, name, Some(model.trim()).filter(|m| !m.is_empty()))
+}
+
+fn current(shell: &Shell<'_>) -> (String, String) {
+    match (&shell.conversation.agent, &shell.answerer) {
+        (Some(agent), _) => (agent.provider_name().to_string(), agent.model().name.clone()),
+        (None, Some(answerer)) => (answerer.provider.name().to_string(), answerer.model.name.clone()),
+        (None, None) => ("none".into(), "none".into()),
+    }
+}
+
+fn switch(shell: &mut Shell<'_>, provider: &str, model: &str) -> After {
+    if model.is_empty() {
+        let (provider, model) = current(shell);
+        shell.note(&format!("{provider} with {model}"));
+        return None;
+    }
+    switch_to(shell, provider, Some(model))
+}
+
+fn switch_to(shell: &mut Shell<'_>, provider: &str, model: Option<&str>) -> After {
+    match shell.app.answerer(Some(provider), model) {
+        Ok(answerer) => {
+            let told =
+                format!("{} with {} from the next message on", answerer.provider.name(), answerer.model.name);
+            match &mut shell.conversation.agent {
+                Some(agent) => agent.switch(answerer.provider, answerer.model, answerer.max_output),
+                None => shell.answerer = Some(answerer),
+            }
+            shell.note(&told);
+        }
+        Err(e) => shell.error(&e.to_string(), e.hint().as_deref()),
+    }
+    None
+}
+
+pub(super) fn clear(shell: &mut Shell<'_>, rest: &str) -> After {
+    term::write_all(b"\x1b[H\x1b[2J");
+    new(shell, rest)
+}
+
+pub(super) fn new(shell: &mut Shell<'_>, _: &str) -> After {
+    if let Some(agent) = shell.conversation.agent.take() {
+        // The next conversation is answered by whoever answered this one.
+        let (provider, model) = (agent.provider_name().to_string(), agent.model().name.clone());
+        shell.answerer = shell.app.answerer(Some(&provider), Some(&model)).ok();
+        if let Some(session) = agent.session() {
+            shell.note(&format!("a new conversation; the last one is {}", session.id()));
+            return None;
+        }
+    }
+    shell.note("a new conversation");
+    None
+}
+
+pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> After {
+    if rest.is_empty() {
+        shell.list_sessions();
+        return None;
+    }
+    let Some(store) = shell.store.clone() else {
+        shell.note("conversations are not saved");
+        return None;
+    };
+    let row = match rest.parse::<usize>() {
+        Ok(number) if number >= 1 && rest.len() <= 3 => {
+            store.list(number).map(|mut rows| rows.pop().filter(|_| rows.len() + 1 == number))
+        }
+        _ => store.find(rest).map(Some),
+    };
+    match row {
+        Ok(Some(row)) => {
+            let before = shell.conversation.agent.take();
+            if let Err(e) = shell.take_up(&row) {
+                shell.error(&e.to_string(), None);
+                shell.conversation.agent = before;
+            }
+        }
+        Ok(None) => shell.error(&format!("there is no session number {rest}"), Some("/resume lists them")),
+        Err(e) => shell.error(&e.to_string(), Some("/resume lists them")),
+    }
+    None
+}
+
+pub(super) fn retry(shell: &mut Shell<'_>, _: &str) -> After {
+    let has_something =
+        shell.conversation.agent.as_ref().is_some_and(|a| !a.transcript().messages().is_empty());
+    if has_something {
+        return Some(Start::Retry);
+    }
+    shell.note("there is nothing to send again");
+    None
+}
+
+pub(super) fn export(shell: &mut Shell<'_>, rest: &str) -> After {
+    let found = shell
+        .conversation
+        .agent
+        .as_ref()
+        .and_then(|a| a.session())
+        .map(|s| (s.id().clone(), s.store().clone()));
+    let Some((id, store)) = found else {
+        shell.note("there is no saved conversation yet");
+        return None;
+    };
+    let document = store.find(id.as_str()).and_then(|row| Ok((store.load(&id)?, row)));
+    let (loaded, row) = match document {
+        Ok(document) => document,
+        Err(e) => {
+            shell.error(&e.to_string(), None);
+            return None;
+        }
+    };
+    if rest.is_empty() {
+        shell.text(&markdown(&row, &loaded));
+        return None;
+    }
+    let path = shell.app.cwd().join(rest);
+    let text = if path.extension().is_some_and(|e| e == "json") {
+        serde_json::to_string_pretty(&to_json(&row, &loaded)).unwrap_or_default() + "\n"
+    } else {
+        markdown(&row, &loaded)
+    };
+    match write_new(&path, &text) {
+        Ok(()) => shell.note(&format!("wrote {}", path.display())),
+        Err(e) => shell.error(
+            &format!("`{}` cannot be written: {e}", path.display()),
+            Some("a file that is there already is left alone"),
+        ),
+    }
+    None
+}
+
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    use std::io::Write;
+    std::fs::OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+}
+
+pub(super) fn scratchpad(shell: &mut Shell<'_>, rest: &str) -> After {
+    let Some(agent) = &shell.conversation.agent else {
+        shell.note("there is no scratchpad yet");
+        return None;
+    };
+    let pads = &agent.env().scratchpads;
+    if rest.is_empty() {
+        let rows: Vec<(String, String)> =
+            pads.list().into_iter().map(|(name, size)| (name, format!("{size} bytes"))).collect();
+        if rows.is_empty() {
+            shell.note("there is no scratchpad yet");
+        }
+        shell.rows(&rows);
+        return None;
+    }
+    match pads.get(rest) {
+        Ok(Entry::Text(text)) => shell.text(&text),
+        Ok(Entry::Image(image)) => shell.note(&image.describe()),
+        Err(e) => shell.error(&e.to_string(), None),
+    }
+    None
+}
+
+pub(super) fn tools(shell: &mut Shell<'_>, rest: &str) -> After {
+    if rest.is_empty() {
+        let rows: Vec<(String, String)> = shell
+            .app
+            .registry
+            .specs()
+            .into_iter()
+            .map(|s| (s.name, s.description.split_inclusive('.').next().unwrap_or("").trim().to_string()))
+            .collect();
+        shell.rows(&rows);
+        return None;
+    }
+    match shell.app.registry.get(rest) {
+        Ok(tool) => {
+            let spec = tool.spec();
+            shell.text(spec.description.trim());
+            shell.text(&serde_json::to_string_pretty(&spec.schema).unwrap_or_default());
+        }
+        Err(e) => shell.error(&e.message, e.hint.as_deref()),
+    }
+    None
+}
+
+pub(super) fn status(shell: &mut Shell<'_>, _: &str) -> After {
+    let (provider, model) = current(shell);
+    let mode = shell.app.mode.load();
+    let session = shell.conversation.agent.as_ref().and_then(|a| a.session()).map(|s| s.id().to_string());
+    let roots: Vec<String> = shell.app.workspace.roots().iter().map(|r| r.display().to_string()).collect();
+    let pair = |a: &str, b: String| (a.to_string(), b);
+    let mut rows = vec![
+        pair("mode", format!("{mode}: {}", mode.meaning())),
+        pair("provider", format!("{provider} with {model}")),
+        pair("session", session.unwrap_or_else(|| "begins with the first message".into())),
+        pair("workspace", roots.join(", ")),
+        pair("theme", shell.theme.name.clone()),
+    ];
+    let grants: Vec<String> = match shell.app.policy.lock() {
+        Ok(policy) => policy.grants().iter().map(|g| g.describe()).collect(),
+        Err(_) => Vec::new(),
+    };
+    rows.extend(grants.into_iter().map(|g| pair("always", g)));
+    shell.rows(&rows);
+    None
+}
+
+pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> After {
+    match &shell.conversation.agent {
+        Some(agent) => {
+            let (usage, prompt) = agent.usage();
+            let window = agent.model().window.max(1);
+            shell.note(&format!(
+                "{}; the last request filled {}% of the window",
+                cell::tokens(&usage),
+                prompt * 100 / window
+            ));
+            shell.hint("prices are not known yet: this counts tokens only");
+        }
+        None => shell.note("nothing was sent yet"),
+    }
+    None
+}
+
+pub(super) fn config(shell: &mut Shell<'_>, rest: &str) -> After {
+    let all = shell.app.config.all();
+    let rows: Vec<(String, String)> = all
+        .into_iter()
+        .filter(|(name, ..)| rest.is_empty() || name.starts_with(rest))
+        .map(|(name, value, origin)| (name, format!("{value}  ({origin})")))
+        .collect();
+    if rows.is_empty() {
+        let known = crate::text::nearest(rest, crate::config::KEYS.iter().map(|k| k.name));
+        let hint = known.map(|k| format!("did you mean `{k}`?"));
+        shell.error(&format!("`{rest}` is not set"), hint.as_deref());
+    }
+    shell.rows(&rows);
+    None
+}
+
+pub(super) fn quit(shell: &mut Shell<'_>, _: &str) -> After {
+    shell.quit = Some(0);
+    if let Some(session) = shell.conversation.agent.as_ref().and_then(|a| a.session()) {
+        shell.hint(&format!("placet --resume {} goes on with this", session::short_id(session.id())));
+    }
+    None
+}

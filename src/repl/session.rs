@@ -1,0 +1,116 @@
+//! Beginning, resuming and leaving conversations.
+
+use super::{ReplError, Resume, Shell};
+use crate::agent::Agent;
+use crate::session::{OpenSession, SessionRow};
+
+/// The conversation of this shell; it begins with the first thing said.
+#[derive(Default)]
+pub(super) struct Conversation {
+    pub(super) agent: Option<Agent>,
+}
+
+/// The first words of what was said, as a title.
+pub fn title_of(text: &str) -> String {
+    let line = text.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim();
+    crate::text::width::cut(&crate::text::sanitize::line(line), 60)
+}
+
+/// Milliseconds since 1970 as local date and time, to the minute.
+pub fn when(millis: i64) -> String {
+    match jiff::Timestamp::from_millisecond(millis) {
+        Ok(at) => at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string(),
+        Err(_) => "-".into(),
+    }
+}
+
+/// Enough of a session's name to find it again.
+pub(super) fn short_id(id: &crate::conversation::SessionId) -> &str {
+    id.as_str().get(..13).unwrap_or(id.as_str())
+}
+
+impl Shell<'_> {
+    /// Takes up what the command line asked for.
+    pub(super) fn begin(&mut self, resume: &Resume) -> Result<(), ReplError> {
+        let Some(store) = self.store.clone() else { return Ok(()) };
+        match resume {
+            Resume::No => {}
+            Resume::Last => match store.latest(self.app.cwd())? {
+                Some(id) => self.take_up(&store.find(id.as_str())?)?,
+                None => self.note("there is no session of this directory yet; this is a new one"),
+            },
+            Resume::Named(prefix) => self.take_up(&store.find(prefix)?)?,
+            Resume::Choose => self.list_sessions(),
+        }
+        Ok(())
+    }
+
+    /// Goes on with a session: its conversation, its scratchpads, what the model has seen.
+    pub(super) fn take_up(&mut self, row: &SessionRow) -> Result<(), ReplError> {
+        let Some(store) = self.store.clone() else { return Ok(()) };
+        let open = store.resume(&row.id)?;
+        let loaded = store.load(&row.id)?;
+        let messages = loaded.transcript.messages().len();
+        let mut agent = self.build(Some(open))?;
+        for note in agent.resume(loaded)? {
+            self.note(&note);
+        }
+        self.conversation.agent = Some(agent);
+        self.note(&format!("going on with {}: {} ({messages} messages)", row.id, row.title));
+        Ok(())
+    }
+
+    pub(super) fn list_sessions(&self) {
+        let Some(store) = &self.store else {
+            self.note("conversations are not saved");
+            return;
+        };
+        let rows = match store.list(15) {
+            Ok(rows) => rows,
+            Err(e) => return self.error(&e.to_string(), None),
+        };
+        if rows.is_empty() {
+            return self.note("there is no session yet");
+        }
+        for (at, row) in rows.iter().enumerate() {
+            let text = format!("{:>3}  {}  {}  {}", at + 1, when(row.updated), row.id, row.title);
+            self.print(&[ratatui::text::Line::raw(crate::text::sanitize::line(&text).into_owned())]);
+        }
+        self.hint("/resume NUMBER or /resume ID goes on with one");
+    }
+
+    /// The agent of this conversation, begun with `first` if there is none yet.
+    pub(super) fn agent_for(&mut self, first: &str) -> Result<&mut Agent, ReplError> {
+        if self.conversation.agent.is_none() {
+            let open = match &self.store {
+                Some(store) => Some(store.create(self.app.cwd(), &title_of(first))?),
+                None => None,
+            };
+            self.conversation.agent = Some(self.build(open)?);
+        }
+        match &mut self.conversation.agent {
+            Some(agent) => Ok(agent),
+            None => Err(ReplError::Terminal(std::io::Error::other("no conversation"))),
+        }
+    }
+
+    fn build(&mut self, open: Option<OpenSession>) -> Result<Agent, ReplError> {
+        let answerer = match self.answerer.take() {
+            Some(answerer) => answerer,
+            None => self.app.answerer(None, None)?,
+        };
+        Ok(self.app.agent(answerer, open)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_first_line_cut_to_fit() {
+        assert_eq!(title_of("\n\n  fix the\tbug \nplease"), "fix the bug");
+        assert_eq!(crate::text::width::of(&title_of(&"long ".repeat(50))), 60);
+        assert_eq!(title_of("\u{1b}[31mred"), "red");
+    }
+}

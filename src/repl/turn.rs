@@ -1,0 +1,66 @@
+//! One turn on the screen: the pane opens, the agent works, the prompt comes back with what was typed meanwhile.
+
+use super::prompt::Prompter;
+use super::{ReplError, Shell, attach};
+use crate::agent::{Event, Start};
+use crate::ui::live::{self, Ended, Facts, LiveSettings};
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+/// What the next round begins with: a line that was queued, and a draft.
+type Next = (Option<String>, String);
+
+impl Shell<'_> {
+    /// Says something. What is attached goes through the same gate as a call; when it cannot be, the line comes back.
+    pub(super) fn say(&mut self, prompter: &mut Prompter, text: &str) -> Result<Next, ReplError> {
+        let mentioned = attach::mentioned(text);
+        self.agent_for(text)?;
+        let mut parts = vec![crate::conversation::Part::text(text)];
+        for path in mentioned {
+            match self.attach(&path) {
+                Ok(attached) => parts.extend(attached),
+                Err(attach::Refused::NoFile) => {}
+                Err(attach::Refused::Because(why)) => {
+                    self.error(
+                        &format!("@{path}: {why}"),
+                        Some("nothing was sent; change the line or leave the file out"),
+                    );
+                    return Ok((None, text.to_string()));
+                }
+            }
+        }
+        self.take_turn(prompter, Start::Say(parts))
+    }
+
+    pub(super) fn take_turn(&mut self, prompter: &mut Prompter, start: Start) -> Result<Next, ReplError> {
+        let stop = CancellationToken::new();
+        (self.on_turn)(Some(stop.clone()));
+        let ended = self.run_turn(start, stop)?;
+        (self.on_turn)(None);
+        if let Some(cleared) = ended.cleared {
+            prompter.remember(&cleared, self.app.cwd(), self.store.as_ref());
+        }
+        Ok((ended.queued, ended.draft))
+    }
+
+    fn run_turn(&mut self, start: Start, stop: CancellationToken) -> Result<Ended, ReplError> {
+        let fold = usize::try_from(self.app.config.number("ui.fold_lines").unwrap_or(6)).unwrap_or(6);
+        let motion = self.app.config.text("ui.motion") != Some("none");
+        let (theme, mode, modes) = (self.theme.clone(), self.app.mode.clone(), self.app.modes.clone());
+        let runtime = self.runtime;
+        let agent = self.agent_for("")?;
+        let (usage, prompt_tokens) = agent.usage();
+        let model = format!("{} {}", agent.provider_name(), agent.model().name);
+        let facts = Facts { model, window: agent.model().window, usage, prompt_tokens, fold, motion };
+        let settings = LiveSettings { theme, facts, mode, modes };
+        let (events, inbox) = unbounded_channel();
+        Ok(runtime.block_on(async {
+            let working = async {
+                let ending = agent.run(start, events.clone(), stop.clone()).await;
+                drop(events.send(Event::Ended(ending)));
+            };
+            let ((), ended) = tokio::join!(working, live::run(settings, inbox, stop.clone()));
+            ended
+        }))
+    }
+}
