@@ -4,3 +4,4 @@ mod provider_decode;
 mod provider_encode;
 mod provider_live;
 mod provider_offline;
+mod provider_replay;

@@ -168,6 +168,17 @@ fn an_edit_refused_for_not_having_read_reads_and_tries_once_more() {
     assert_eq!(rounds, [edits.to_vec(), vec![r#"read_file {"path":"f"}"#.to_string()], edits.to_vec()]);
     assert!(!text.contains("has not been read") && text.contains("edit_file did it"), "{text}");
 
+    let (rounds, _) =
+        turn(&mut Transcript::default(), "replace \"a\" with \"b\" in f", |call| match call.name.as_str() {
+            "read_file" => done(call),
+            _ => {
+                let words = "error: lines 2001-2003 of `f` were not shown to you: only lines 1-2000 were\n\
+                         hint: read_file(path: \"f\", offset: 2000, limit: 3)";
+                CallResult::text(call, Outcome::Failed, words)
+            }
+        });
+    assert_eq!(rounds[1], [r#"read_file {"path":"f","offset":2000,"limit":3}"#]);
+
     let never = |call: &Call| match call.name.as_str() {
         "read_file" => done(call),
         _ => CallResult::text(call, Outcome::Failed, "error: `f` has not been read"),
