@@ -26,7 +26,7 @@ pub use dialect::{Anthropic, OpenAiChat, OutputLimit, Quirks, SystemRole};
 pub use error::{Blame, ProviderError};
 pub use key::{Key, KeySource};
 pub use live::{Auth, Endpoint, Live, LiveSettings};
-pub use offline::{GrammarRow, Offline, grammar, next};
+pub use offline::{GrammarRow, Offline, grammar};
 pub use preset::{KeyNeed, Preset, Wire};
 pub use record::Record;
 pub use replay::Replay;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::{HashSet, VecDeque};
 
 /// The answer to `messages`; its `usage` and `model` are left to the caller.
-pub fn next(messages: &[Message]) -> Answer {
+pub(super) fn next(messages: &[Message]) -> Answer {
     let said = messages.iter().rposition(|m| matches!(m, Message::User { .. }));
     let (Some(at), Some(Message::User { parts })) = (said, said.and_then(|at| messages.get(at))) else {
         return say(report::not_understood());
