@@ -182,7 +182,8 @@ impl App {
     /// `name` and `model` overrule the settings. Opens no connection.
     pub fn answerer(&self, name: Option<&str>, model: Option<&str>) -> Result<Answerer, AppError> {
         if let Some(path) = &self.request.replay {
-            return Err(file_error(path, "to be merged"));
+            let replay = Replay::open(path).map_err(|e| file_error(path, e))?;
+            return Ok(self.offline_like(Arc::new(replay), "replay", None));
         }
         let named = name.or_else(|| self.config.text("provider")).map(String::from);
         let chosen = named.clone().or_else(keys::first_in_environment);

@@ -7,5 +7,6 @@ mod provider_encode;
 mod provider_live;
 
 mod provider_offline;
+mod provider_replay;
 mod tool_edit;
 mod tool_read;

@@ -1,5 +1,6 @@
 //! One long conversation with everything in it, encoded by each dialect and compared byte for byte.
 
+use crate::support::history_rules;
 use placet::conversation::{
     Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, StopReason, Thinking,
     ToolSpec,
@@ -157,5 +158,50 @@ fn a_request_without_vision_holds_no_base64() {
         let bytes = serde_json::to_string(&dialect.encode(&blind)).unwrap();
         assert!(!bytes.contains("base64"), "{bytes}");
         assert!(bytes.contains("this model takes no pictures"));
+    }
+}
+
+#[test]
+fn every_beginning_of_the_conversation_keeps_the_rules_of_strict_servers() {
+    for length in [1, 3, 4, 6, 8, 9] {
+        let messages: Vec<Message> = conversation().into_iter().take(length).collect();
+        for dialect in [&Anthropic as &dyn Dialect, &OpenAiChat::default()] {
+            let request = request(messages.clone());
+            let broken = history_rules::broken(&dialect.path(&request), &dialect.encode(&request));
+            assert_eq!(broken, Vec::<String>::new(), "{length} messages");
+        }
+    }
+}
+
+/// The rules themselves: a request spoilt in one place breaks one.
+#[test]
+fn the_mock_server_notices_what_real_servers_refuse() {
+    let request = request(conversation());
+    let spoilt = |dialect: &dyn Dialect, pointer: &str, value: Value| {
+        let mut body = dialect.encode(&request);
+        *body.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}")) = value;
+        history_rules::broken(&dialect.path(&request), &body).len()
+    };
+    for (pointer, value) in [
+        ("/messages/0/content/0/text", json!(" ")),
+        ("/messages/1/role", json!("user")),
+        ("/messages/1/content/0/signature", json!("")),
+        ("/messages/1/content/3/id", json!("toolu_2")),
+        ("/messages/1/content/4/input", json!("{}")),
+        ("/messages/2/content/0/tool_use_id", json!("other")),
+        ("/messages/2/content/1", json!({"type": "text", "text": "in between"})),
+        ("/messages/4/content", json!([])),
+        ("/tools/1/name", json!("read_file")),
+    ] {
+        assert!(spoilt(&Anthropic, pointer, value) > 0, "{pointer}");
+    }
+    for (pointer, value) in [
+        ("/messages/2/tool_calls/0/function/arguments", json!("{")),
+        ("/messages/3/tool_call_id", json!("other")),
+        ("/messages/3/content", json!("")),
+        ("/messages/5/role", json!("assistant")),
+        ("/tools/0/function/parameters", json!({"type": "array"})),
+    ] {
+        assert!(spoilt(&OpenAiChat::default(), pointer, value) > 0, "{pointer}");
     }
 }

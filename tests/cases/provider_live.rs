@@ -210,6 +210,24 @@ async fn a_refused_connection_names_the_host_and_the_reason() {
 }
 
 #[tokio::test]
+async fn a_server_that_speaks_no_tls_is_named_as_such() {
+    let plain = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = plain.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for stream in plain.incoming().take(3) {
+            let mut stream = stream.unwrap();
+            let _ = std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 no\r\n\r\n");
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        }
+    });
+    let provider = live_with(format!("https://{host}"), Arc::new(Anthropic), KeySource::None, settings());
+    let Some(ProviderError::Network { host: named, message }) = hear(&provider).await.error else { panic!() };
+    assert_eq!(named, host);
+    // On a machine without any certificates there is no client for TLS at all, and it says that.
+    assert!(message.starts_with("TLS: ") || message.contains("cannot be built"), "{message}");
+}
+
+#[tokio::test]
 async fn silence_is_told_and_then_ends_the_attempt() {
     let ping = "event: ping\ndata: {\"type\":\"ping\"}\n\n: keep-alive\n\n";
     let mut pings = Reply::stream();

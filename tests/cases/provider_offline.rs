@@ -5,7 +5,7 @@ use placet::conversation::{
     Answer, Call, CallResult, Image, Input, Message, Outcome, Part, StopReason, ToolSpec, Transcript,
 };
 use placet::provider::{
-    Capabilities, Model, Offline, Provider, ProviderError, Request, StreamEvent, grammar, next,
+    Capabilities, Model, Offline, Provider, ProviderError, Request, StreamEvent, grammar,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -16,7 +16,7 @@ fn calls(answer: &Answer) -> Vec<String> {
 }
 
 fn asked(text: &str) -> Vec<String> {
-    calls(&next(&[Message::user(text)]))
+    calls(&Offline::next(&[Message::user(text)]))
 }
 
 /// Plays a turn to its end with `tool` in place of the tools; the rounds of calls, and the last text.
@@ -28,7 +28,7 @@ fn turn(
     transcript.push(Message::user(text)).unwrap();
     let mut rounds = Vec::new();
     for _ in 0..20 {
-        let answer = next(transcript.messages());
+        let answer = Offline::next(transcript.messages());
         transcript.push(Message::Assistant(answer.clone())).unwrap();
         if answer.calls().next().is_none() {
             assert_eq!(answer.stop, StopReason::EndTurn);
@@ -56,7 +56,7 @@ fn every_row_of_the_table_makes_the_calls_it_says() {
     ];
     for row in grammar() {
         let messages: Vec<Message> = before.iter().cloned().chain([Message::user(row.example)]).collect();
-        assert_eq!(calls(&next(&messages)), row.calls, "{}", row.example);
+        assert_eq!(calls(&Offline::next(&messages)), row.calls, "{}", row.example);
     }
     let patterns: Vec<&str> = grammar().iter().map(|row| row.pattern).collect();
     for (k, pattern) in patterns.iter().enumerate() {
@@ -95,7 +95,8 @@ fn every_tool_and_every_parameter_can_be_reached() {
         }
     }
     // What no pattern says, raw arguments do: limits, wrong types, tools that do not exist.
-    let Some(call) = next(&[Message::user("call find_files {\"limit\":")]).calls().next().cloned() else {
+    let Some(call) = Offline::next(&[Message::user("call find_files {\"limit\":")]).calls().next().cloned()
+    else {
         panic!()
     };
     assert!(matches!(call.input, Input::Malformed { .. }));
@@ -123,29 +124,29 @@ fn requests_are_joined_as_they_are_meant() {
 #[test]
 fn what_is_not_understood_is_said_and_nothing_is_done() {
     for text in ["hello", "what is this?", ""] {
-        let answer = next(&[Message::user(text)]);
+        let answer = Offline::next(&[Message::user(text)]);
         assert_eq!(answer.calls().count(), 0);
         assert_eq!(answer.text().lines().count(), 1);
         assert!(answer.text().contains("not a model"), "{}", answer.text());
         assert!(answer.text().contains("`ANTHROPIC_API_KEY`"));
     }
-    let answer = next(&[Message::user("show a.txt; replace \"a\" by \"b\" in f")]);
+    let answer = Offline::next(&[Message::user("show a.txt; replace \"a\" by \"b\" in f")]);
     assert_eq!(answer.calls().count(), 0, "half a request is not carried out");
     assert!(
         answer.text().contains("`replace OLD with NEW in FILE [everywhere] [anyway]`"),
         "{}",
         answer.text()
     );
-    let open = next(&[Message::user("create f with \"x")]);
+    let open = Offline::next(&[Message::user("create f with \"x")]);
     assert!(open.text().contains("a quote is not closed"), "{}", open.text());
-    assert!(next(&[]).text().contains("not a model"));
+    assert!(Offline::next(&[]).text().contains("not a model"));
 }
 
 #[test]
 fn other_parts_of_a_message_do_not_confuse_it() {
     let picture = Image::new("image/png", 1, 1, "a.png", vec![1].into());
     let parts = vec![Part::text("[the mode is now: read]"), Part::Image(picture), Part::text("show a.txt")];
-    assert_eq!(calls(&next(&[Message::User { parts }])), [r#"read_file {"path":"a.txt"}"#]);
+    assert_eq!(calls(&Offline::next(&[Message::User { parts }])), [r#"read_file {"path":"a.txt"}"#]);
 }
 
 #[test]
@@ -167,6 +168,17 @@ fn an_edit_refused_for_not_having_read_reads_and_tries_once_more() {
     ];
     assert_eq!(rounds, [edits.to_vec(), vec![r#"read_file {"path":"f"}"#.to_string()], edits.to_vec()]);
     assert!(!text.contains("has not been read") && text.contains("edit_file did it"), "{text}");
+
+    let (rounds, _) =
+        turn(&mut Transcript::default(), "replace \"a\" with \"b\" in f", |call| match call.name.as_str() {
+            "read_file" => done(call),
+            _ => {
+                let words = "error: lines 2001-2003 of `f` were not shown to you: only lines 1-2000 were\n\
+                         hint: read_file(path: \"f\", offset: 2000, limit: 3)";
+                CallResult::text(call, Outcome::Failed, words)
+            }
+        });
+    assert_eq!(rounds[1], [r#"read_file {"path":"f","offset":2000,"limit":3}"#]);
 
     let never = |call: &Call| match call.name.as_str() {
         "read_file" => done(call),

@@ -11,11 +11,11 @@ mod script;
 mod segment;
 
 pub use grammar::{GrammarRow, grammar};
-pub use script::next;
 
 use super::flow::flow;
 use super::telling;
 use super::{AnswerStream, Provider, Request};
+use crate::conversation::{Answer, Message};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +29,11 @@ impl Offline {
     /// Answers as fast as it is read.
     pub fn new() -> Offline {
         Offline::default()
+    }
+
+    /// What it answers to a conversation: a pure function. `usage` and `model` are left empty.
+    pub fn next(messages: &[Message]) -> Answer {
+        script::next(messages)
     }
 
     /// Waits `pause` before each piece of text, to be looked at.
@@ -45,7 +50,7 @@ impl Provider for Offline {
     fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
         let pause = self.pause;
         flow(move |emit| async move {
-            let mut answer = next(&request.messages);
+            let mut answer = Offline::next(&request.messages);
             answer.model.clone_from(&request.model.name);
             answer.usage = telling::estimate(&request, &answer);
             telling::tell(answer, pause, &cancel, &emit).await;

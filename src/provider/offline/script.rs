@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::{HashSet, VecDeque};
 
 /// The answer to `messages`; its `usage` and `model` are left to the caller.
-pub fn next(messages: &[Message]) -> Answer {
+pub(super) fn next(messages: &[Message]) -> Answer {
     let said = messages.iter().rposition(|m| matches!(m, Message::User { .. }));
     let (Some(at), Some(Message::User { parts })) = (said, said.and_then(|at| messages.get(at))) else {
         return say(report::not_understood());
@@ -37,15 +37,17 @@ enum Round {
 /// The rounds that a message asks for. All of it must be understood, or nothing is done. The message may hold other
 /// text besides, such as attached files: the part that is understood is the one that counts.
 fn read(parts: &[Part]) -> Result<VecDeque<Round>, String> {
-    let mut first_error = None;
+    let mut error = report::not_understood();
     for text in parts.iter().filter_map(Part::as_text) {
         match read_text(text) {
             Ok(rounds) if !rounds.is_empty() => return Ok(rounds),
             Ok(_) => {}
-            Err(error) => first_error = first_error.or(Some(error)),
+            // The error that says most: other parts, such as notes, are not understood at all.
+            Err(other) if error == report::not_understood() => error = other,
+            Err(_) => {}
         }
     }
-    Err(first_error.unwrap_or_else(report::not_understood))
+    Err(error)
 }
 
 fn read_text(text: &str) -> Result<VecDeque<Round>, String> {
@@ -131,9 +133,7 @@ impl<'m> Walk<'m> {
         let automatic = answer.text() == report::reading_first();
         for (call, result) in answer.calls().zip(results) {
             match self.unread(call, result) {
-                Some(path) => {
-                    let read =
-                        Planned { tool: "read_file".into(), input: Input::Object(json!({"path": path})) };
+                Some(read) => {
                     if !reads.contains(&read) {
                         reads.push(read);
                     }
@@ -167,15 +167,25 @@ impl<'m> Walk<'m> {
         self.rounds.clear();
     }
 
-    /// The path to read first, where a change was refused for that and was not tried again before.
-    fn unread(&mut self, call: &Call, result: &CallResult) -> Option<String> {
-        const REASONS: [&str; 4] = ["has not been read", "read it first", "changed since", "read it again"];
+    /// What to read first, where a change was refused for that and was not tried again before.
+    fn unread(&mut self, call: &Call, result: &CallResult) -> Option<Planned> {
+        const REASONS: [&str; 4] =
+            ["has not been read", "read it first", "changed since", "not shown to you"];
         let changes = matches!(call.name.as_str(), "edit_file" | "write_file");
         let body = result.body();
-        let refused = result.outcome == Outcome::Failed && REASONS.iter().any(|reason| body.contains(reason));
+        let refused = REASONS.iter().any(|reason| body.contains(reason)) && !body.contains("is not in `");
+        if !changes || !refused || result.outcome != Outcome::Failed {
+            return None;
+        }
         let path = call.input.to_replay().get("path").and_then(Value::as_str).map(String::from)?;
+        let mut input = json!({"path": path});
+        // Where the error names the lines that are missing, those are the ones to read.
+        if let (Some(offset), Some(limit)) = (after(&body, "offset: "), after(&body, "limit: ")) {
+            input = json!({"path": path, "offset": offset, "limit": limit});
+        }
         let key = format!("{} {}", call.name, call.input.to_replay());
-        (changes && refused && self.tried_again.insert(key)).then_some(path)
+        let read = Planned { tool: "read_file".into(), input: Input::Object(input) };
+        self.tried_again.insert(key).then_some(read)
     }
 
     /// What was found last, else what was said last: what "that" means.
@@ -199,6 +209,13 @@ impl<'m> Walk<'m> {
     fn id_base(&self, since: &[Message]) -> usize {
         self.before.len() + since.len() + 1
     }
+}
+
+/// The number behind `mark`.
+fn after(text: &str, mark: &str) -> Option<u64> {
+    let (_, rest) = text.rsplit_once(mark)?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
 }
 
 fn asks(calls: Vec<Planned>, because: Option<String>, base: usize) -> Answer {

@@ -149,8 +149,8 @@ impl ChunkDecoder {
         let another_id = !id.is_empty() && !found.given_id.is_empty() && found.given_id != id;
         let same_place = index.is_some() && !id.is_empty() && found.given_id == id;
         let says_arguments = !arguments.is_null() && arguments != "";
-        let after_a_whole_one = says_arguments && !call.name.is_empty() && is_whole(&call.arguments);
-        let begins = !name.is_empty() && (another_id || after_a_whole_one && !same_place);
+        let after_a_whole_one = || says_arguments && !call.name.is_empty() && is_whole(&call.arguments);
+        let begins = !name.is_empty() && (another_id || !same_place && after_a_whole_one());
         (!begins).then_some(found.place)
     }
 

@@ -1,0 +1,101 @@
+//! `--record FILE`: another provider's answers, written down as they pass. A line that cannot be written ends the
+//! answer with an error: a recording with a hole is worse than none.
+
+use super::flow::flow;
+use super::recording::{Header, Line, MAGIC, VERSION, canonical};
+use super::{AnswerStream, Provider, ProviderError, Request, StreamEvent};
+use futures_util::StreamExt;
+use serde_json::Value;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// A provider that writes down what another one says. One request at a time.
+pub struct Record {
+    inner: Arc<dyn Provider>,
+    tape: Arc<Mutex<Tape>>,
+}
+
+struct Tape {
+    file: File,
+    /// The messages of the request before.
+    before: Vec<Value>,
+}
+
+impl Record {
+    /// Begins a recording in `path`, readable by its owner only. An older recording is replaced; any other file that
+    /// holds something is refused with [`io::ErrorKind::AlreadyExists`] and left as it is.
+    pub fn create(path: &Path, inner: Arc<dyn Provider>) -> io::Result<Record> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let mut file = options.open(path)?;
+        let mut start = Vec::new();
+        (&file).take(MAGIC.len() as u64).read_to_end(&mut start)?;
+        if !start.is_empty() && start != MAGIC.as_bytes() {
+            let words = format!("`{}` holds something else than a recording", path.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, words));
+        }
+        file.set_len(0)?;
+        file.seek(SeekFrom::Start(0))?;
+        let header = Header { version: VERSION, provider: inner.name().to_string() };
+        let mut tape = Tape { file, before: Vec::new() };
+        tape.write(&header)?;
+        Ok(Record { inner, tape: Arc::new(Mutex::new(tape)) })
+    }
+}
+
+impl Tape {
+    fn write(&mut self, line: &impl serde::Serialize) -> io::Result<()> {
+        let mut bytes = serde_json::to_vec(line)?;
+        bytes.push(b'\n');
+        self.file.write_all(&bytes)
+    }
+
+    fn request(&mut self, request: &Request) -> io::Result<()> {
+        let messages: Vec<Value> = request.messages.iter().map(canonical).collect();
+        let keep = self.before.iter().zip(&messages).take_while(|(a, b)| a == b).count();
+        let new = messages.get(keep..).unwrap_or_default().to_vec();
+        self.before = messages;
+        self.write(&Line::Request { model: request.model.name.clone(), keep, messages: new })
+    }
+}
+
+impl Provider for Record {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+        let tape = Arc::clone(&self.tape);
+        let write = move |write: &dyn Fn(&mut Tape) -> io::Result<()>| {
+            let mut tape = tape.lock().unwrap_or_else(PoisonError::into_inner);
+            write(&mut tape).map_err(|e| ProviderError::Record(e.to_string()))
+        };
+        let inner = Arc::clone(&self.inner);
+        flow(|emit| async move {
+            if let Err(error) = write(&|tape| tape.request(&request)) {
+                return emit.fail(error).await;
+            }
+            let mut stream = inner.answer(request, cancel);
+            while let Some(item) = stream.next().await {
+                let line = match &item {
+                    Ok(event) => Line::Event(event.clone()),
+                    Err(error) => Line::Error(error.clone()),
+                };
+                // The person's own interrupt is no part of what the provider said.
+                let cancelled = matches!(item, Err(ProviderError::Cancelled));
+                if !cancelled && let Err(error) = write(&|tape| tape.write(&line)) {
+                    return emit.fail(error).await;
+                }
+                match item {
+                    Ok(event @ StreamEvent::Finished(_)) => return emit.send(event).await,
+                    Ok(event) => emit.send(event).await,
+                    Err(error) => return emit.fail(error).await,
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,42 @@
+//! The file format of `--record`: JSON lines. The first names the format and its version, then each request is one
+//! line, followed by one line for every event and one for the error where there was one.
+//!
+//! Of a request the model's name and the messages are kept, and of the messages only those that are new since the
+//! request before, so that a long conversation is not written over and over. The system prompt and the tools are not
+//! kept: they tell the date and the machine, and a recording made elsewhere must still fit.
+
+use super::{ProviderError, StreamEvent};
+use crate::conversation::Message;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The version this program writes, and the only one it reads.
+pub(super) const VERSION: u32 = 1;
+
+/// What the file begins with, whatever follows.
+pub(super) const MAGIC: &str = "{\"placet_recording\":";
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Header {
+    #[serde(rename = "placet_recording")]
+    pub(super) version: u32,
+    pub(super) provider: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Line {
+    Request {
+        model: String,
+        /// How many messages of the request before are still the first ones of this.
+        keep: usize,
+        messages: Vec<Value>,
+    },
+    Event(StreamEvent),
+    Error(ProviderError),
+}
+
+/// A message as it is kept and compared: pictures by their hash.
+pub(super) fn canonical(message: &Message) -> Value {
+    serde_json::to_value(message).unwrap_or(Value::Null)
+}

@@ -1,0 +1,144 @@
+//! A recording as a provider: the same requests get the same answers, event for event and without waiting. A request
+//! that is another one than was recorded is answered with a readable difference, never with a guess.
+
+use super::flow::flow;
+use super::recording::{Header, Line, VERSION, canonical};
+use super::{AnswerStream, Provider, ProviderError, Request, StreamEvent};
+use serde_json::Value;
+use similar::TextDiff;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// The most lines of a difference that are told.
+const MOST_LINES: usize = 60;
+
+/// The provider. Requests come in the order in which they were recorded.
+pub struct Replay {
+    name: String,
+    tape: Arc<Mutex<Tape>>,
+}
+
+#[derive(Debug)]
+struct Tape {
+    exchanges: Vec<Exchange>,
+    next: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Exchange {
+    model: String,
+    messages: Vec<Value>,
+    told: Vec<Result<StreamEvent, ProviderError>>,
+}
+
+impl Replay {
+    /// Reads a recording. What is not one fails with [`io::ErrorKind::InvalidData`] and the number of the line.
+    pub fn open(path: &Path) -> io::Result<Replay> {
+        Replay::parse(&fs::read_to_string(path)?)
+    }
+
+    fn parse(text: &str) -> io::Result<Replay> {
+        let bad = |number: usize, why: &str| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("line {number} of the recording: {why}"))
+        };
+        let mut lines = text.lines().enumerate();
+        let header = lines.next().map(|(_, line)| line).unwrap_or_default();
+        let header: Header = serde_json::from_str(header).map_err(|e| bad(1, &e.to_string()))?;
+        if header.version != VERSION {
+            return Err(bad(1, &format!("version {}, and only {VERSION} is known", header.version)));
+        }
+        let mut exchanges: Vec<Exchange> = Vec::new();
+        for (index, line) in lines {
+            let line: Line = serde_json::from_str(line).map_err(|e| bad(index + 1, &e.to_string()))?;
+            match (line, exchanges.last_mut()) {
+                (Line::Request { model, keep, messages: mut new }, before) => {
+                    let mut messages = before.map(|b| b.messages.clone()).unwrap_or_default();
+                    messages.truncate(keep);
+                    messages.append(&mut new);
+                    exchanges.push(Exchange { model, messages, told: Vec::new() });
+                }
+                (_, None) => return Err(bad(index + 1, "an event before any request")),
+                (Line::Event(event), Some(exchange)) => exchange.told.push(Ok(event)),
+                (Line::Error(error), Some(exchange)) => exchange.told.push(Err(error)),
+            }
+        }
+        Ok(Replay { name: header.provider, tape: Arc::new(Mutex::new(Tape { exchanges, next: 0 })) })
+    }
+}
+
+impl Tape {
+    /// The recorded exchange for `request`. A request that does not fit uses nothing up.
+    fn take(&mut self, request: &Request) -> Result<Exchange, ProviderError> {
+        let number = self.next + 1;
+        let Some(exchange) = self.exchanges.get(self.next) else {
+            let count = self.exchanges.len();
+            return Err(ProviderError::Replay(format!(
+                "it ends after {count} requests; this is number {number}"
+            )));
+        };
+        let messages: Vec<Value> = request.messages.iter().map(canonical).collect();
+        if exchange.model != request.model.name {
+            return Err(ProviderError::Replay(format!(
+                "request {number} was recorded for the model `{}` and is now for `{}`",
+                exchange.model, request.model.name
+            )));
+        }
+        if exchange.messages != messages {
+            let difference = difference(&exchange.messages, &messages);
+            return Err(ProviderError::Replay(format!("request {number} is another one:\n{difference}")));
+        }
+        self.next += 1;
+        Ok(exchange.clone())
+    }
+}
+
+fn difference(recorded: &[Value], now: &[Value]) -> String {
+    let pretty = |messages: &[Value]| -> String {
+        messages.iter().map(|m| serde_json::to_string_pretty(m).unwrap_or_default() + "\n").collect()
+    };
+    let (recorded, now) = (pretty(recorded), pretty(now));
+    let diff = TextDiff::from_lines(&recorded, &now);
+    let text = diff.unified_diff().header("recorded", "now").to_string();
+    let lines: Vec<&str> = text.lines().collect();
+    match lines.get(..MOST_LINES) {
+        Some(first) => format!("{}\n... and {} more lines", first.join("\n"), lines.len() - MOST_LINES),
+        None => lines.join("\n"),
+    }
+}
+
+impl Provider for Replay {
+    /// The name of the provider that was recorded.
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+        let tape = Arc::clone(&self.tape);
+        flow(|emit| async move {
+            let taken = tape.lock().unwrap_or_else(PoisonError::into_inner).take(&request);
+            let exchange = match taken {
+                Ok(exchange) => exchange,
+                Err(error) => return emit.fail(error).await,
+            };
+            let mut whole = false;
+            for item in exchange.told {
+                if cancel.is_cancelled() {
+                    return emit.fail(ProviderError::Cancelled).await;
+                }
+                whole = matches!(item, Err(_) | Ok(StreamEvent::Finished(_)));
+                match item {
+                    Ok(event) => emit.send(event).await,
+                    Err(error) => emit.fail(error).await,
+                }
+            }
+            if !whole {
+                // It was interrupted while it was recorded; so it waits to be interrupted again.
+                cancel.cancelled().await;
+                emit.fail(ProviderError::Cancelled).await;
+            }
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! A provider that says what it was told to, for tests of the floors above: a list of answers and errors, and a record
+//! of every request.
+
+use super::flow::flow;
+use super::telling;
+use super::{AnswerStream, Provider, ProviderError, Request, StreamEvent};
+use crate::conversation::Answer;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// What one request gets.
+#[derive(Clone, Debug)]
+pub enum Script {
+    /// The answer, told in small pieces.
+    Answer(Answer),
+    /// These events, and then the error or, with `None`, nothing more until it is cancelled.
+    Events(Vec<StreamEvent>, Option<ProviderError>),
+}
+
+impl From<Answer> for Script {
+    fn from(answer: Answer) -> Script {
+        Script::Answer(answer)
+    }
+}
+
+impl From<ProviderError> for Script {
+    fn from(error: ProviderError) -> Script {
+        Script::Events(Vec::new(), Some(error))
+    }
+}
+
+/// The provider. Clones share the script and the record.
+#[derive(Clone, Debug, Default)]
+pub struct Scripted(Arc<Lines>);
+
+#[derive(Debug, Default)]
+struct Lines {
+    script: Mutex<VecDeque<Script>>,
+    requests: Mutex<Vec<Request>>,
+}
+
+impl Scripted {
+    pub fn new<S: Into<Script>>(script: impl IntoIterator<Item = S>) -> Scripted {
+        let script = script.into_iter().map(Into::into).collect();
+        Scripted(Arc::new(Lines { script: Mutex::new(script), requests: Mutex::default() }))
+    }
+
+    /// Adds to the end of the script.
+    pub fn then(&self, script: impl Into<Script>) {
+        self.0.script.lock().unwrap_or_else(PoisonError::into_inner).push_back(script.into());
+    }
+
+    /// Every request so far, in order.
+    pub fn requests(&self) -> Vec<Request> {
+        self.0.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Provider for Scripted {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    /// Fails with [`ProviderError::Protocol`] where the script is over.
+    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+        let lines = Arc::clone(&self.0);
+        flow(|emit| async move {
+            lines.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+            let next = lines.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            match next {
+                None => emit.fail(ProviderError::Protocol("the script is over".into())).await,
+                Some(Script::Answer(answer)) => telling::tell(answer, Duration::ZERO, &cancel, &emit).await,
+                Some(Script::Events(events, end)) => {
+                    for event in events {
+                        if cancel.is_cancelled() {
+                            return emit.fail(ProviderError::Cancelled).await;
+                        }
+                        let finished = matches!(event, StreamEvent::Finished(_));
+                        emit.send(event).await;
+                        if finished {
+                            return;
+                        }
+                    }
+                    match end {
+                        Some(error) => emit.fail(error).await,
+                        None => {
+                            cancel.cancelled().await;
+                            emit.fail(ProviderError::Cancelled).await;
+                        }
+                    }
+                }
+            }
+        })
+    }
+}
