@@ -3,7 +3,9 @@
 use crate::agent::{Agent, Parts};
 use crate::config::{Config, Paths, Project, Sources, TrustStore};
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Verdict};
-use crate::provider::{Figures, KeyNeed, KeySource, Live, LiveSettings, Model, Offline, Preset, Provider};
+use crate::provider::{
+    Figures, KeyNeed, KeySource, Live, LiveSettings, Model, Offline, Preset, Provider, Record, Replay,
+};
 use crate::session::{OpenSession, Scratchpads, SessionError, Store};
 use crate::tools::{CommandSettings, Env, Limits, Registry};
 use crate::workspace::{Workspace, WorkspaceError};
