@@ -200,7 +200,11 @@ impl App {
         };
         match &self.request.record {
             None => Ok(answerer),
-            Some(path) => Err(file_error(path, "to be merged")),
+            Some(path) => {
+                let record =
+                    Record::create(path, Arc::clone(&answerer.provider)).map_err(|e| file_error(path, e))?;
+                Ok(Answerer { provider: Arc::new(record), ..answerer })
+            }
         }
     }
 
