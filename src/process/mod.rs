@@ -1,1 +1,15 @@
-//! To be built.
+//! Running commands, and nothing of them left behind.
+//!
+//! A command runs below a supervisor: placet itself, re-executed as `placet __run`. The supervisor is the reaper of
+//! everything the command starts, however deeply it forks and whatever session it puts itself into, and it lives
+//! exactly as long as a socket to its parent is open. When the command ends, when the call is cancelled, and when
+//! placet dies in whatever way, every descendant goes.
+
+mod capture;
+mod command;
+mod supervise;
+mod tree;
+
+pub use capture::Capture;
+pub use command::{Command, Ending, Finished, ProcessError};
+pub use supervise::{RUN, supervise};

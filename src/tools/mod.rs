@@ -14,8 +14,11 @@ mod page;
 mod read_file;
 mod registry;
 mod result;
+mod run_command;
+mod scratchpad;
 mod spans;
 mod work;
+mod write_file;
 
 pub use env::{CommandSettings, Env, Limits, Progress, RunCtx, Sight};
 pub use error::ToolError;

@@ -1,7 +1,7 @@
 //! All tools under their names, and the front every call comes through.
 
 use super::{Env, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
-use super::{edit_file, output, read_file};
+use super::{edit_file, output, read_file, run_command, scratchpad, write_file};
 use crate::conversation::{Input, ToolSpec};
 use crate::permission::{Permit, Reach};
 use crate::session::check_name;
@@ -21,6 +21,9 @@ impl Registry {
         Registry::of(vec![
             Arc::new(read_file::ReadFile::default()),
             Arc::new(edit_file::EditFile::default()),
+            Arc::new(write_file::WriteFile::default()),
+            Arc::new(run_command::RunCommand::default()),
+            Arc::new(scratchpad::Scratchpad::default()),
         ])
     }
 
