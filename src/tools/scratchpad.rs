@@ -1,8 +1,8 @@
 //! scratchpad: the session's named notes, results and pictures.
 
 use super::input::Shape;
-use super::output::{failed, size_of};
-use super::page::rows;
+use super::output::size_of;
+use super::page::{GUTTER, ROW};
 use super::work::{blocking, consent_of};
 use super::write_file::{Content, WritePlan};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
@@ -14,6 +14,7 @@ use crate::workspace::{Consent, Resolved, TextFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+use std::fmt::Write;
 
 const LINES: usize = 2000;
 
@@ -277,47 +278,60 @@ fn edited(name: &str, text: &str, old: &str, new: &str) -> Result<String, ToolEr
     }
 }
 
+/// Pages through an entry by rows: its lines, the long ones split, so that even one endless line can be paged.
 fn read(env: &Env, title: &str, name: &str, offset: usize, limit: Option<usize>) -> Result<Told, ToolError> {
     let text = match env.scratchpads.get(name).map_err(|e| pad_error(&e))? {
         Entry::Text(text) => text,
         Entry::Image(image) => {
-            let words = image.describe();
-            let for_model = vec![Part::text(words), Part::Image(image.clone())];
+            let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
             let for_person = Summary { line: title.into(), detail: Detail::Image(image) };
             return Ok(Told::Output(Output { outcome: Outcome::Done, for_model, for_person }));
         }
     };
-    let total = text.lines().count();
-    if text.is_empty() {
+    let total = rows_of(&text).count();
+    if total == 0 {
         return Ok(Told::Text(format!("[the scratchpad `{name}` is empty]")));
     }
     if offset >= total {
-        let error = ToolError::new(format!("offset {offset} is past the end: the scratchpad `{name}` has {total} lines"));
-        return Ok(Told::Output(failed(title, &error)));
+        return Err(ToolError::new(format!("offset {offset} is past the end: the scratchpad `{name}` has {total} rows")));
     }
-    let budget = env.limits.inline_bytes.saturating_sub(200);
-    let (mut page, mut end) = (String::new(), offset);
-    let wanted = limit.unwrap_or(LINES);
-    let width = (offset + wanted.min(total)).min(total).to_string().len();
-    for line in text.lines().skip(offset).take(wanted) {
-        let before = page.len();
-        rows(&mut page, end + 1, line, width);
-        if page.len() > budget && end > offset {
-            page.truncate(before);
+    let budget = env.limits.inline_bytes.saturating_sub(300);
+    let wanted = limit.unwrap_or(LINES).max(1);
+    let (mut page, mut end, mut split) = (String::new(), offset, false);
+    let width = offset.saturating_add(wanted).min(total).to_string().len();
+    for (row, goes_on) in rows_of(&text).skip(offset).take(wanted) {
+        if page.len() + row.len() > budget && end > offset {
             break;
         }
         end += 1;
+        split |= goes_on;
+        let _ = writeln!(page, "{end:>width$}{GUTTER}{row}{}", if goes_on { "↩" } else { "" });
     }
     if (offset, end) != (0, total) {
         let next = if end < total { format!("; continue with offset {end}") } else { String::new() };
-        page.push_str(&format!("[lines {}-{end} of {total}{next}]\n", offset + 1));
+        let _ = writeln!(page, "[rows {}-{end} of {total}{next}]", offset + 1);
     }
-    if page.len() > env.limits.inline_bytes {
-        // One endless line: a new entry with the same text would help nobody.
-        let (view, _) = super::output::preview(&page, 4000, 2000);
-        page = format!("[line {} is too long to show whole: {} bytes]\n{view}", offset + 1, page.len());
+    if split {
+        page.push_str("[a row that ends in ↩ goes on in the next one without a line break]\n");
     }
     Ok(Told::Text(page))
+}
+
+/// Rows of a text; true with those that the next one continues.
+fn rows_of(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    text.lines().flat_map(|line| {
+        let mut rest = Some(line);
+        std::iter::from_fn(move || {
+            let here = rest.take()?;
+            match here.char_indices().nth(ROW) {
+                None => Some((here, false)),
+                Some((at, _)) => {
+                    rest = here.get(at..);
+                    Some((here.get(..at).unwrap_or(here), true))
+                }
+            }
+        })
+    })
 }
 
 fn list(env: &Env) -> String {
