@@ -1,11 +1,12 @@
 //! The wiring: settings become each module's own options, and the parts are built and joined here.
 
-use crate::agent::{Agent, Parts};
+use crate::agent::{Agent, Answerer, Parts};
 use crate::config::{Config, Paths, Project, Sources, TrustStore};
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Verdict};
 use crate::provider::{
-    Figures, KeyNeed, KeySource, Live, LiveSettings, Model, Offline, Preset, Provider, Record, Replay,
+    Figures, KeyNeed, KeySource, Live, LiveSettings, Offline, Preset, Provider, Record, Replay,
 };
+use crate::repl::{Host, Trouble};
 use crate::session::{OpenSession, Scratchpads, SessionError, Store};
 use crate::tools::{CommandSettings, Env, Limits, Registry};
 use crate::workspace::{Workspace, WorkspaceError};
@@ -75,14 +76,6 @@ pub struct App {
     pub registry: Arc<Registry>,
     pub workspace: Workspace,
     request: Request,
-}
-
-/// Who answers, and what the person should know about the choice.
-pub struct Answerer {
-    pub provider: Arc<dyn Provider>,
-    pub model: Model,
-    pub max_output: u64,
-    pub note: Option<String>,
 }
 
 impl App {
@@ -291,6 +284,54 @@ impl App {
             key_command: text("api_key_command"),
             model: text("model"),
         })
+    }
+}
+
+impl From<AppError> for Trouble {
+    fn from(error: AppError) -> Trouble {
+        Trouble { message: error.to_string(), hint: error.hint(), usage: error.is_usage() }
+    }
+}
+
+impl Host for App {
+    fn config(&self) -> &Config {
+        &self.config
+    }
+
+    fn config_dir(&self) -> &Path {
+        &self.paths.config
+    }
+
+    fn mode(&self) -> &ModeCell {
+        &self.mode
+    }
+
+    fn modes(&self) -> &[Mode] {
+        &self.modes
+    }
+
+    fn policy(&self) -> &Arc<Mutex<Policy>> {
+        &self.policy
+    }
+
+    fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    fn store(&self) -> Result<(Store, Vec<String>), Trouble> {
+        Ok(App::store(self)?)
+    }
+
+    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<Answerer, Trouble> {
+        Ok(App::answerer(self, provider, model)?)
+    }
+
+    fn agent(&self, answerer: Answerer, session: Option<OpenSession>) -> Result<Agent, Trouble> {
+        Ok(App::agent(self, answerer, session)?)
     }
 }
 

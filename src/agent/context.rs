@@ -21,9 +21,18 @@ pub(super) struct Context {
     /// Pictures that stay behind, with the reason.
     withheld: HashMap<String, String>,
     converted: HashMap<String, Image>,
-    /// Tokens the server counted for each one estimated here; raised when it says that a request was too long.
-    factor: f64,
-    last_estimate: f64,
+    /// The most that may be sent, in tokens as estimated here; learned when a server says that a request was too long.
+    most: Option<f64>,
+    /// The window as the server told it, where it is smaller than what is known of the model.
+    told_window: Option<u64>,
+    last: Sent,
+}
+
+/// The size of the last request: as estimated here, and the room it asked for.
+#[derive(Clone, Copy, Default)]
+struct Sent {
+    estimate: f64,
+    max_output: u64,
 }
 
 /// A request, and what had to be left out of it, in sentences for the person.
@@ -39,8 +48,9 @@ impl Context {
             tools: tools.into(),
             withheld: HashMap::new(),
             converted: HashMap::new(),
-            factor: 1.0,
-            last_estimate: 0.0,
+            most: None,
+            told_window: None,
+            last: Sent::default(),
         }
     }
 
@@ -67,20 +77,33 @@ impl Context {
     }
 
     /// The server said that the last request was too long, perhaps with its figures: the next one will be smaller.
-    pub(super) fn was_too_long(&mut self, message: &str, window: u64) {
-        let figures = figures(message);
-        let counted = figures.iter().copied().max().filter(|n| *n > 500).map(|n| n as f64);
-        let limit = figures.iter().copied().filter(|n| *n > 500).min().map(|n| n as f64);
-        let step = match (counted, limit) {
-            // Both are told: the estimate is corrected by what was counted, the window by what is allowed.
+    pub(super) fn was_too_long(&mut self, message: &str, model: &Model) {
+        let told: Vec<u64> = figures(message).into_iter().filter(|n| *n > 500).collect();
+        let smallest = told.iter().copied().min().filter(|n| *n < model.window);
+        let most = match (told.iter().copied().max(), told.iter().copied().min()) {
+            // What it counted and what it allows: what was estimated is corrected by the two.
             (Some(counted), Some(limit)) if counted > limit => {
-                (counted / self.last_estimate.max(1.0)).max(1.0) * (window as f64 / limit).max(1.0)
-                    / self.factor
+                self.told_window = smallest.or(self.told_window);
+                let room = limit.saturating_sub(self.output_room(model, self.last.max_output));
+                let used = counted.saturating_sub(self.last.max_output).max(1);
+                self.last.estimate * room as f64 / used as f64 * 0.95
             }
-            (Some(limit), _) if limit < window as f64 => window as f64 / limit * 1.5,
-            _ => 2.5,
+            (_, Some(limit)) if limit < model.window => {
+                self.told_window = smallest;
+                limit.saturating_sub(self.output_room(model, self.last.max_output)) as f64 * 0.5
+            }
+            _ => self.last.estimate * 0.4,
         };
-        self.factor *= step.clamp(1.3, 1000.0) * 1.1;
+        self.most = Some(most.min(self.last.estimate * 0.9));
+    }
+
+    /// The tokens of an answer that leave room for the question.
+    fn output_room(&self, model: &Model, wanted: u64) -> u64 {
+        match self.told_window {
+            Some(window) => wanted.min(window / 4),
+            None => wanted.min(model.window / 2),
+        }
+        .max(256)
     }
 
     /// Builds the request. `messages` is left as it is; what is cut is cut from a copy.
@@ -88,15 +111,16 @@ impl Context {
         let mut notes = Vec::new();
         let mut copy = messages.to_vec();
         self.prepare_images(&mut copy, model, &mut notes);
-        let max_output = max_output.min(model.window / 2).max(256);
-        let fixed = self.system.len()
-            + self.tools.iter().map(|t| t.description.len() + t.schema.to_string().len()).sum::<usize>();
-        let budget = (model.window.saturating_sub(max_output) as f64) * 0.95 / self.factor - tokens(fixed);
+        let max_output = self.output_room(model, max_output);
+        let fixed = tokens(self.fixed_bytes());
+        let window = self.told_window.unwrap_or(model.window).min(model.window);
+        let room = (window.saturating_sub(max_output) as f64) * 0.95;
+        let budget = self.most.map_or(room, |most| most.min(room)) - fixed;
         let cut = shorten(&mut copy, budget.max(200.0));
         if cut > 0 {
             notes.push(format!("the conversation is longer than the model's window: {cut} older parts were left out of the request (the session keeps them)"));
         }
-        self.last_estimate = estimate(&copy) + tokens(fixed);
+        self.last = Sent { estimate: estimate(&copy) + fixed, max_output };
         let request = Request {
             model: model.clone(),
             system: Arc::clone(&self.system),
@@ -105,6 +129,11 @@ impl Context {
             max_output,
         };
         Built { request, notes }
+    }
+
+    fn fixed_bytes(&self) -> usize {
+        let tool = |t: &ToolSpec| t.name.len() + t.description.len() + t.schema.to_string().len();
+        self.system.len() + self.tools.iter().map(tool).sum::<usize>()
     }
 
     fn prepare_images(&mut self, messages: &mut [Message], model: &Model, notes: &mut Vec<String>) {

@@ -40,6 +40,14 @@ pub struct Parts {
     pub session: Option<OpenSession>,
 }
 
+/// Who answers, and what the person should know about the choice.
+pub struct Answerer {
+    pub provider: Arc<dyn Provider>,
+    pub model: Model,
+    pub max_output: u64,
+    pub note: Option<String>,
+}
+
 /// One conversation. Turns run one at a time.
 pub struct Agent {
     parts: Parts,
@@ -429,8 +437,7 @@ impl Run<'_> {
                 None => "the provider refused a tool that was not offered".into(),
             },
             Repair::Shorten { message } => {
-                let window = self.agent.parts.model.window;
-                self.agent.context.was_too_long(&message, window);
+                self.agent.context.was_too_long(&message, &self.agent.parts.model);
                 "the request was too long for the model; sending a shorter one".into()
             }
         };

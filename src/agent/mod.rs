@@ -10,7 +10,7 @@ mod instructions;
 mod once;
 mod turn;
 
-pub use driver::{Agent, Parts, Start};
+pub use driver::{Agent, Answerer, Parts, Start};
 pub use ending::Ending;
 pub use event::{Event, LoopQuestion, Question, Reply};
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;

@@ -18,8 +18,8 @@ use std::process::ExitCode;
 /// Runs the program.
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == process::SUPERVISE) {
-        return process::supervise(words);
+    if words.next().is_some_and(|word| word == process::RUN) {
+        return process::supervise(words.collect());
     }
     let args = match Args::try_parse() {
         Ok(args) => args,

@@ -59,7 +59,10 @@ impl From<AppError> for Failure {
 impl From<crate::repl::ReplError> for Failure {
     fn from(error: crate::repl::ReplError) -> Failure {
         match error {
-            crate::repl::ReplError::App(e) => e.into(),
+            crate::repl::ReplError::Host(e) => {
+                let code = if e.usage { USAGE } else { ERROR };
+                Failure { message: e.message, hint: e.hint, code }
+            }
             crate::repl::ReplError::Session(e) => e.into(),
             other => Failure::new(other),
         }

@@ -114,7 +114,7 @@ pub(super) fn conversation(prompt: Option<String>, options: &Options) -> Result<
         trust: loaded.untrusted,
         on_turn: Box::new(move |stop| current.set(stop)),
     };
-    repl::run(loaded.app, &runtime, opened).map_err(Failure::from)
+    repl::run(Box::new(loaded.app), &runtime, opened).map_err(Failure::from)
 }
 
 fn resume_of(options: &Options) -> repl::Resume {

@@ -1,87 +1,92 @@
-//! What a command wrote: the beginning and the end in memory, everything in a nameless file, up to a cap.
+//! Output in bounded memory: its beginning and its end, and all of it in a file without a name.
 
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 
-/// Kept in memory on either end.
-const KEPT: usize = 64 * 1024;
-/// The most that is written to disk; the end beyond it is still kept in memory.
-pub(super) const SPOOLED: u64 = 256 * 1024 * 1024;
+/// Bytes kept in memory of the beginning and of the end, and the most that is kept on disk.
+const HEAD: usize = 256 << 10;
+const TAIL: usize = 64 << 10;
+const SPOOL: u64 = 256 << 20;
 
-/// Both streams in the order in which they arrived.
 #[derive(Debug, Default)]
-pub struct Captured {
-    pub head: Vec<u8>,
-    pub tail: Vec<u8>,
-    pub total: u64,
+pub struct Capture {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    total: u64,
     spool: Option<File>,
     spooled: u64,
 }
 
-impl Captured {
-    pub(super) fn push(&mut self, mut bytes: &[u8]) {
+impl Capture {
+    pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
+        let room = HEAD - self.head.len();
+        let (first, rest) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
         self.spool(bytes);
-        let room = KEPT.saturating_sub(self.head.len());
-        if room > 0 {
-            let (first, rest) = bytes.split_at(room.min(bytes.len()));
-            self.head.extend_from_slice(first);
-            bytes = rest;
+        self.head.extend_from_slice(first);
+        let rest = rest.get(rest.len().saturating_sub(TAIL)..).unwrap_or(rest);
+        let over = (self.tail.len() + rest.len()).saturating_sub(TAIL);
+        self.tail.drain(..over);
+        self.tail.extend(rest);
+    }
+
+    /// Bytes of output there were.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Everything, or what could be kept of it: with a line that says how much is missing in the middle.
+    pub fn whole(&mut self) -> Vec<u8> {
+        if self.total <= HEAD as u64 {
+            return self.head.clone();
         }
-        self.tail.extend_from_slice(bytes);
-        // Trimmed rarely, so that each byte is moved once on average.
-        if self.tail.len() > 2 * KEPT {
-            self.tail.drain(..self.tail.len() - KEPT);
+        match self.from_spool() {
+            Some(bytes) if self.spooled == self.total => bytes,
+            spooled => {
+                let mut all = spooled.unwrap_or_else(|| self.head.clone());
+                // The tail begins where the end of the output is a tail's length away.
+                let (kept, tail) = (all.len() as u64, self.tail.len() as u64);
+                let missing = self.total.saturating_sub(tail).saturating_sub(kept);
+                let overlap = usize::try_from((kept + tail).saturating_sub(self.total)).unwrap_or(0);
+                if missing > 0 {
+                    all.extend_from_slice(format!("\n[... {missing} bytes were not kept ...]\n").as_bytes());
+                }
+                all.extend(self.tail.iter().skip(overlap));
+                all
+            }
         }
     }
 
-    /// Losing the spool (a full disk) loses the middle of a long output, and nothing else.
     fn spool(&mut self, bytes: &[u8]) {
-        if self.total <= KEPT as u64 || self.spooled >= SPOOLED {
+        if self.head.len() + bytes.len() <= HEAD {
             return;
         }
-        if self.spool.is_none() {
-            self.spool = tempfile::tempfile().ok();
-            let head = self.head.clone();
-            let first = bytes.len() as u64 == self.total;
-            if !first {
-                self.write(&head);
-            }
+        if self.spool.is_none() && self.spooled == 0 {
+            let file = tempfile::tempfile().and_then(|mut file| file.write_all(&self.head).map(|()| file));
+            self.spool = file.ok();
+            self.spooled = self.head.len() as u64;
         }
-        self.write(bytes);
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        let room = usize::try_from(SPOOLED.saturating_sub(self.spooled)).unwrap_or(usize::MAX);
-        let bytes = bytes.get(..room.min(bytes.len())).unwrap_or(&[]);
+        let room = usize::try_from(SPOOL - self.spooled).unwrap_or(0);
+        let part = bytes.get(..room).unwrap_or(bytes);
+        if part.is_empty() {
+            return;
+        }
         if let Some(file) = &mut self.spool {
-            if file.write_all(bytes).is_ok() {
-                self.spooled += bytes.len() as u64;
+            match file.write_all(part) {
+                Ok(()) => self.spooled += part.len() as u64,
+                // A full disk: what is in memory must do.
+                Err(_) => self.spool = None,
             }
         }
     }
 
-    /// True when `head` holds everything.
-    pub fn is_whole(&self) -> bool {
-        self.head.len() as u64 == self.total
-    }
-
-    /// The output from its beginning, at most `cap` bytes: less than `total` when it was longer than the cap or than
-    /// what could be kept.
-    pub fn complete(&mut self, cap: u64) -> io::Result<Vec<u8>> {
-        let mut out = Vec::new();
-        match &mut self.spool {
-            Some(file) => {
-                file.seek(SeekFrom::Start(0))?;
-                file.take(cap).read_to_end(&mut out)?;
-            }
-            None => {
-                out.extend_from_slice(&self.head);
-                out.extend_from_slice(&self.tail);
-                out.truncate(usize::try_from(cap).unwrap_or(usize::MAX));
-            }
-        }
-        Ok(out)
+    fn from_spool(&mut self) -> Option<Vec<u8>> {
+        let file = self.spool.as_mut()?;
+        let mut all = Vec::with_capacity(usize::try_from(self.spooled).unwrap_or(0));
+        file.seek(SeekFrom::Start(0)).ok()?;
+        file.read_to_end(&mut all).ok()?;
+        Some(all)
     }
 }
 
@@ -89,28 +94,32 @@ impl Captured {
 mod tests {
     use super::*;
 
+    fn fed(total: usize, step: usize) -> (Capture, Vec<u8>) {
+        let all: Vec<u8> = (0..total).map(|n| (n % 251) as u8).collect();
+        let mut capture = Capture::default();
+        all.chunks(step).for_each(|chunk| capture.push(chunk));
+        (capture, all)
+    }
+
     #[test]
-    fn everything_can_be_read_back_however_it_arrived() {
-        let whole: Vec<u8> = (0..400_000u32).flat_map(u32::to_le_bytes).collect();
-        for step in [1 << 20, 70_000, 65_536, 4096, 999] {
-            let mut captured = Captured::default();
-            for piece in whole.chunks(step) {
-                captured.push(piece);
-            }
-            assert_eq!(captured.total, whole.len() as u64);
-            assert!(captured.complete(u64::MAX).unwrap() == whole, "step {step}");
-            assert!(whole.starts_with(&captured.head) && whole.ends_with(&captured.tail));
-            assert!(captured.head.len() + captured.tail.len() <= 3 * KEPT + step);
-            assert_eq!(captured.complete(10).unwrap(), whole[..10]);
+    fn what_came_in_comes_out() {
+        for (total, step) in
+            [(0, 1), (1000, 7), (HEAD, 1000), (HEAD + 1, 4096), (3_000_000, 65_536), (500_000, 500_000)]
+        {
+            let (mut capture, all) = fed(total, step);
+            assert_eq!(capture.total(), total as u64);
+            assert!(capture.whole() == all, "{total} by {step}");
+            assert!(capture.head.len() <= HEAD && capture.tail.len() <= TAIL);
         }
     }
 
     #[test]
-    fn a_short_output_needs_no_file() {
-        let mut captured = Captured::default();
-        captured.push(b"one ");
-        captured.push(b"two");
-        assert!(captured.is_whole() && captured.spool.is_none());
-        assert_eq!(captured.complete(u64::MAX).unwrap(), b"one two");
+    fn without_a_disk_the_beginning_and_the_end_remain() {
+        let (mut capture, all) = fed(1_000_000, 1000);
+        capture.spool = None;
+        let kept = capture.whole();
+        assert!(kept.starts_with(&all[..HEAD]) && kept.ends_with(&all[all.len() - TAIL..]));
+        let missing = 1_000_000 - HEAD - TAIL;
+        assert!(String::from_utf8_lossy(&kept).contains(&format!("[... {missing} bytes were not kept ...]")));
     }
 }

@@ -1,10 +1,15 @@
-//! Commands: a shell line runs under a supervisor of its own, with no terminal, a deadline and a bounded record of
-//! what it wrote. When it ends, for whatever reason, nothing that it started is left.
+//! Running commands, and nothing of them left behind.
+//!
+//! A command runs below a supervisor: placet itself, re-executed as `placet __run`. The supervisor is the reaper of
+//! everything the command starts, however deeply it forks and whatever session it puts itself into, and it lives
+//! exactly as long as a socket to its parent is open. When the command ends, when the call is cancelled, and when
+//! placet dies in whatever way, every descendant goes.
 
 mod capture;
-mod run;
+mod command;
 mod supervise;
+mod tree;
 
-pub use capture::Captured;
-pub use run::{End, Finished, ProcessError, Spec, run};
-pub use supervise::{SUPERVISE, supervise};
+pub use capture::Capture;
+pub use command::{Command, Ending, Finished, ProcessError};
+pub use supervise::{RUN, supervise};

@@ -1,143 +1,132 @@
-//! `placet __run`: the parent of one command and of everything it starts.
+//! The supervisor: `placet __run [--stdin FILE] -- COMMAND`, on a thread of its own process.
 //!
-//! A process of its own, single-threaded, because only a process can be the reaper of orphans: daemons that fork
-//! twice, or start sessions of their own, come back to it as children. It holds a pipe to placet; when that closes,
-//! or placet dies in any way, everything below is killed. It never reads or writes the person's terminal.
+//! Its standard input is a socket to placet. It says there how the command ended; and when the other end closes, for
+//! whatever reason, it ends everything. That is why no parent-death signal is used: that one is bound to the thread
+//! that forked, and threads of a runtime come and go.
 
-use rustix::fd::{AsFd, BorrowedFd};
-use rustix::process::{Pid, Signal, WaitOptions};
+use super::tree::{end_all, reap};
+use rustix::process::{Pid, WaitStatus};
 use std::ffi::OsString;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{ExitCode, Stdio};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The hidden subcommand.
-pub const SUPERVISE: &str = "__run";
+/// The hidden argument by which placet becomes a supervisor.
+pub const RUN: &str = "__run";
 
-/// How long politely stopped processes have before they are killed.
-const GRACE: Duration = Duration::from_millis(300);
-/// How often children are looked for while they are being stopped.
-const STEP: Duration = Duration::from_millis(10);
+/// What [`supervise`] was asked to do.
+struct Order {
+    stdin: Option<PathBuf>,
+    command: OsString,
+}
 
-/// Runs the shell line in `args` (the one argument after [`SUPERVISE`]). Standard input of the supervisor is the
-/// lifeline: the line is followed by the command's own input, see [`super::run`]. The exit code is the command's, or
-/// 128 + n after signal n.
-pub fn supervise(args: impl Iterator<Item = OsString>) -> ExitCode {
-    let args: Vec<OsString> = args.collect();
-    let [line, input @ ..] = args.as_slice() else { return ExitCode::from(127) };
-    // A session of its own: no controlling terminal, so nothing below can open /dev/tty.
+/// Runs one command and leaves nothing of it. `args` are what follows [`RUN`]. Called from `main`, before anything
+/// else has started a thread.
+pub fn supervise(args: Vec<OsString>) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let (Some(order), Ok(runtime)) = (Order::parse(args), runtime) else { return ExitCode::from(2) };
+    match runtime.block_on(attend(order)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+impl Order {
+    fn parse(args: Vec<OsString>) -> Option<Order> {
+        let mut args = args.into_iter();
+        let mut stdin = None;
+        loop {
+            match args.next()?.to_str()? {
+                "--stdin" => stdin = Some(PathBuf::from(args.next()?)),
+                "--" => return Some(Order { stdin, command: args.next()? }),
+                _ => return None,
+            }
+        }
+    }
+
+    fn start(&self) -> std::io::Result<Pid> {
+        let stdin = match &self.stdin {
+            None => Stdio::null(),
+            Some(path) => Stdio::from(File::open(path)?),
+        };
+        // A group of its own: `kill 0` in a script must not reach the supervisor.
+        let child = std::process::Command::new("sh")
+            .arg("-c")
+            .arg(&self.command)
+            .stdin(stdin)
+            .process_group(0)
+            .spawn()?;
+        let raw = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        raw.ok_or_else(|| std::io::Error::other("a process without an id"))
+    }
+}
+
+async fn attend(order: Order) -> std::io::Result<()> {
+    // Without a session of its own the command could reach the person's terminal.
     let _ = rustix::process::setsid();
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
-    let stdin = match input.first().map(std::fs::File::open) {
-        Some(Ok(file)) => Stdio::from(file),
-        Some(Err(_)) | None => Stdio::null(),
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let line = std::os::unix::net::UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+    line.set_nonblocking(true)?;
+    let mut line = UnixStream::from_std(line)?;
+    let mut ended = signal(SignalKind::child())?;
+    let mut stops = Stops::new()?;
+    let main = match order.start() {
+        Ok(main) => main,
+        Err(error) => {
+            return line.write_all(format!("error the shell did not start: {error}").as_bytes()).await;
+        }
     };
-    let child = Command::new("sh").arg("-c").arg(line).stdin(stdin).process_group(0).spawn();
-    let Ok(child) = child else { return ExitCode::from(127) };
-    let Some(main) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
-        return ExitCode::from(127);
-    };
-    let code = wait_for(main);
-    stop_descendants();
-    ExitCode::from(code)
+    let mut status = None;
+    let mut byte = [0];
+    while status.is_none() {
+        tokio::select! {
+            _ = ended.recv() => status = reap(main).0,
+            () = stops.recv() => break,
+            // Nothing is ever sent here: any answer means that the other end is gone.
+            _ = line.read(&mut byte) => break,
+        }
+    }
+    // Also after an orderly end: what it left in the background goes with it.
+    let late = end_all(main).await;
+    let status = status.or(late);
+    line.write_all(words(status).as_bytes()).await
 }
 
-/// Reaps until `main` is gone or the lifeline is cut.
-fn wait_for(main: Pid) -> u8 {
-    let lifeline = rustix::stdio::stdin();
-    let ended = rustix::process::pidfd_open(main, rustix::process::PidfdFlags::empty()).ok();
-    loop {
-        match rustix::process::wait(WaitOptions::NOHANG) {
-            Ok(Some((pid, status))) if pid == main => {
-                let code = status.exit_status().or_else(|| status.terminating_signal().map(|n| 128 + n));
-                return code.and_then(|c| u8::try_from(c).ok()).unwrap_or(255);
-            }
-            Ok(Some(_)) => continue,
-            Ok(None) => {}
-            Err(_) => return 255,
-        }
-        if is_cut(lifeline, ended.as_ref().map(AsFd::as_fd)) {
-            return 143;
-        }
+fn words(status: Option<WaitStatus>) -> String {
+    match status.map(|s| (s.exit_status(), s.terminating_signal())) {
+        Some((Some(code), _)) => format!("exit {code}"),
+        Some((None, Some(signal))) => format!("signal {signal}"),
+        _ => "error the command could not be ended".into(),
     }
 }
 
-/// Waits for the end of the command (`ended`) or of placet; true when it is placet's. Without a descriptor for the
-/// command it looks again after a moment.
-fn is_cut(lifeline: BorrowedFd<'_>, ended: Option<BorrowedFd<'_>>) -> bool {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let mut fds = vec![PollFd::new(&lifeline, PollFlags::IN)];
-    fds.extend(ended.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
-    // Now and then the orphans that ended meanwhile are reaped.
-    let wait = match ended {
-        Some(_) => Timespec { tv_sec: 1, tv_nsec: 0 },
-        None => Timespec { tv_sec: 0, tv_nsec: i64::from(STEP.subsec_nanos()) },
-    };
-    match poll(&mut fds, Some(&wait)) {
-        // Nothing is ever written to the lifeline: readable means closed.
-        Ok(_) => fds.first().is_some_and(|fd| !fd.revents().is_empty()),
-        Err(rustix::io::Errno::INTR) => false,
-        Err(_) => true,
-    }
+/// The signals that mean: stop.
+struct Stops {
+    term: Signal,
+    interrupt: Signal,
+    hangup: Signal,
 }
 
-/// Stops everything below: first politely, then for good, until nothing is left.
-fn stop_descendants() {
-    let started = Instant::now();
-    let mut asked = Vec::new();
-    loop {
-        while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
-        let left = descendants();
-        if left.is_empty() || started.elapsed() > Duration::from_secs(5) {
-            return;
-        }
-        for pid in left {
-            if started.elapsed() >= GRACE {
-                let _ = rustix::process::kill_process(pid, Signal::KILL);
-            } else if !asked.contains(&pid) {
-                let _ = rustix::process::kill_process(pid, Signal::TERM);
-                // A stopped process hears nothing but this.
-                let _ = rustix::process::kill_process(pid, Signal::CONT);
-                asked.push(pid);
-            }
-        }
-        std::thread::sleep(STEP);
+impl Stops {
+    fn new() -> std::io::Result<Stops> {
+        Ok(Stops {
+            term: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
     }
-}
 
-/// Every process whose chain of parents leads here. Orphans come back to the reaper, so nobody leaves the tree.
-fn descendants() -> Vec<Pid> {
-    let mut parents: Vec<(i32, i32)> = Vec::new();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    for entry in entries.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|n| n.parse::<i32>().ok()) else { continue };
-        if let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) {
-            // pid (name) state parent ...: the name may hold anything, so read from its end.
-            let after = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-            let mut fields = after.split_whitespace();
-            let state = fields.next().unwrap_or("");
-            if let Some(parent) = fields.next().and_then(|p| p.parse().ok()).filter(|_| state != "Z") {
-                parents.push((pid, parent));
-            }
+    async fn recv(&mut self) {
+        tokio::select! {
+            _ = self.term.recv() => {}
+            _ = self.interrupt.recv() => {}
+            _ = self.hangup.recv() => {}
         }
-    }
-    let mut below = vec![rustix::process::getpid().as_raw_pid()];
-    let mut found = Vec::new();
-    while let Some(parent) = below.pop() {
-        for (pid, _) in parents.iter().filter(|(_, p)| *p == parent) {
-            below.push(*pid);
-            found.extend(Pid::from_raw(*pid));
-        }
-    }
-    found
-}
-
-/// What an exit code of the supervisor means: the command's code, or the signal that ended it.
-pub(super) fn code_of(status: std::process::ExitStatus) -> Result<i32, i32> {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => Ok(code),
-        (None, Some(signal)) => Err(signal),
-        (None, None) => Ok(-1),
     }
 }

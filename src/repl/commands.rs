@@ -55,7 +55,7 @@ pub(super) fn help(shell: &mut Shell<'_>, _: &str) -> After {
 pub(super) fn mode(shell: &mut Shell<'_>, rest: &str) -> After {
     if !rest.is_empty() {
         match Mode::parse(rest) {
-            Some(mode) => shell.app.mode.store(mode),
+            Some(mode) => shell.app.mode().store(mode),
             None => {
                 let names = Mode::ALL.map(Mode::name).join(", ");
                 shell.error(&format!("there is no mode `{rest}`"), Some(&format!("there are {names}")));
@@ -63,7 +63,7 @@ pub(super) fn mode(shell: &mut Shell<'_>, rest: &str) -> After {
             }
         }
     }
-    let mode = shell.app.mode.load();
+    let mode = shell.app.mode().load();
     shell.note(&format!("{mode}: {}", mode.meaning()));
     None
 }
@@ -109,7 +109,7 @@ fn switch_to(shell: &mut Shell<'_>, provider: &str, model: Option<&str>) -> Afte
             }
             shell.note(&told);
         }
-        Err(e) => shell.error(&e.to_string(), e.hint().as_deref()),
+        Err(e) => shell.error(&e.message, e.hint.as_deref()),
     }
     None
 }
@@ -243,7 +243,7 @@ pub(super) fn tools(shell: &mut Shell<'_>, rest: &str) -> After {
     if rest.is_empty() {
         let rows: Vec<(String, String)> = shell
             .app
-            .registry
+            .registry()
             .specs()
             .into_iter()
             .map(|s| (s.name, s.description.split_inclusive('.').next().unwrap_or("").trim().to_string()))
@@ -251,7 +251,7 @@ pub(super) fn tools(shell: &mut Shell<'_>, rest: &str) -> After {
         shell.rows(&rows);
         return None;
     }
-    match shell.app.registry.get(rest) {
+    match shell.app.registry().get(rest) {
         Ok(tool) => {
             let spec = tool.spec();
             shell.text(spec.description.trim());
@@ -264,9 +264,9 @@ pub(super) fn tools(shell: &mut Shell<'_>, rest: &str) -> After {
 
 pub(super) fn status(shell: &mut Shell<'_>, _: &str) -> After {
     let (provider, model) = current(shell);
-    let mode = shell.app.mode.load();
+    let mode = shell.app.mode().load();
     let session = shell.conversation.agent.as_ref().and_then(|a| a.session()).map(|s| s.id().to_string());
-    let roots: Vec<String> = shell.app.workspace.roots().iter().map(|r| r.display().to_string()).collect();
+    let roots: Vec<String> = shell.app.workspace().roots().iter().map(|r| r.display().to_string()).collect();
     let pair = |a: &str, b: String| (a.to_string(), b);
     let mut rows = vec![
         pair("mode", format!("{mode}: {}", mode.meaning())),
@@ -275,7 +275,7 @@ pub(super) fn status(shell: &mut Shell<'_>, _: &str) -> After {
         pair("workspace", roots.join(", ")),
         pair("theme", shell.theme.name.clone()),
     ];
-    let grants: Vec<String> = match shell.app.policy.lock() {
+    let grants: Vec<String> = match shell.app.policy().lock() {
         Ok(policy) => policy.grants().iter().map(|g| g.describe()).collect(),
         Err(_) => Vec::new(),
     };
@@ -302,7 +302,7 @@ pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> After {
 }
 
 pub(super) fn config(shell: &mut Shell<'_>, rest: &str) -> After {
-    let all = shell.app.config.all();
+    let all = shell.app.config().all();
     let rows: Vec<(String, String)> = all
         .into_iter()
         .filter(|(name, ..)| rest.is_empty() || name.starts_with(rest))

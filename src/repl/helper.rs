@@ -2,7 +2,7 @@
 
 use super::command::COMMANDS;
 use super::files::Files;
-use crate::app::App;
+use super::host::Host;
 use crate::ui::{Theme, ansi};
 use ratatui::style::Style;
 use rustyline::completion::{Candidate, Completer};
@@ -38,7 +38,7 @@ impl Candidate for Choice {
 }
 
 impl ShellHelper {
-    pub(super) fn new(app: &App, theme: &Theme) -> ShellHelper {
+    pub(super) fn new(app: &dyn Host, theme: &Theme) -> ShellHelper {
         ShellHelper { files: Files::new(app.cwd()), hint: theme.style("hint") }
     }
 

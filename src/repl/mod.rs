@@ -6,15 +6,17 @@ mod commands;
 mod editor;
 mod files;
 mod helper;
+mod host;
 mod line;
 mod prompt;
 mod session;
 mod turn;
 
 pub use command::{COMMANDS, CommandRow};
+pub use host::{Host, Trouble};
 pub use session::{title_of, when};
 
-use crate::app::{Answerer, App, AppError};
+use crate::agent::Answerer;
 use crate::config::{Project, TrustStore};
 use crate::session::{SessionError, Store};
 use crate::ui::ansi::{self, Depth};
@@ -50,7 +52,7 @@ pub enum Resume {
 #[derive(Debug, Error)]
 pub enum ReplError {
     #[error(transparent)]
-    App(#[from] AppError),
+    Host(#[from] Trouble),
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error(transparent)]
@@ -66,7 +68,7 @@ const AGAIN: Duration = Duration::from_secs(2);
 
 /// Everything a command or a turn may need.
 pub(crate) struct Shell<'r> {
-    app: App,
+    app: Box<dyn Host>,
     runtime: &'r Runtime,
     theme: Theme,
     store: Option<Store>,
@@ -78,11 +80,11 @@ pub(crate) struct Shell<'r> {
 }
 
 /// Runs the shell until the person leaves; returns the exit code.
-pub fn run(app: App, runtime: &Runtime, opening: Opening) -> Result<u8, ReplError> {
+pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8, ReplError> {
     let variable = |name: &str| std::env::var(name).ok();
-    let depth = Depth::detect(app.config.text("ui.color").unwrap_or("auto"), variable);
+    let depth = Depth::detect(app.config().text("ui.color").unwrap_or("auto"), variable);
     let theme =
-        Theme::load(app.config.text("ui.theme").unwrap_or("auto"), &app.paths.config, depth, variable)?;
+        Theme::load(app.config().text("ui.theme").unwrap_or("auto"), app.config_dir(), depth, variable)?;
     let answerer = app.answerer(None, None)?;
     let base = term::Base::enter()?;
     let mut notes: Vec<String> = answerer.note.clone().into_iter().collect();
@@ -96,7 +98,7 @@ pub fn run(app: App, runtime: &Runtime, opening: Opening) -> Result<u8, ReplErro
             None
         }
     };
-    let mut prompter = Prompter::new(&app, &theme, store.as_ref())?;
+    let mut prompter = Prompter::new(app.as_ref(), &theme, store.as_ref())?;
     let mut shell = Shell {
         app,
         runtime,
@@ -184,7 +186,7 @@ impl Shell<'_> {
             format!("{} would set:", project.path.display()),
             self.theme.style("question"),
         )]);
-        for setting in &self.app.config.untrusted {
+        for setting in &self.app.config().untrusted {
             let clean = crate::text::sanitize::line(setting).into_owned();
             self.print(&[Styled::styled(format!("  {clean}"), self.theme.style("text"))]);
         }

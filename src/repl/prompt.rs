@@ -1,8 +1,8 @@
 //! The prompt: rustyline, with the mode in it, live while text is typed.
 
 use super::helper::ShellHelper;
+use super::host::Host;
 use super::{ReplError, editor};
-use crate::app::App;
 use crate::permission::{Mode, ModeCell};
 use crate::session::Store;
 use crate::ui::live::mode_label;
@@ -32,9 +32,9 @@ pub(super) struct Prompter {
 }
 
 impl Prompter {
-    pub(super) fn new(app: &App, theme: &Theme, store: Option<&Store>) -> Result<Prompter, ReplError> {
-        let vi = app.config.text("ui.edit_mode") == Some("vi");
-        let lines = usize::try_from(app.config.number("ui.history_lines").unwrap_or(1000)).unwrap_or(1000);
+    pub(super) fn new(app: &dyn Host, theme: &Theme, store: Option<&Store>) -> Result<Prompter, ReplError> {
+        let vi = app.config().text("ui.edit_mode") == Some("vi");
+        let lines = usize::try_from(app.config().number("ui.history_lines").unwrap_or(1000)).unwrap_or(1000);
         let config = Config::builder()
             .edit_mode(if vi { EditMode::Vi } else { EditMode::Emacs })
             .completion_type(CompletionType::List)
@@ -52,7 +52,7 @@ impl Prompter {
         }
         editor.set_helper(Some(ShellHelper::new(app, theme)));
         bind(&mut editor, app);
-        Ok(Prompter { editor, prompt: ModePrompt::new(app.mode.clone(), theme) })
+        Ok(Prompter { editor, prompt: ModePrompt::new(app.mode().clone(), theme) })
     }
 
     /// Asks for a line that begins as `draft`, with the cursor at its end.
@@ -117,9 +117,9 @@ impl rustyline::Prompt for ModePrompt {
     }
 }
 
-fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &App) {
+fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &dyn Host) {
     let conditional = |handler: Box<dyn ConditionalEventHandler>| EventHandler::Conditional(handler);
-    let cycle = Cycle { mode: app.mode.clone(), modes: app.modes.clone() };
+    let cycle = Cycle { mode: app.mode().clone(), modes: app.modes().to_vec() };
     editor.bind_sequence(KeyEvent(KeyCode::BackTab, Modifiers::NONE), conditional(Box::new(cycle)));
     for newline in [KeyEvent(KeyCode::Enter, Modifiers::ALT), KeyEvent::ctrl('J')] {
         editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
@@ -128,7 +128,7 @@ fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &App) {
     editor.bind_sequence(KeyEvent::ctrl('C'), conditional(Box::new(ClearFirst(Arc::clone(&cleared)))));
     editor.bind_sequence(KeyEvent(KeyCode::Up, Modifiers::NONE), conditional(Box::new(Recall(cleared))));
     editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(Suspend)));
-    let own = app.config.text("editor").map(String::from);
+    let own = app.config().text("editor").map(String::from);
     let edit = || Box::new(editor::Edit::new(own.clone()));
     editor.bind_sequence(Event::KeySeq(vec![KeyEvent::ctrl('X'), KeyEvent::ctrl('E')]), conditional(edit()));
     editor.bind_sequence(KeyEvent::ctrl('G'), conditional(edit()));

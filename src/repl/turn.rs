@@ -44,9 +44,9 @@ impl Shell<'_> {
     }
 
     fn run_turn(&mut self, start: Start, stop: CancellationToken) -> Result<Ended, ReplError> {
-        let fold = usize::try_from(self.app.config.number("ui.fold_lines").unwrap_or(6)).unwrap_or(6);
-        let motion = self.app.config.text("ui.motion") != Some("none");
-        let (theme, mode, modes) = (self.theme.clone(), self.app.mode.clone(), self.app.modes.clone());
+        let fold = usize::try_from(self.app.config().number("ui.fold_lines").unwrap_or(6)).unwrap_or(6);
+        let motion = self.app.config().text("ui.motion") != Some("none");
+        let (theme, mode, modes) = (self.theme.clone(), self.app.mode().clone(), self.app.modes().to_vec());
         let runtime = self.runtime;
         let agent = self.agent_for("")?;
         let (usage, prompt_tokens) = agent.usage();

@@ -18,7 +18,7 @@ pub(super) fn deliver(output: Output, tool: &str, name: Option<&str>, env: &Env)
     }
 }
 
-fn keep(output: Output, name: &str, env: &Env) -> Output {
+fn keep(mut output: Output, name: &str, env: &Env) -> Output {
     let image = output.for_model.iter().find_map(|part| match part {
         Part::Image(image) => Some(image.clone()),
         Part::Text { .. } => None,
@@ -26,7 +26,7 @@ fn keep(output: Output, name: &str, env: &Env) -> Output {
     let (entry, what) = match image {
         Some(image) => (Entry::Image(image.clone()), image.describe()),
         None => {
-            let text = text_of(&output.for_model);
+            let text = take_text(&mut output.for_model);
             let what = size_of(&text);
             (Entry::Text(text), what)
         }
@@ -42,11 +42,12 @@ fn keep(output: Output, name: &str, env: &Env) -> Output {
     }
 }
 
-fn spill(output: Output, tool: &str, env: &Env) -> Output {
-    let text = text_of(&output.for_model);
-    if text.len() <= env.limits.inline_bytes {
+fn spill(mut output: Output, tool: &str, env: &Env) -> Output {
+    let size: usize = output.for_model.iter().filter_map(Part::as_text).map(str::len).sum();
+    if size <= env.limits.inline_bytes {
         return output;
     }
+    let text = take_text(&mut output.for_model);
     let (view, _) = preview(&text, HEAD, TAIL);
     let size = size_of(&text);
     let told = match env.scratchpads.put_new(&format!("{tool}-output"), Entry::Text(text)) {
@@ -57,8 +58,19 @@ fn spill(output: Output, tool: &str, env: &Env) -> Output {
         Err(error) => format!("[{size}: too long to show whole, and it could not be kept: {error}]"),
     };
     let mut for_model = vec![Part::text(format!("{told}\n{view}"))];
-    for_model.extend(output.for_model.into_iter().filter(|part| part.as_text().is_none()));
+    for_model.append(&mut output.for_model);
     Output { for_model, ..output }
+}
+
+/// Takes the texts out of `parts`: moved, where there is but one, for it may be large.
+fn take_text(parts: &mut Vec<Part>) -> String {
+    let (texts, rest): (Vec<Part>, Vec<Part>) = parts.drain(..).partition(|part| part.as_text().is_some());
+    *parts = rest;
+    match <[Part; 1]>::try_from(texts) {
+        Ok([Part::Text { text }]) => text,
+        Ok(other) => text_of(&other),
+        Err(texts) => text_of(&texts),
+    }
 }
 
 /// Beginning and end of a long text, by whole lines where that fits; and how many lines were left out.

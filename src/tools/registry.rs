@@ -1,7 +1,8 @@
 //! All tools under their names, and the front every call comes through.
 
 use super::{Env, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
-use super::{edit_file, output, read_file};
+use super::{edit_file, find_files, list_directory, output, read_file, run_command};
+use super::{scratchpad, search_contents, write_file};
 use crate::conversation::{Input, ToolSpec};
 use crate::permission::{Permit, Reach};
 use crate::session::check_name;
@@ -18,7 +19,16 @@ pub struct Registry {
 impl Registry {
     /// placet's own tools.
     pub fn native() -> Registry {
-        Registry::of(vec![Arc::new(read_file::ReadFile::default()), Arc::new(edit_file::EditFile::default())])
+        Registry::of(vec![
+            Arc::new(read_file::ReadFile::default()),
+            Arc::new(edit_file::EditFile::default()),
+            Arc::new(write_file::WriteFile::default()),
+            Arc::new(list_directory::ListDirectory::default()),
+            Arc::new(find_files::FindFiles::default()),
+            Arc::new(search_contents::SearchContents::default()),
+            Arc::new(run_command::RunCommand::default()),
+            Arc::new(scratchpad::Scratchpad::default()),
+        ])
     }
 
     pub fn of(tools: Vec<Arc<dyn Tool>>) -> Registry {

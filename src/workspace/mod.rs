@@ -6,11 +6,12 @@
 
 mod atomic;
 mod error;
+mod ignored;
 mod ledger;
 mod open;
 mod resolve;
 mod text_file;
-// mod walk;
+mod walk;
 mod window;
 
 pub use atomic::{Before, Written};
@@ -19,7 +20,7 @@ pub use ledger::{Change, Ledger, LedgerSnapshot, LineEdit, Standing};
 pub use open::{Consent, Opened};
 pub use resolve::Resolved;
 pub use text_file::{EditError, LineIndex, Spliced, TextFile};
-// pub use walk::{Entry, EntryKind, Skipped, Visit, Walk};
+pub use walk::{Dir, Entry, EntryKind, Show, Skipped, Walk};
 pub use window::{FileWindow, WINDOW_CHUNK};
 
 use crate::permission::{Place, is_protected};

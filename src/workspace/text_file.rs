@@ -81,6 +81,10 @@ impl TextFile {
         Ok(TextFile { bytes, detected })
     }
 
+    pub fn empty() -> TextFile {
+        TextFile { bytes: Arc::default(), detected: Detected::UTF8 }
+    }
+
     pub fn bytes(&self) -> &Arc<Vec<u8>> {
         &self.bytes
     }

@@ -1,14 +1,14 @@
 //! Commands: nothing outlives them, nothing waits for a person, nothing grows without bound.
 
-use placet::process::{End, Finished, Spec, run};
+use placet::process::{Command, Ending, Finished};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-fn spec(command: &str) -> Spec {
-    Spec {
+fn spec(line: &str) -> Command {
+    Command {
         supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")),
-        command: command.into(),
+        line: line.into(),
         cwd: std::env::temp_dir(),
         stdin: None,
         timeout: Duration::from_secs(20),
@@ -16,9 +16,9 @@ fn spec(command: &str) -> Spec {
     }
 }
 
-async fn done(spec: Spec) -> (End, String) {
-    let Finished { end, mut output, .. } = run(spec, CancellationToken::new(), |_| {}).await.unwrap();
-    (end, String::from_utf8_lossy(&output.complete(u64::MAX).unwrap()).into_owned())
+async fn done(command: Command) -> (Ending, String) {
+    let Finished { ending, mut output, .. } = command.run(&CancellationToken::new(), |_| {}).await.unwrap();
+    (ending, String::from_utf8_lossy(&output.whole()).into_owned())
 }
 
 /// True while a process whose command line holds `mark` is alive.
@@ -46,17 +46,17 @@ fn wait_until(what: impl Fn() -> bool) -> bool {
 
 #[tokio::test]
 async fn the_exit_code_the_signal_and_both_streams_come_back() {
-    assert_eq!(done(spec("echo out; echo err >&2; exit 3")).await.0, End::Exited(3));
+    assert_eq!(done(spec("echo out; echo err >&2; exit 3")).await.0, Ending::Exit(3));
     let (end, text) = done(spec("echo out; sleep 0.05; echo err >&2")).await;
-    assert_eq!((end, text.as_str()), (End::Exited(0), "out\nerr\n"));
-    assert_eq!(done(spec("kill -9 $$")).await.0, End::Signalled(9));
-    assert_eq!(done(spec("exit 127")).await.0, End::Exited(127));
+    assert_eq!((end, text.as_str()), (Ending::Exit(0), "out\nerr\n"));
+    assert_eq!(done(spec("kill -9 $$")).await.0, Ending::Signal(9));
+    assert_eq!(done(spec("exit 127")).await.0, Ending::Exit(127));
 }
 
 #[tokio::test]
 async fn input_is_what_was_given_or_empty() {
     assert_eq!(done(spec("cat; read x; echo end")).await.1, "end\n");
-    let given = Spec { stdin: Some(b"given\0bytes".to_vec()), ..spec("cat") };
+    let given = Command { stdin: Some(b"given\0bytes".to_vec()), ..spec("cat") };
     assert_eq!(done(given).await.1, "given\0bytes");
 }
 
@@ -70,7 +70,7 @@ async fn nothing_can_ask_a_person() {
 #[tokio::test]
 async fn withheld_variables_stay_behind() {
     // This process has the variable; withholding it shows that a name on the list does not arrive.
-    let without = Spec {
+    let without = Command {
         withheld: vec!["LANG".into(), "CARGO_MANIFEST_DIR".into()],
         ..spec("echo [$CARGO_MANIFEST_DIR]")
     };
@@ -80,10 +80,10 @@ async fn withheld_variables_stay_behind() {
 #[tokio::test]
 async fn a_deadline_returns_what_was_written_and_kills_the_tree() {
     let short =
-        Spec { timeout: Duration::from_millis(300), ..spec("echo before; sleep 987.1 & sleep 987.1") };
+        Command { timeout: Duration::from_millis(300), ..spec("echo before; sleep 987.1 & sleep 987.1") };
     let started = Instant::now();
     let (end, text) = done(short).await;
-    assert_eq!((end, text.as_str()), (End::TimedOut, "before\n"));
+    assert_eq!((end, text.as_str()), (Ending::TimedOut, "before\n"));
     assert!(started.elapsed() < Duration::from_secs(3));
     assert!(!alive("987.1"));
 }
@@ -94,7 +94,7 @@ async fn cancelling_kills_sessions_daemons_and_the_deaf_within_a_second() {
         "trap '' TERM INT; setsid sleep 987.2 & (setsid sh -c 'trap \"\" TERM; sleep 987.3' &) ; sleep 987.4";
     let cancel = CancellationToken::new();
     let stop = cancel.clone();
-    let running = tokio::spawn(async move { run(spec(line), cancel, |_| {}).await.unwrap().end });
+    let running = tokio::spawn(async move { spec(line).run(&cancel, |_| {}).await.unwrap().ending });
     let up =
         tokio::task::spawn_blocking(|| wait_until(|| alive("987.2") && alive("987.3") && alive("987.4")))
             .await
@@ -102,7 +102,7 @@ async fn cancelling_kills_sessions_daemons_and_the_deaf_within_a_second() {
     assert!(up, "the command is running");
     let started = Instant::now();
     stop.cancel();
-    assert_eq!(running.await.unwrap(), End::Cancelled);
+    assert_eq!(running.await.unwrap(), Ending::Cancelled);
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     for mark in ["987.2", "987.3", "987.4"] {
         assert!(!alive(mark), "{mark} lives on");
@@ -112,20 +112,21 @@ async fn cancelling_kills_sessions_daemons_and_the_deaf_within_a_second() {
 #[tokio::test]
 async fn a_background_job_does_not_outlive_its_command() {
     let (end, _) = done(spec("setsid sleep 987.5 >/dev/null 2>&1 & exit 0")).await;
-    assert_eq!(end, End::Exited(0));
+    assert_eq!(end, Ending::Exit(0));
     assert!(!alive("987.5"));
 }
 
 #[test]
 fn everything_dies_with_placet_even_when_it_is_killed() {
     // The supervisor's lifeline is its standard input: closing it is what the death of placet does.
+    let (mine, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_placet"))
-        .args(["__run", "setsid sleep 987.6 & sleep 987.7"])
-        .stdin(std::process::Stdio::piped())
+        .args(["__run", "--", "setsid sleep 987.6 & sleep 987.7"])
+        .stdin(std::os::fd::OwnedFd::from(theirs))
         .spawn()
         .unwrap();
     assert!(wait_until(|| alive("sleep\u{0}987.6") && alive("sleep\u{0}987.7")));
-    drop(child.stdin.take());
+    drop(mine);
     child.wait().unwrap();
     assert!(!alive("sleep\u{0}987.6") && !alive("sleep\u{0}987.7"));
 }
@@ -134,18 +135,18 @@ fn everything_dies_with_placet_even_when_it_is_killed() {
 async fn a_flood_of_output_takes_bounded_memory_and_is_kept_up_to_the_cap() {
     let megabytes = if std::env::var_os("PLACET_FULL").is_some() { 2000 } else { 40 };
     let flood = spec(&format!("head -c {megabytes}000000 /dev/zero | tr '\\0' 'x'"));
-    let Finished { end, mut output, .. } = run(flood, CancellationToken::new(), |_| {}).await.unwrap();
-    assert_eq!(end, End::Exited(0));
-    assert_eq!(output.total, megabytes * 1_000_000);
-    assert!(output.head.len() + output.tail.len() < 300_000);
-    let whole = output.complete(u64::MAX).unwrap().len() as u64;
-    assert_eq!(whole, (megabytes * 1_000_000).min(256 * 1024 * 1024));
+    let Finished { ending, mut output, .. } = flood.run(&CancellationToken::new(), |_| {}).await.unwrap();
+    assert_eq!(ending, Ending::Exit(0));
+    assert_eq!(output.total(), megabytes * 1_000_000);
+    let whole = output.whole().len() as u64;
+    let least = (megabytes * 1_000_000).min(256 << 20);
+    assert!((least..least + 100_000).contains(&whole), "{whole}");
 }
 
 #[tokio::test]
 async fn a_missing_directory_is_said_and_nothing_runs_elsewhere() {
-    let gone = Spec { cwd: Path::new("/nowhere/at/all").into(), ..spec("pwd") };
-    let error = run(gone, CancellationToken::new(), |_| {}).await.unwrap_err();
-    assert_eq!(error.to_string(), "the directory `/nowhere/at/all` does not exist");
-    assert!(run(spec("echo \0"), CancellationToken::new(), |_| {}).await.is_err());
+    let gone = Command { cwd: Path::new("/nowhere/at/all").into(), ..spec("pwd") };
+    let error = gone.run(&CancellationToken::new(), |_| {}).await.unwrap_err();
+    assert_eq!(error.to_string(), "the working directory `/nowhere/at/all` does not exist any more");
+    assert!(spec("echo \0").run(&CancellationToken::new(), |_| {}).await.is_err());
 }

@@ -1,0 +1,210 @@
+//! A command, seen from placet: started, listened to, stopped.
+
+use super::{Capture, RUN};
+use rustix::pipe::PipeFlags;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use thiserror::Error;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe::Receiver;
+use tokio_util::sync::CancellationToken;
+
+/// How long a supervisor has to end everything before it is killed itself.
+const GRACE: Duration = Duration::from_secs(4);
+/// How long output is still listened to after the supervisor is gone.
+const DRAIN: Duration = Duration::from_millis(300);
+
+/// A command line for `sh -c`.
+#[derive(Clone, Debug)]
+pub struct Command {
+    pub line: String,
+    pub cwd: PathBuf,
+    /// placet itself: see [`super::supervise`].
+    pub supervisor: PathBuf,
+    pub timeout: Duration,
+    /// Environment variables that the command must not see.
+    pub withheld: Vec<String>,
+    /// What it reads; nothing, if absent.
+    pub stdin: Option<Vec<u8>>,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Exit(i32),
+    Signal(i32),
+    TimedOut,
+    Cancelled,
+    /// The supervisor itself was killed.
+    Lost,
+}
+
+#[derive(Debug)]
+pub struct Finished {
+    pub ending: Ending,
+    /// Standard output and standard error, in the order in which they were written.
+    pub output: Capture,
+    pub elapsed: Duration,
+}
+
+#[derive(Debug, Error)]
+pub enum ProcessError {
+    #[error("the working directory `{}` does not exist any more", .0.display())]
+    NoDirectory(PathBuf),
+    #[error("the command could not be started: {0}")]
+    Start(String),
+}
+
+impl Command {
+    /// Runs it to its end, to its timeout, or until `cancel`. What it has written is there in each case. Dropping the
+    /// future ends the command as well.
+    pub async fn run(
+        self,
+        cancel: &CancellationToken,
+        mut on_output: impl FnMut(&[u8]) + Send,
+    ) -> Result<Finished, ProcessError> {
+        if !self.cwd.is_dir() {
+            return Err(ProcessError::NoDirectory(self.cwd));
+        }
+        let start = Instant::now();
+        let mut started = self.start().map_err(|e| ProcessError::Start(e.to_string()))?;
+        let mut output = Capture::default();
+        let stopped = started.listen(self.timeout, cancel, |bytes| {
+            output.push(bytes);
+            on_output(bytes);
+        });
+        let stopped = stopped.await;
+        let ending = match started.last_words().await {
+            Err(reason) => return Err(ProcessError::Start(reason)),
+            Ok(ending) => stopped.unwrap_or(ending),
+        };
+        Ok(Finished { ending, output, elapsed: start.elapsed() })
+    }
+
+    fn start(&self) -> std::io::Result<Started> {
+        let (mine, theirs) = std::os::unix::net::UnixStream::pair()?;
+        mine.set_nonblocking(true)?;
+        let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        let stdin = self.stdin.as_deref().map(stdin_file).transpose()?;
+        let mut command = tokio::process::Command::new(&self.supervisor);
+        command.arg(RUN);
+        if let Some(file) = &stdin {
+            command.arg("--stdin").arg(file.path());
+        }
+        command.arg("--").arg(&self.line).current_dir(&self.cwd);
+        command.stdin(Stdio::from(OwnedFd::from(theirs)));
+        command.stdout(Stdio::from(write.try_clone()?)).stderr(Stdio::from(write));
+        self.furnish(&mut command);
+        let child = command.spawn()?;
+        let (line, pipe) = (UnixStream::from_std(mine)?, Receiver::from_owned_fd(read)?);
+        Ok(Started { child, line, pipe, _stdin: stdin })
+    }
+
+    /// An environment in which nothing waits for a person.
+    fn furnish(&self, command: &mut tokio::process::Command) {
+        const NO_EDITOR: &str =
+            "echo 'no editor here: pass the text with -m or -F, or use --no-edit' >&2; false";
+        for (name, value) in [
+            ("PAGER", "cat"),
+            ("GIT_PAGER", "cat"),
+            ("MANPAGER", "cat"),
+            ("GIT_EDITOR", NO_EDITOR),
+            ("GIT_SEQUENCE_EDITOR", NO_EDITOR),
+            ("EDITOR", "false"),
+            ("VISUAL", "false"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("SSH_ASKPASS_REQUIRE", "never"),
+            ("DEBIAN_FRONTEND", "noninteractive"),
+            ("TERM", "dumb"),
+            ("NO_COLOR", "1"),
+            ("PLACET_COMMAND", "1"),
+        ] {
+            command.env(name, value);
+        }
+        for name in
+            ["GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS", "CLICOLOR_FORCE", "FORCE_COLOR", "LS_COLORS"]
+        {
+            command.env_remove(name);
+        }
+        for name in &self.withheld {
+            command.env_remove(name);
+        }
+    }
+}
+
+fn stdin_file(bytes: &[u8]) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::NamedTempFile::new()?;
+    file.write_all(bytes)?;
+    file.flush()?;
+    Ok(file)
+}
+
+/// A running supervisor.
+struct Started {
+    child: tokio::process::Child,
+    /// Closing it ends the command.
+    line: UnixStream,
+    pipe: Receiver,
+    _stdin: Option<tempfile::NamedTempFile>,
+}
+
+impl Started {
+    /// Reads output until there is no more. `Some` when it had to be stopped.
+    async fn listen(
+        &mut self,
+        timeout: Duration,
+        cancel: &CancellationToken,
+        mut take: impl FnMut(&[u8]),
+    ) -> Option<Ending> {
+        let mut stopped = None;
+        let mut gone = false;
+        let far = Duration::from_secs(365 * 24 * 3600);
+        let timer = tokio::time::sleep(timeout.min(far));
+        let last = tokio::time::sleep(far);
+        tokio::pin!(timer, last);
+        let mut chunk = vec![0; 65_536];
+        loop {
+            tokio::select! {
+                read = self.pipe.read(&mut chunk) => match read {
+                    Ok(0) | Err(_) => return stopped,
+                    Ok(length) => take(chunk.get(..length).unwrap_or_default()),
+                },
+                () = cancel.cancelled(), if stopped.is_none() => stopped = Some(Ending::Cancelled),
+                () = &mut timer, if stopped.is_none() => stopped = Some(Ending::TimedOut),
+                _ = self.child.wait(), if !gone => {
+                    gone = true;
+                    last.as_mut().reset(tokio::time::Instant::now() + DRAIN);
+                    continue;
+                }
+                () = &mut last => {
+                    let _ = self.child.start_kill();
+                    return stopped;
+                }
+            }
+            if stopped.is_some() && !gone && last.deadline() > tokio::time::Instant::now() + GRACE {
+                // Half closed: its last words can still be heard.
+                let _ = self.line.shutdown().await;
+                last.as_mut().reset(tokio::time::Instant::now() + GRACE);
+            }
+        }
+    }
+
+    async fn last_words(&mut self) -> Result<Ending, String> {
+        let mut words = String::new();
+        let heard = tokio::time::timeout(GRACE, self.line.read_to_string(&mut words)).await;
+        let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
+        if heard.is_err() {
+            return Ok(Ending::Lost);
+        }
+        match words.split_once(' ') {
+            Some(("exit", code)) => Ok(code.parse().map_or(Ending::Lost, Ending::Exit)),
+            Some(("signal", number)) => Ok(number.parse().map_or(Ending::Lost, Ending::Signal)),
+            Some(("error", reason)) => Err(reason.into()),
+            _ => Ok(Ending::Lost),
+        }
+    }
+}

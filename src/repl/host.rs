@@ -1,0 +1,44 @@
+//! What the shell needs from the program around it: settings, and the building of conversations.
+
+use crate::agent::{Agent, Answerer};
+use crate::config::Config;
+use crate::permission::{Mode, ModeCell, Policy};
+use crate::session::{OpenSession, Store};
+use crate::tools::Registry;
+use crate::workspace::Workspace;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use thiserror::Error;
+
+/// Something that could not be built, with what to do about it.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub struct Trouble {
+    pub message: String,
+    pub hint: Option<String>,
+    /// The person asked for something that there is not.
+    pub usage: bool,
+}
+
+/// The program around the shell.
+pub trait Host {
+    fn config(&self) -> &Config;
+    /// Where themes of the person's own are.
+    fn config_dir(&self) -> &Path;
+    fn mode(&self) -> &ModeCell;
+    /// What Shift+Tab goes through.
+    fn modes(&self) -> &[Mode];
+    fn policy(&self) -> &Arc<Mutex<Policy>>;
+    fn registry(&self) -> &Arc<Registry>;
+    fn workspace(&self) -> &Workspace;
+    /// Opens the session store; the sentences say what was wrong with it.
+    fn store(&self) -> Result<(Store, Vec<String>), Trouble>;
+    /// Who answers: as named, or as the settings say.
+    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<Answerer, Trouble>;
+    /// A conversation kept in `session`, or only in memory.
+    fn agent(&self, answerer: Answerer, session: Option<OpenSession>) -> Result<Agent, Trouble>;
+
+    fn cwd(&self) -> &Path {
+        self.workspace().cwd()
+    }
+}

@@ -1,0 +1,188 @@
+//! find_files: paths by a glob.
+
+use super::input::Shape;
+use super::list_directory::{check_root, left_out, walk_root};
+use super::work::blocking;
+use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use crate::conversation::ToolSpec;
+use crate::permission::{Permit, Reach};
+use crate::workspace::{Consent, Entry, EntryKind, Resolved, Show, Walk};
+use globset::{GlobBuilder, GlobMatcher};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+const MOST: usize = 500;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    pattern: String,
+    /// Directory to look in.
+    path: Option<String>,
+    /// Most paths to return (500).
+    limit: Option<usize>,
+    /// Store the output under this name instead of showing it.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+pub(super) struct FindFiles(Shape);
+
+impl Default for FindFiles {
+    fn default() -> FindFiles {
+        FindFiles(Shape::of::<Args>("find_files", include_str!("../../prompts/tools/find_files.md")))
+    }
+}
+
+impl Tool for FindFiles {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, input: &Value) -> Touches {
+        let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
+        Touches { reads: vec![path.into()], ..Touches::default() }
+    }
+
+    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        let glob = PathGlob::new(&args.pattern)?;
+        let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
+        let title = match args.path {
+            None => format!("find {}", args.pattern),
+            Some(_) => format!("find {} in {}", args.pattern, env.workspace.shown(&at.path)),
+        };
+        Ok(Box::new(FindPlan { at, title, glob, limit: args.limit.unwrap_or(MOST) }))
+    }
+}
+
+/// A glob over the paths of a walk.
+#[derive(Clone, Debug)]
+pub(super) struct PathGlob {
+    matcher: GlobMatcher,
+    /// It has no slash: it is about the last name of a path.
+    name_only: bool,
+    directories: bool,
+    dotted: bool,
+}
+
+impl PathGlob {
+    pub(super) fn new(pattern: &str) -> Result<PathGlob, ToolError> {
+        if pattern.starts_with('/')
+            || pattern.starts_with("~/")
+            || pattern.split('/').any(|part| part == "..")
+        {
+            return Err(ToolError::hint(
+                format!("the pattern `{pattern}` does not stay below a directory"),
+                "give the directory as `path` and the pattern relative to it",
+            ));
+        }
+        let plain = pattern.trim_start_matches("./");
+        let (plain, directories) = match plain.strip_suffix('/') {
+            Some(plain) => (plain, true),
+            None => (plain, false),
+        };
+        if plain.is_empty() {
+            return Err(ToolError::hint("`pattern` is empty", "`*` matches every file"));
+        }
+        let glob = GlobBuilder::new(plain).literal_separator(true).backslash_escape(true).build();
+        let glob = glob.map_err(|e| ToolError::new(format!("`{pattern}` is not a glob: {}", e.kind())))?;
+        let dotted = plain.split(['/', '{', ',']).any(|part| part.starts_with('.'));
+        Ok(PathGlob { matcher: glob.compile_matcher(), name_only: !plain.contains('/'), directories, dotted })
+    }
+
+    pub(super) fn show(&self) -> Show {
+        if self.dotted { Show::Dotted } else { Show::Usual }
+    }
+
+    pub(super) fn matches(&self, relative: &str) -> bool {
+        let subject = if self.name_only { relative.rsplit('/').next().unwrap_or(relative) } else { relative };
+        self.matcher.is_match(Path::new(subject))
+    }
+}
+
+struct FindPlan {
+    at: Resolved,
+    title: String,
+    glob: PathGlob,
+    limit: usize,
+}
+
+impl Plan for FindPlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![self.at.read()]
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+        check_root(env, &self.at, sight)?;
+        Ok(Preview { line: self.title.clone(), detail: Detail::None })
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+        blocking(self.title.clone(), move || self.find(&permit, &ctx))
+    }
+}
+
+impl FindPlan {
+    fn find(&self, permit: &Permit, ctx: &RunCtx) -> Result<Output, ToolError> {
+        let env = &ctx.env;
+        let root = walk_root(env, &self.at, Consent::Permit(permit))?;
+        let found: Mutex<Vec<String>> = Mutex::default();
+        let stop = || ctx.cancel.is_cancelled();
+        let skipped = Walk::new(&env.workspace, self.glob.show(), &stop).run(root, || {
+            let mut own = Gathered { found: &found, own: Vec::new() };
+            move |entry: &Entry| {
+                if (entry.kind == EntryKind::Directory) == self.glob.directories {
+                    let relative = entry.relative();
+                    if self.glob.matches(&relative) {
+                        own.own.push(relative);
+                    }
+                }
+            }
+        });
+        if stop() {
+            return Ok(super::output::interrupted(&self.title));
+        }
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.sort_unstable();
+        let total = found.len();
+        let base = match env.workspace.shown(&self.at.path) {
+            here if here == "." => String::new(),
+            path => format!("{}/", path.trim_end_matches('/')),
+        };
+        let slash = if self.glob.directories { "/" } else { "" };
+        let mut text: String =
+            found.iter().take(self.limit).map(|path| format!("{base}{path}{slash}\n")).collect();
+        let what = if self.glob.directories { "directories" } else { "files" };
+        let mut notes = match total {
+            0 => vec![format!("no {what} match")],
+            n if n > self.limit => {
+                vec![format!("{} of {n} {what}: narrow the pattern or raise limit", self.limit)]
+            }
+            n => vec![format!("{n} match{}", if n == 1 { "" } else { "es" })],
+        };
+        notes.extend(left_out(&skipped).map(|words| format!("{words} not looked at")));
+        text.push_str(&format!("[{}]", notes.join("; ")));
+        let line = format!("{}: {total}", self.title);
+        Ok(Output::done(text.clone(), Summary::text(line, text)))
+    }
+}
+
+/// What one thread found; joined to the rest when the thread is done.
+struct Gathered<'a> {
+    found: &'a Mutex<Vec<String>>,
+    own: Vec<String>,
+}
+
+impl Drop for Gathered<'_> {
+    fn drop(&mut self) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.append(&mut self.own);
+    }
+}

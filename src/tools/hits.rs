@@ -1,0 +1,184 @@
+//! Matching lines, gathered by several threads and put in order.
+
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
+use std::fs::File;
+use std::io::{self, Read};
+use std::sync::{Mutex, PoisonError};
+
+/// The longest line kept whole, and how much of a longer one is kept before and after its match, in bytes.
+const LINE: usize = 400;
+const BEFORE: usize = 100;
+const AFTER: usize = 250;
+
+/// What to look for.
+#[derive(Clone, Debug)]
+pub(super) struct Search {
+    pub(super) matcher: RegexMatcher,
+    pub(super) context: usize,
+    /// The first match of a file is enough.
+    pub(super) names_only: bool,
+    /// Matching lines kept of one file; more are only counted.
+    pub(super) most: usize,
+}
+
+/// A line that matched, or one around it. Numbers begin with 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) line: usize,
+    pub(super) bytes: Vec<u8>,
+    pub(super) matched: bool,
+    /// Bytes of the line left out before and after.
+    pub(super) cut: Option<(usize, usize)>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct FileHits {
+    pub(super) relative: String,
+    pub(super) hits: Vec<Hit>,
+    pub(super) matches: usize,
+    pub(super) has_context: bool,
+    kept: usize,
+}
+
+#[derive(Default)]
+struct Pile {
+    files: Vec<FileHits>,
+    binary: usize,
+}
+
+/// Collects what the workers find.
+pub(super) struct Gatherer {
+    search: Search,
+    pile: Mutex<Pile>,
+}
+
+impl Gatherer {
+    pub(super) fn new(search: Search) -> Gatherer {
+        Gatherer { search, pile: Mutex::default() }
+    }
+
+    pub(super) fn worker<'a>(&'a self, stop: &'a (dyn Fn() -> bool + Sync)) -> Worker<'a> {
+        let searcher = SearcherBuilder::new()
+            .line_number(true)
+            .before_context(self.search.context)
+            .after_context(self.search.context)
+            .binary_detection(BinaryDetection::quit(0))
+            .build();
+        Worker { gatherer: self, searcher, matcher: self.search.matcher.clone(), stop, own: Pile::default() }
+    }
+
+    /// The files with matches, in the order of their paths, and how many files were binary.
+    pub(super) fn finish(self) -> (Vec<FileHits>, usize) {
+        let mut pile = self.pile.into_inner().unwrap_or_else(PoisonError::into_inner);
+        pile.files.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
+        (pile.files, pile.binary)
+    }
+}
+
+/// One thread's searcher.
+pub(super) struct Worker<'a> {
+    gatherer: &'a Gatherer,
+    searcher: Searcher,
+    matcher: RegexMatcher,
+    stop: &'a (dyn Fn() -> bool + Sync),
+    own: Pile,
+}
+
+impl Worker<'_> {
+    /// Searches one file. What cannot be read has no matches.
+    pub(super) fn file(&mut self, relative: String, file: io::Result<File>) {
+        let Ok(file) = file else { return };
+        let search = &self.gatherer.search;
+        let mut hits = Collector { search, found: FileHits::default(), binary: false };
+        let reader = Stoppable { file, stop: self.stop };
+        let done = self.searcher.search_reader(&self.matcher, reader, &mut hits);
+        if hits.binary {
+            self.own.binary += 1;
+        } else if done.is_ok() && hits.found.matches > 0 {
+            hits.found.relative = relative;
+            hits.found.has_context = search.context > 0;
+            self.own.files.push(hits.found);
+        }
+    }
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        let mut pile = self.gatherer.pile.lock().unwrap_or_else(PoisonError::into_inner);
+        pile.files.append(&mut self.own.files);
+        pile.binary += self.own.binary;
+    }
+}
+
+/// A file whose reading ends when the call is cancelled.
+struct Stoppable<'a> {
+    file: File,
+    stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Read for Stoppable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if (self.stop)() { Err(io::Error::other("cancelled")) } else { self.file.read(buffer) }
+    }
+}
+
+struct Collector<'a> {
+    search: &'a Search,
+    found: FileHits,
+    binary: bool,
+}
+
+impl Collector<'_> {
+    fn keep(&mut self, number: Option<u64>, bytes: &[u8], matched: bool) {
+        let line = usize::try_from(number.unwrap_or(0)).unwrap_or(0);
+        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let (part, cut) = match bytes.len() {
+            0..=LINE => (bytes, None),
+            _ => around(bytes, self.search.matcher.find(bytes).ok().flatten().map_or(0, |m| m.start())),
+        };
+        self.found.hits.push(Hit { line, bytes: part.to_vec(), matched, cut });
+    }
+}
+
+/// The part of a long line around the byte at `at`, from character to character.
+fn around(bytes: &[u8], at: usize) -> (&[u8], Option<(usize, usize)>) {
+    let inside = |at: &usize| bytes.get(*at).is_some_and(|b| b & 0xC0 == 0x80);
+    let boundary = |at: usize| (at.saturating_sub(3)..=at).rev().find(|at| !inside(at)).unwrap_or(at);
+    let (from, to) = (boundary(at.saturating_sub(BEFORE)), boundary((at + AFTER).min(bytes.len())));
+    (bytes.get(from..to).unwrap_or_default(), Some((from, bytes.len() - to)))
+}
+
+impl Sink for Collector<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        self.found.matches += 1;
+        if self.search.names_only {
+            return Ok(false);
+        }
+        if self.found.kept < self.search.most {
+            self.found.kept += 1;
+            self.keep(found.line_number(), found.bytes(), true);
+        }
+        Ok(true)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        if self.found.kept < self.search.most {
+            self.keep(context.line_number(), context.bytes(), false);
+        }
+        Ok(true)
+    }
+
+    fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {
+        self.binary = true;
+        Ok(false)
+    }
+
+    fn finish(&mut self, _: &Searcher, _: &SinkFinish) -> Result<(), io::Error> {
+        Ok(())
+    }
+}

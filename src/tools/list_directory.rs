@@ -1,0 +1,194 @@
+//! list_directory: what is in a directory, and below it as deep as asked.
+
+use super::input::Shape;
+use super::work::{blocking, consent_of};
+use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use crate::conversation::ToolSpec;
+use crate::permission::{Permit, Reach};
+use crate::workspace::{Consent, Dir, Entry, EntryKind, Resolved, Show, Skipped, WorkspaceError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// The most entries listed in one answer.
+const MOST: usize = 2000;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    path: Option<String>,
+    /// Levels to show (1).
+    depth: Option<usize>,
+    /// Show dotted entries too.
+    hidden: Option<bool>,
+    /// Store the output under this name instead of showing it.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+pub(super) struct ListDirectory(Shape);
+
+impl Default for ListDirectory {
+    fn default() -> ListDirectory {
+        ListDirectory(Shape::of::<Args>(
+            "list_directory",
+            include_str!("../../prompts/tools/list_directory.md"),
+        ))
+    }
+}
+
+impl Tool for ListDirectory {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, input: &Value) -> Touches {
+        let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
+        Touches { reads: vec![path.into()], ..Touches::default() }
+    }
+
+    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        if args.depth == Some(0) {
+            return Err(ToolError::hint(
+                "`depth` is 0: nothing would be listed",
+                "leave it out for one level",
+            ));
+        }
+        let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
+        let title = format!("list {}", env.workspace.shown(&at.path));
+        let show = if args.hidden == Some(true) { Show::Dotted } else { Show::Usual };
+        Ok(Box::new(ListPlan { at, title, depth: args.depth.unwrap_or(1), show }))
+    }
+}
+
+struct ListPlan {
+    at: Resolved,
+    title: String,
+    depth: usize,
+    show: Show,
+}
+
+/// Opens a directory to walk, or tells what is there instead.
+pub(super) fn walk_root(env: &Env, at: &Resolved, consent: Consent<'_>) -> Result<Dir, ToolError> {
+    env.workspace.walk_root(at, consent).map_err(|e| match e {
+        WorkspaceError::NotDirectory(_) => {
+            ToolError::hint(format!("`{}` is not a directory", at.written), "read it with read_file")
+        }
+        other => env.path_error(&other),
+    })
+}
+
+/// A check before anybody is asked; where that may not look yet, none.
+pub(super) fn check_root(env: &Env, at: &Resolved, sight: Sight) -> Result<(), ToolError> {
+    match env.workspace.open_dir(at, consent_of(sight)) {
+        Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(()),
+        Err(_) => walk_root(env, at, consent_of(sight)).map(|_| ()),
+        Ok(_) => Ok(()),
+    }
+}
+
+impl Plan for ListPlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![self.at.read()]
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+        check_root(env, &self.at, sight)?;
+        Ok(Preview { line: self.title.clone(), detail: Detail::None })
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+        let title = self.title.clone();
+        blocking(title.clone(), move || {
+            let root = walk_root(&ctx.env, &self.at, Consent::Permit(&permit))?;
+            let mut listing =
+                Listing { text: format!("{}/\n", self.at.path.display()), ..Listing::default() };
+            listing.directory(&ctx.env, root, self.show, self.depth, 1);
+            if listing.count >= MOST {
+                let _ = writeln!(
+                    listing.text,
+                    "[cut at {MOST} entries: list a directory below, or use find_files]"
+                );
+            }
+            Ok(Output::done(listing.text.clone(), Summary::text(title, listing.text)))
+        })
+    }
+}
+
+#[derive(Default)]
+struct Listing {
+    text: String,
+    count: usize,
+}
+
+impl Listing {
+    fn directory(&mut self, env: &Env, dir: Dir, show: Show, depth: usize, level: usize) {
+        let indent = "  ".repeat(level - 1);
+        let Ok((dir, mut entries, skipped)) = dir.list(&env.workspace, show) else {
+            let _ = writeln!(self.text, "{indent}[cannot be read]");
+            return;
+        };
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        let empty = entries.is_empty();
+        for entry in entries {
+            if self.count >= MOST {
+                return;
+            }
+            self.count += 1;
+            let _ = writeln!(self.text, "{indent}{}", described(&entry));
+            if entry.kind == EntryKind::Directory && level < depth {
+                match dir.child(&entry.name) {
+                    Ok(child) => self.directory(env, child, show, depth, level + 1),
+                    Err(_) => drop(writeln!(self.text, "{indent}  [cannot be read]")),
+                }
+            }
+        }
+        match left_out(&skipped) {
+            Some(words) => drop(writeln!(self.text, "{indent}[{words} not shown]")),
+            None if empty => drop(writeln!(self.text, "{indent}[empty]")),
+            None => {}
+        }
+    }
+}
+
+fn described(entry: &Entry) -> String {
+    let name = entry.name.to_string_lossy();
+    match entry.kind {
+        EntryKind::Directory => format!("{name}/"),
+        EntryKind::Link => format!("{name} -> {}", entry.link_target().unwrap_or_default()),
+        EntryKind::File => match entry.stat() {
+            Ok(stat) => format!("{name}  {}", bytes(u64::try_from(stat.st_size).unwrap_or(0))),
+            Err(_) => name.into_owned(),
+        },
+        EntryKind::Special => format!("{name}  (special file)"),
+    }
+}
+
+fn bytes(size: u64) -> String {
+    let (kb, mb) = (1000.0, 1_000_000.0);
+    match size as f64 {
+        size if size >= mb => format!("{:.1} MB", size / mb),
+        size if size >= 10.0 * kb => format!("{:.1} kB", size / kb),
+        _ => format!("{size} B"),
+    }
+}
+
+/// `3 ignored, 2 dotted entries`: what a walk left out, if it did.
+pub(super) fn left_out(skipped: &Skipped) -> Option<String> {
+    let all = [
+        (skipped.ignored, "ignored"),
+        (skipped.dotted, "dotted"),
+        (skipped.hidden, "hidden by a rule"),
+        (skipped.unreadable, "unreadable"),
+    ];
+    let words: Vec<String> =
+        all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let total: usize = all.iter().map(|(n, _)| n).sum();
+    let noun = if total == 1 { "entry" } else { "entries" };
+    (!words.is_empty()).then(|| format!("{} {noun}", words.join(", ")))
+}

@@ -1,0 +1,186 @@
+//! run_command: a command line, supervised to its end.
+//!
+//! An exit code other than 0 is a result like any other: the model reads it. Only a command that had to be stopped,
+//! or never started, has failed.
+
+use super::input::Shape;
+use super::output::{failed, floor, interrupted, preview};
+use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use crate::conversation::{Outcome, Part, ToolSpec};
+use crate::permission::{Permit, Reach};
+use crate::process::{Command, Ending, Finished};
+use crate::session::Entry;
+use crate::workspace::Resolved;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::time::Duration;
+
+/// What the screen keeps of an output: beginning and end, in bytes.
+const SCREEN: (usize, usize) = (16_000, 8_000);
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    command: String,
+    timeout_ms: Option<u64>,
+    /// Directory to run in, for this call only.
+    cwd: Option<String>,
+    /// Scratchpad that becomes its standard input.
+    stdin_scratchpad: Option<String>,
+    /// Store the output under this name instead of showing it.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+pub(super) struct RunCommand(Shape);
+
+impl Default for RunCommand {
+    fn default() -> RunCommand {
+        RunCommand(Shape::of::<Args>("run_command", include_str!("../../prompts/tools/run_command.md")))
+    }
+}
+
+impl Tool for RunCommand {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, _input: &Value) -> Touches {
+        Touches { anything: true, ..Touches::default() }
+    }
+
+    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        if args.command.trim().is_empty() {
+            return Err(ToolError::new("`command` is empty"));
+        }
+        if args.command.contains('\0') {
+            return Err(ToolError::new("`command` holds a NUL character, which no command line can"));
+        }
+        if args.timeout_ms == Some(0) {
+            return Err(ToolError::hint("`timeout_ms` is 0", "leave it out for the usual time"));
+        }
+        let cwd = env.resolve(args.cwd.as_deref().unwrap_or("."))?;
+        let stdin = match &args.stdin_scratchpad {
+            None => None,
+            Some(name) => match env.scratchpads.get(name).map_err(|e| ToolError::new(e.to_string()))? {
+                Entry::Text(text) => Some(text.into_bytes()),
+                Entry::Image(image) => Some(image.bytes.to_vec()),
+            },
+        };
+        let timeout = args.timeout_ms.map_or(env.commands.timeout, Duration::from_millis);
+        Ok(Box::new(RunPlan { line: args.command, cwd, stdin, timeout }))
+    }
+}
+
+struct RunPlan {
+    line: String,
+    cwd: Resolved,
+    stdin: Option<Vec<u8>>,
+    timeout: Duration,
+}
+
+impl Plan for RunPlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![Reach::Run { command: self.line.clone(), cwd: self.cwd.path.clone() }]
+    }
+
+    fn title(&self) -> String {
+        let first = self.line.lines().next().unwrap_or_default();
+        let cut = floor(first, 200);
+        let more = if cut < self.line.len() { " ..." } else { "" };
+        format!("run {}{more}", first.get(..cut).unwrap_or(first))
+    }
+
+    fn prepare(&mut self, _env: &Env, _sight: Sight) -> Result<Preview, ToolError> {
+        if !self.cwd.path.is_dir() {
+            return Err(self.no_directory());
+        }
+        // All of it, and where: what is approved is what runs.
+        let text = format!("in {}:\n{}", self.cwd.path.display(), self.line);
+        Ok(Preview { line: self.title(), detail: Detail::Text(text) })
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+        Box::pin(async move {
+            let title = self.title();
+            let reach = self.reach();
+            if !reach.iter().all(|one| permit.covers(one)) {
+                return failed(&title, &ToolError::new("nobody has consented to this command"));
+            }
+            match self.execute(&ctx).await {
+                Ok(output) => output,
+                Err(error) => failed(&title, &error),
+            }
+        })
+    }
+}
+
+impl RunPlan {
+    fn no_directory(&self) -> ToolError {
+        ToolError::hint(
+            format!("the directory `{}` does not exist", self.cwd.path.display()),
+            "commands start in the working directory unless `cwd` names another that is there",
+        )
+    }
+
+    async fn execute(mut self: Box<Self>, ctx: &RunCtx) -> Result<Output, ToolError> {
+        let settings = &ctx.env.commands;
+        let command = Command {
+            line: self.line.clone(),
+            cwd: self.cwd.path.clone(),
+            supervisor: settings.supervisor.clone(),
+            timeout: self.timeout,
+            withheld: settings.withheld.clone(),
+            stdin: self.stdin.take(),
+        };
+        let progress = ctx.progress.clone();
+        let finished = command.run(&ctx.cancel, |bytes| progress.send(&String::from_utf8_lossy(bytes))).await;
+        let finished = finished.map_err(|e| match e {
+            crate::process::ProcessError::NoDirectory(_) => self.no_directory(),
+            other => ToolError::new(other.to_string()),
+        })?;
+        Ok(self.report(finished))
+    }
+
+    fn report(&self, mut finished: Finished) -> Output {
+        let (outcome, how) = self.verdict(&finished);
+        let mut text = String::from_utf8(finished.output.whole())
+            .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        if text.contains('\0') {
+            // Some providers take no request that holds one.
+            text = text.replace('\0', "␀");
+        }
+        let (screen, _) = preview(&text, SCREEN.0, SCREEN.1);
+        let line = match finished.ending {
+            Ending::Exit(0) => self.title(),
+            _ => format!("{}: {how}", self.title()),
+        };
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let seconds = finished.elapsed.as_secs_f64();
+        text.push_str(&format!("[{how}, {seconds:.1} s, in {}]", self.cwd.path.display()));
+        if outcome == Outcome::Interrupted {
+            text = format!("{}\n{text}", crate::conversation::text_of(&interrupted("").for_model));
+        }
+        Output { outcome, for_model: vec![Part::text(text)], for_person: Summary::text(line, screen) }
+    }
+
+    fn verdict(&self, finished: &Finished) -> (Outcome, String) {
+        let all = "everything it started was ended";
+        match finished.ending {
+            Ending::Exit(code) => (Outcome::Done, format!("exit code {code}")),
+            Ending::Signal(signal) => (Outcome::Done, format!("killed by signal {signal}")),
+            Ending::TimedOut => {
+                let seconds = self.timeout.as_secs_f64();
+                (
+                    Outcome::Failed,
+                    format!("timed out after {seconds} s, {all}; `timeout_ms` gives it more time"),
+                )
+            }
+            Ending::Cancelled => (Outcome::Interrupted, format!("interrupted, {all}")),
+            Ending::Lost => (Outcome::Failed, "its supervisor was killed".into()),
+        }
+    }
+}

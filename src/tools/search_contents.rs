@@ -1,0 +1,359 @@
+//! search_contents: ripgrep's engine over our own walk.
+//!
+//! The order of the answer is that of the paths, whatever thread found what first. Lines that are shown whole count
+//! as read; a long line is cut around its match and does not.
+
+use super::find_files::PathGlob;
+use super::hits::{FileHits, Gatherer, Hit, Search};
+use super::input::Shape;
+use super::list_directory::{left_out, walk_root};
+use super::output::interrupted;
+use super::page::GUTTER;
+use super::work::{blocking, consent_of, s};
+use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use crate::conversation::ToolSpec;
+use crate::permission::{Permit, Reach};
+use crate::text::RangeSet;
+use crate::workspace::{Consent, Entry, EntryKind, Resolved, Show, Skipped, TextFile, Walk, WorkspaceError};
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+const MOST: usize = 200;
+const CONTEXT_GUTTER: char = '┊';
+/// The largest file whose lines are recorded as read.
+const CREDITED: u64 = 16 << 20;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Case {
+    #[default]
+    Sensitive,
+    Insensitive,
+    Smart,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    pattern: String,
+    /// Directory or file to search.
+    path: Option<String>,
+    /// Only files matching this glob, as in find_files.
+    glob: Option<String>,
+    /// Lines to show around each match.
+    context: Option<usize>,
+    /// Most matching lines to show (200).
+    limit: Option<usize>,
+    /// The pattern is plain text.
+    literal: Option<bool>,
+    case: Option<Case>,
+    /// Show only the names of files.
+    files_only: Option<bool>,
+    /// Store the output under this name instead of showing it.
+    scratchpad: Option<String>,
+}
+
+pub(super) struct SearchContents(Shape);
+
+impl Default for SearchContents {
+    fn default() -> SearchContents {
+        SearchContents(Shape::of::<Args>(
+            "search_contents",
+            include_str!("../../prompts/tools/search_contents.md"),
+        ))
+    }
+}
+
+impl Tool for SearchContents {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, input: &Value) -> Touches {
+        let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
+        Touches { reads: vec![path.into()], ..Touches::default() }
+    }
+
+    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        if args.pattern.is_empty() {
+            return Err(ToolError::hint(
+                "`pattern` is empty",
+                "find_files lists files without looking into them",
+            ));
+        }
+        let matcher = matcher(&args)?;
+        let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
+        let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
+        let title = match args.path {
+            None => format!("search {}", args.pattern),
+            Some(_) => format!("search {} in {}", args.pattern, env.workspace.shown(&at.path)),
+        };
+        Ok(Box::new(SearchPlan { args, at, title, matcher, glob }))
+    }
+}
+
+fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
+    let mut builder = RegexMatcherBuilder::new();
+    builder.line_terminator(Some(b'\n')).crlf(false).unicode(true);
+    builder.fixed_strings(args.literal == Some(true));
+    match args.case.unwrap_or_default() {
+        Case::Sensitive => {}
+        Case::Insensitive => drop(builder.case_insensitive(true)),
+        Case::Smart => drop(builder.case_smart(true)),
+    }
+    builder.build(&args.pattern).map_err(|e| {
+        let hint = if args.pattern.contains('\n') || e.to_string().contains("\\n") {
+            "matches never span lines; search for one of them"
+        } else {
+            "escape special characters with `\\`, or set literal"
+        };
+        ToolError::hint(format!("`pattern` is not a regular expression: {e}"), hint)
+    })
+}
+
+struct SearchPlan {
+    args: Args,
+    at: Resolved,
+    title: String,
+    matcher: RegexMatcher,
+    glob: Option<PathGlob>,
+}
+
+impl Plan for SearchPlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![self.at.read()]
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+        let preview = Preview { line: self.title.clone(), detail: Detail::None };
+        match env.workspace.open_dir(&self.at, consent_of(sight)) {
+            Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(preview),
+            Ok(_) => Ok(preview),
+            Err(WorkspaceError::NotDirectory(_)) => env
+                .workspace
+                .open(&self.at, consent_of(sight))
+                .map(|_| preview)
+                .map_err(|e| env.path_error(&e)),
+            Err(e) => Err(env.path_error(&e)),
+        }
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+        blocking(self.title.clone(), move || self.search(&permit, &ctx))
+    }
+}
+
+/// What was found where.
+struct Found {
+    files: Vec<FileHits>,
+    skipped: Skipped,
+    binary: usize,
+    /// Path of the directory or file searched, and what to put before relative paths.
+    base: PathBuf,
+    prefix: String,
+}
+
+impl SearchPlan {
+    fn search(&self, permit: &Permit, ctx: &RunCtx) -> Result<Output, ToolError> {
+        let stop = || ctx.cancel.is_cancelled();
+        let found = match self.at.path.is_dir() {
+            true => self.directory(permit, &ctx.env, &stop)?,
+            false => self.one_file(permit, &ctx.env, &stop)?,
+        };
+        if stop() {
+            return Ok(interrupted(&self.title));
+        }
+        let matches: usize = found.files.iter().map(|f| f.matches).sum();
+        let mut view = View { room: self.room(&ctx.env), left: self.limit(), ..View::default() };
+        for file in &found.files {
+            view.file(file, &found.prefix, self.args.files_only == Some(true));
+        }
+        self.credit(&ctx.env, &found, &view);
+        let note = self.note(&found, &view, matches);
+        let text = format!("{}[{note}]", view.text);
+        let files = found.files.len();
+        let line = format!("{}: {matches} in {files} file{}", self.title, s(files));
+        Ok(Output::done(text.clone(), Summary::text(line, text)))
+    }
+
+    fn limit(&self) -> usize {
+        self.args.limit.unwrap_or(MOST).max(1)
+    }
+
+    fn room(&self, env: &Env) -> usize {
+        match self.args.scratchpad {
+            Some(_) => usize::MAX / 16,
+            None => env.limits.inline_bytes.saturating_sub(500),
+        }
+    }
+
+    fn rules(&self) -> Search {
+        Search {
+            matcher: self.matcher.clone(),
+            context: self.args.context.unwrap_or(0),
+            names_only: self.args.files_only == Some(true),
+            most: self.limit(),
+        }
+    }
+
+    fn directory(
+        &self,
+        permit: &Permit,
+        env: &Env,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Found, ToolError> {
+        let root = walk_root(env, &self.at, Consent::Permit(permit))?;
+        let show = self.glob.as_ref().map_or(Show::Usual, PathGlob::show);
+        let gatherer = Gatherer::new(self.rules());
+        let skipped = Walk::new(&env.workspace, show, stop).run(root, || {
+            let mut worker = gatherer.worker(stop);
+            move |entry: &Entry| {
+                if entry.kind != EntryKind::File {
+                    return;
+                }
+                let relative = entry.relative();
+                if self.glob.as_ref().is_none_or(|glob| glob.matches(&relative)) {
+                    worker.file(relative, entry.open());
+                }
+            }
+        });
+        let (files, binary) = gatherer.finish();
+        let prefix = match env.workspace.shown(&self.at.path) {
+            here if here == "." => String::new(),
+            path => format!("{}/", path.trim_end_matches('/')),
+        };
+        Ok(Found { files, skipped, binary, base: self.at.path.clone(), prefix })
+    }
+
+    fn one_file(
+        &self,
+        permit: &Permit,
+        env: &Env,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Found, ToolError> {
+        let opened = env.workspace.open(&self.at, Consent::Permit(permit)).map_err(|e| env.path_error(&e))?;
+        let gatherer = Gatherer::new(self.rules());
+        gatherer.worker(stop).file(String::new(), Ok(opened.file));
+        let (files, binary) = gatherer.finish();
+        let prefix = env.workspace.shown(&self.at.path);
+        Ok(Found { files, skipped: Skipped::default(), binary, base: self.at.path.clone(), prefix })
+    }
+
+    fn note(&self, found: &Found, view: &View, matches: usize) -> String {
+        let files = found.files.len();
+        let (lines, in_files) =
+            (if matches == 1 { "line" } else { "lines" }, format!("{files} file{}", s(files)));
+        let mut notes = vec![match (matches, self.args.files_only) {
+            (0, _) => "no matches".to_string(),
+            (_, Some(true)) if view.files < files => format!("{} of {in_files} with a match", view.files),
+            (_, Some(true)) => format!("{in_files} with a match"),
+            _ if view.shown < matches => format!(
+                "{} of {matches} matching {lines} in {in_files}: narrow the search, raise limit, or give scratchpad to keep all",
+                view.shown
+            ),
+            _ => format!("{matches} matching {lines} in {in_files}"),
+        }];
+        if found.binary > 0 {
+            notes.push(format!("{} binary file{} not searched", found.binary, s(found.binary)));
+        }
+        notes.extend(left_out(&found.skipped).map(|words| format!("{words} not looked at")));
+        notes.join("; ")
+    }
+
+    /// Lines shown whole count as read, if they are still what the file holds.
+    fn credit(&self, env: &Env, found: &Found, view: &View) {
+        if self.args.scratchpad.is_some() {
+            return;
+        }
+        for (relative, lines) in &view.whole {
+            let path = if relative.is_empty() { found.base.clone() } else { found.base.join(relative) };
+            let place = env.workspace.place_of(&path);
+            let at = Resolved { path, place, written: relative.clone(), exists: true };
+            let Ok((bytes, hash)) = env.workspace.load(&at, Consent::Prepared, CREDITED) else { continue };
+            let Ok(file) = TextFile::new(bytes) else { continue };
+            let index = file.index();
+            let mut seen = RangeSet::new();
+            for (number, text) in lines {
+                if *file.line_text(&index.bytes_of(&(*number..number + 1))) == **text {
+                    seen.insert(*number..number + 1);
+                }
+            }
+            env.ledger().saw_all(&at.path, file.bytes(), hash, &seen);
+        }
+    }
+}
+
+/// The answer as it grows.
+#[derive(Default)]
+struct View {
+    text: String,
+    room: usize,
+    /// Matching lines that may still be shown.
+    left: usize,
+    shown: usize,
+    files: usize,
+    /// By file: the lines that were shown whole.
+    whole: Vec<(String, Vec<(usize, String)>)>,
+}
+
+impl View {
+    fn file(&mut self, file: &FileHits, prefix: &str, names_only: bool) {
+        let name = format!("{prefix}{}", file.relative);
+        if self.left == 0 || self.text.len() + name.len() > self.room {
+            return;
+        }
+        let _ = writeln!(self.text, "{name}");
+        self.files += 1;
+        if names_only {
+            self.left -= 1;
+            return;
+        }
+        let width = file.hits.last().map_or(1, |hit| hit.line.to_string().len());
+        let mut whole = Vec::new();
+        let mut last: Option<usize> = None;
+        for hit in &file.hits {
+            if hit.matched && self.left == 0 {
+                break;
+            }
+            let before = self.text.len();
+            if last.is_some_and(|last| hit.line > last + 1) && file.has_context {
+                self.text.push_str("  --\n");
+            }
+            if let Some(text) = self.row(hit, width) {
+                whole.push((hit.line - 1, text));
+            }
+            if self.text.len() > self.room {
+                self.text.truncate(before);
+                self.left = 0;
+                whole.pop();
+                break;
+            }
+            last = Some(hit.line);
+            if hit.matched {
+                (self.left, self.shown) = (self.left - 1, self.shown + 1);
+            }
+        }
+        self.whole.push((file.relative.clone(), whole));
+    }
+
+    /// Adds a line; gives its text if that was shown whole.
+    fn row(&mut self, hit: &Hit, width: usize) -> Option<String> {
+        let gutter = if hit.matched { GUTTER } else { CONTEXT_GUTTER };
+        let line = String::from_utf8_lossy(&hit.bytes);
+        let _ = write!(self.text, "{:>width$}{gutter}", hit.line);
+        let Some((before, after)) = hit.cut else {
+            let _ = writeln!(self.text, "{line}");
+            return Some(line.into_owned());
+        };
+        let _ = writeln!(self.text, "[... {before} bytes] {line} [{after} bytes ...]");
+        None
+    }
+}

@@ -1,0 +1,345 @@
+//! write_file: a whole file.
+//!
+//! Writing over a file asks for more than editing it: every line that is lost must have been seen. A file keeps its
+//! encoding, its byte order mark and its usual line end.
+
+use super::edit_file::{bad_text, changed, never_read};
+use super::input::Shape;
+use super::work::{blocking, consent_of, real_path_note};
+use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use crate::conversation::ToolSpec;
+use crate::permission::{Permit, Place, Reach};
+use crate::text::{Detected, LineDiff, LineEnd, RangeSet};
+use crate::workspace::{
+    Before, Consent, EditError, Hash, LineEdit, Resolved, Standing, TextFile, WorkspaceError,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+const LARGEST: u64 = 1 << 30;
+const DIFF: usize = 1 << 20;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    #[default]
+    Overwrite,
+    Append,
+    Create,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    path: String,
+    content: String,
+    /// create refuses an existing file. Default: overwrite.
+    mode: Option<Mode>,
+    /// Overwrite lines that were never read.
+    force: Option<bool>,
+    /// Store the output under this name instead of showing it.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+pub(super) struct WriteFile(Shape);
+
+impl Default for WriteFile {
+    fn default() -> WriteFile {
+        WriteFile(Shape::of::<Args>("write_file", include_str!("../../prompts/tools/write_file.md")))
+    }
+}
+
+impl Tool for WriteFile {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, input: &Value) -> Touches {
+        let path = input.get("path").and_then(Value::as_str).map(String::from);
+        Touches { writes: path.into_iter().collect(), ..Touches::default() }
+    }
+
+    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        let at = env.resolve(&args.path)?;
+        if args.path.ends_with('/') {
+            return Err(ToolError::hint(
+                format!("`{}` names a directory", args.path),
+                "name a file; its directories are made",
+            ));
+        }
+        let mode = args.mode.unwrap_or_default();
+        if mode == Mode::Create && at.exists {
+            return Err(ToolError::hint(
+                format!("`{}` exists already", args.path),
+                "read it, then use edit_file or mode \"overwrite\"",
+            ));
+        }
+        let write = Writing {
+            at,
+            path: args.path,
+            content: Content::Text(args.content),
+            mode,
+            force: args.force == Some(true),
+        };
+        Ok(Box::new(WritePlan::new(write, env)))
+    }
+}
+
+/// What is to be written: text that takes the form of the file it replaces, or bytes as they are.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    Text(String),
+    Bytes(Arc<[u8]>),
+}
+
+struct Writing {
+    at: Resolved,
+    path: String,
+    content: Content,
+    mode: Mode,
+    force: bool,
+}
+
+pub(super) struct WritePlan {
+    writing: Writing,
+    title: String,
+    work: Option<Work>,
+}
+
+struct Work {
+    before: Before,
+    after: Arc<Vec<u8>>,
+    /// A unified diff, where both sides are text; its lines added and removed.
+    diff: String,
+    counts: (usize, usize),
+    edits: Option<Vec<LineEdit>>,
+    carried: Option<RangeSet>,
+}
+
+impl WritePlan {
+    fn new(writing: Writing, env: &Env) -> WritePlan {
+        let verb = if writing.mode == Mode::Append { "append" } else { "write" };
+        let title = format!("{verb} {}", env.workspace.shown(&writing.at.path));
+        WritePlan { writing, title, work: None }
+    }
+
+    /// Puts a scratchpad's entry into a file, by the same rules.
+    pub(super) fn saving(at: Resolved, path: String, content: Content, force: bool, env: &Env) -> WritePlan {
+        WritePlan::new(Writing { at, path, content, mode: Mode::Overwrite, force }, env)
+    }
+}
+
+impl Plan for WritePlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![self.writing.at.write()]
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+        if self.writing.at.place == Place::Outside && sight == Sight::InsideOnly {
+            let detail = match &self.writing.content {
+                Content::Text(text) => Detail::Diff(LineDiff::new("", text).unified(3, DIFF).text),
+                Content::Bytes(bytes) => Detail::Text(format!("{} bytes of data", bytes.len())),
+            };
+            return Ok(Preview { line: self.title.clone(), detail });
+        }
+        let work = self.writing.work_out(env, consent_of(sight))?;
+        let preview = Preview { line: self.line(&work), detail: detail(&work) };
+        self.work = Some(work);
+        Ok(preview)
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+        blocking(self.title.clone(), move || self.apply(&permit, &ctx.env))
+    }
+}
+
+fn detail(work: &Work) -> Detail {
+    match work.diff.is_empty() {
+        true => Detail::Text(format!("{} bytes", work.after.len())),
+        false => Detail::Diff(work.diff.clone()),
+    }
+}
+
+impl WritePlan {
+    fn line(&self, work: &Work) -> String {
+        format!("{} +{} -{}", self.title, work.counts.0, work.counts.1)
+    }
+
+    fn apply(mut self, permit: &Permit, env: &Env) -> Result<Output, ToolError> {
+        let work = match self.work.take() {
+            Some(work) => work,
+            None => self.writing.work_out(env, Consent::Permit(permit))?,
+        };
+        let at = &self.writing.at;
+        let written = env.workspace.write(at, permit, &work.after, work.before);
+        let written = written.map_err(|e| env.path_error(&e))?;
+        self.writing.record(env, &work, written.hash);
+        let path = env.workspace.shown(&at.path);
+        let lines = work.counts;
+        let mut text = match work.before {
+            Before::Absent => format!("created {path}: {} bytes, +{} lines", work.after.len(), lines.0),
+            Before::Content(_) => {
+                format!("wrote {path}: {} bytes, +{} -{} lines", work.after.len(), lines.0, lines.1)
+            }
+        };
+        if written.in_place {
+            text.push_str(" (in place: the file has several names, or an owner that cannot be kept)");
+        }
+        if let Some(note) = real_path_note(env, at) {
+            text.push_str(&format!(" ({note})"));
+        }
+        let summary = Summary { line: self.line(&work), detail: detail(&work) };
+        Ok(Output::done(text, summary))
+    }
+}
+
+impl Writing {
+    fn work_out(&self, env: &Env, consent: Consent<'_>) -> Result<Work, ToolError> {
+        let loaded = env.workspace.load(&self.at, consent, LARGEST);
+        match loaded {
+            Err(WorkspaceError::Missing(_)) => self.fresh(),
+            Err(e) => Err(env.path_error(&e)),
+            Ok((bytes, hash)) => self.over(env, bytes, hash),
+        }
+    }
+
+    fn fresh(&self) -> Result<Work, ToolError> {
+        let (after, diff) = match &self.content {
+            Content::Text(text) => (text.clone().into_bytes(), Some(LineDiff::new("", text))),
+            Content::Bytes(bytes) => (bytes.to_vec(), None),
+        };
+        let counts = diff.as_ref().map_or((0, 0), LineDiff::counts);
+        let diff = diff.map_or(String::new(), |d| d.unified(3, DIFF).text);
+        Ok(Work { before: Before::Absent, after: Arc::new(after), diff, counts, edits: None, carried: None })
+    }
+
+    fn over(&self, env: &Env, bytes: Arc<Vec<u8>>, hash: Hash) -> Result<Work, ToolError> {
+        let file = TextFile::new(bytes.clone()).ok();
+        let carried = self.allowed(env, file.as_ref(), &bytes, hash)?;
+        // Data that is replaced by force is no text to compare with.
+        let old = file.unwrap_or_else(TextFile::empty);
+        let (after, edits) = match (&self.content, self.mode) {
+            (Content::Bytes(new), _) => (new.to_vec(), None),
+            (Content::Text(text), Mode::Append) => self.appended(&bytes, &old, text)?,
+            (Content::Text(text), _) => (dressed(text, &old).map_err(|e| bad_text(&e))?, None),
+        };
+        let after = Arc::new(after);
+        let new = TextFile::new(after.clone()).ok();
+        let (diff, counts) = match (&self.content, &new) {
+            (Content::Text(_), Some(new)) if after.len() < 64 << 20 => {
+                let (before, after) = (old.text(), new.text());
+                let diff = LineDiff::new(&before, &after);
+                (diff.unified(3, DIFF).text, diff.counts())
+            }
+            _ => (String::new(), (0, 0)),
+        };
+        Ok(Work { before: Before::Content(hash), after, diff, counts, edits, carried })
+    }
+
+    /// May the present content be lost (or, for appending, be added to)? Gives the lines known to be seen of it.
+    fn allowed(
+        &self,
+        env: &Env,
+        file: Option<&TextFile>,
+        bytes: &[u8],
+        hash: Hash,
+    ) -> Result<Option<RangeSet>, ToolError> {
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let Some(file) = file else {
+            // Data was never seen as lines: only force replaces it.
+            return if self.force { Ok(None) } else { Err(self.not_text()) };
+        };
+        let index = file.index();
+        let all = 0..index.len();
+        let target = if self.mode == Mode::Append { Vec::new() } else { vec![all] };
+        let standing =
+            env.ledger().standing(&self.at.path, bytes, hash, &target, |l| file.part(index.bytes_of(l)));
+        match standing {
+            Standing::Seen => Ok(None),
+            Standing::Never | Standing::Part { .. } if self.force => Ok(None),
+            Standing::Never => Err(never_read(&self.path)),
+            Standing::Part { seen, missing } => Err(ToolError::hint(
+                format!(
+                    "only lines {seen} of `{}` were shown to you; writing would lose others, from line {} on",
+                    self.path,
+                    missing.start + 1
+                ),
+                format!(
+                    "read_file(path: \"{}\", offset: {}), or change only what you saw with edit_file",
+                    self.path, missing.start
+                ),
+            )),
+            Standing::Changed(change) if self.mode == Mode::Append && change.old.is_some() => {
+                Ok(Some(change.carried))
+            }
+            Standing::Changed(change) => Err(changed(env, &self.at, &self.path, file, hash, &change)),
+        }
+    }
+
+    fn not_text(&self) -> ToolError {
+        ToolError::hint(
+            format!("`{}` holds data, not text", self.path),
+            "set force to replace it all the same",
+        )
+    }
+
+    fn appended(
+        &self,
+        bytes: &[u8],
+        old: &TextFile,
+        text: &str,
+    ) -> Result<(Vec<u8>, Option<Vec<LineEdit>>), ToolError> {
+        let text = match old.line_ends().dominant() {
+            Some(LineEnd::CrLf) => with_crlf(text),
+            _ => text.to_string(),
+        };
+        let put = old.encoding().encode(&text).map_err(|e| bad_text(&EditError::Unencodable(e)))?;
+        let mut after = bytes.to_vec();
+        after.extend_from_slice(&put);
+        let index = old.index();
+        let from = if old.ends_with_newline() { index.len() } else { index.len().saturating_sub(1) };
+        let new_len =
+            TextFile::new(Arc::new(after.clone())).map_or(0, |f| f.line_count().saturating_sub(from));
+        Ok((after, Some(vec![LineEdit { old: from..index.len(), new_len }])))
+    }
+
+    /// What was written was seen: all of it, or what was added.
+    fn record(&self, env: &Env, work: &Work, hash: Hash) {
+        let mut ledger = env.ledger();
+        match (&work.edits, work.before, TextFile::new(work.after.clone())) {
+            (Some(edits), Before::Content(before), _) => {
+                ledger.wrote(&self.at.path, before, (&work.after, hash), edits, work.carried.as_ref());
+            }
+            (_, _, Ok(file)) if matches!(self.content, Content::Text(_)) => {
+                ledger.saw(&self.at.path, &work.after, hash, 0..file.line_count());
+            }
+            _ => ledger.forget(&self.at.path),
+        }
+    }
+}
+
+/// `text` in the form of the file it replaces: its encoding, its mark, its usual line end.
+fn dressed(text: &str, old: &TextFile) -> Result<Vec<u8>, EditError> {
+    let Detected { encoding, mark, .. } = old.detected();
+    let text = match old.line_ends().dominant() {
+        Some(LineEnd::CrLf) if !text.contains("\r\n") => with_crlf(text),
+        _ => text.to_string(),
+    };
+    let text = if mark > 0 { text.strip_prefix('\u{FEFF}').unwrap_or(&text) } else { &text };
+    let mut bytes = old.part(0..mark).to_vec();
+    bytes.extend_from_slice(&encoding.encode(text).map_err(EditError::Unencodable)?);
+    Ok(bytes)
+}
+
+fn with_crlf(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\n', "\r\n")
+}

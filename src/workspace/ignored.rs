@@ -1,0 +1,107 @@
+//! What a project ignores: `.gitignore`, `.ignore` and `.git/info/exclude`, as git and ripgrep read them.
+//!
+//! Ignore files count also outside a repository. The person's global excludes are not read: what a tool finds depends
+//! on the project alone.
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use rustix::fs::{Mode, OFlags};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::Arc;
+
+const LARGEST: u64 = 1 << 20;
+
+/// The rules that hold in a directory: its own and those of the directories above it.
+#[derive(Debug, Default)]
+pub(super) struct Rules {
+    above: Option<Arc<Rules>>,
+    own: Option<Gitignore>,
+    git: Option<Gitignore>,
+    exclude: Option<Gitignore>,
+    /// The root of a repository: what git ignores above it says nothing here.
+    repository: bool,
+}
+
+impl Rules {
+    /// The rules of an open directory below `above`. `names` tells whether it has an entry of that name.
+    pub(super) fn of(
+        dir: impl AsFd,
+        path: &Path,
+        above: &Arc<Rules>,
+        has: impl Fn(&str) -> bool,
+    ) -> Arc<Rules> {
+        let repository = has(".git");
+        let own = has(".ignore").then(|| read(&dir, ".ignore", path)).flatten();
+        let git = has(".gitignore").then(|| read(&dir, ".gitignore", path)).flatten();
+        let exclude = repository.then(|| read(&dir, ".git/info/exclude", path)).flatten();
+        if own.is_none() && git.is_none() && exclude.is_none() && !repository {
+            return above.clone();
+        }
+        Arc::new(Rules { above: Some(above.clone()), own, git, exclude, repository })
+    }
+
+    /// The rules that the directories above `path` bring, up to the root of its repository or of the workspace.
+    pub(super) fn above(path: &Path, roots: &[std::path::PathBuf]) -> Arc<Rules> {
+        let within = |dir: &&Path| roots.iter().any(|root| dir.starts_with(root));
+        let mut dirs = Vec::new();
+        for dir in path.ancestors().skip(1).take_while(within) {
+            dirs.push(dir);
+            if dir.join(".git").exists() {
+                break;
+            }
+        }
+        // A search that begins at the root of a repository takes nothing from above.
+        if path.join(".git").exists() {
+            dirs.clear();
+        }
+        let mut rules = Arc::new(Rules::default());
+        for dir in dirs.into_iter().rev() {
+            if let Ok(fd) = super::open::dir_at(dir) {
+                rules = Rules::of(fd, dir, &rules, |name| dir.join(name).exists());
+            }
+        }
+        rules
+    }
+
+    pub(super) fn ignores(&self, path: &Path, is_dir: bool) -> bool {
+        let (mut git, mut git_holds) = (None, true);
+        let mut here = Some(self);
+        while let Some(rules) = here {
+            match verdict(&rules.own, path, is_dir) {
+                Some(ignored) => return ignored,
+                None if git.is_none() && git_holds => {
+                    git = verdict(&rules.git, path, is_dir).or_else(|| verdict(&rules.exclude, path, is_dir));
+                }
+                None => {}
+            }
+            git_holds &= !rules.repository;
+            here = rules.above.as_deref();
+        }
+        git.unwrap_or(false)
+    }
+}
+
+fn verdict(rules: &Option<Gitignore>, path: &Path, is_dir: bool) -> Option<bool> {
+    match rules.as_ref()?.matched(path, is_dir) {
+        Match::None => None,
+        Match::Ignore(_) => Some(true),
+        Match::Whitelist(_) => Some(false),
+    }
+}
+
+/// Reads an ignore file below an open directory; a line that is no pattern is passed over.
+fn read(dir: &impl AsFd, name: &str, path: &Path) -> Option<Gitignore> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let fd = rustix::fs::openat(dir, name, flags, Mode::empty()).ok()?;
+    let mut text = Vec::new();
+    File::from(fd).take(LARGEST).read_to_end(&mut text).ok()?;
+    let mut builder = GitignoreBuilder::new(path);
+    let text = String::from_utf8_lossy(&text);
+    for line in text.trim_start_matches('\u{FEFF}').lines() {
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().ok().filter(|rules| !rules.is_empty())
+}

@@ -1,0 +1,290 @@
+//! Walking directories: by descriptors, so that no swapped link leads out, and by several threads.
+//!
+//! Links are named and never followed. What is left out (hidden names, ignored files, files that a rule hides) is
+//! counted, because an empty answer and a filtered one are not the same. Entries come in no order; whoever collects
+//! them sorts.
+
+use super::ignored::Rules;
+use super::{Consent, Resolved, Workspace, WorkspaceError};
+use rustix::fs::{AtFlags, Dir as Listing, FileType, Mode, OFlags, Stat};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::ops::AddAssign;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Files handed to a thread at once.
+const BATCH: usize = 64;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    File,
+    Directory,
+    Link,
+    Special,
+}
+
+/// Entries that were left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Names that begin with a dot.
+    pub dotted: usize,
+    pub ignored: usize,
+    /// Hidden by a rule of the person.
+    pub hidden: usize,
+    pub unreadable: usize,
+}
+
+impl AddAssign for Skipped {
+    fn add_assign(&mut self, other: Skipped) {
+        self.dotted += other.dotted;
+        self.ignored += other.ignored;
+        self.hidden += other.hidden;
+        self.unreadable += other.unreadable;
+    }
+}
+
+/// What a walk shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Show {
+    /// Neither dotted nor ignored entries.
+    Usual,
+    /// Dotted entries too, but for `.git`.
+    Dotted,
+}
+
+/// An open directory in a walk.
+#[derive(Debug)]
+pub struct Dir {
+    fd: OwnedFd,
+    path: PathBuf,
+    /// From where the walk began, with a slash at the end unless it is empty.
+    relative: String,
+    rules: Arc<Rules>,
+}
+
+/// A thing in a directory.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub dir: Arc<Dir>,
+    pub name: OsString,
+    pub kind: EntryKind,
+}
+
+impl Entry {
+    /// The path from where the walk began.
+    pub fn relative(&self) -> String {
+        format!("{}{}", self.dir.relative, self.name.to_string_lossy())
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.dir.path.join(&self.name)
+    }
+
+    /// Opens a file for reading, through its directory: never through a link.
+    pub fn open(&self) -> std::io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NOCTTY;
+        Ok(File::from(rustix::fs::openat(&self.dir.fd, &self.name, flags, Mode::empty())?))
+    }
+
+    pub fn stat(&self) -> std::io::Result<Stat> {
+        Ok(rustix::fs::statat(&self.dir.fd, &self.name, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// Where a link points, as it is written.
+    pub fn link_target(&self) -> Option<String> {
+        let target = rustix::fs::readlinkat(&self.dir.fd, &self.name, Vec::new()).ok()?;
+        Some(target.to_string_lossy().into_owned())
+    }
+}
+
+impl Dir {
+    /// Opens the directory below this one.
+    pub fn child(&self, name: &OsStr) -> std::io::Result<Dir> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let fd = rustix::fs::openat(&self.fd, name, flags, Mode::empty())?;
+        let relative = format!("{}{}/", self.relative, name.to_string_lossy());
+        Ok(Dir { fd, path: self.path.join(name), relative, rules: self.rules.clone() })
+    }
+
+    /// Lists the directory: what is to be shown, and how much is left out. Reads its ignore files on the way.
+    pub fn list(
+        mut self,
+        workspace: &Workspace,
+        show: Show,
+    ) -> std::io::Result<(Arc<Dir>, Vec<Entry>, Skipped)> {
+        let mut found: Vec<(OsString, FileType)> = Vec::new();
+        for entry in Listing::read_from(&self.fd)? {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                found.push((name.to_os_string(), entry.file_type()));
+            }
+        }
+        let has = |name: &str| found.iter().any(|(n, _)| n == name);
+        self.rules = Rules::of(&self.fd, &self.path, &self.rules, has);
+        let dir = Arc::new(self);
+        let hides = workspace.hides_anything();
+        let (mut entries, mut skipped) = (Vec::with_capacity(found.len()), Skipped::default());
+        let mut path = dir.path.join("x");
+        for (name, file_type) in found {
+            path.set_file_name(&name);
+            let kind = dir.kind_of(&name, file_type);
+            let dotted = name.as_bytes().first() == Some(&b'.') && (show == Show::Usual || name == ".git");
+            if hides && workspace.is_hidden(&path) {
+                skipped.hidden += 1;
+            } else if dotted {
+                skipped.dotted += 1;
+            } else if dir.rules.ignores(&path, kind == EntryKind::Directory) {
+                skipped.ignored += 1;
+            } else {
+                entries.push(Entry { dir: dir.clone(), name, kind });
+            }
+        }
+        Ok((dir, entries, skipped))
+    }
+
+    fn kind_of(&self, name: &OsStr, file_type: FileType) -> EntryKind {
+        let known = match file_type {
+            // Some file systems do not tell.
+            FileType::Unknown => rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)
+                .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+            known => known,
+        };
+        match known {
+            FileType::RegularFile => EntryKind::File,
+            FileType::Directory => EntryKind::Directory,
+            FileType::Symlink => EntryKind::Link,
+            _ => EntryKind::Special,
+        }
+    }
+}
+
+impl Workspace {
+    /// Opens the directory a walk begins in.
+    pub fn walk_root(&self, at: &Resolved, consent: Consent<'_>) -> Result<Dir, WorkspaceError> {
+        let fd = self.open_dir(at, consent)?;
+        Ok(Dir {
+            fd,
+            path: at.path.clone(),
+            relative: String::new(),
+            rules: Rules::above(&at.path, self.roots()),
+        })
+    }
+
+    fn hides_anything(&self) -> bool {
+        !self.0.hidden.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+}
+
+/// A walk over everything below a directory.
+pub struct Walk<'a> {
+    workspace: &'a Workspace,
+    show: Show,
+    stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+enum Work {
+    Root(Dir),
+    Below(Arc<Dir>, OsString),
+    Batch(Vec<Entry>),
+}
+
+#[derive(Default)]
+struct Queue {
+    work: Vec<Work>,
+    busy: usize,
+    skipped: Skipped,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk that ends early once `stop` says so.
+    pub fn new(workspace: &'a Workspace, show: Show, stop: &'a (dyn Fn() -> bool + Sync)) -> Walk<'a> {
+        Walk { workspace, show, stop }
+    }
+
+    /// Visits every entry below `root`, directories included, from several threads; `visitor` makes one function for
+    /// each thread.
+    pub fn run<V: FnMut(&Entry)>(&self, root: Dir, visitor: impl Fn() -> V + Sync) -> Skipped {
+        let queue = Mutex::new(Queue { work: vec![Work::Root(root)], ..Queue::default() });
+        let ready = Condvar::new();
+        let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 12);
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| self.labour(&queue, &ready, visitor()));
+            }
+        });
+        lock(&queue).skipped
+    }
+
+    fn labour(&self, queue: &Mutex<Queue>, ready: &Condvar, mut visit: impl FnMut(&Entry)) {
+        while let Some(work) = self.take(queue, ready) {
+            let (more, skipped) = match work {
+                Work::Batch(entries) => {
+                    entries.iter().for_each(&mut visit);
+                    (Vec::new(), Skipped::default())
+                }
+                Work::Root(dir) => self.list(dir, &mut visit),
+                Work::Below(dir, name) => match dir.child(&name) {
+                    Ok(dir) => self.list(dir, &mut visit),
+                    Err(_) => (Vec::new(), Skipped { unreadable: 1, ..Skipped::default() }),
+                },
+            };
+            let mut queue = lock(queue);
+            queue.skipped += skipped;
+            queue.busy -= 1;
+            let news = more.len();
+            queue.work.extend(more);
+            if news > 0 || queue.busy == 0 && queue.work.is_empty() {
+                ready.notify_all();
+            }
+        }
+    }
+
+    fn take(&self, queue: &Mutex<Queue>, ready: &Condvar) -> Option<Work> {
+        let mut queue = lock(queue);
+        loop {
+            if (self.stop)() {
+                return None;
+            }
+            if let Some(work) = queue.work.pop() {
+                queue.busy += 1;
+                return Some(work);
+            }
+            if queue.busy == 0 {
+                return None;
+            }
+            queue = ready
+                .wait_timeout(queue, std::time::Duration::from_millis(50))
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    fn list(&self, dir: Dir, visit: &mut impl FnMut(&Entry)) -> (Vec<Work>, Skipped) {
+        let Ok((dir, entries, skipped)) = dir.list(self.workspace, self.show) else {
+            return (Vec::new(), Skipped { unreadable: 1, ..Skipped::default() });
+        };
+        let (dirs, files): (Vec<Entry>, Vec<Entry>) =
+            entries.into_iter().partition(|e| e.kind == EntryKind::Directory);
+        let mut work = Vec::new();
+        dirs.iter().for_each(&mut *visit);
+        work.extend(dirs.into_iter().map(|entry| Work::Below(dir.clone(), entry.name)));
+        // A directory of many files is shared out.
+        let mut files = files.into_iter();
+        loop {
+            let batch: Vec<Entry> = files.by_ref().take(BATCH).collect();
+            if batch.is_empty() {
+                break;
+            }
+            work.push(Work::Batch(batch));
+        }
+        (work, skipped)
+    }
+}
+
+fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
