@@ -2,6 +2,7 @@
 
 pub mod ansi;
 pub mod cell;
+mod keys;
 pub mod live;
 pub mod markdown;
 mod painter;

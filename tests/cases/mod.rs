@@ -8,5 +8,6 @@ mod provider_live;
 
 mod provider_offline;
 mod provider_replay;
+mod shell;
 mod tool_edit;
 mod tool_read;

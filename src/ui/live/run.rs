@@ -3,12 +3,13 @@
 use super::{Action, Facts, Live};
 use crate::agent::{Ending, Event};
 use crate::permission::{Mode, ModeCell};
+use crate::ui::keys::Keys;
 use crate::ui::painter::Painter;
 use crate::ui::theme::Theme;
 use crate::ui::{ansi, term};
-use crossterm::event::{Event as Input, EventStream, KeyCode, KeyEventKind};
-use futures_util::StreamExt;
+use crossterm::event::{Event as Input, KeyCode, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
@@ -47,7 +48,8 @@ pub async fn run(
     let mut painter = Painter::new(Box::new(term::write_all), term::size());
     let mut live = Live::new(theme, usize::from(term::size().0), facts, Instant::now());
     term::write_all(b"\x1b[?2004h");
-    let mut keys = EventStream::new();
+    let mut keys = Keys::new().ok();
+    let mut resizes = signal(SignalKind::window_change()).ok();
     let mut dirty = true;
     let mut next_frame = Instant::now();
     let mut pending = 0;
@@ -61,28 +63,35 @@ pub async fn run(
         let wake = if dirty { next_frame } else { Instant::now() + tick(&live) };
         tokio::select! {
             biased;
-            input = keys.next() => match input {
-                Some(Ok(input)) => {
+            input = typed(&mut keys) => match input {
+                Some(input) => {
                     // A key's echo does not wait for the next frame.
                     dirty = true;
                     next_frame = Instant::now();
-                    match take_input(&mut live, &mut painter, input) {
+                    match take_input(&mut live, input) {
                         Some(Action::Stop) => stop.cancel(),
                         Some(Action::CycleMode) => mode.store(mode.load().next(&modes)),
                         Some(Action::Suspend) => {
                             painter.finish();
+                            keys = None;
                             term::suspend();
                             term::write_all(b"\x1b[?2004h");
+                            keys = Keys::new().ok();
                         }
                         None => {}
                     }
                 }
                 // The terminal is gone: so is the person.
-                Some(Err(_)) | None => {
+                None => {
+                    keys = None;
                     stop.cancel();
-                    tokio::time::sleep(FRAME).await;
                 }
             },
+            () = resized(&mut resizes) => {
+                painter.resized(Instant::now());
+                dirty = true;
+                next_frame = Instant::now() + FRAME;
+            }
             event = events.recv() => {
                 let Some(event) = event else { break Ending::Interrupted };
                 let ended = if let Event::Ended(ending) = &event { Some(ending.clone()) } else { None };
@@ -108,8 +117,9 @@ pub async fn run(
     }
     painter.frame(Instant::now(), term::size(), 0, |_, _| None);
     painter.finish();
-    drop(keys);
-    drain(&mut live);
+    for input in keys.map(Keys::finish).unwrap_or_default() {
+        keep(&mut live, input);
+    }
     term::write_all(b"\x1b[?2004l");
     let (draft, queued, cleared) = live.take_drafts();
     Ended { ending, draft, queued, cleared }
@@ -129,15 +139,11 @@ fn frame(painter: &mut Painter, live: &mut Live, mode: Mode) {
     }
 }
 
-fn take_input(live: &mut Live, painter: &mut Painter, input: Input) -> Option<Action> {
+fn take_input(live: &mut Live, input: Input) -> Option<Action> {
     match input {
         Input::Key(key) if key.kind != KeyEventKind::Release => live.key(key, Instant::now()),
         Input::Paste(text) => {
             live.paste(&text, Instant::now());
-            None
-        }
-        Input::Resize(..) => {
-            painter.resized(Instant::now());
             None
         }
         _ => None,
@@ -145,22 +151,30 @@ fn take_input(live: &mut Live, painter: &mut Painter, input: Input) -> Option<Ac
 }
 
 /// What was typed while the pane went away belongs to the next prompt.
-fn drain(live: &mut Live) {
-    // Not zero: with that, this source of events never reads.
-    while crossterm::event::poll(Duration::from_millis(2)).unwrap_or(false) {
-        match crossterm::event::read() {
-            Ok(Input::Key(key)) if key.kind != KeyEventKind::Release => match key.code {
-                KeyCode::Char(c)
-                    if key.modifiers.is_empty() || key.modifiers == crossterm::event::KeyModifiers::SHIFT =>
-                {
-                    live.type_in(c.encode_utf8(&mut [0; 4]));
-                }
-                KeyCode::Enter => live.type_in("\n"),
-                _ => {}
-            },
-            Ok(Input::Paste(text)) => live.type_in(&text.replace("\r\n", "\n").replace('\r', "\n")),
-            Ok(_) => {}
-            Err(_) => return,
-        }
+fn keep(live: &mut Live, input: Input) {
+    match input {
+        Input::Key(key) if key.kind != KeyEventKind::Release => match key.code {
+            KeyCode::Char(c) if key.modifiers.difference(KeyModifiers::SHIFT).is_empty() => {
+                live.type_in(c.encode_utf8(&mut [0; 4]));
+            }
+            KeyCode::Enter => live.type_in("\n"),
+            _ => {}
+        },
+        Input::Paste(text) => live.type_in(&text.replace("\r\n", "\n").replace('\r', "\n")),
+        _ => {}
+    }
+}
+
+async fn typed(keys: &mut Option<Keys>) -> Option<Input> {
+    match keys {
+        Some(keys) => keys.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn resized(resizes: &mut Option<tokio::signal::unix::Signal>) {
+    match resizes {
+        Some(resizes) if resizes.recv().await.is_some() => {}
+        _ => std::future::pending().await,
     }
 }

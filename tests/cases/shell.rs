@@ -1,0 +1,303 @@
+//! The shell as a person uses it: the real binary in a terminal.
+
+use crate::support::pty::{Pty, shell};
+use std::time::{Duration, Instant};
+
+const SHIFT_TAB: &str = "\x1b[Z";
+const ESC: &str = "\x1b";
+
+fn pause(millis: u64) {
+    std::thread::sleep(Duration::from_millis(millis));
+}
+
+/// Waits out the half second of quiet that a question asks for, with room to spare.
+fn quiet() {
+    pause(700);
+}
+
+fn asked(pty: &Pty) {
+    pty.until("a question", |screen| screen.contains("Allow?"));
+}
+
+#[test]
+fn the_mode_changes_while_text_is_typed_and_the_text_stays() {
+    let mut pty = shell().open();
+    pty.until_prompt("");
+    assert!(pty.screen().contains("placet [r] >"));
+    pty.send("half a line");
+    pty.until_prompt("half a line");
+    for letter in ["[a]", "[w]", "[r]"] {
+        pty.send(SHIFT_TAB);
+        pty.until("the next mode", |s| s.contains(&format!("placet {letter} > half a line")));
+    }
+}
+
+#[test]
+fn a_first_conversation_says_how_to_add_a_model_and_answers() {
+    let mut pty = shell().file("notes.txt", "one\ntwo\n").open();
+    assert!(pty.screen().contains("ANTHROPIC_API_KEY"));
+    pty.line("show notes.txt");
+    pty.until("the answer", |s| s.contains("✓ read notes.txt") && s.contains("2│two"));
+    pty.until_prompt("");
+    pty.line("gibberish that nobody understands");
+    pty.until("an honest answer", |s| s.contains("not a model"));
+    pty.until_prompt("");
+    pty.send("\x04");
+    assert_eq!(pty.ended(), 0);
+    assert!(pty.is_cooked());
+}
+
+#[test]
+fn an_edit_asks_shows_its_diff_and_lands_only_after_yes() {
+    let mut pty = shell().arg("--mode").arg("ask").file("a.txt", "alpha\nbeta\n").open();
+    pty.line("replace \"beta\" with \"gamma\" in a.txt");
+    asked(&pty);
+    pty.until("the diff", |s| s.contains("-beta") && s.contains("+gamma"));
+    assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
+    quiet();
+    pty.send("n");
+    pty.until("the refusal", |s| s.contains("⊘"));
+    pty.until_prompt("");
+    assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
+    pty.line("replace \"beta\" with \"gamma\" in a.txt");
+    asked(&pty);
+    quiet();
+    pty.send("y");
+    pty.until("the edit", |s| s.contains("✓ edit a.txt +1 -1"));
+    assert_eq!(pty.read("a.txt"), "alpha\ngamma\n");
+}
+
+#[test]
+fn a_line_typed_while_a_question_comes_up_neither_answers_nor_is_lost() {
+    let mut pty = shell().arg("--mode").arg("ask").file("a.txt", "x\n").open();
+    pty.line("append \"y\" to a.txt");
+    pause(60);
+    for key in "yes please y y a".chars() {
+        pty.send(&key.to_string());
+        pause(15);
+    }
+    asked(&pty);
+    pty.until("the draft", |s| s.contains("> yes please y y a"));
+    assert_eq!(pty.read("a.txt"), "x\n");
+    // A paste that looks like an answer is none.
+    pty.send("\x1b[200~y\ry\r\x1b[201~");
+    quiet();
+    assert_eq!(pty.read("a.txt"), "x\n");
+    pty.send(ESC);
+    pty.until("the end of the turn", |s| s.contains("interrupted"));
+    pty.until("the draft at the prompt", |s| s.contains("] > yes please y y ay"));
+    assert_eq!(pty.read("a.txt"), "x\n");
+}
+
+#[test]
+fn escape_stops_a_command_and_everything_it_started() {
+    let mut pty = shell().arg("--mode").arg("write").arg("--allow").arg("run_command").open();
+    pty.line("run sleep 871.1 & sleep 871.2");
+    pty.until("the command", |s| s.contains("› run sleep"));
+    let running = || {
+        let found = std::process::Command::new("pgrep").args(["-f", "sleep 871"]).output();
+        found.is_ok_and(|o| !o.stdout.is_empty())
+    };
+    let started = Instant::now();
+    pty.send(ESC);
+    pty.until("the end of the turn", |s| s.contains("interrupted"));
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    pty.until_prompt("");
+    assert!(!running());
+}
+
+#[test]
+fn ctrl_c_clears_a_draft_then_asks_again_then_quits() {
+    let mut pty = shell().open();
+    pty.send("a draft");
+    pty.until_prompt("a draft");
+    pty.send("\x03");
+    pty.until_prompt("");
+    pty.send("\x1b[A");
+    pty.until_prompt("a draft");
+    pty.send("\x03");
+    pty.until_prompt("");
+    pty.send("\x03");
+    pty.until("the warning", |s| s.contains("again to quit"));
+    pty.until_prompt("");
+    pty.send("\x03");
+    assert_eq!(pty.ended(), 130);
+    assert!(pty.is_cooked());
+}
+
+#[test]
+fn the_terminal_is_given_back_after_a_signal() {
+    for (signal, code) in [(rustix::process::Signal::TERM, 143), (rustix::process::Signal::HUP, 129)] {
+        let mut pty = shell().open();
+        pty.send("typing");
+        pty.until_prompt("typing");
+        pty.signal(signal);
+        assert_eq!(pty.ended(), code);
+        assert!(pty.is_cooked());
+        let raw = pty.raw();
+        let text = String::from_utf8_lossy(&raw);
+        assert!(text.rfind("\x1b[?2004l") > text.rfind("\x1b[?2004h"), "bracketed paste is switched off");
+    }
+}
+
+#[test]
+fn a_paste_arrives_whole_and_never_submits() {
+    let mut pty = shell().open();
+    pty.send("\x1b[200~first line\nsecond line\n\x1b[201~");
+    pty.until("the paste", |s| s.contains("second line"));
+    pause(200);
+    assert!(!pty.screen().contains("not a model"), "nothing was sent");
+    for newline in ["\n", "\x1b\r"] {
+        pty.send(&format!("more{newline}"));
+    }
+    pty.until("new lines", |s| s.matches("more").count() == 2);
+    assert!(!pty.screen().contains("not a model"), "Ctrl-J and Alt+Enter make lines");
+}
+
+#[test]
+fn long_output_goes_to_the_scrollback_once_and_in_order() {
+    let text: String = (0..1500).map(|n| format!("line number {n}\n")).collect();
+    let setting = "ui.fold_lines=5000";
+    let mut pty = shell().arg("--set").arg(setting).file("long.txt", &text).open();
+    pty.line("show lines 1 to 1500 of long.txt");
+    pty.until("the end", |s| s.contains("more lines, above in full") && s.trim_end().ends_with("] >"));
+    let transcript = pty.transcript();
+    // The call's own output is indented by two; the answer after it is not.
+    let numbers: Vec<usize> = transcript
+        .lines()
+        .filter(|l| l.starts_with("  "))
+        .filter_map(|l| l.split_once("│line number ").and_then(|(_, n)| n.trim().parse().ok()))
+        .collect();
+    assert_eq!(numbers, (0..1500).collect::<Vec<_>>());
+}
+
+#[test]
+fn nothing_but_our_own_sequences_reaches_the_terminal() {
+    let evil =
+        "\x1b]0;owned\x07\x1b]52;c;QUJD\x07\x1b[2J\x1b[?1049h\u{202e}reversed\u{9b}31m\r overwritten\n";
+    let mut pty = shell().file("evil.txt", evil).file("\u{1b}[31mname.txt", "x").open();
+    let before = pty.raw().len();
+    pty.line("show evil.txt");
+    pty.until("the answer", |s| s.contains("reversed"));
+    pty.until_prompt("");
+    pty.line("list");
+    pty.until("the list", |s| s.contains("name.txt"));
+    pty.until_prompt("");
+    let raw = pty.raw();
+    let text = String::from_utf8_lossy(&raw[before..]).into_owned();
+    for forbidden in [
+        "\x1b]",
+        "\x1b[2J",
+        "\x1b[3J",
+        "\x1b[?1049h",
+        "\x1b[?1000h",
+        "\x1b[?1002h",
+        "\x1b[6n",
+        "\x07",
+        "\u{202e}",
+        "\u{9b}",
+    ] {
+        assert!(!text.contains(forbidden), "{forbidden:?}");
+    }
+}
+
+#[test]
+fn no_color_means_no_colour() {
+    let mut pty = shell().variable("NO_COLOR", "1").file("a.rs", "fn main() {}\n").open();
+    pty.line("show a.rs");
+    pty.until("the answer", |s| s.contains("fn main"));
+    pty.until_prompt("");
+    let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
+    for code in (30..=37).chain(40..=47).chain(90..=97) {
+        for form in [format!("\x1b[{code}m"), format!(";{code}m"), format!("\x1b[{code};")] {
+            assert!(!raw.contains(&form), "{form:?}");
+        }
+    }
+    assert!(!raw.contains("38;5") && !raw.contains("38;2"));
+}
+
+#[test]
+fn the_pane_survives_resizes_while_text_streams() {
+    let mut pty = shell().arg("--mode").arg("write").arg("--allow").arg("run_command").open();
+    pty.line("run for i in 1 2 3 4 5 6; do echo tick $i; sleep 0.2; done");
+    for (columns, rows) in [(60, 20), (120, 30), (40, 10), (80, 24)] {
+        pty.until("the pane", |s| s.contains("Esc") || s.contains("] >"));
+        pty.resize(columns, rows);
+        pause(150);
+    }
+    pty.until("the end", |s| s.contains("tick 6") && s.trim_end().ends_with("] >"));
+    assert_eq!(pty.screen().matches("Esc stops").count(), 0, "no pane is left behind:\n{}", pty.screen());
+}
+
+#[test]
+fn history_is_shared_and_found_again() {
+    let mut pty = shell().file("a.txt", "x").open();
+    pty.line("show a.txt");
+    pty.until_prompt("");
+    pty.send("\x1b[A");
+    pty.until_prompt("show a.txt");
+    pty.send("\x03");
+    pty.until_prompt("");
+    pty.send("\x12sho");
+    pty.until("the search", |s| s.contains("show a.txt") && s.contains("sho"));
+}
+
+#[test]
+fn tab_completes_commands_and_paths() {
+    let mut pty = shell().file("src/deep/width.rs", "x").file("README.md", "y").open();
+    pty.send("/mod\t");
+    pty.until("the commands", |s| s.contains("/mode") && s.contains("/model"));
+    pty.send("\x03");
+    pty.until_prompt("");
+    pty.send("look at @wid\t");
+    pty.until_prompt("look at @src/deep/width.rs");
+}
+
+#[test]
+fn a_command_of_the_shell_answers_and_an_unknown_one_is_corrected() {
+    let mut pty = shell().open();
+    for (line, expected) in [
+        ("/mode ask", "every command asks"),
+        ("/status", "workspace"),
+        ("/tools", "read_file"),
+        ("/config mode", "mode"),
+        ("/scratchpad", "no scratchpad"),
+        ("/cost", "nothing was sent"),
+        ("/modle", "did you mean /mode"),
+        ("!echo from the terminal", "from the terminal"),
+    ] {
+        pty.line(line);
+        pty.until(line, |s| s.contains(expected));
+        pty.until_prompt("");
+    }
+    pty.line("/quit");
+    assert_eq!(pty.ended(), 0);
+}
+
+#[test]
+fn a_session_is_taken_up_where_it_was_left() {
+    let mut pty = shell().file("a.txt", "alpha\n").open();
+    pty.line("show a.txt");
+    pty.until("the answer", |s| s.contains("│alpha"));
+    pty.until_prompt("");
+    pty.line("/new");
+    pty.until_prompt("");
+    pty.line("/resume 1");
+    pty.until("the session", |s| s.contains("going on with"));
+    pty.until_prompt("");
+    pty.line("save that as kept");
+    pty.until("the scratchpad", |s| s.contains("kept"));
+    pty.until_prompt("");
+    pty.line("/scratchpad");
+    pty.until("its name", |s| s.contains("bytes"));
+}
+
+#[test]
+fn the_cursor_stands_where_wide_text_ends() {
+    let mut pty = shell().open();
+    pty.send("日本語 é 👩");
+    pty.until("the text", |s| s.contains("日本語"));
+    pause(100);
+    let (column, _) = pty.cursor();
+    assert_eq!(column, 13 + 6 + 1 + 1 + 1 + 2);
+}

@@ -1,0 +1,225 @@
+//! The real binary in a pseudo-terminal: keys go in, an emulator shows what a person would see.
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// How long anything may take on a busy machine before the test gives up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub struct Pty {
+    master: Box<dyn MasterPty + Send>,
+    writer: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    seen: Arc<Mutex<Seen>>,
+    pub home: TempDir,
+    pub tree: TempDir,
+}
+
+struct Seen {
+    parser: vt100::Parser,
+    raw: Vec<u8>,
+    closed: bool,
+}
+
+pub struct Start {
+    size: (u16, u16),
+    args: Vec<String>,
+    variables: Vec<(String, String)>,
+    files: Vec<(String, String)>,
+}
+
+/// A shell in an empty home and an empty tree, 80x24, with the offline provider.
+pub fn shell() -> Start {
+    Start { size: (80, 24), args: Vec::new(), variables: Vec::new(), files: Vec::new() }
+}
+
+impl Start {
+    pub fn size(mut self, columns: u16, rows: u16) -> Start {
+        self.size = (columns, rows);
+        self
+    }
+
+    pub fn arg(mut self, arg: &str) -> Start {
+        self.args.push(arg.into());
+        self
+    }
+
+    pub fn variable(mut self, name: &str, value: &str) -> Start {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    pub fn file(mut self, path: &str, content: &str) -> Start {
+        self.files.push((path.into(), content.into()));
+        self
+    }
+
+    /// Starts it and waits for its prompt.
+    pub fn open(self) -> Pty {
+        let pty = self.spawn();
+        pty.until("the prompt", |screen| screen.contains("placet ["));
+        pty
+    }
+
+    pub fn spawn(self) -> Pty {
+        let (home, tree) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        for (path, content) in &self.files {
+            let path = tree.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        let size = PtySize { rows: self.size.1, cols: self.size.0, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_placet"));
+        command.env_clear();
+        command.env("PATH", std::env::var("PATH").unwrap());
+        command.env("HOME", home.path());
+        command.env("TERM", "xterm-256color");
+        command.args(&self.args);
+        for (name, value) in &self.variables {
+            command.env(name, value);
+        }
+        command.cwd(tree.path());
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let parser = vt100::Parser::new(self.size.1, self.size.0, 20_000);
+        let seen = Arc::new(Mutex::new(Seen { parser, raw: Vec::new(), closed: false }));
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let sink = Arc::clone(&seen);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 16 * 1024];
+            while let Ok(n) = reader.read(&mut buffer) {
+                if n == 0 {
+                    break;
+                }
+                let mut seen = sink.lock().unwrap();
+                seen.parser.process(&buffer[..n]);
+                seen.raw.extend_from_slice(&buffer[..n]);
+            }
+            sink.lock().unwrap().closed = true;
+        });
+        let writer = pair.master.take_writer().unwrap();
+        Pty { master: pair.master, writer, child, seen, home, tree }
+    }
+}
+
+impl Pty {
+    pub fn send(&mut self, keys: &str) {
+        self.writer.write_all(keys.as_bytes()).unwrap();
+        self.writer.flush().unwrap();
+    }
+
+    /// A line as a person types it, and Enter once it stands on the screen.
+    pub fn line(&mut self, text: &str) {
+        self.send(text);
+        let end: String = text.chars().rev().take(20).collect::<Vec<_>>().into_iter().rev().collect();
+        self.until("the typed line", |screen| screen.replace('\n', "").contains(end.trim_end()));
+        self.send("\r");
+    }
+
+    pub fn screen(&self) -> String {
+        self.seen.lock().unwrap().parser.screen().contents()
+    }
+
+    /// Column and row of the cursor.
+    pub fn cursor(&self) -> (u16, u16) {
+        let (row, column) = self.seen.lock().unwrap().parser.screen().cursor_position();
+        (column, row)
+    }
+
+    /// Everything that stands in the scrollback and on the screen.
+    pub fn transcript(&self) -> String {
+        let mut seen = self.seen.lock().unwrap();
+        let rows = usize::from(seen.parser.screen().size().0);
+        let screen = seen.parser.screen_mut();
+        screen.set_scrollback(usize::MAX);
+        let most = screen.scrollback();
+        let mut out = Vec::new();
+        let mut at = most;
+        loop {
+            screen.set_scrollback(at);
+            let width = screen.size().1;
+            let lines: Vec<String> = screen.rows(0, width).collect();
+            let take = if at == 0 { rows } else { rows.min(at) };
+            out.extend(lines.into_iter().take(take));
+            if at == 0 {
+                break;
+            }
+            at = at.saturating_sub(rows);
+        }
+        screen.set_scrollback(0);
+        out.iter().map(|l| l.trim_end()).collect::<Vec<_>>().join("\n")
+    }
+
+    pub fn raw(&self) -> Vec<u8> {
+        self.seen.lock().unwrap().raw.clone()
+    }
+
+    pub fn until(&self, what: &str, found: impl Fn(&str) -> bool) {
+        let started = Instant::now();
+        loop {
+            let screen = self.screen();
+            if found(&screen) {
+                return;
+            }
+            assert!(started.elapsed() < PATIENCE, "waited for {what}; the screen shows:\n{screen}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits until the newest line is a prompt with nothing or `draft` typed in it.
+    pub fn until_prompt(&self, draft: &str) {
+        let end = format!("] > {draft}");
+        self.until("a prompt", |screen| screen.trim_end().ends_with(end.trim_end()));
+    }
+
+    pub fn resize(&self, columns: u16, rows: u16) {
+        self.seen.lock().unwrap().parser.screen_mut().set_size(rows, columns);
+        self.master.resize(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
+    }
+
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let pid = i32::try_from(self.child.process_id().unwrap()).unwrap();
+        rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), signal).unwrap();
+    }
+
+    /// The exit code once it has ended and everything it wrote was read.
+    pub fn ended(&mut self) -> u32 {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                // The reader sees the end only after the last bytes.
+                while !self.seen.lock().unwrap().closed && started.elapsed() < PATIENCE {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                return status.exit_code();
+            }
+            assert!(started.elapsed() < PATIENCE, "it did not end; the screen shows:\n{}", self.screen());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Echo, line editing and signals as a shell expects to find them.
+    pub fn is_cooked(&self) -> bool {
+        use rustix::termios::{LocalModes, tcgetattr};
+        let fd = self.master.as_raw_fd().unwrap();
+        let path = format!("/proc/self/fd/{fd}");
+        let file = std::fs::OpenOptions::new().read(true).open(path).unwrap();
+        let modes = tcgetattr(&file).unwrap().local_modes;
+        modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
+    }
+
+    pub fn read(&self, path: impl AsRef<Path>) -> String {
+        std::fs::read_to_string(self.tree.path().join(path)).unwrap()
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+    }
+}
