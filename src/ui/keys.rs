@@ -84,10 +84,12 @@ fn listen(stopped: &OwnedFd, sender: &UnboundedSender<Event>) {
 fn take(sender: &UnboundedSender<Event>) -> bool {
     loop {
         match crossterm::event::poll(MOMENT) {
-            Ok(true) => match crossterm::event::read() {
-                Ok(event) if sender.send(event).is_ok() => {}
-                _ => return false,
-            },
+            Ok(true) => {
+                let Ok(event) = crossterm::event::read() else { return false };
+                if sender.send(event).is_err() {
+                    return false;
+                }
+            }
             Ok(false) => return true,
             Err(_) => return false,
         }

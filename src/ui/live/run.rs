@@ -73,7 +73,7 @@ pub async fn run(
                         Some(Action::CycleMode) => mode.store(mode.load().next(&modes)),
                         Some(Action::Suspend) => {
                             painter.finish();
-                            keys = None;
+                            drop(keys.take());
                             term::suspend();
                             term::write_all(b"\x1b[?2004h");
                             keys = Keys::new().ok();
@@ -173,8 +173,11 @@ async fn typed(keys: &mut Option<Keys>) -> Option<Input> {
 }
 
 async fn resized(resizes: &mut Option<tokio::signal::unix::Signal>) {
-    match resizes {
-        Some(resizes) if resizes.recv().await.is_some() => {}
-        _ => std::future::pending().await,
+    let told = match resizes {
+        Some(resizes) => resizes.recv().await,
+        None => None,
+    };
+    if told.is_none() {
+        std::future::pending().await
     }
 }
