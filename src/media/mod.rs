@@ -1,1 +1,17 @@
-//! To be built.
+//! Pictures: known by their bytes, really decoded, made to fit.
+//!
+//! A picture enters a conversation only after it was decoded whole within limits, because a provider that refuses
+//! one refuses every later request as well. The name of a file decides nothing, except for TGA, which has no magic.
+
+mod decode;
+mod error;
+mod fit;
+mod jpeg;
+mod kind;
+mod load;
+mod tone;
+
+pub use error::MediaError;
+pub use fit::{Fit, Fitted, fit, to_png};
+pub use kind::{Kind, sniff};
+pub use load::{Loaded, Oversize, load};

@@ -41,7 +41,7 @@ impl Capture {
         if self.total <= HEAD as u64 {
             return self.head.clone();
         }
-        match self.from_spool() {
+        match self.spooled_bytes() {
             Some(bytes) if self.spooled == self.total => bytes,
             spooled => {
                 let mut all = spooled.unwrap_or_else(|| self.head.clone());
@@ -81,7 +81,7 @@ impl Capture {
         }
     }
 
-    fn from_spool(&mut self) -> Option<Vec<u8>> {
+    fn spooled_bytes(&mut self) -> Option<Vec<u8>> {
         let file = self.spool.as_mut()?;
         let mut all = Vec::with_capacity(usize::try_from(self.spooled).unwrap_or(0));
         file.seek(SeekFrom::Start(0)).ok()?;
@@ -103,7 +103,9 @@ mod tests {
 
     #[test]
     fn what_came_in_comes_out() {
-        for (total, step) in [(0, 1), (1000, 7), (HEAD, 1000), (HEAD + 1, 4096), (3_000_000, 65_536), (500_000, 500_000)] {
+        for (total, step) in
+            [(0, 1), (1000, 7), (HEAD, 1000), (HEAD + 1, 4096), (3_000_000, 65_536), (500_000, 500_000)]
+        {
             let (mut capture, all) = fed(total, step);
             assert_eq!(capture.total(), total as u64);
             assert!(capture.whole() == all, "{total} by {step}");

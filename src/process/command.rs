@@ -106,7 +106,8 @@ impl Command {
 
     /// An environment in which nothing waits for a person.
     fn furnish(&self, command: &mut tokio::process::Command) {
-        const NO_EDITOR: &str = "echo 'no editor here: pass the text with -m or -F, or use --no-edit' >&2; false";
+        const NO_EDITOR: &str =
+            "echo 'no editor here: pass the text with -m or -F, or use --no-edit' >&2; false";
         for (name, value) in [
             ("PAGER", "cat"),
             ("GIT_PAGER", "cat"),
@@ -124,7 +125,9 @@ impl Command {
         ] {
             command.env(name, value);
         }
-        for name in ["GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS", "CLICOLOR_FORCE", "FORCE_COLOR", "LS_COLORS"] {
+        for name in
+            ["GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS", "CLICOLOR_FORCE", "FORCE_COLOR", "LS_COLORS"]
+        {
             command.env_remove(name);
         }
         for name in &self.withheld {

@@ -55,7 +55,12 @@ impl Order {
             Some(path) => Stdio::from(File::open(path)?),
         };
         // A group of its own: `kill 0` in a script must not reach the supervisor.
-        let child = std::process::Command::new("sh").arg("-c").arg(&self.command).stdin(stdin).process_group(0).spawn()?;
+        let child = std::process::Command::new("sh")
+            .arg("-c")
+            .arg(&self.command)
+            .stdin(stdin)
+            .process_group(0)
+            .spawn()?;
         let raw = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         raw.ok_or_else(|| std::io::Error::other("a process without an id"))
     }
@@ -73,7 +78,9 @@ async fn attend(order: Order) -> std::io::Result<()> {
     let mut stops = Stops::new()?;
     let main = match order.start() {
         Ok(main) => main,
-        Err(error) => return line.write_all(format!("error the shell did not start: {error}").as_bytes()).await,
+        Err(error) => {
+            return line.write_all(format!("error the shell did not start: {error}").as_bytes()).await;
+        }
     };
     let mut status = None;
     let mut byte = [0];

@@ -53,7 +53,9 @@ pub(super) async fn end_all(main: Pid) -> Option<WaitStatus> {
 fn descendants() -> Vec<Pid> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
         let Ok(stat) = std::fs::read(entry.path().join("stat")) else { continue };
         if let Some(parent) = parent_in(&stat) {
             children.entry(parent).or_default().push(pid);

@@ -107,8 +107,12 @@ impl Encoding {
     pub fn encode(self, text: &str) -> Result<Cow<'_, [u8]>, Unencodable> {
         let legacy = match self {
             Encoding::Utf8 => return Ok(Cow::Borrowed(text.as_bytes())),
-            Encoding::Utf16Le => return Ok(Cow::Owned(text.encode_utf16().flat_map(u16::to_le_bytes).collect())),
-            Encoding::Utf16Be => return Ok(Cow::Owned(text.encode_utf16().flat_map(u16::to_be_bytes).collect())),
+            Encoding::Utf16Le => {
+                return Ok(Cow::Owned(text.encode_utf16().flat_map(u16::to_le_bytes).collect()));
+            }
+            Encoding::Utf16Be => {
+                return Ok(Cow::Owned(text.encode_utf16().flat_map(u16::to_be_bytes).collect()));
+            }
             Encoding::Windows1252 => WINDOWS_1252,
             Encoding::Gbk => GBK,
             Encoding::ShiftJis => SHIFT_JIS,

@@ -6,7 +6,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let most = (wanted.chars().count() / 3).max(1);
     let scored = known.into_iter().filter_map(|candidate| {
         let lower = candidate.to_lowercase();
-        let contained = wanted.len() >= 3 && (lower.contains(&wanted) || wanted.contains(&lower) && lower.len() >= 3);
+        let contained =
+            wanted.len() >= 3 && (lower.contains(&wanted) || wanted.contains(&lower) && lower.len() >= 3);
         let away = distance(&wanted, &lower);
         (away <= most || contained).then_some((away, candidate))
     });

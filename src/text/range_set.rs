@@ -35,8 +35,7 @@ impl RangeSet {
         let first = self.0.partition_point(|&(_, to)| to < range.start);
         let after = self.0.partition_point(|&(from, _)| from <= range.end);
         let joined = self.0.drain(first..after.max(first));
-        let (from, to) =
-            joined.fold((range.start, range.end), |(a, b), (from, to)| (a.min(from), b.max(to)));
+        let (from, to) = joined.fold((range.start, range.end), |(a, b), (from, to)| (a.min(from), b.max(to)));
         self.0.insert(first, (from, to));
     }
 

@@ -32,14 +32,19 @@ pub(super) fn named(head: &[u8]) -> Option<&'static str> {
         (b"GIT\0", "git data"),
     ];
     let at = |from: usize, len: usize| head.get(from..from + len).unwrap_or_default();
-    let found = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(magic, name)| (magic.len(), *name));
+    let found =
+        MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(magic, name)| (magic.len(), *name));
     match found {
         // Short magics are also how words begin: only data has a byte that text has not.
-        Some((len, name)) if len > 4 || memchr::memchr(0, head).is_some() || std::str::from_utf8(head).is_err() => {
+        Some((len, name))
+            if len > 4 || memchr::memchr(0, head).is_some() || std::str::from_utf8(head).is_err() =>
+        {
             Some(name)
         }
         _ if at(257, 5) == b"ustar" => Some("a tar archive"),
-        _ if at(4, 4) == b"ftyp" && at(8, 4) != b"avif" && at(8, 4) != b"heic" => Some("an MP4 or QuickTime file"),
+        _ if at(4, 4) == b"ftyp" && at(8, 4) != b"avif" && at(8, 4) != b"heic" => {
+            Some("an MP4 or QuickTime file")
+        }
         _ if at(0, 4) == b"RIFF" && at(8, 4) == b"WAVE" => Some("a WAV file"),
         _ if at(0, 2) == b"MZ" && memchr::memchr(0, head).is_some() => Some("a Windows executable"),
         _ => None,
@@ -52,7 +57,9 @@ pub(super) fn advice(name: &str) -> &'static str {
         n if n.contains("PDF") => "extract its text with run_command, for example `pdftotext FILE -`",
         n if n.contains("zip") => "list it with run_command, for example `unzip -l FILE`",
         n if n.contains("SQLite") => "query it with run_command, for example `sqlite3 FILE .schema`",
-        n if n.contains("ELF") => "inspect it with run_command, for example `readelf -h FILE` or `strings FILE`",
+        n if n.contains("ELF") => {
+            "inspect it with run_command, for example `readelf -h FILE` or `strings FILE`"
+        }
         n if n.contains("tar archive") => "list it with run_command, for example `tar -tf FILE`",
         n if n.contains("gzip") => "unpack it with run_command, for example `gzip -dc FILE | head`",
         _ => "it is not text; inspect it with run_command, for example `file FILE` or `xxd FILE | head`",

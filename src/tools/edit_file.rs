@@ -11,7 +11,9 @@ use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary,
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
 use crate::text::{LineDiff, RangeSet};
-use crate::workspace::{Before, Change, Consent, EditError, Hash, Resolved, Standing, TextFile, WorkspaceError};
+use crate::workspace::{
+    Before, Change, Consent, EditError, Hash, Resolved, Standing, TextFile, WorkspaceError,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -85,7 +87,10 @@ impl Tool for EditFile {
         let args: Args = self.0.parse(input)?;
         let new = args.new_text()?;
         if args.old_string.is_empty() {
-            return Err(ToolError::hint("`old_string` is empty", "name the text to replace; write_file makes new files"));
+            return Err(ToolError::hint(
+                "`old_string` is empty",
+                "name the text to replace; write_file makes new files",
+            ));
         }
         let at = env.resolve(&args.path)?;
         if !at.exists {
@@ -130,7 +135,8 @@ impl Plan for EditPlan {
             return Ok(Preview { line: self.title.clone(), detail: Detail::Diff(text) });
         }
         let work = self.work_out(env, consent_of(sight))?;
-        let preview = Preview { line: self.line(&work.effect), detail: Detail::Diff(work.effect.diff.clone()) };
+        let preview =
+            Preview { line: self.line(&work.effect), detail: Detail::Diff(work.effect.diff.clone()) };
         self.work = Some(work);
         Ok(preview)
     }
@@ -159,7 +165,9 @@ impl EditPlan {
         let others = self.allowed(env, &file, hash, &targets)?;
         let spliced = file.splice(&spans, &self.args.old_string, &self.new).map_err(|e| bad_text(&e))?;
         if !same_outside(file.bytes(), &spliced.bytes, &spliced.changes) {
-            return Err(ToolError::new("internal error: the edit would change bytes outside the text; nothing was written"));
+            return Err(ToolError::new(
+                "internal error: the edit would change bytes outside the text; nothing was written",
+            ));
         }
         let after = Arc::new(spliced.bytes);
         let new = TextFile::new(after.clone()).map_err(|_| ToolError::new("the new text is not text"))?;
@@ -177,7 +185,12 @@ impl EditPlan {
         }
         if all {
             let mut end = 0;
-            spans.retain(|span| span.start >= end && { end = span.end; true });
+            spans.retain(|span| {
+                span.start >= end && {
+                    end = span.end;
+                    true
+                }
+            });
         } else if spans.len() > 1 {
             return Err(self.ambiguous(file, &spans));
         }
@@ -212,7 +225,12 @@ impl EditPlan {
                     RangeSet::of(missing.clone()),
                     self.args.path
                 ),
-                format!("read_file(path: \"{}\", offset: {}, limit: {})", self.args.path, missing.start, missing.len()),
+                format!(
+                    "read_file(path: \"{}\", offset: {}, limit: {})",
+                    self.args.path,
+                    missing.start,
+                    missing.len()
+                ),
             )),
             Standing::Changed(change) if change.intact => {
                 let (diff, _) = since_read(&change, file, DIFF_IN_ERROR);
@@ -237,18 +255,28 @@ impl EditPlan {
             return ToolError::hint(message, "nothing in it is alike; find the place with search_contents");
         };
         let what = if near.only_blanks { "differs only in blanks" } else { "is most like it" };
-        message.push_str(&format!("\nline {} and on {what}; {}", near.shown.start + 1, near.report.trim_end()));
+        message.push_str(&format!(
+            "\nline {} and on {what}; {}",
+            near.shown.start + 1,
+            near.report.trim_end()
+        ));
         env.ledger().saw(&self.at.path, file.bytes(), hash, near.shown);
         ToolError::hint(message, "copy the text exactly as it follows the `│`")
     }
 
     fn ambiguous(&self, file: &TextFile, spans: &[Range<usize>]) -> ToolError {
         let index = file.index();
-        let lines: Vec<String> = spans.iter().take(20).map(|s| (index.line_of(s.start) + 1).to_string()).collect();
+        let lines: Vec<String> =
+            spans.iter().take(20).map(|s| (index.line_of(s.start) + 1).to_string()).collect();
         let more = if spans.len() > 20 { ", ..." } else { "" };
-        let count = if spans.len() >= COUNTED { format!("{COUNTED} or more") } else { spans.len().to_string() };
+        let count =
+            if spans.len() >= COUNTED { format!("{COUNTED} or more") } else { spans.len().to_string() };
         ToolError::hint(
-            format!("old_string occurs {count} times in `{}`: at lines {}{more}", self.args.path, lines.join(", ")),
+            format!(
+                "old_string occurs {count} times in `{}`: at lines {}{more}",
+                self.args.path,
+                lines.join(", ")
+            ),
             "add surrounding lines until it is unique, or set replace_all",
         )
     }
@@ -277,18 +305,28 @@ impl EditPlan {
         let path = env.workspace.shown(&self.at.path);
         let mut text = match (work.effect.diff.is_empty(), work.places) {
             (true, _) => format!("{path}: nothing to change, the new text is the old one\n"),
-            (false, 1) => format!("edited {path}: +{} -{} lines, 0 bytes changed outside\n", work.effect.added, work.effect.removed),
-            (false, places) => format!("edited {path} at {places} places: +{} -{} lines, 0 bytes changed outside\n", work.effect.added, work.effect.removed),
+            (false, 1) => format!(
+                "edited {path}: +{} -{} lines, 0 bytes changed outside\n",
+                work.effect.added, work.effect.removed
+            ),
+            (false, places) => format!(
+                "edited {path} at {places} places: +{} -{} lines, 0 bytes changed outside\n",
+                work.effect.added, work.effect.removed
+            ),
         };
         if in_place {
-            text.push_str("(written in place: the file has several names, or an owner that cannot be kept)\n");
+            text.push_str(
+                "(written in place: the file has several names, or an owner that cannot be kept)\n",
+            );
         }
         if let Some(note) = real_path_note(env, &self.at) {
             text.push_str(&format!("({note})\n"));
         }
         text.push_str(&cut_diff(&work.effect.diff, MODEL_DIFF));
         if let Some((diff, _)) = &work.others {
-            text.push_str(&format!("somebody else changed the file since you read it; their changes are kept:\n{diff}"));
+            text.push_str(&format!(
+                "somebody else changed the file since you read it; their changes are kept:\n{diff}"
+            ));
         }
         let summary = Summary { line: line.into(), detail: Detail::Diff(work.effect.diff.clone()) };
         Output::done(text, summary)
@@ -320,7 +358,13 @@ fn cut_diff(diff: &str, most: usize) -> String {
         return diff.to_string();
     }
     let mut kept = 0;
-    let head: String = diff.split_inclusive('\n').take_while(|l| { kept += l.len(); kept <= most }).collect();
+    let head: String = diff
+        .split_inclusive('\n')
+        .take_while(|l| {
+            kept += l.len();
+            kept <= most
+        })
+        .collect();
     let left = diff.lines().count() - head.lines().count();
     format!("{head}[... {left} more lines of this diff]\n")
 }
@@ -334,15 +378,26 @@ pub(super) fn never_read(path: &str) -> ToolError {
 
 pub(super) fn bad_text(error: &EditError) -> ToolError {
     let hint = match error {
-        EditError::Undecodable { .. } => "edit the text beside those bytes, or convert the file with run_command (iconv) if the person wants that",
-        EditError::Unencodable(_) => "use characters the encoding has, or convert the file with run_command (iconv) if the person wants that",
+        EditError::Undecodable { .. } => {
+            "edit the text beside those bytes, or convert the file with run_command (iconv) if the person wants that"
+        }
+        EditError::Unencodable(_) => {
+            "use characters the encoding has, or convert the file with run_command (iconv) if the person wants that"
+        }
         EditError::Placeholder => "leave those bytes out of the edit",
     };
     ToolError::hint(error.to_string(), hint)
 }
 
 /// Refuses because of a change, and tells it: that counts as having seen it.
-pub(super) fn changed(env: &Env, at: &Resolved, path: &str, file: &TextFile, hash: Hash, change: &Change) -> ToolError {
+pub(super) fn changed(
+    env: &Env,
+    at: &Resolved,
+    path: &str,
+    file: &TextFile,
+    hash: Hash,
+    change: &Change,
+) -> ToolError {
     if change.old.is_none() {
         return ToolError::hint(
             format!("`{path}` changed since you read it"),

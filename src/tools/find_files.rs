@@ -70,7 +70,10 @@ pub(super) struct PathGlob {
 
 impl PathGlob {
     pub(super) fn new(pattern: &str) -> Result<PathGlob, ToolError> {
-        if pattern.starts_with('/') || pattern.starts_with("~/") || pattern.split('/').any(|part| part == "..") {
+        if pattern.starts_with('/')
+            || pattern.starts_with("~/")
+            || pattern.split('/').any(|part| part == "..")
+        {
             return Err(ToolError::hint(
                 format!("the pattern `{pattern}` does not stay below a directory"),
                 "give the directory as `path` and the pattern relative to it",
@@ -154,11 +157,14 @@ impl FindPlan {
             path => format!("{}/", path.trim_end_matches('/')),
         };
         let slash = if self.glob.directories { "/" } else { "" };
-        let mut text: String = found.iter().take(self.limit).map(|path| format!("{base}{path}{slash}\n")).collect();
+        let mut text: String =
+            found.iter().take(self.limit).map(|path| format!("{base}{path}{slash}\n")).collect();
         let what = if self.glob.directories { "directories" } else { "files" };
         let mut notes = match total {
             0 => vec![format!("no {what} match")],
-            n if n > self.limit => vec![format!("{} of {n} {what}: narrow the pattern or raise limit", self.limit)],
+            n if n > self.limit => {
+                vec![format!("{} of {n} {what}: narrow the pattern or raise limit", self.limit)]
+            }
             n => vec![format!("{n} match{}", if n == 1 { "" } else { "es" })],
         };
         notes.extend(left_out(&skipped).map(|words| format!("{words} not looked at")));

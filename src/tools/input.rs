@@ -42,7 +42,8 @@ impl Shape {
         // `null` for a parameter that may be left out says that it is left out.
         given.retain(|name, value| !value.is_null() || self.required(name));
         self.check(&given)?;
-        serde_json::from_value(Value::Object(given)).map_err(|e| self.error(format!("the arguments do not fit: {e}")))
+        serde_json::from_value(Value::Object(given))
+            .map_err(|e| self.error(format!("the arguments do not fit: {e}")))
     }
 
     fn check(&self, given: &Map<String, Value>) -> Result<(), ToolError> {
@@ -136,7 +137,8 @@ fn fits(value: &Value, schema: &Value) -> bool {
 
 fn expected(schema: &Value) -> String {
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-        let words: Vec<String> = values.iter().filter_map(Value::as_str).map(|w| format!("\"{w}\"")).collect();
+        let words: Vec<String> =
+            values.iter().filter_map(Value::as_str).map(|w| format!("\"{w}\"")).collect();
         return format!("one of {}", words.join(", "));
     }
     match schema.get("type").and_then(Value::as_str) {
@@ -221,9 +223,18 @@ mod tests {
         assert_eq!(message(json!({"path": "a", "limit": "20"})), format!("{limit} the string \"20\""));
         assert_eq!(message(json!({"path": "a", "limit": -1})), format!("{limit} the number -1"));
         assert_eq!(message(json!({"path": "a", "limit": 2.0})), format!("{limit} the number 2.0"));
-        assert_eq!(message(json!({"path": "a", "how": "warp"})), "`how` must be one of \"fast\", \"slow\", got the string \"warp\"");
-        assert_eq!(message(json!({"path": "a", "force": "true"})), "`force` must be true or false, got the string \"true\"");
-        assert_eq!(message(json!({"path": "a", "Limit": 1})), "`look` has no parameter `Limit`; did you mean `limit`?");
+        assert_eq!(
+            message(json!({"path": "a", "how": "warp"})),
+            "`how` must be one of \"fast\", \"slow\", got the string \"warp\""
+        );
+        assert_eq!(
+            message(json!({"path": "a", "force": "true"})),
+            "`force` must be true or false, got the string \"true\""
+        );
+        assert_eq!(
+            message(json!({"path": "a", "Limit": 1})),
+            "`look` has no parameter `Limit`; did you mean `limit`?"
+        );
         let hint = shape().parse::<Args>(&json!([])).unwrap_err().hint.unwrap();
         assert_eq!(hint, "look(path: string, limit?: integer, how?: string, force?: boolean)");
     }

@@ -30,7 +30,10 @@ pub(super) struct ListDirectory(Shape);
 
 impl Default for ListDirectory {
     fn default() -> ListDirectory {
-        ListDirectory(Shape::of::<Args>("list_directory", include_str!("../../prompts/tools/list_directory.md")))
+        ListDirectory(Shape::of::<Args>(
+            "list_directory",
+            include_str!("../../prompts/tools/list_directory.md"),
+        ))
     }
 }
 
@@ -47,7 +50,10 @@ impl Tool for ListDirectory {
     fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         if args.depth == Some(0) {
-            return Err(ToolError::hint("`depth` is 0: nothing would be listed", "leave it out for one level"));
+            return Err(ToolError::hint(
+                "`depth` is 0: nothing would be listed",
+                "leave it out for one level",
+            ));
         }
         let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
         let title = format!("list {}", env.workspace.shown(&at.path));
@@ -100,10 +106,14 @@ impl Plan for ListPlan {
         let title = self.title.clone();
         blocking(title.clone(), move || {
             let root = walk_root(&ctx.env, &self.at, Consent::Permit(&permit))?;
-            let mut listing = Listing { text: format!("{}/\n", self.at.path.display()), ..Listing::default() };
+            let mut listing =
+                Listing { text: format!("{}/\n", self.at.path.display()), ..Listing::default() };
             listing.directory(&ctx.env, root, self.show, self.depth, 1);
             if listing.count >= MOST {
-                let _ = writeln!(listing.text, "[cut at {MOST} entries: list a directory below, or use find_files]");
+                let _ = writeln!(
+                    listing.text,
+                    "[cut at {MOST} entries: list a directory below, or use find_files]"
+                );
             }
             Ok(Output::done(listing.text.clone(), Summary::text(title, listing.text)))
         })
@@ -176,7 +186,8 @@ pub(super) fn left_out(skipped: &Skipped) -> Option<String> {
         (skipped.hidden, "hidden by a rule"),
         (skipped.unreadable, "unreadable"),
     ];
-    let words: Vec<String> = all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let words: Vec<String> =
+        all.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
     let total: usize = all.iter().map(|(n, _)| n).sum();
     let noun = if total == 1 { "entry" } else { "entries" };
     (!words.is_empty()).then(|| format!("{} {noun}", words.join(", ")))

@@ -40,7 +40,11 @@ pub(super) fn nearest_block(file: &TextFile, wanted: &str) -> Option<Nearest> {
         differing += 1;
         if differing <= 12 {
             let have = have.map_or_else(|| "(the file ends here)".into(), |h| visible(h));
-            report.push_str(&format!("line {}\n  file: {have}\n  sent: {}\n", start + offset + 1, visible(want)));
+            report.push_str(&format!(
+                "line {}\n  file: {have}\n  sent: {}\n",
+                start + offset + 1,
+                visible(want)
+            ));
         }
     }
     if differing > 12 {
@@ -86,7 +90,8 @@ fn most_alike(all: &[String], wanted: &[&str]) -> Option<usize> {
     }
     let alike = |line: &str| {
         let own = pairs_of(line);
-        let shared = own.iter().filter(|(pair, count)| pairs.get(*pair).is_some_and(|c| *c >= **count)).count();
+        let shared =
+            own.iter().filter(|(pair, count)| pairs.get(*pair).is_some_and(|c| *c >= **count)).count();
         shared * 200 / (own.len() + pairs.len()).max(1)
     };
     let scored = all.iter().enumerate().map(|(at, line)| (alike(line), at));
@@ -140,7 +145,11 @@ mod tests {
         let near = nearest_block(&text, "    let x = 1;\n    let y = 2;").unwrap();
         assert!(near.only_blanks);
         assert_eq!(near.shown, 0..4);
-        assert!(near.report.contains("line 2\n  file: →let·x·=·1;\n  sent: ····let·x·=·1;\n"), "{}", near.report);
+        assert!(
+            near.report.contains("line 2\n  file: →let·x·=·1;\n  sent: ····let·x·=·1;\n"),
+            "{}",
+            near.report
+        );
         assert!(near.report.contains("2│\tlet x = 1;\n"));
     }
 

@@ -34,7 +34,8 @@ fn keep(mut output: Output, name: &str, env: &Env) -> Output {
     match env.scratchpads.put(name, entry) {
         Ok(()) => {
             let line = format!("stored in the scratchpad `{name}`: {what}");
-            let summary = Summary { line: format!("{} -> {name}", output.for_person.line), ..output.for_person };
+            let summary =
+                Summary { line: format!("{} -> {name}", output.for_person.line), ..output.for_person };
             Output { outcome: Outcome::Done, for_model: vec![Part::text(line)], for_person: summary }
         }
         Err(error) => failed(&output.for_person.line, &ToolError::new(error.to_string())),
@@ -87,7 +88,11 @@ pub(super) fn preview(text: &str, head: usize, tail: usize) -> (String, usize) {
     let middle = rest.len() - end.len();
     let lines = rest.get(..middle).unwrap_or_default().matches('\n').count();
     let joint = if begin.ends_with('\n') { "" } else { "\n" };
-    let view = format!("{}{joint}[... {lines} lines, {middle} bytes left out ...]\n{}", cap_lines(begin), cap_lines(end));
+    let view = format!(
+        "{}{joint}[... {lines} lines, {middle} bytes left out ...]\n{}",
+        cap_lines(begin),
+        cap_lines(end)
+    );
     (view, lines)
 }
 
@@ -121,7 +126,11 @@ pub(super) fn floor(text: &str, at: usize) -> usize {
 /// A call that did not succeed.
 pub(super) fn failed(title: &str, error: &ToolError) -> Output {
     let line = format!("{title}: {}", error.message.lines().next().unwrap_or_default());
-    Output { outcome: Outcome::Failed, for_model: vec![Part::text(error.for_model())], for_person: Summary::line(line) }
+    Output {
+        outcome: Outcome::Failed,
+        for_model: vec![Part::text(error.for_model())],
+        for_person: Summary::line(line),
+    }
 }
 
 /// A call that was stopped.

@@ -8,7 +8,8 @@ use super::page::Page;
 use super::work::{blocking, consent_of, real_path_note};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use super::{content, page};
-use crate::conversation::ToolSpec;
+use crate::conversation::{Outcome, Part, ToolSpec};
+use crate::media::{self, MediaError, Oversize};
 use crate::permission::{Permit, Reach};
 use crate::text::{LineEnds, NotText, RangeSet};
 use crate::workspace::{Consent, FileWindow, Hash, Opened, Resolved, TextFile};
@@ -25,7 +26,7 @@ const LINES: usize = 2000;
 /// What the notes under a page may take of the room for it.
 const NOTES: usize = 600;
 /// The largest file looked at for a picture.
-const LARGEST_PICTURE: u64 = 256 << 20;
+pub(super) const LARGEST_PICTURE: u64 = 256 << 20;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
@@ -63,7 +64,10 @@ impl Tool for ReadFile {
     fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         if args.limit == Some(0) {
-            return Err(ToolError::hint("`limit` is 0: nothing would be read", "leave it out for 2000 lines"));
+            return Err(ToolError::hint(
+                "`limit` is 0: nothing would be read",
+                "leave it out for 2000 lines",
+            ));
         }
         let pattern = args.pattern.as_deref().map(regex).transpose()?;
         let at = env.resolve(&args.path)?;
@@ -74,7 +78,12 @@ impl Tool for ReadFile {
 
 pub(super) fn regex(pattern: &str) -> Result<RegexMatcher, ToolError> {
     let built = RegexMatcherBuilder::new().line_terminator(Some(b'\n')).build(pattern);
-    built.map_err(|e| ToolError::hint(format!("`pattern` is not a regular expression: {e}"), "escape special characters with `\\`"))
+    built.map_err(|e| {
+        ToolError::hint(
+            format!("`pattern` is not a regular expression: {e}"),
+            "escape special characters with `\\`",
+        )
+    })
 }
 
 fn title(env: &Env, at: &Resolved, args: &Args) -> String {
@@ -150,9 +159,21 @@ impl ReadPlan {
         Ok(head)
     }
 
-    fn picture(&self, _opened: &mut Opened, _head: &[u8], _env: &Env) -> Result<Option<Output>, ToolError> {
-        let _ = (LARGEST_PICTURE, self.args.exact);
-        Ok(None)
+    fn picture(&self, opened: &mut Opened, head: &[u8], env: &Env) -> Result<Option<Output>, ToolError> {
+        let path = env.workspace.shown(&self.at.path);
+        let Some(kind) = media::sniff(head, &path) else { return Ok(None) };
+        let bytes = opened.read_all(&self.at.path, LARGEST_PICTURE).map_err(|e| env.path_error(&e))?;
+        let oversize = if self.args.exact == Some(true) { Oversize::Refuse } else { Oversize::ScaleDown };
+        let loaded = media::load(kind, &path, bytes, env.limits.image_bytes, oversize);
+        let loaded = loaded.map_err(|e| picture_error(&self.args.path, &e))?;
+        let mut words = loaded.image.describe();
+        for note in &loaded.notes {
+            let _ = write!(words, "; {note}");
+        }
+        let line = format!("{} {}x{}", self.title, loaded.image.width, loaded.image.height);
+        let for_model = vec![Part::text(words), Part::Image(loaded.image.clone())];
+        let for_person = Summary { line, detail: Detail::Image(loaded.image) };
+        Ok(Some(Output { outcome: Outcome::Done, for_model, for_person }))
     }
 
     fn page(&self, file: &TextFile, hash: Hash, env: &Env) -> Result<Output, ToolError> {
@@ -196,8 +217,12 @@ impl ReadPlan {
             notes.push("some bytes are not valid UTF-8: shown as U+FFFD, kept as they are".into());
         }
         match file.line_ends() {
-            ends if ends.mixed() => notes.push(format!("mixed line ends: {} LF, {} CRLF; edits keep each", ends.lf, ends.crlf)),
-            LineEnds { crlf: 1.., .. } => notes.push("CRLF line ends: write plain line breaks, edits keep them".into()),
+            ends if ends.mixed() => {
+                notes.push(format!("mixed line ends: {} LF, {} CRLF; edits keep each", ends.lf, ends.crlf))
+            }
+            LineEnds { crlf: 1.., .. } => {
+                notes.push("CRLF line ends: write plain line breaks, edits keep them".into())
+            }
             _ => {}
         }
         if at_end && !file.ends_with_newline() {
@@ -207,7 +232,13 @@ impl ReadPlan {
         notes
     }
 
-    fn matching(&self, file: &TextFile, hash: Hash, pattern: &RegexMatcher, env: &Env) -> Result<Output, ToolError> {
+    fn matching(
+        &self,
+        file: &TextFile,
+        hash: Hash,
+        pattern: &RegexMatcher,
+        env: &Env,
+    ) -> Result<Output, ToolError> {
         let first = self.args.offset.unwrap_or(0);
         let (limit, budget) = (self.args.limit.unwrap_or(LINES), self.budget(env));
         let total = file.line_count();
@@ -241,12 +272,15 @@ impl ReadPlan {
         if let Some(pattern) = &self.pattern {
             return self.matching_window(opened, pattern, env);
         }
-        let (Some(first), Some(limit)) = (self.args.offset.or(self.args.limit.map(|_| 0)), self.args.limit.or(Some(LINES))) else {
+        let (Some(first), Some(limit)) =
+            (self.args.offset.or(self.args.limit.map(|_| 0)), self.args.limit.or(Some(LINES)))
+        else {
             return Err(self.too_large(&mut opened));
         };
         let most = self.budget(env);
         let path = self.at.path.as_path();
-        let window = FileWindow::read(&mut opened.file, path, first, limit, most).map_err(|e| env.path_error(&e))?;
+        let window =
+            FileWindow::read(&mut opened.file, path, first, limit, most).map_err(|e| env.path_error(&e))?;
         if window.first < first || window.bytes.is_empty() {
             return Err(past_end(first, window.first));
         }
@@ -267,14 +301,21 @@ impl ReadPlan {
         if self.args.scratchpad.is_none() && page.text.len() <= env.limits.inline_bytes {
             env.ledger().saw_window(path, page.lines.clone(), bytes.get(..end).unwrap_or_default());
         }
-        let place = if all { "to the end".into() } else { format!("continue with offset {}", page.lines.end) };
-        let lines = format!("lines {}-{} of a file of {} bytes; {place}", first + 1, page.lines.end, opened.size);
+        let place =
+            if all { "to the end".into() } else { format!("continue with offset {}", page.lines.end) };
+        let lines =
+            format!("lines {}-{} of a file of {} bytes; {place}", first + 1, page.lines.end, opened.size);
         let mut notes = vec![lines];
         notes.extend(self.notes(&file, &page, all, env));
         Ok(self.done(&page.text, &notes, env))
     }
 
-    fn matching_window(&self, opened: Opened, pattern: &RegexMatcher, env: &Env) -> Result<Output, ToolError> {
+    fn matching_window(
+        &self,
+        opened: Opened,
+        pattern: &RegexMatcher,
+        env: &Env,
+    ) -> Result<Output, ToolError> {
         use std::io::BufRead;
         let (first, limit) = (self.args.offset.unwrap_or(0), self.args.limit.unwrap_or(LINES));
         let mut reader = std::io::BufReader::with_capacity(1 << 18, opened.file);
@@ -282,7 +323,10 @@ impl ReadPlan {
         loop {
             line.clear();
             let read = reader.read_until(b'\n', &mut line);
-            if read.map_err(|e| env.path_error(&crate::workspace::WorkspaceError::from_io(&self.at.path, e)))? == 0 {
+            if read
+                .map_err(|e| env.path_error(&crate::workspace::WorkspaceError::from_io(&self.at.path, e)))?
+                == 0
+            {
                 break;
             }
             number += 1;
@@ -331,7 +375,10 @@ impl ReadPlan {
     }
 
     fn binary(&self, kind: &str, size: u64) -> ToolError {
-        ToolError::hint(format!("`{}` is {kind} of {size} bytes, not text", self.args.path), content::advice(kind))
+        ToolError::hint(
+            format!("`{}` is {kind} of {size} bytes, not text", self.args.path),
+            content::advice(kind),
+        )
     }
 
     fn not_text(&self, why: NotText, size: u64) -> ToolError {
@@ -365,6 +412,10 @@ impl ReadPlan {
             ),
         }
     }
+}
+
+pub(super) fn picture_error(path: &str, error: &MediaError) -> ToolError {
+    ToolError::hint(format!("`{path}`: {error}"), error.hint())
 }
 
 fn past_end(first: usize, total: usize) -> ToolError {

@@ -174,7 +174,10 @@ impl RunPlan {
             Ending::Signal(signal) => (Outcome::Done, format!("killed by signal {signal}")),
             Ending::TimedOut => {
                 let seconds = self.timeout.as_secs_f64();
-                (Outcome::Failed, format!("timed out after {seconds} s, {all}; `timeout_ms` gives it more time"))
+                (
+                    Outcome::Failed,
+                    format!("timed out after {seconds} s, {all}; `timeout_ms` gives it more time"),
+                )
             }
             Ending::Cancelled => (Outcome::Interrupted, format!("interrupted, {all}")),
             Ending::Lost => (Outcome::Failed, "its supervisor was killed".into()),

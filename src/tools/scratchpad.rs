@@ -3,10 +3,12 @@
 use super::input::Shape;
 use super::output::size_of;
 use super::page::{GUTTER, ROW};
+use super::read_file::picture_error;
 use super::work::{blocking, consent_of};
 use super::write_file::{Content, WritePlan};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::{Outcome, Part, ToolSpec};
+use crate::media;
 use crate::permission::{Permit, Reach};
 use crate::session::{Entry, MAX_ENTRY, ScratchpadError, check_name};
 use crate::text::LineDiff;
@@ -81,10 +83,17 @@ impl Tool for Scratchpad {
         let path = word("path").map(String::from);
         match word("action") {
             Some("read") => Touches { reads: pads.collect(), ..Touches::default() },
-            Some("load") => Touches { reads: path.into_iter().collect(), writes: pads.collect(), anything: false },
-            Some("save") => Touches { reads: pads.collect(), writes: path.into_iter().collect(), anything: false },
+            Some("load") => {
+                Touches { reads: path.into_iter().collect(), writes: pads.collect(), anything: false }
+            }
+            Some("save") => {
+                Touches { reads: pads.collect(), writes: path.into_iter().collect(), anything: false }
+            }
             // A list shows all of them, a merge reads many.
-            _ => Touches { writes: pads.chain(std::iter::once("scratchpad:*".into())).collect(), ..Touches::default() },
+            _ => Touches {
+                writes: pads.chain(std::iter::once("scratchpad:*".into())).collect(),
+                ..Touches::default()
+            },
         }
     }
 
@@ -109,9 +118,15 @@ fn deed(args: Args, env: &Env) -> Result<Deed, ToolError> {
         check_name(&name).map(|()| name).map_err(|e| pad_error(&e))
     };
     Ok(match args.action {
-        Action::Write => Deed::Write { name: named("write")?, content: needed(args.content, "write", "content")? },
-        Action::Append => Deed::Append { name: named("append")?, content: needed(args.content, "append", "content")? },
-        Action::Read => Deed::Read { name: named("read")?, offset: args.offset.unwrap_or(0), limit: args.limit },
+        Action::Write => {
+            Deed::Write { name: named("write")?, content: needed(args.content, "write", "content")? }
+        }
+        Action::Append => {
+            Deed::Append { name: named("append")?, content: needed(args.content, "append", "content")? }
+        }
+        Action::Read => {
+            Deed::Read { name: named("read")?, offset: args.offset.unwrap_or(0), limit: args.limit }
+        }
         Action::Edit => Deed::Edit {
             name: named("edit")?,
             old: needed(args.old_string.filter(|old| !old.is_empty()), "edit", "old_string")?,
@@ -145,8 +160,12 @@ fn save(args: &Args, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
 
 fn pad_error(error: &ScratchpadError) -> ToolError {
     match error {
-        ScratchpadError::Exists(_) => ToolError::hint(error.to_string(), "delete it first, or choose another name"),
-        ScratchpadError::Missing { .. } => ToolError::hint(error.to_string(), "see them with action \"list\""),
+        ScratchpadError::Exists(_) => {
+            ToolError::hint(error.to_string(), "delete it first, or choose another name")
+        }
+        ScratchpadError::Missing { .. } => {
+            ToolError::hint(error.to_string(), "see them with action \"list\"")
+        }
         _ => ToolError::new(error.to_string()),
     }
 }
@@ -209,14 +228,18 @@ impl PadPlan {
         let pads = &env.scratchpads;
         let get_text = |name: &str| match pads.get(name).map_err(|e| pad_error(&e))? {
             Entry::Text(text) => Ok(text),
-            Entry::Image(image) => Err(ToolError::new(format!("the scratchpad `{name}` is a picture: {}", image.describe()))),
+            Entry::Image(image) => {
+                Err(ToolError::new(format!("the scratchpad `{name}` is a picture: {}", image.describe())))
+            }
         };
         let put = |name: &str, text: String| {
             let size = size_of(&text);
             pads.put(name, Entry::Text(text)).map_err(|e| pad_error(&e)).map(|()| size)
         };
         Ok(Told::Text(match self.deed {
-            Deed::Write { name, content } => format!("wrote the scratchpad `{name}`: {}", put(&name, content)?),
+            Deed::Write { name, content } => {
+                format!("wrote the scratchpad `{name}`: {}", put(&name, content)?)
+            }
             Deed::Append { name, content } => {
                 let before = if pads.contains(&name) { get_text(&name)? } else { String::new() };
                 format!("appended to the scratchpad `{name}`: now {}", put(&name, before + &content)?)
@@ -249,7 +272,10 @@ impl PadPlan {
                 format!("deleted the scratchpad `{name}`")
             }
             Deed::Load { name, at } => {
-                let (bytes, _) = env.workspace.load(&at, Consent::Permit(permit), MAX_ENTRY as u64).map_err(|e| env.path_error(&e))?;
+                let (bytes, _) = env
+                    .workspace
+                    .load(&at, Consent::Permit(permit), MAX_ENTRY as u64)
+                    .map_err(|e| env.path_error(&e))?;
                 let (entry, what) = loaded(&at.written, bytes, env)?;
                 pads.put(&name, entry).map_err(|e| pad_error(&e))?;
                 format!("loaded {} into the scratchpad `{name}`: {what}", at.written)
@@ -260,8 +286,15 @@ impl PadPlan {
 
 /// A file as an entry: a picture stays one, anything else must be text.
 fn loaded(path: &str, bytes: std::sync::Arc<Vec<u8>>, env: &Env) -> Result<(Entry, String), ToolError> {
-    let _ = env;
-    let file = TextFile::new(bytes).map_err(|_| ToolError::new(format!("`{path}` is neither text nor a picture")))?;
+    if let Some(kind) = media::sniff(&bytes, path) {
+        let bytes = std::sync::Arc::unwrap_or_clone(bytes);
+        let loaded = media::load(kind, path, bytes, env.limits.image_bytes, media::Oversize::ScaleDown);
+        let image = loaded.map_err(|e| picture_error(path, &e))?.image;
+        let words = image.describe();
+        return Ok((Entry::Image(image), words));
+    }
+    let file = TextFile::new(bytes)
+        .map_err(|_| ToolError::new(format!("`{path}` is neither text nor a picture")))?;
     let text = file.text().into_owned();
     let size = size_of(&text);
     Ok((Entry::Text(text), size))
@@ -270,7 +303,10 @@ fn loaded(path: &str, bytes: std::sync::Arc<Vec<u8>>, env: &Env) -> Result<(Entr
 fn edited(name: &str, text: &str, old: &str, new: &str) -> Result<String, ToolError> {
     match text.matches(old).count() {
         1 => Ok(text.replacen(old, new, 1)),
-        0 => Err(ToolError::hint(format!("old_string is not in the scratchpad `{name}`"), "read it to copy the exact text")),
+        0 => Err(ToolError::hint(
+            format!("old_string is not in the scratchpad `{name}`"),
+            "read it to copy the exact text",
+        )),
         count => Err(ToolError::hint(
             format!("old_string occurs {count} times in the scratchpad `{name}`"),
             "add surrounding text until it is unique",
@@ -293,7 +329,9 @@ fn read(env: &Env, title: &str, name: &str, offset: usize, limit: Option<usize>)
         return Ok(Told::Text(format!("[the scratchpad `{name}` is empty]")));
     }
     if offset >= total {
-        return Err(ToolError::new(format!("offset {offset} is past the end: the scratchpad `{name}` has {total} rows")));
+        return Err(ToolError::new(format!(
+            "offset {offset} is past the end: the scratchpad `{name}` has {total} rows"
+        )));
     }
     let budget = env.limits.inline_bytes.saturating_sub(300);
     let wanted = limit.unwrap_or(LINES).max(1);

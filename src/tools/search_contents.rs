@@ -60,7 +60,10 @@ pub(super) struct SearchContents(Shape);
 
 impl Default for SearchContents {
     fn default() -> SearchContents {
-        SearchContents(Shape::of::<Args>("search_contents", include_str!("../../prompts/tools/search_contents.md")))
+        SearchContents(Shape::of::<Args>(
+            "search_contents",
+            include_str!("../../prompts/tools/search_contents.md"),
+        ))
     }
 }
 
@@ -77,7 +80,10 @@ impl Tool for SearchContents {
     fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         if args.pattern.is_empty() {
-            return Err(ToolError::hint("`pattern` is empty", "find_files lists files without looking into them"));
+            return Err(ToolError::hint(
+                "`pattern` is empty",
+                "find_files lists files without looking into them",
+            ));
         }
         let matcher = matcher(&args)?;
         let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
@@ -92,7 +98,10 @@ impl Tool for SearchContents {
 
 fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
     if args.pattern.contains('\n') {
-        return Err(ToolError::hint("`pattern` holds a line break", "matches never span lines; search for one of them"));
+        return Err(ToolError::hint(
+            "`pattern` holds a line break",
+            "matches never span lines; search for one of them",
+        ));
     }
     let mut builder = RegexMatcherBuilder::new();
     builder.line_terminator(Some(b'\n')).crlf(false).unicode(true);
@@ -130,9 +139,11 @@ impl Plan for SearchPlan {
         match env.workspace.open_dir(&self.at, consent_of(sight)) {
             Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(preview),
             Ok(_) => Ok(preview),
-            Err(WorkspaceError::NotDirectory(_)) => {
-                env.workspace.open(&self.at, consent_of(sight)).map(|_| preview).map_err(|e| env.path_error(&e))
-            }
+            Err(WorkspaceError::NotDirectory(_)) => env
+                .workspace
+                .open(&self.at, consent_of(sight))
+                .map(|_| preview)
+                .map_err(|e| env.path_error(&e)),
             Err(e) => Err(env.path_error(&e)),
         }
     }
@@ -195,7 +206,12 @@ impl SearchPlan {
         }
     }
 
-    fn directory(&self, permit: &Permit, env: &Env, stop: &(dyn Fn() -> bool + Sync)) -> Result<Found, ToolError> {
+    fn directory(
+        &self,
+        permit: &Permit,
+        env: &Env,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Found, ToolError> {
         let root = walk_root(env, &self.at, Consent::Permit(permit))?;
         let show = self.glob.as_ref().map_or(Show::Usual, PathGlob::show);
         let gatherer = Gatherer::new(self.rules());
@@ -219,7 +235,12 @@ impl SearchPlan {
         Ok(Found { files, skipped, binary, base: self.at.path.clone(), prefix })
     }
 
-    fn one_file(&self, permit: &Permit, env: &Env, stop: &(dyn Fn() -> bool + Sync)) -> Result<Found, ToolError> {
+    fn one_file(
+        &self,
+        permit: &Permit,
+        env: &Env,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Found, ToolError> {
         let opened = env.workspace.open(&self.at, Consent::Permit(permit)).map_err(|e| env.path_error(&e))?;
         let gatherer = Gatherer::new(self.rules());
         gatherer.worker(stop).file(String::new(), Ok(opened.file));
@@ -230,7 +251,8 @@ impl SearchPlan {
 
     fn note(&self, found: &Found, view: &View, matches: usize) -> String {
         let files = found.files.len();
-        let (lines, in_files) = (if matches == 1 { "line" } else { "lines" }, format!("{files} file{}", s(files)));
+        let (lines, in_files) =
+            (if matches == 1 { "line" } else { "lines" }, format!("{files} file{}", s(files)));
         let mut notes = vec![match (matches, self.args.files_only) {
             (0, _) => "no matches".to_string(),
             (_, Some(true)) if view.files < files => format!("{} of {in_files} with a match", view.files),

@@ -27,7 +27,12 @@ pub(super) struct Effect {
 
 impl Effect {
     /// `changes` are byte ranges of `old` and the lengths of what replaced them; `most` bounds the diff in bytes.
-    pub(super) fn of(old: &TextFile, new: &TextFile, changes: &[(Range<usize>, usize)], most: usize) -> Effect {
+    pub(super) fn of(
+        old: &TextFile,
+        new: &TextFile,
+        changes: &[(Range<usize>, usize)],
+        most: usize,
+    ) -> Effect {
         let (old_index, new_index) = (old.index(), new.index());
         let blocks = blocks(&old_index, &new_index, changes);
         let edits = blocks.iter().map(|b| LineEdit { old: b.old.clone(), new_len: b.new.len() }).collect();

@@ -8,7 +8,10 @@ use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 
 /// Runs file work on a thread where waiting is allowed.
-pub(super) fn blocking(title: String, work: impl FnOnce() -> Result<Output, ToolError> + Send + 'static) -> Running {
+pub(super) fn blocking(
+    title: String,
+    work: impl FnOnce() -> Result<Output, ToolError> + Send + 'static,
+) -> Running {
     Box::pin(async move {
         let done = tokio::task::spawn_blocking(work).await;
         let result = done.unwrap_or_else(|e| Err(ToolError::new(format!("the tool broke: {e}"))));
@@ -31,7 +34,9 @@ impl Env {
         let hint = match error {
             WorkspaceError::Missing(path) => return self.missing(path, message),
             WorkspaceError::Directory(_) => "list it with list_directory",
-            WorkspaceError::NotDirectory(_) => "a part of the path is a file; list its directory to see what is there",
+            WorkspaceError::NotDirectory(_) => {
+                "a part of the path is a file; list its directory to see what is there"
+            }
             WorkspaceError::Empty => "paths are relative to the working directory, or absolute",
             WorkspaceError::Moved(_) => "it was swapped for a link or moved; look again before you call",
             WorkspaceError::Raced(_) => "read the file again, then repeat the change on what is there now",
@@ -58,7 +63,9 @@ impl Env {
         let shown = self.workspace.shown(dir);
         match nearest(&wanted.to_string_lossy(), names.iter().map(String::as_str)) {
             Some(name) => ToolError::hint(message, format!("`{shown}` has `{name}`; did you mean that?")),
-            None => ToolError::hint(message, format!("list `{shown}` with list_directory, or use find_files")),
+            None => {
+                ToolError::hint(message, format!("list `{shown}` with list_directory, or use find_files"))
+            }
         }
     }
 }

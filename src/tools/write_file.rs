@@ -10,7 +10,9 @@ use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary,
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
 use crate::text::{Detected, LineDiff, LineEnd, RangeSet};
-use crate::workspace::{Before, Consent, EditError, Hash, LineEdit, Resolved, Standing, TextFile, WorkspaceError};
+use crate::workspace::{
+    Before, Consent, EditError, Hash, LineEdit, Resolved, Standing, TextFile, WorkspaceError,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -63,7 +65,10 @@ impl Tool for WriteFile {
         let args: Args = self.0.parse(input)?;
         let at = env.resolve(&args.path)?;
         if args.path.ends_with('/') {
-            return Err(ToolError::hint(format!("`{}` names a directory", args.path), "name a file; its directories are made"));
+            return Err(ToolError::hint(
+                format!("`{}` names a directory", args.path),
+                "name a file; its directories are made",
+            ));
         }
         let mode = args.mode.unwrap_or_default();
         if mode == Mode::Create && at.exists {
@@ -72,7 +77,13 @@ impl Tool for WriteFile {
                 "read it, then use edit_file or mode \"overwrite\"",
             ));
         }
-        let write = Writing { at, path: args.path, content: Content::Text(args.content), mode, force: args.force == Some(true) };
+        let write = Writing {
+            at,
+            path: args.path,
+            content: Content::Text(args.content),
+            mode,
+            force: args.force == Some(true),
+        };
         Ok(Box::new(WritePlan::new(write, env)))
     }
 }
@@ -174,7 +185,9 @@ impl WritePlan {
         let lines = work.counts;
         let mut text = match work.before {
             Before::Absent => format!("created {path}: {} bytes, +{} lines", work.after.len(), lines.0),
-            Before::Content(_) => format!("wrote {path}: {} bytes, +{} -{} lines", work.after.len(), lines.0, lines.1),
+            Before::Content(_) => {
+                format!("wrote {path}: {} bytes, +{} -{} lines", work.after.len(), lines.0, lines.1)
+            }
         };
         if written.in_place {
             text.push_str(" (in place: the file has several names, or an owner that cannot be kept)");
@@ -231,7 +244,13 @@ impl Writing {
     }
 
     /// May the present content be lost (or, for appending, be added to)? Gives the lines known to be seen of it.
-    fn allowed(&self, env: &Env, file: Option<&TextFile>, bytes: &[u8], hash: Hash) -> Result<Option<RangeSet>, ToolError> {
+    fn allowed(
+        &self,
+        env: &Env,
+        file: Option<&TextFile>,
+        bytes: &[u8],
+        hash: Hash,
+    ) -> Result<Option<RangeSet>, ToolError> {
         if bytes.is_empty() {
             return Ok(None);
         }
@@ -242,25 +261,43 @@ impl Writing {
         let index = file.index();
         let all = 0..index.len();
         let target = if self.mode == Mode::Append { Vec::new() } else { vec![all] };
-        let standing = env.ledger().standing(&self.at.path, bytes, hash, &target, |l| file.part(index.bytes_of(l)));
+        let standing =
+            env.ledger().standing(&self.at.path, bytes, hash, &target, |l| file.part(index.bytes_of(l)));
         match standing {
             Standing::Seen => Ok(None),
             Standing::Never | Standing::Part { .. } if self.force => Ok(None),
             Standing::Never => Err(never_read(&self.path)),
             Standing::Part { seen, missing } => Err(ToolError::hint(
-                format!("only lines {seen} of `{}` were shown to you; writing would lose others, from line {} on", self.path, missing.start + 1),
-                format!("read_file(path: \"{}\", offset: {}), or change only what you saw with edit_file", self.path, missing.start),
+                format!(
+                    "only lines {seen} of `{}` were shown to you; writing would lose others, from line {} on",
+                    self.path,
+                    missing.start + 1
+                ),
+                format!(
+                    "read_file(path: \"{}\", offset: {}), or change only what you saw with edit_file",
+                    self.path, missing.start
+                ),
             )),
-            Standing::Changed(change) if self.mode == Mode::Append && change.old.is_some() => Ok(Some(change.carried)),
+            Standing::Changed(change) if self.mode == Mode::Append && change.old.is_some() => {
+                Ok(Some(change.carried))
+            }
             Standing::Changed(change) => Err(changed(env, &self.at, &self.path, file, hash, &change)),
         }
     }
 
     fn not_text(&self) -> ToolError {
-        ToolError::hint(format!("`{}` holds data, not text", self.path), "set force to replace it all the same")
+        ToolError::hint(
+            format!("`{}` holds data, not text", self.path),
+            "set force to replace it all the same",
+        )
     }
 
-    fn appended(&self, bytes: &[u8], old: &TextFile, text: &str) -> Result<(Vec<u8>, Option<Vec<LineEdit>>), ToolError> {
+    fn appended(
+        &self,
+        bytes: &[u8],
+        old: &TextFile,
+        text: &str,
+    ) -> Result<(Vec<u8>, Option<Vec<LineEdit>>), ToolError> {
         let text = match old.line_ends().dominant() {
             Some(LineEnd::CrLf) => with_crlf(text),
             _ => text.to_string(),
@@ -270,7 +307,8 @@ impl Writing {
         after.extend_from_slice(&put);
         let index = old.index();
         let from = if old.ends_with_newline() { index.len() } else { index.len().saturating_sub(1) };
-        let new_len = TextFile::new(Arc::new(after.clone())).map_or(0, |f| f.line_count().saturating_sub(from));
+        let new_len =
+            TextFile::new(Arc::new(after.clone())).map_or(0, |f| f.line_count().saturating_sub(from));
         Ok((after, Some(vec![LineEdit { old: from..index.len(), new_len }])))
     }
 

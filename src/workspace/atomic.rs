@@ -112,7 +112,8 @@ impl Target<'_> {
         let linked = match &staged.name {
             None => link_fd(&staged.file, &self.dir, self.name),
             Some(name) => {
-                let moved = rustix::fs::renameat_with(&self.dir, name, &self.dir, self.name, RenameFlags::NOREPLACE);
+                let moved =
+                    rustix::fs::renameat_with(&self.dir, name, &self.dir, self.name, RenameFlags::NOREPLACE);
                 // Where that flag is unknown, a hard link refuses an existing name just as well.
                 match moved {
                     Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
@@ -144,7 +145,9 @@ impl Target<'_> {
         };
         let name = self.named(&mut staged)?;
         match self.change_places(&name, hash, before) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => self.rename_over(&mut staged, &name, before)?,
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                self.rename_over(&mut staged, &name, before)?
+            }
             Err(e) => return Err(self.error(e)),
             Ok(true) => {}
             Ok(false) => return Err(WorkspaceError::Raced(self.path.to_path_buf())),
@@ -159,7 +162,8 @@ impl Target<'_> {
     fn change_places(&self, staged: &OsStr, hash: Hash, before: Hash) -> rustix::io::Result<bool> {
         let (mut put, mut expected) = (hash, before);
         for round in 0..64 {
-            let exchanged = rustix::fs::renameat_with(&self.dir, staged, &self.dir, self.name, RenameFlags::EXCHANGE);
+            let exchanged =
+                rustix::fs::renameat_with(&self.dir, staged, &self.dir, self.name, RenameFlags::EXCHANGE);
             match exchanged {
                 // Somebody removed the file while theirs was in our hands: it goes back under its name.
                 Err(Errno::NOENT) if round > 0 => {
@@ -243,7 +247,12 @@ impl Target<'_> {
     }
 
     /// Writes, syncs and reads back a new file in the directory, dressed as `like`.
-    fn stage(&self, bytes: &[u8], hash: Hash, like: Option<(&File, &Stat)>) -> Result<Staged<'_>, WorkspaceError> {
+    fn stage(
+        &self,
+        bytes: &[u8],
+        hash: Hash,
+        like: Option<(&File, &Stat)>,
+    ) -> Result<Staged<'_>, WorkspaceError> {
         let mut staged = self.empty_file()?;
         staged.file.write_all(bytes).map_err(|e| self.error(e))?;
         if let Some((old, stat)) = like {

@@ -27,7 +27,12 @@ pub(super) struct Rules {
 
 impl Rules {
     /// The rules of an open directory below `above`. `names` tells whether it has an entry of that name.
-    pub(super) fn of(dir: impl AsFd, path: &Path, above: &Arc<Rules>, has: impl Fn(&str) -> bool) -> Arc<Rules> {
+    pub(super) fn of(
+        dir: impl AsFd,
+        path: &Path,
+        above: &Arc<Rules>,
+        has: impl Fn(&str) -> bool,
+    ) -> Arc<Rules> {
         let repository = has(".git");
         let own = has(".ignore").then(|| read(&dir, ".ignore", path)).flatten();
         let git = has(".gitignore").then(|| read(&dir, ".gitignore", path)).flatten();

@@ -45,7 +45,10 @@ pub enum Standing {
     Seen,
     Never,
     /// The content is the one that was read, but not all target lines were shown.
-    Part { seen: RangeSet, missing: Range<usize> },
+    Part {
+        seen: RangeSet,
+        missing: Range<usize>,
+    },
     /// Another content is there.
     Changed(Change),
 }
@@ -75,7 +78,8 @@ impl Ledger {
 
     pub fn saw_all(&mut self, path: &Path, content: &Arc<Vec<u8>>, hash: Hash, lines: &RangeSet) {
         let mut seen = lines.clone();
-        if let Some(Seen { what: What::Content { hash: known, lines: before, .. }, .. }) = self.entries.get(path)
+        if let Some(Seen { what: What::Content { hash: known, lines: before, .. }, .. }) =
+            self.entries.get(path)
             && *known == hash
         {
             seen.extend(before);
@@ -132,7 +136,14 @@ impl Ledger {
 
     /// A refusal showed what changed: `shown` lines of the present content count as seen, besides those that stand
     /// unchanged from before.
-    pub fn told(&mut self, path: &Path, content: &Arc<Vec<u8>>, hash: Hash, carried: &RangeSet, shown: &RangeSet) {
+    pub fn told(
+        &mut self,
+        path: &Path,
+        content: &Arc<Vec<u8>>,
+        hash: Hash,
+        carried: &RangeSet,
+        shown: &RangeSet,
+    ) {
         let mut lines = carried.clone();
         lines.extend(shown);
         self.put(path, hash, lines, Some(content));
@@ -181,7 +192,9 @@ impl Ledger {
 
     /// Forgets one file.
     pub fn forget(&mut self, path: &Path) {
-        if let Some(Seen { what: What::Content { content: Some(content), .. }, .. }) = self.entries.remove(path) {
+        if let Some(Seen { what: What::Content { content: Some(content), .. }, .. }) =
+            self.entries.remove(path)
+        {
             self.kept -= content.len();
         }
     }
@@ -260,7 +273,8 @@ struct SavedFile {
 impl Ledger {
     pub fn snapshot(&self) -> LedgerSnapshot {
         let file = |(path, seen): (&PathBuf, &Seen)| {
-            let blank = SavedFile { path: path.clone(), hash: None, lines: RangeSet::new(), windows: Vec::new() };
+            let blank =
+                SavedFile { path: path.clone(), hash: None, lines: RangeSet::new(), windows: Vec::new() };
             match &seen.what {
                 What::Content { hash, lines, .. } => {
                     SavedFile { hash: Some(hash.to_hex().to_string()), lines: lines.clone(), ..blank }
@@ -285,7 +299,8 @@ impl Ledger {
                 }
                 continue;
             }
-            let window = |(from, to, hash): &(usize, usize, String)| Some((*from..*to, Hash::from_hex(hash).ok()?));
+            let window =
+                |(from, to, hash): &(usize, usize, String)| Some((*from..*to, Hash::from_hex(hash).ok()?));
             let windows: Vec<(Range<usize>, Hash)> = file.windows.iter().filter_map(window).collect();
             let used = ledger.tick();
             ledger.entries.insert(file.path.clone(), Seen { what: What::Windows(windows), used });

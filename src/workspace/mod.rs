@@ -103,7 +103,8 @@ impl Workspace {
             relatives.into_iter().any(|r| {
                 !r.as_os_str().is_empty()
                     && (hidden.glob.is_match(r)
-                        || hidden.anywhere && r.file_name().is_some_and(|n| hidden.glob.is_match(Path::new(n))))
+                        || hidden.anywhere
+                            && r.file_name().is_some_and(|n| hidden.glob.is_match(Path::new(n))))
             })
         };
         path.ancestors().any(|at| hidden.glob.is_match(at) || below_root(at))

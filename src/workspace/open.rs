@@ -42,7 +42,12 @@ impl Workspace {
     }
 
     /// Reads a regular file of at most `most` bytes, and names its content.
-    pub fn load(&self, at: &Resolved, consent: Consent<'_>, most: u64) -> Result<(Arc<Vec<u8>>, Hash), WorkspaceError> {
+    pub fn load(
+        &self,
+        at: &Resolved,
+        consent: Consent<'_>,
+        most: u64,
+    ) -> Result<(Arc<Vec<u8>>, Hash), WorkspaceError> {
         let mut opened = self.open(at, consent)?;
         let bytes = opened.read_all(&at.path, most)?;
         let hash = blake3::hash(&bytes);
@@ -56,14 +61,21 @@ impl Workspace {
     }
 
     /// Fails unless `reach`, which is about `at`, was consented to.
-    pub(super) fn consented(&self, at: &Resolved, consent: Consent<'_>, reach: &Reach) -> Result<(), WorkspaceError> {
+    pub(super) fn consented(
+        &self,
+        at: &Resolved,
+        consent: Consent<'_>,
+        reach: &Reach,
+    ) -> Result<(), WorkspaceError> {
         if self.is_hidden(&at.path) {
             return Err(WorkspaceError::Hidden(at.path.clone()));
         }
         let allowed = match consent {
             Consent::Inside => at.place != Place::Outside && matches!(reach, Reach::Read { .. }),
             Consent::Prepared => matches!(reach, Reach::Read { .. }),
-            Consent::Permit(permit) => permit.covers(reach) || matches!(reach, Reach::Read { .. }) && permit.covers(&at.write()),
+            Consent::Permit(permit) => {
+                permit.covers(reach) || matches!(reach, Reach::Read { .. }) && permit.covers(&at.write())
+            }
         };
         if allowed { Ok(()) } else { Err(WorkspaceError::Outside(at.path.clone())) }
     }
@@ -88,7 +100,9 @@ pub(super) fn open_regular(path: &Path, flags: OFlags) -> Result<Opened, Workspa
     let fd = open_plain(path, flags | OFlags::NONBLOCK | OFlags::NOCTTY)?;
     let stat = rustix::fs::fstat(&fd).map_err(|e| WorkspaceError::from_io(path, e.into()))?;
     match special(&stat) {
-        Kind::Regular => Ok(Opened { file: File::from(fd), size: u64::try_from(stat.st_size).unwrap_or(0), stat }),
+        Kind::Regular => {
+            Ok(Opened { file: File::from(fd), size: u64::try_from(stat.st_size).unwrap_or(0), stat })
+        }
         Kind::Directory => Err(WorkspaceError::Directory(path.to_path_buf())),
         Kind::Special(kind) => Err(WorkspaceError::Special { path: path.to_path_buf(), kind }),
     }
@@ -133,7 +147,9 @@ fn open_plain(path: &Path, flags: OFlags) -> Result<OwnedFd, WorkspaceError> {
 }
 
 fn refuse_special(path: &Path) -> Result<(), WorkspaceError> {
-    let Ok(fd) = open_beneath_slash(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC) else { return Ok(()) };
+    let Ok(fd) = open_beneath_slash(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC) else {
+        return Ok(());
+    };
     let Ok(stat) = rustix::fs::fstat(&fd) else { return Ok(()) };
     match special(&stat) {
         Kind::Special(kind) if kind != Special::Unknown => {
@@ -151,7 +167,8 @@ fn open_beneath_slash(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd>
     if relative.as_os_str().is_empty() {
         return rustix::fs::openat(CWD, "/", flags, Mode::empty());
     }
-    let slash = rustix::fs::openat(CWD, "/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let slash =
+        rustix::fs::openat(CWD, "/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     loop {
         match rustix::fs::openat2(&slash, relative, flags, Mode::empty(), none) {
             // A rename somewhere in the tree made the kernel unsure; it says to try again.

@@ -19,7 +19,9 @@ pub struct TextFile {
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EditError {
-    #[error("the text holds bytes that are not valid {encoding} (line {line}, shown as U+FFFD): replacing them would corrupt the file")]
+    #[error(
+        "the text holds bytes that are not valid {encoding} (line {line}, shown as U+FFFD): replacing them would corrupt the file"
+    )]
     Undecodable { encoding: Encoding, line: usize },
     #[error("`{}` (U+{:04X}) does not exist in {}, the file's encoding", .0.character, u32::from(.0.character), .0.encoding)]
     Unencodable(Unencodable),
@@ -154,9 +156,9 @@ impl TextFile {
     pub fn line_text(&self, line: &Range<usize>) -> Cow<'_, str> {
         let encoding = self.encoding();
         let bytes = self.part(line.clone());
-        let bytes = bytes.strip_suffix(encoding.line_feed()).map_or(bytes, |b| {
-            b.strip_suffix(encoding.carriage_return()).unwrap_or(b)
-        });
+        let bytes = bytes
+            .strip_suffix(encoding.line_feed())
+            .map_or(bytes, |b| b.strip_suffix(encoding.carriage_return()).unwrap_or(b));
         encoding.decode(bytes)
     }
 
@@ -221,7 +223,13 @@ impl TextFile {
     }
 
     /// The smallest run of lines in `span` that differs between `old` and `new`, and the bytes that take its place.
-    fn one_change(&self, span: &Range<usize>, old: &str, new: &str, own_end: LineEnd) -> Result<(Range<usize>, Vec<u8>), EditError> {
+    fn one_change(
+        &self,
+        span: &Range<usize>,
+        old: &str,
+        new: &str,
+        own_end: LineEnd,
+    ) -> Result<(Range<usize>, Vec<u8>), EditError> {
         let encoding = self.encoding();
         let (old, new): (Vec<&str>, Vec<&str>) = (old.split('\n').collect(), new.split('\n').collect());
         let shared = old.len().min(new.len()) - 1;
@@ -282,7 +290,8 @@ impl TextFile {
     fn after_line_end(&self, at: usize) -> Option<usize> {
         let encoding = self.encoding();
         let rest = self.part(at..self.bytes.len());
-        let after = rest.strip_prefix(encoding.carriage_return()).and_then(|r| r.strip_prefix(encoding.line_feed()));
+        let after =
+            rest.strip_prefix(encoding.carriage_return()).and_then(|r| r.strip_prefix(encoding.line_feed()));
         let after = after.or_else(|| rest.strip_prefix(encoding.line_feed()))?;
         Some(self.bytes.len() - after.len())
     }
@@ -382,7 +391,8 @@ impl Needle {
         }
         let unit = file.encoding().unit();
         for feed in feeds(&file.bytes, file.encoding(), 0) {
-            let returned = feed.checked_sub(unit).filter(|at| file.part(*at..feed) == file.encoding().carriage_return());
+            let returned =
+                feed.checked_sub(unit).filter(|at| file.part(*at..feed) == file.encoding().carriage_return());
             let start = returned.unwrap_or(feed);
             if let Some(end) = self.forward(file, start, 0) {
                 found.push(start..end);

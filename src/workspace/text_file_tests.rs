@@ -1,3 +1,5 @@
+#![allow(clippy::single_range_in_vec_init, reason = "a range of bytes or lines is one thing")]
+
 use super::*;
 use proptest::prelude::*;
 
@@ -25,7 +27,12 @@ fn line_ends_of_the_surroundings_are_taken() {
         (b"\xEF\xBB\xBFa\r\n", "a", "b\nc", b"\xEF\xBB\xBFb\r\nc\r\n"),
         (b"a\n\n\nb\n", "a\n\n\nb", "a\n\nb", b"a\n\nb\n"),
     ] {
-        assert_eq!(edit(bytes, old, new).unwrap(), want, "{:?} {old:?} -> {new:?}", String::from_utf8_lossy(bytes));
+        assert_eq!(
+            edit(bytes, old, new).unwrap(),
+            want,
+            "{:?} {old:?} -> {new:?}",
+            String::from_utf8_lossy(bytes)
+        );
     }
 }
 
@@ -47,7 +54,10 @@ fn a_match_begins_and_ends_with_characters() {
     for c in "这是测试文本很好".chars() {
         assert_eq!(text.find(&c.to_string(), 10).unwrap().len(), 1, "{c}");
     }
-    let wide: Vec<u8> = [0xFF, 0xFE].into_iter().chain(Encoding::Utf16Le.encode("Ā\u{100}a\n\u{a0a}\r\nb\n").unwrap().iter().copied()).collect();
+    let wide: Vec<u8> = [0xFF, 0xFE]
+        .into_iter()
+        .chain(Encoding::Utf16Le.encode("Ā\u{100}a\n\u{a0a}\r\nb\n").unwrap().iter().copied())
+        .collect();
     let text = file(&wide);
     assert_eq!(text.line_count(), 3);
     assert_eq!(text.find("a", 10).unwrap(), [6..8]);

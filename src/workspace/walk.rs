@@ -110,7 +110,11 @@ impl Dir {
     }
 
     /// Lists the directory: what is to be shown, and how much is left out. Reads its ignore files on the way.
-    pub fn list(mut self, workspace: &Workspace, show: Show) -> std::io::Result<(Arc<Dir>, Vec<Entry>, Skipped)> {
+    pub fn list(
+        mut self,
+        workspace: &Workspace,
+        show: Show,
+    ) -> std::io::Result<(Arc<Dir>, Vec<Entry>, Skipped)> {
         let mut found: Vec<(OsString, FileType)> = Vec::new();
         for entry in Listing::read_from(&self.fd)? {
             let entry = entry?;
@@ -162,7 +166,12 @@ impl Workspace {
     /// Opens the directory a walk begins in.
     pub fn walk_root(&self, at: &Resolved, consent: Consent<'_>) -> Result<Dir, WorkspaceError> {
         let fd = self.open_dir(at, consent)?;
-        Ok(Dir { fd, path: at.path.clone(), relative: String::new(), rules: Rules::above(&at.path, self.roots()) })
+        Ok(Dir {
+            fd,
+            path: at.path.clone(),
+            relative: String::new(),
+            rules: Rules::above(&at.path, self.roots()),
+        })
     }
 
     fn hides_anything(&self) -> bool {
@@ -247,7 +256,10 @@ impl<'a> Walk<'a> {
             if queue.busy == 0 {
                 return None;
             }
-            queue = ready.wait_timeout(queue, std::time::Duration::from_millis(50)).unwrap_or_else(PoisonError::into_inner).0;
+            queue = ready
+                .wait_timeout(queue, std::time::Duration::from_millis(50))
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 
@@ -255,7 +267,8 @@ impl<'a> Walk<'a> {
         let Ok((dir, entries, skipped)) = dir.list(self.workspace, self.show) else {
             return (Vec::new(), Skipped { unreadable: 1, ..Skipped::default() });
         };
-        let (dirs, files): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(|e| e.kind == EntryKind::Directory);
+        let (dirs, files): (Vec<Entry>, Vec<Entry>) =
+            entries.into_iter().partition(|e| e.kind == EntryKind::Directory);
         let mut work = Vec::new();
         dirs.iter().for_each(&mut *visit);
         work.extend(dirs.into_iter().map(|entry| Work::Below(dir.clone(), entry.name)));

@@ -22,7 +22,13 @@ pub struct FileWindow {
 impl FileWindow {
     /// Reads `count` lines from line `first` on, but stops at the end of the line in which `most` bytes are reached
     /// (or in that line, when it alone is longer than eight times that).
-    pub fn read(file: &mut File, path: &Path, first: usize, count: usize, most: usize) -> Result<FileWindow, WorkspaceError> {
+    pub fn read(
+        file: &mut File,
+        path: &Path,
+        first: usize,
+        count: usize,
+        most: usize,
+    ) -> Result<FileWindow, WorkspaceError> {
         FileWindow::try_read(file, first, count, most).map_err(|e| WorkspaceError::from_io(path, e))
     }
 

@@ -1,8 +1,12 @@
 //! One file per area; each test's name is a sentence.
 
+mod image_read;
 mod tool_command;
 mod tool_edit;
+mod tool_gate;
 mod tool_read;
 mod tool_scratchpad;
 mod tool_search;
 mod tool_write;
+mod workspace_paths;
+mod workspace_races;

@@ -14,7 +14,9 @@ fn run(bench: &Bench, command: &str) -> Got {
 fn alive(mark: &str) -> Vec<String> {
     let own = std::process::id().to_string();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    let pids = entries.filter_map(|e| e.file_name().into_string().ok()).filter(|n| n.parse::<u32>().is_ok() && *n != own);
+    let pids = entries
+        .filter_map(|e| e.file_name().into_string().ok())
+        .filter(|n| n.parse::<u32>().is_ok() && *n != own);
     pids.filter_map(|pid| std::fs::read(format!("/proc/{pid}/cmdline")).ok())
         .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
         .filter(|line| line.contains(mark) && !line.contains("__run"))
@@ -49,7 +51,11 @@ fn nothing_waits_for_a_person() {
     assert!(run(&bench, "cat").done().starts_with("[exit code 0"));
     assert!(run(&bench, "read x; echo \"[$x]\"").done().starts_with("[]\n"));
     assert!(run(&bench, "sh -c ': </dev/tty'").done().contains("/dev/tty"));
-    assert!(run(&bench, "$EDITOR x; echo $?; $VISUAL y; echo $?; echo $PAGER $GIT_PAGER $TERM").done().starts_with("1\n1\ncat cat dumb\n"));
+    assert!(
+        run(&bench, "$EDITOR x; echo $?; $VISUAL y; echo $?; echo $PAGER $GIT_PAGER $TERM")
+            .done()
+            .starts_with("1\n1\ncat cat dumb\n")
+    );
     bench.env.scratchpads.put("in", placet::session::Entry::Text("from the pad\n".into())).unwrap();
     let body = bench.call("run_command", json!({"command": "cat", "stdin_scratchpad": "in"})).done();
     assert!(body.starts_with("from the pad\n"), "{body}");
@@ -84,7 +90,10 @@ fn keys_are_not_in_the_environment() {
 fn a_timeout_ends_everything_and_keeps_what_was_written() {
     let bench = Bench::new();
     let start = Instant::now();
-    let got = bench.call("run_command", json!({"command": "echo begun; setsid sleep 7301 & sleep 7301", "timeout_ms": 300}));
+    let got = bench.call(
+        "run_command",
+        json!({"command": "echo begun; setsid sleep 7301 & sleep 7301", "timeout_ms": 300}),
+    );
     assert_eq!(got.0.outcome, Outcome::Failed);
     assert!(got.body().starts_with("begun\n[timed out after 0.3 s"), "{}", got.body());
     assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
@@ -94,7 +103,8 @@ fn a_timeout_ends_everything_and_keeps_what_was_written() {
 #[test]
 fn cancelling_ends_what_ignores_signals_and_what_went_into_its_own_session() {
     let bench = Bench::new();
-    let script = "trap '' TERM INT HUP; (setsid sh -c 'trap \"\" TERM; (sleep 7302 &) ; sleep 7302' &) ; sleep 7302";
+    let script =
+        "trap '' TERM INT HUP; (setsid sh -c 'trap \"\" TERM; (sleep 7302 &) ; sleep 7302' &) ; sleep 7302";
     let cancel = bench.cancel.clone();
     let stopper = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(400));
@@ -147,11 +157,23 @@ fn a_flood_is_kept_whole_and_shown_by_its_ends() {
     let body = run(&bench, "seq 1 3000000").done();
     assert!(body.len() < 9000, "{}", body.len());
     assert!(body.contains("all of it is in the scratchpad `run_command-output`"), "{}", &body[..300]);
-    assert!(body.contains("\n1\n2\n3\n") && body.contains("2999999\n3000000\n[exit code 0"), "{}", &body[body.len() - 200..]);
+    assert!(
+        body.contains("\n1\n2\n3\n") && body.contains("2999999\n3000000\n[exit code 0"),
+        "{}",
+        &body[body.len() - 200..]
+    );
     let pad = bench.pad("run_command-output");
     assert_eq!(pad.lines().count(), 3_000_001);
-    let page = bench.call("scratchpad", json!({"action": "read", "name": "run_command-output", "offset": 2_000_000, "limit": 2})).done();
-    assert_eq!(page, "2000001│2000001\n2000002│2000002\n[rows 2000001-2000002 of 3000001; continue with offset 2000002]\n");
+    let page = bench
+        .call(
+            "scratchpad",
+            json!({"action": "read", "name": "run_command-output", "offset": 2_000_000, "limit": 2}),
+        )
+        .done();
+    assert_eq!(
+        page,
+        "2000001│2000001\n2000002│2000002\n[rows 2000001-2000002 of 3000001; continue with offset 2000002]\n"
+    );
     let body = run(&bench, "head -c 5000000 /dev/zero | tr '\\0' x").done();
     assert!(body.len() < 9000 && body.contains("bytes of this line left out"), "{}", body.len());
 }

@@ -19,7 +19,10 @@ fn one_line_is_replaced_and_a_small_diff_comes_back() {
     let bench = seen("a.rs", "one\n\ttwo\nthree\n");
     let got = bench.call("edit_file", edit("a.rs", "\ttwo", "\t2\n\t2b"));
     assert_eq!(got.0.for_person.line, "edit a.rs +2 -1");
-    assert_eq!(got.done(), "edited a.rs: +2 -1 lines, 0 bytes changed outside\n@@ -1,3 +1,4 @@\n one\n-\ttwo\n+\t2\n+\t2b\n three\n");
+    assert_eq!(
+        got.done(),
+        "edited a.rs: +2 -1 lines, 0 bytes changed outside\n@@ -1,3 +1,4 @@\n one\n-\ttwo\n+\t2\n+\t2b\n three\n"
+    );
     assert_eq!(bench.text("a.rs"), "one\n\t2\n\t2b\nthree\n");
     assert_eq!(bench.names(), ["a.rs"]);
     bench.call("edit_file", json!({"path": "a.rs", "old_string": "\t2b\n", "insert_before": "\tx\n"})).done();
@@ -32,7 +35,10 @@ fn a_file_never_read_is_refused_unless_forced() {
     let bench = Bench::new();
     bench.write("a", "x\ny\n");
     let error = bench.call("edit_file", edit("a", "x", "z")).failed();
-    assert_eq!(error, "error: `a` has not been read in this session\nhint: read_file(path: \"a\") first, then repeat this call");
+    assert_eq!(
+        error,
+        "error: `a` has not been read in this session\nhint: read_file(path: \"a\") first, then repeat this call"
+    );
     bench.call("edit_file", json!({"path": "a", "old_string": "x", "new_string": "z", "force": true})).done();
     assert_eq!(bench.text("a"), "z\ny\n");
 }
@@ -70,7 +76,9 @@ fn a_change_elsewhere_is_kept_and_told() {
     assert_eq!(bench.text("a"), "ONE\ntwo\n3\n");
     // Force is for lines never read, not for changes.
     bench.write("a", "other\ncontent\n");
-    let error = bench.call("edit_file", json!({"path": "a", "old_string": "content", "new_string": "x", "force": true})).failed();
+    let error = bench
+        .call("edit_file", json!({"path": "a", "old_string": "content", "new_string": "x", "force": true}))
+        .failed();
     assert!(error.contains("changed since you read it"), "{error}");
 }
 
@@ -103,7 +111,10 @@ fn a_miss_shows_the_nearest_lines_and_needs_no_new_read() {
     assert!(error.contains("6│\treturn 2\n"), "{error}");
     assert_eq!(bench.text("a.go").len(), 47);
     let error = bench.call("edit_file", edit("a.go", "\treturn", "\tyield")).failed();
-    assert_eq!(error, "error: old_string occurs 2 times in `a.go`: at lines 2, 6\nhint: add surrounding lines until it is unique, or set replace_all");
+    assert_eq!(
+        error,
+        "error: old_string occurs 2 times in `a.go`: at lines 2, 6\nhint: add surrounding lines until it is unique, or set replace_all"
+    );
     let all = json!({"path": "a.go", "old_string": "\treturn", "new_string": "\tyield", "replace_all": true});
     assert!(bench.call("edit_file", all).done().starts_with("edited a.go at 2 places: +2 -2 lines"));
 }
@@ -113,7 +124,10 @@ fn other_encodings_are_edited_in_place_and_what_they_lack_is_refused() {
     let gbk = encoding_rs::GBK.encode("// 测试文件\nint a = 1;\n// 结束了\n").0.into_owned();
     let bench = seen("a.c", &gbk);
     bench.call("edit_file", edit("a.c", "int a = 1;", "int a = 2; // 改变")).done();
-    assert_eq!(bench.bytes("a.c"), encoding_rs::GBK.encode("// 测试文件\nint a = 2; // 改变\n// 结束了\n").0.into_owned());
+    assert_eq!(
+        bench.bytes("a.c"),
+        encoding_rs::GBK.encode("// 测试文件\nint a = 2; // 改变\n// 结束了\n").0.into_owned()
+    );
     let error = bench.call("edit_file", edit("a.c", "int a = 2;", "int a = 🙂;")).failed();
     assert!(error.contains("U+1F642") && error.contains("GBK"), "{error}");
     let bench = seen("b", b"\xC3\xA9t\xC3\xA9 \xFF\xFE raw\nplain\n");
@@ -126,7 +140,9 @@ fn other_encodings_are_edited_in_place_and_what_they_lack_is_refused() {
 #[test]
 fn a_change_between_preview_and_write_loses_nothing() {
     let bench = seen("a", "one\ntwo\n");
-    let got = bench.call_with("edit_file", edit("a", "one", "1"), |root| std::fs::write(root.join("a"), "mine\n").unwrap());
+    let got = bench.call_with("edit_file", edit("a", "one", "1"), |root| {
+        std::fs::write(root.join("a"), "mine\n").unwrap()
+    });
     let error = got.failed();
     assert!(error.contains("changed since you read it") && error.contains("+mine"), "{error}");
     assert_eq!(bench.text("a"), "mine\n");
@@ -138,9 +154,15 @@ fn arguments_that_contradict_are_refused() {
     let bench = seen("a", "x\n");
     for (input, want) in [
         (json!({"path": "a", "old_string": "x"}), "is missing"),
-        (json!({"path": "a", "old_string": "x", "new_string": "", "insert_after": "y"}), "exclude each other"),
+        (
+            json!({"path": "a", "old_string": "x", "new_string": "", "insert_after": "y"}),
+            "exclude each other",
+        ),
         (json!({"path": "a", "old_string": "", "new_string": "y"}), "`old_string` is empty"),
-        (json!({"path": "a", "old_string": "x", "new_string": "y", "replace_all": "yes"}), "`replace_all` must be true or false"),
+        (
+            json!({"path": "a", "old_string": "x", "new_string": "y", "replace_all": "yes"}),
+            "`replace_all` must be true or false",
+        ),
         (json!({"path": "a", "old": "x"}), "no parameter `old`; did you mean `old_string`?"),
         (json!({"path": "b", "old_string": "x", "new_string": "y"}), "does not exist"),
     ] {

@@ -13,13 +13,20 @@ fn lines_are_numbered_and_a_cut_says_where_to_go_on() {
     bench.write("a.txt", (0..5000).map(|n| format!("l{n}\n")).collect::<String>());
     let body = read(&bench, "a.txt");
     assert!(body.starts_with("   1│l0\n   2│l1\n"), "{}", &body[..80]);
-    assert!(body.ends_with("2000│l1999\n[lines 1-2000 of 5000; continue with offset 2000]\n"), "{}", &body[body.len() - 100..]);
+    assert!(
+        body.ends_with("2000│l1999\n[lines 1-2000 of 5000; continue with offset 2000]\n"),
+        "{}",
+        &body[body.len() - 100..]
+    );
     let body = bench.call("read_file", json!({"path": "a.txt", "offset": 4998, "limit": 10})).done();
     assert_eq!(body, "4999│l4998\n5000│l4999\n[lines 4999-5000 of 5000]\n");
     let body = bench.call("read_file", json!({"path": "a.txt", "pattern": "99[89]$", "limit": 2})).done();
     assert_eq!(body, " 999│l998\n1000│l999\n[10 of 5000 lines match, 2 shown]\n");
     let body = bench.call("read_file", json!({"path": "a.txt", "offset": 5000})).failed();
-    assert_eq!(body, "error: offset 5000 is past the end: the file has 5000 lines\nhint: the last line is at offset 4999");
+    assert_eq!(
+        body,
+        "error: offset 5000 is past the end: the file has 5000 lines\nhint: the last line is at offset 4999"
+    );
 }
 
 #[test]
@@ -28,7 +35,8 @@ fn a_page_fills_the_room_there_is_and_says_where_to_go_on() {
     bench.write("a.txt", (0..1000).map(|n| format!("{n} {}\n", "x".repeat(90))).collect::<String>());
     let body = read(&bench, "a.txt");
     assert!(body.len() <= 30_000 && body.len() > 28_000, "{}", body.len());
-    let next: usize = body.rsplit_once("continue with offset ").unwrap().1.trim_end_matches("]\n").parse().unwrap();
+    let next: usize =
+        body.rsplit_once("continue with offset ").unwrap().1.trim_end_matches("]\n").parse().unwrap();
     let body = bench.call("read_file", json!({"path": "a.txt", "offset": next})).done();
     assert!(body.contains(&format!("│{next} xxx")));
     let line = bench.call("read_file", json!({"path": "a.txt", "scratchpad": "all"})).done();
@@ -63,7 +71,10 @@ fn every_kind_of_file_has_its_own_answer() {
         ("elf", "is an ELF binary of 10 bytes"),
         ("wide", "1│hi\n[encoding: UTF-16LE with a byte order mark; CRLF line ends"),
         ("latin", "1│café au lait\n2│naïve\n[encoding: windows-1252]\n"),
-        ("crlf", "1│a\n2│b\n[CRLF line ends: write plain line breaks, edits keep them; no line end at the end of the file]\n"),
+        (
+            "crlf",
+            "1│a\n2│b\n[CRLF line ends: write plain line breaks, edits keep them; no line end at the end of the file]\n",
+        ),
         ("pic.svg", "1│<svg "),
         ("fifo", "is a named pipe (FIFO)"),
         ("/dev/zero", "is a character device"),
@@ -88,9 +99,18 @@ fn files_too_large_to_load_are_read_by_windows() {
     bench.write("big", line.repeat(200_000));
     bench.write("endless", "z".repeat(20_000_000));
     let body = read(&bench, "big");
-    assert!(body.starts_with("error: `big` is 20000000 bytes: too large to read whole\nhint: give offset"), "{body}");
+    assert!(
+        body.starts_with("error: `big` is 20000000 bytes: too large to read whole\nhint: give offset"),
+        "{body}"
+    );
     let body = bench.call("read_file", json!({"path": "big", "offset": 150_000, "limit": 2})).done();
-    assert!(body.starts_with("150001│yyy") && body.ends_with("[lines 150001-150002 of a file of 20000000 bytes; continue with offset 150002]\n"), "{body}");
+    assert!(
+        body.starts_with("150001│yyy")
+            && body.ends_with(
+                "[lines 150001-150002 of a file of 20000000 bytes; continue with offset 150002]\n"
+            ),
+        "{body}"
+    );
     let body = bench.call("read_file", json!({"path": "big", "offset": 200_000, "limit": 2})).failed();
     assert!(body.contains("past the end: the file has 200000 lines"), "{body}");
     let body = read(&bench, "endless");

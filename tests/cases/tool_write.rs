@@ -18,7 +18,8 @@ fn a_new_file_is_made_with_its_directories() {
     assert_eq!(bench.text("a/b/c.txt"), "one\ntwo\n");
     // What was written was seen.
     bench.call("edit_file", json!({"path": "a/b/c.txt", "old_string": "two", "new_string": "2"})).done();
-    let error = bench.call("write_file", json!({"path": "a/b/c.txt", "content": "", "mode": "create"})).failed();
+    let error =
+        bench.call("write_file", json!({"path": "a/b/c.txt", "content": "", "mode": "create"})).failed();
     assert!(error.contains("exists already"), "{error}");
     assert!(write(&bench, "a/b", "x").failed().contains("is a directory"));
     assert!(write(&bench, "a/b/c.txt/d", "x").failed().contains("is not a directory"));
@@ -32,7 +33,10 @@ fn writing_over_a_file_needs_all_of_it_to_have_been_read() {
     assert!(write(&bench, "a", "new\n").failed().contains("has not been read"));
     bench.call("read_file", json!({"path": "a", "limit": 2})).done();
     let error = write(&bench, "a", "new\n").failed();
-    assert!(error.contains("only lines 1-2 of `a` were shown to you; writing would lose others, from line 3 on"), "{error}");
+    assert!(
+        error.contains("only lines 1-2 of `a` were shown to you; writing would lose others, from line 3 on"),
+        "{error}"
+    );
     bench.call("read_file", json!({"path": "a"})).done();
     bench.write("a", "one\nTWO\nthree\n");
     let error = write(&bench, "a", "new\n").failed();
@@ -46,7 +50,9 @@ fn writing_over_a_file_needs_all_of_it_to_have_been_read() {
 #[test]
 fn appending_keeps_what_is_there_and_what_others_add() {
     let bench = Bench::new();
-    let append = |content: &str| bench.call("write_file", json!({"path": "log", "content": content, "mode": "append"}));
+    let append = |content: &str| {
+        bench.call("write_file", json!({"path": "log", "content": content, "mode": "append"}))
+    };
     append("one\r\n").done();
     append("two\n").done();
     assert_eq!(bench.text("log"), "one\r\ntwo\r\n");
@@ -54,7 +60,12 @@ fn appending_keeps_what_is_there_and_what_others_add() {
     append("three\n").done();
     assert_eq!(bench.text("log"), "zero\r\none\r\ntwo\r\nthree\r\n");
     bench.write("unread", "x\n");
-    assert!(bench.call("write_file", json!({"path": "unread", "content": "y", "mode": "append"})).failed().contains("has not been read"));
+    assert!(
+        bench
+            .call("write_file", json!({"path": "unread", "content": "y", "mode": "append"}))
+            .failed()
+            .contains("has not been read")
+    );
 }
 
 #[test]
@@ -113,7 +124,9 @@ fn access_lists_stay() {
     let bench = Bench::new();
     bench.write("f", "old\n");
     bench.call("run_command", json!({"command": "setfacl -m u:1:rw f"})).done();
-    bench.call("edit_file", json!({"path": "f", "old_string": "old", "new_string": "new", "force": true})).done();
+    bench
+        .call("edit_file", json!({"path": "f", "old_string": "old", "new_string": "new", "force": true}))
+        .done();
     let body = bench.call("run_command", json!({"command": "getfacl -n f"})).done();
     assert!(body.contains("user:1:rw-") && bench.text("f") == "new\n", "{body}");
 }
@@ -126,7 +139,9 @@ fn the_owner_stays_where_we_may_give_files_away() {
         eprintln!("skipped: not root");
         return;
     }
-    bench.call("edit_file", json!({"path": "f", "old_string": "old", "new_string": "new", "force": true})).done();
+    bench
+        .call("edit_file", json!({"path": "f", "old_string": "old", "new_string": "new", "force": true}))
+        .done();
     let meta = std::fs::metadata(&file).unwrap();
     assert_eq!((meta.uid(), meta.gid(), bench.text("f").as_str()), (1, 1, "new\n"));
 }
