@@ -7,6 +7,7 @@ mod provider_encode;
 mod provider_live;
 mod provider_offline;
 mod provider_replay;
+mod reference;
 mod session;
 mod shell;
 mod tool_command;
