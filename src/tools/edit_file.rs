@@ -115,8 +115,10 @@ struct Work {
     after: Arc<Vec<u8>>,
     effect: Effect,
     places: usize,
-    /// Somebody else changed the file since it was read, but not here: what they changed, and what stands seen.
-    others: Option<(String, RangeSet)>,
+    /// Lines of the old content that the model had seen.
+    known: RangeSet,
+    /// What somebody else changed since the file was read, though not here.
+    others: Option<String>,
 }
 
 impl Plan for EditPlan {
@@ -172,7 +174,9 @@ impl EditPlan {
         let after = Arc::new(spliced.bytes);
         let new = TextFile::new(after.clone()).map_err(|_| ToolError::new("the new text is not text"))?;
         let effect = Effect::of(&file, &new, &spliced.changes, PERSON_DIFF);
-        Ok(Work { before: hash, after, effect, places: spans.len(), others })
+        let lines = |range: &Range<usize>| file.part(index.bytes_of(range));
+        let known = env.ledger().seen_now(&self.at.path, file.bytes(), hash, lines);
+        Ok(Work { before: hash, after, effect, places: spans.len(), known, others })
     }
 
     /// The places to replace: one, or all of them.
@@ -214,27 +218,13 @@ impl EditPlan {
         file: &TextFile,
         hash: Hash,
         targets: &[Range<usize>],
-    ) -> Result<Option<(String, RangeSet)>, ToolError> {
+    ) -> Result<Option<String>, ToolError> {
         match self.standing(env, file, hash, targets) {
             Standing::Seen | Standing::Never => Ok(None),
             Standing::Part { .. } if self.forced() => Ok(None),
-            Standing::Part { seen, missing } => Err(ToolError::hint(
-                format!(
-                    "line{} {} of `{}` were not shown to you: only lines {seen} were",
-                    s(missing.len()),
-                    RangeSet::of(missing.clone()),
-                    self.args.path
-                ),
-                format!(
-                    "read_file(path: \"{}\", offset: {}, limit: {})",
-                    self.args.path,
-                    missing.start,
-                    missing.len()
-                ),
-            )),
+            Standing::Part { seen, missing } => Err(not_shown(&self.args.path, &seen, &missing)),
             Standing::Changed(change) if change.intact => {
-                let (diff, _) = since_read(&change, file, DIFF_IN_ERROR);
-                Ok(Some((diff, change.carried)))
+                Ok(Some(since_read(&change, file, DIFF_IN_ERROR).0))
             }
             Standing::Changed(change) => Err(changed(env, &self.at, &self.args.path, file, hash, &change)),
         }
@@ -292,9 +282,8 @@ impl EditPlan {
         }
         let written = env.workspace.write(&self.at, permit, &work.after, Before::Content(work.before));
         let written = written.map_err(|e| self.lost_race(env, permit, e))?;
-        let carried = work.others.as_ref().map(|(_, carried)| carried);
         let mut ledger = env.ledger();
-        ledger.wrote(&self.at.path, work.before, (&work.after, written.hash), &work.effect.edits, carried);
+        ledger.wrote(&self.at.path, (&work.after, written.hash), &work.effect.edits, &work.known);
         let shown = shown_to_model(&work.effect);
         ledger.saw_all(&self.at.path, &work.after, written.hash, &shown);
         drop(ledger);
@@ -323,7 +312,7 @@ impl EditPlan {
             text.push_str(&format!("({note})\n"));
         }
         text.push_str(&cut_diff(&work.effect.diff, MODEL_DIFF));
-        if let Some((diff, _)) = &work.others {
+        if let Some(diff) = &work.others {
             text.push_str(&format!(
                 "somebody else changed the file since you read it; their changes are kept:\n{diff}"
             ));
@@ -373,6 +362,19 @@ pub(super) fn never_read(path: &str) -> ToolError {
     ToolError::hint(
         format!("`{path}` has not been read in this session"),
         format!("read_file(path: \"{path}\") first, then repeat this call"),
+    )
+}
+
+fn not_shown(path: &str, seen: &RangeSet, missing: &Range<usize>) -> ToolError {
+    let (lines, were) = (RangeSet::of(missing.clone()), if missing.len() == 1 { "was" } else { "were" });
+    let only = match seen.len() {
+        0 => String::new(),
+        1 => format!(": only line {seen} was"),
+        _ => format!(": only lines {seen} were"),
+    };
+    ToolError::hint(
+        format!("line{} {lines} of `{path}` {were} not shown to you{only}", s(missing.len())),
+        format!("read_file(path: \"{path}\", offset: {}, limit: {})", missing.start, missing.len()),
     )
 }
 

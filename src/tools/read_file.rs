@@ -19,6 +19,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -181,7 +182,8 @@ impl ReadPlan {
         let first = self.args.offset.unwrap_or(0);
         if total == 0 {
             env.ledger().saw(&self.at.path, file.bytes(), hash, 0..0);
-            return Ok(self.done("", &[format!("the file is empty: {} bytes", file.bytes().len())], env));
+            let note = format!("the file is empty: {} bytes", file.bytes().len());
+            return Ok(self.done(self.title.clone(), "", &[note]));
         }
         if first >= total {
             return Err(past_end(first, total));
@@ -197,8 +199,9 @@ impl ReadPlan {
             notes.push(format!("lines {}-{} of {total}{next}", page.lines.start + 1, page.lines.end));
         }
         notes.extend(self.notes(file, &page, page.lines.end == total, env));
-        self.credit(file, hash, &RangeSet::of(page.lines.clone()), &page.text, env);
-        Ok(self.done(&page.text, &notes, env))
+        let output = self.done(self.line(env, &page.lines), &page.text, &notes);
+        self.credit(file, hash, &RangeSet::of(page.lines), &output, env);
+        Ok(output)
     }
 
     /// What is worth knowing of a text beyond its lines.
@@ -260,12 +263,22 @@ impl ReadPlan {
             _ => format!("{found} of {total} lines match, {} shown", shown.len()),
         }];
         notes.extend(real_path_note(env, &self.at));
-        self.credit(file, hash, &shown, &text, env);
-        Ok(self.done(&text, &notes, env))
+        let output = self.done(self.title.clone(), &text, &notes);
+        self.credit(file, hash, &shown, &output, env);
+        Ok(output)
     }
 
     /// A window into a file that is too large to load.
     fn read_window(&self, mut opened: Opened, head: &[u8], env: &Env) -> Result<Output, ToolError> {
+        if head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]) {
+            return Err(ToolError::hint(
+                format!(
+                    "`{}` is UTF-16 text of {} bytes: too large to decode here",
+                    self.args.path, opened.size
+                ),
+                "convert it with run_command: `iconv -f UTF-16 -t UTF-8 FILE > OTHER`",
+            ));
+        }
         if memchr::memchr(0, head).is_some() {
             return Err(self.binary("binary data", opened.size));
         }
@@ -298,16 +311,17 @@ impl ReadPlan {
                 "search_contents shows the parts of it around each match; `cut` with run_command shows others",
             ));
         }
-        if self.args.scratchpad.is_none() && page.text.len() <= env.limits.inline_bytes {
-            env.ledger().saw_window(path, page.lines.clone(), bytes.get(..end).unwrap_or_default());
-        }
         let place =
             if all { "to the end".into() } else { format!("continue with offset {}", page.lines.end) };
         let lines =
             format!("lines {}-{} of a file of {} bytes; {place}", first + 1, page.lines.end, opened.size);
         let mut notes = vec![lines];
         notes.extend(self.notes(&file, &page, all, env));
-        Ok(self.done(&page.text, &notes, env))
+        let output = self.done(self.line(env, &page.lines), &page.text, &notes);
+        if self.shows(&output, env) {
+            env.ledger().saw_window(path, page.lines, bytes.get(..end).unwrap_or_default());
+        }
+        Ok(output)
     }
 
     fn matching_window(
@@ -348,7 +362,7 @@ impl ReadPlan {
             true => format!("{found} matching lines; there are more: continue with offset {}", number - 1),
             false => format!("{found} of {number} lines match"),
         };
-        Ok(self.done(&text, &[note], env))
+        Ok(self.done(self.title.clone(), &text, &[note]))
     }
 
     /// Room for the page: the limit on results, unless it goes to a scratchpad.
@@ -360,18 +374,29 @@ impl ReadPlan {
     }
 
     /// Records lines as seen, if the model really gets to see them.
-    fn credit(&self, file: &TextFile, hash: Hash, lines: &RangeSet, shown: &str, env: &Env) {
-        if self.args.scratchpad.is_none() && shown.len() + NOTES <= env.limits.inline_bytes + NOTES {
+    fn credit(&self, file: &TextFile, hash: Hash, lines: &RangeSet, output: &Output, env: &Env) {
+        if self.shows(output, env) {
             env.ledger().saw_all(&self.at.path, file.bytes(), hash, lines);
         }
     }
 
-    fn done(&self, text: &str, notes: &[String], _env: &Env) -> Output {
+    /// True when the output goes to the model whole.
+    fn shows(&self, output: &Output, env: &Env) -> bool {
+        let size: usize = output.for_model.iter().filter_map(Part::as_text).map(str::len).sum();
+        self.args.scratchpad.is_none() && size <= env.limits.inline_bytes
+    }
+
+    fn done(&self, line: String, text: &str, notes: &[String]) -> Output {
         let mut all = text.to_string();
         if !notes.is_empty() {
             let _ = writeln!(all, "[{}]", notes.join("; "));
         }
-        Output::done(all.clone(), Summary::text(self.title.clone(), all))
+        Output::done(all.clone(), Summary::text(line, all))
+    }
+
+    /// The line for the screen, with the lines that were read.
+    fn line(&self, env: &Env, lines: &Range<usize>) -> String {
+        format!("read {} {}-{}", env.workspace.shown(&self.at.path), lines.start + 1, lines.end)
     }
 
     fn binary(&self, kind: &str, size: u64) -> ToolError {
