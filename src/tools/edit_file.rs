@@ -5,15 +5,14 @@
 
 use super::input::Shape;
 use super::miss::nearest_block;
+use super::refusal::{bad_text, changed, never_read, not_shown, since_read};
 use super::spans::{Effect, same_outside};
-use super::work::{blocking, consent_of, real_path_note, s};
+use super::work::{blocking, consent_of, real_path_note};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
 use crate::text::{LineDiff, RangeSet};
-use crate::workspace::{
-    Before, Change, Consent, EditError, Hash, Resolved, Standing, TextFile, WorkspaceError,
-};
+use crate::workspace::{Before, Consent, Hash, Resolved, Standing, TextFile, WorkspaceError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -24,7 +23,6 @@ use std::sync::Arc;
 const LARGEST: u64 = 1 << 30;
 const PERSON_DIFF: usize = 1 << 20;
 const MODEL_DIFF: usize = 3000;
-const DIFF_IN_ERROR: usize = 12_000;
 /// Places that are counted when a text should have been unique.
 const COUNTED: usize = 1000;
 
@@ -223,9 +221,7 @@ impl EditPlan {
             Standing::Seen | Standing::Never => Ok(None),
             Standing::Part { .. } if self.forced() => Ok(None),
             Standing::Part { seen, missing } => Err(not_shown(&self.args.path, &seen, &missing)),
-            Standing::Changed(change) if change.intact => {
-                Ok(Some(since_read(&change, file, DIFF_IN_ERROR).0))
-            }
+            Standing::Changed(change) if change.intact => Ok(Some(since_read(&change, file).0)),
             Standing::Changed(change) => Err(changed(env, &self.at, &self.args.path, file, hash, &change)),
         }
     }
@@ -234,7 +230,7 @@ impl EditPlan {
         let mut message = format!("old_string is not in `{}`", self.args.path);
         let near = nearest_block(file, &self.args.old_string);
         if let Standing::Changed(change) = self.standing(env, file, hash, &[]) {
-            let (diff, shown) = since_read(&change, file, DIFF_IN_ERROR);
+            let (diff, shown) = since_read(&change, file);
             message.push_str(", which changed since you read it");
             if change.old.is_some() {
                 message.push_str(&format!(". The changes:\n{diff}"));
@@ -356,74 +352,4 @@ fn cut_diff(diff: &str, most: usize) -> String {
         .collect();
     let left = diff.lines().count() - head.lines().count();
     format!("{head}[... {left} more lines of this diff]\n")
-}
-
-pub(super) fn never_read(path: &str) -> ToolError {
-    ToolError::hint(
-        format!("`{path}` has not been read in this session"),
-        format!("read_file(path: \"{path}\") first, then repeat this call"),
-    )
-}
-
-fn not_shown(path: &str, seen: &RangeSet, missing: &Range<usize>) -> ToolError {
-    let (lines, were) = (RangeSet::of(missing.clone()), if missing.len() == 1 { "was" } else { "were" });
-    let only = match seen.len() {
-        0 => String::new(),
-        1 => format!(": only line {seen} was"),
-        _ => format!(": only lines {seen} were"),
-    };
-    ToolError::hint(
-        format!("line{} {lines} of `{path}` {were} not shown to you{only}", s(missing.len())),
-        format!("read_file(path: \"{path}\", offset: {}, limit: {})", missing.start, missing.len()),
-    )
-}
-
-pub(super) fn bad_text(error: &EditError) -> ToolError {
-    let hint = match error {
-        EditError::Undecodable { .. } => {
-            "edit the text beside those bytes, or convert the file with run_command (iconv) if the person wants that"
-        }
-        EditError::Unencodable(_) => {
-            "use characters the encoding has, or convert the file with run_command (iconv) if the person wants that"
-        }
-        EditError::Placeholder => "leave those bytes out of the edit",
-    };
-    ToolError::hint(error.to_string(), hint)
-}
-
-/// Refuses because of a change, and tells it: that counts as having seen it.
-pub(super) fn changed(
-    env: &Env,
-    at: &Resolved,
-    path: &str,
-    file: &TextFile,
-    hash: Hash,
-    change: &Change,
-) -> ToolError {
-    if change.old.is_none() {
-        return ToolError::hint(
-            format!("`{path}` changed since you read it"),
-            format!("read_file(path: \"{path}\") again, then repeat the change on what is there now"),
-        );
-    }
-    let (diff, shown) = since_read(change, file, DIFF_IN_ERROR);
-    env.ledger().told(&at.path, file.bytes(), hash, &change.carried, &shown);
-    ToolError::hint(
-        format!("`{path}` changed since you read it. The changes:\n{}", diff.trim_end()),
-        "you have now seen them: repeat the call on what is there now, no new read is needed",
-    )
-}
-
-/// The difference between the content that was read and the one that is there, and the lines it shows.
-fn since_read(change: &Change, file: &TextFile, most: usize) -> (String, RangeSet) {
-    let Some(old) = change.old.clone().and_then(|old| TextFile::new(old).ok()) else {
-        return (String::new(), RangeSet::new());
-    };
-    let (old, new) = (old.text(), file.text());
-    let view = LineDiff::new(&old, &new).unified(3, most);
-    let more = match view.left_out {
-        0 => String::new(),
-        n => format!("[... {n} more changed lines]\n"),
-    };
-    (format!("{}{more}", view.text), view.shown)
 }

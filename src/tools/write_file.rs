@@ -3,8 +3,8 @@
 //! Writing over a file asks for more than editing it: every line that is lost must have been seen. A file keeps its
 //! encoding, its byte order mark and its usual line end.
 
-use super::edit_file::{bad_text, changed, never_read};
 use super::input::Shape;
+use super::refusal::{bad_text, changed, never_read};
 use super::work::{blocking, consent_of, real_path_note};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::ToolSpec;
