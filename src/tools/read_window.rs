@@ -37,36 +37,37 @@ impl ReadPlan {
         else {
             return Err(self.too_large(&mut opened));
         };
+        self.lines(&mut opened, first, limit, env)
+    }
+
+    fn lines(&self, opened: &mut Opened, first: usize, limit: usize, env: &Env) -> Result<Output, ToolError> {
         let most = self.budget(env);
         let path = self.at.path.as_path();
-        let window =
-            FileWindow::read(&mut opened.file, path, first, limit, most).map_err(|e| env.path_error(&e))?;
+        let window = FileWindow::read(&mut opened.file, path, first, limit, most);
+        let window = window.map_err(|e| env.path_error(&e))?;
         if window.first < first || window.bytes.is_empty() {
             return Err(past_end(first, window.first));
         }
         let bytes = Arc::new(window.bytes);
         let file = TextFile::new(bytes.clone()).map_err(|why| self.not_text(why, opened.size))?;
         let page = Page::render(&file, 0, limit, first, most);
-        let shown = page.lines.len();
-        let end = file.lines(0).nth(shown.saturating_sub(1)).map_or(0, |l| l.end);
+        let end = file.lines(0).nth(page.lines.len().saturating_sub(1)).map_or(0, |line| line.end);
+        let shown = bytes.get(..end).unwrap_or_default();
         let all = window.at_end && end == bytes.len();
-        let whole_line = bytes.get(..end).is_some_and(|b| b.ends_with(b"\n")) || all;
-        if !whole_line {
-            let size = bytes.len();
+        if !all && !shown.ends_with(b"\n") {
             return Err(ToolError::hint(
-                format!("line {} alone is longer than {size} bytes", first + 1),
-                "search_contents shows the parts of it around each match; `cut` with run_command shows others",
+                format!("line {} alone is longer than {} bytes", first + 1, bytes.len()),
+                "read it with limit 1 and scratchpad and page through that, or search_contents in it",
             ));
         }
+        let next = if all { "to the end".into() } else { format!("continue with offset {}", page.lines.end) };
         let place =
-            if all { "to the end".into() } else { format!("continue with offset {}", page.lines.end) };
-        let lines =
-            format!("lines {}-{} of a file of {} bytes; {place}", first + 1, page.lines.end, opened.size);
-        let mut notes = vec![lines];
+            format!("lines {}-{} of a file of {} bytes; {next}", first + 1, page.lines.end, opened.size);
+        let mut notes = vec![place];
         notes.extend(self.notes(&file, &page, all, env));
         let output = self.done(self.line(env, &page.lines), &page.text, &notes);
         if self.shows(&output, env) {
-            env.ledger().saw_window(path, page.lines, bytes.get(..end).unwrap_or_default());
+            env.ledger().saw_window(path, page.lines, shown);
         }
         Ok(output)
     }
