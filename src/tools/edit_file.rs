@@ -220,7 +220,14 @@ impl EditPlan {
         match self.standing(env, file, hash, targets) {
             Standing::Seen | Standing::Never => Ok(None),
             Standing::Part { .. } if self.forced() => Ok(None),
-            Standing::Part { seen, missing } => Err(not_shown(&self.args.path, &seen, &missing)),
+            Standing::Part { seen, .. } => {
+                let mut missing = RangeSet::new();
+                targets
+                    .iter()
+                    .filter_map(|target| seen.first_gap(target))
+                    .for_each(|gap| missing.insert(gap));
+                Err(not_shown(&self.args.path, &seen, &missing))
+            }
             Standing::Changed(change) if change.intact => Ok(Some(since_read(&change, file).0)),
             Standing::Changed(change) => Err(changed(env, &self.at, &self.args.path, file, hash, &change)),
         }

@@ -4,7 +4,6 @@ use super::work::s;
 use super::{Env, ToolError};
 use crate::text::{LineDiff, RangeSet};
 use crate::workspace::{Change, EditError, Hash, Resolved, TextFile};
-use std::ops::Range;
 
 /// The longest difference told in an error, in bytes.
 const MOST: usize = 12_000;
@@ -16,16 +15,19 @@ pub(super) fn never_read(path: &str) -> ToolError {
     )
 }
 
-pub(super) fn not_shown(path: &str, seen: &RangeSet, missing: &Range<usize>) -> ToolError {
-    let (lines, were) = (RangeSet::of(missing.clone()), if missing.len() == 1 { "was" } else { "were" });
+/// `missing` are lines that the change touches and that were not shown. One read shows them all.
+pub(super) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSet) -> ToolError {
+    let were = if missing.len() == 1 { "was" } else { "were" };
     let only = match seen.len() {
         0 => String::new(),
         1 => format!(": only line {seen} was"),
         _ => format!(": only lines {seen} were"),
     };
+    let (start, end) =
+        missing.ranges().fold((usize::MAX, 0), |(start, end), r| (start.min(r.start), end.max(r.end)));
     ToolError::hint(
-        format!("line{} {lines} of `{path}` {were} not shown to you{only}", s(missing.len())),
-        format!("read_file(path: \"{path}\", offset: {}, limit: {})", missing.start, missing.len()),
+        format!("line{} {missing} of `{path}` {were} not shown to you{only}", s(missing.len())),
+        format!("read_file(path: \"{path}\", offset: {start}, limit: {})", end.saturating_sub(start)),
     )
 }
 
