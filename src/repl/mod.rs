@@ -121,6 +121,15 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
     Ok(code)
 }
 
+/// Replaces this process by a new one with the same arguments; returns only when that fails.
+fn begin_anew() -> std::io::Error {
+    use std::os::unix::process::CommandExt;
+    match std::env::current_exe() {
+        Ok(program) => std::process::Command::new(program).args(std::env::args_os().skip(1)).exec(),
+        Err(e) => e,
+    }
+}
+
 impl Shell<'_> {
     fn rounds(&mut self, prompter: &mut Prompter, first: Option<String>) -> Result<u8, ReplError> {
         let mut next = first;
@@ -196,8 +205,9 @@ impl Shell<'_> {
             return Ok(());
         }
         store.trust(&project.path, &project.hash)?;
-        self.note("trusted; restart placet to use it");
-        Ok(())
+        // Begun anew, every part is built from the settings that hold now.
+        term::leave();
+        Err(ReplError::Terminal(begin_anew()))
     }
 
     fn print(&self, lines: &[Styled<'_>]) {

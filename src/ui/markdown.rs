@@ -17,7 +17,21 @@ pub(super) fn options() -> Options {
 
 /// Renders `text`; `columns` bounds only what would be drawn as a box: rules and tables.
 pub fn render(text: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let mut writer = Writer::new(theme, columns);
+    write(text, Writer::new(theme, columns))
+}
+
+/// The same without colours in code, for text that is drawn again and again while it grows.
+pub fn render_draft(text: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    write(text, Writer { code_style: CodeStyle::Plain, ..Writer::new(theme, columns) })
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum CodeStyle {
+    Highlighted,
+    Plain,
+}
+
+fn write(text: &str, mut writer: Writer<'_>) -> Vec<Line<'static>> {
     for event in Parser::new_ext(text, options()) {
         writer.event(event);
     }
@@ -40,6 +54,7 @@ struct Writer<'t> {
     marker: Option<String>,
     /// A blank line is due before the next block.
     gap: bool,
+    code_style: CodeStyle,
 }
 
 #[derive(Default)]
@@ -64,6 +79,7 @@ impl<'t> Writer<'t> {
             table: None,
             marker: None,
             gap: false,
+            code_style: CodeStyle::Highlighted,
         }
     }
 
@@ -230,7 +246,8 @@ impl<'t> Writer<'t> {
 
     fn end_code(&mut self) {
         let Some((language, code)) = self.code.take() else { return };
-        for line in syntax::highlight(&code, &language, self.theme) {
+        let language = if self.code_style == CodeStyle::Plain { "" } else { language.as_str() };
+        for line in syntax::highlight(&code, language, self.theme) {
             self.spans = line.spans;
             let indent = self.indent();
             if !indent.is_empty() {

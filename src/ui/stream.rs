@@ -33,22 +33,32 @@ impl Stream {
             return Vec::new();
         }
         let whole_lines = self.open.rfind('\n').map_or("", |at| self.open.get(..=at).unwrap_or(""));
-        let last = last_block(whole_lines);
-        let cut = if last > 0 {
-            last
-        } else if self.open.len() > MAX_OPEN {
-            self.open.rfind('\n').map_or(0, |at| at + 1)
-        } else {
-            0
-        };
-        let rest = self.open.split_off(cut);
-        let done = std::mem::replace(&mut self.open, rest);
-        self.settle(&done, theme, columns)
+        let (last, whole) = (last_block(whole_lines), whole_lines.len());
+        if last > 0 {
+            let rest = self.open.split_off(last);
+            let done = std::mem::replace(&mut self.open, rest);
+            return self.settle(&done, theme, columns);
+        }
+        if self.open.len() > MAX_OPEN {
+            return self.settle_part(whole, theme, columns);
+        }
+        Vec::new()
     }
 
-    /// The tail as it looks now.
+    /// The first `whole` bytes of a block too long to wait for; what follows goes on as the same kind of block.
+    fn settle_part(&mut self, whole: usize, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+        let fence = self.open.lines().next().filter(|l| l.starts_with("```") || l.starts_with("~~~"));
+        let mut rest = fence.map(|f| format!("{f}\n")).unwrap_or_default();
+        rest.push_str(&self.open.split_off(whole));
+        let done = std::mem::replace(&mut self.open, rest);
+        let lines = self.settle(&done, theme, columns);
+        self.ended_with_block = false;
+        lines
+    }
+
+    /// The tail as it looks now. Its code is plain: colours come when the block is whole.
     pub fn tail(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-        markdown::render(&self.open, theme, columns)
+        markdown::render_draft(&self.open, theme, columns)
     }
 
     /// The answer is over: everything is final.
@@ -119,6 +129,22 @@ mod tests {
         assert_eq!(text(&stream.push("two\n", &theme, 80)), "one still one");
         assert_eq!(text(&stream.finish(&theme, 80)), "\ntwo");
         assert!(stream.is_empty());
+    }
+
+    #[test]
+    fn a_very_long_code_block_flows_without_waiting_for_its_end() {
+        let theme = Theme::plain();
+        let mut stream = Stream::default();
+        let mut lines = stream.push("before\n\n```rs\n", &theme, 80);
+        for n in 0..20_000 {
+            lines.extend(stream.push(&format!("let x{n} = 1;\n"), &theme, 80));
+            assert!(stream.open.len() <= MAX_OPEN + 100);
+        }
+        lines.extend(stream.push("```\nafter\n", &theme, 80));
+        lines.extend(stream.finish(&theme, 80));
+        let text = text(&lines);
+        let code: String = (0..20_000).map(|n| format!("let x{n} = 1;\n")).collect();
+        assert!(text == format!("before\n\n{code}\nafter"), "{}", &text[..200]);
     }
 
     proptest! {

@@ -372,3 +372,23 @@ fn what_is_typed_while_a_turn_runs_comes_back_to_the_prompt_or_is_sent_next() {
     pty.until("the draft", |s| s.contains("] > and a draft") || s.contains("> and a draft"));
     assert_eq!(server.requests().len(), 2);
 }
+
+#[test]
+fn a_project_s_settings_wait_for_trust_and_hold_after_it() {
+    let settings = "mode = \"write\"\n[permission]\nallow = [\"run_command\"]\n";
+    let mut pty = shell().file(".placet/config.toml", settings).spawn();
+    pty.until("the question", |s| s.contains("would set:") && s.contains("Type `trust`"));
+    assert!(pty.screen().contains("permission.allow = [\"run_command\"]"));
+    pty.line("trust");
+    pty.until("the mode of the project", |s| s.contains("placet [w] >"));
+    pty.line("run echo trusted-$((1+1))");
+    pty.until("the command", |s| s.contains("trusted-2"));
+}
+
+#[test]
+fn a_project_that_is_not_trusted_changes_nothing() {
+    let mut pty = shell().file(".placet/config.toml", "mode = \"unrestricted\"\n").spawn();
+    pty.until("the question", |s| s.contains("Type `trust`"));
+    pty.send("\r");
+    pty.until("the prompt", |s| s.contains("placet [r] >"));
+}
