@@ -198,22 +198,19 @@ impl Shared {
     }
 
     fn refuse(&self, call: &Call, refusal: Refusal) {
-        let (outcome, text, line) = match refusal {
-            Refusal::Error(e) => (Outcome::Failed, e.for_model(), format!("{}: {}", call.name, e.message)),
+        let (outcome, text, summary) = match refusal {
+            Refusal::Error(e) => (Outcome::Failed, e.for_model(), Summary::failure(&call.name, &e.message)),
             Refusal::Denied(d) => {
                 let text = format!("denied: {}\nhint: {}", d.reason, d.hint);
-                (Outcome::Denied, text, format!("{}: {}", call.name, d.reason))
+                (Outcome::Denied, text, Summary::failure(&call.name, &d.reason))
             }
             Refusal::Stopped => (
                 Outcome::Interrupted,
                 "interrupted by the person before it ran".into(),
-                format!("{}: stopped", call.name),
+                Summary::line(format!("{}: stopped", call.name)),
             ),
         };
-        self.end(
-            call,
-            Output { outcome, for_model: vec![Part::text(text)], for_person: Summary::line(line) },
-        );
+        self.end(call, Output { outcome, for_model: vec![Part::text(text)], for_person: summary });
     }
 
     fn end(&self, call: &Call, output: Output) {
@@ -261,6 +258,6 @@ fn failed(error: &ToolError, title: &str) -> Output {
     Output {
         outcome: Outcome::Failed,
         for_model: vec![Part::text(error.for_model())],
-        for_person: Summary::line(format!("{title}: {}", error.message)),
+        for_person: Summary::failure(title, &error.message),
     }
 }

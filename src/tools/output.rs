@@ -125,11 +125,10 @@ pub(super) fn floor(text: &str, at: usize) -> usize {
 
 /// A call that did not succeed.
 pub(super) fn failed(title: &str, error: &ToolError) -> Output {
-    let line = format!("{title}: {}", error.message.lines().next().unwrap_or_default());
     Output {
         outcome: Outcome::Failed,
         for_model: vec![Part::text(error.for_model())],
-        for_person: Summary::line(line),
+        for_person: Summary::failure(title, &error.message),
     }
 }
 

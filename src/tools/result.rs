@@ -28,6 +28,14 @@ impl Summary {
         Summary { line: line.into(), detail: Detail::None }
     }
 
+    /// What went wrong: its first line beside the title, the others below.
+    pub fn failure(title: &str, message: &str) -> Summary {
+        match message.split_once('\n') {
+            Some((first, rest)) => Summary::text(format!("{title}: {first}"), rest),
+            None => Summary::line(format!("{title}: {message}")),
+        }
+    }
+
     pub fn text(line: impl Into<String>, text: impl Into<String>) -> Summary {
         Summary { line: line.into(), detail: Detail::Text(text.into()) }
     }
