@@ -1,4 +1,7 @@
 //! One file per area; each test's name is a sentence.
+mod cli;
+mod headless;
+mod mcp;
 mod process;
 mod session;
 
