@@ -154,18 +154,18 @@ impl Context {
                 *image = done.clone();
                 continue;
             }
-            let accepts = media::Accepts {
+            let rules = media::Fit {
                 types: &model.capabilities.image_types,
                 max_bytes: model.capabilities.max_image_bytes,
                 max_side: model.capabilities.max_image_side,
-                animated: model.capabilities.animated_gif,
+                animated_gif: model.capabilities.animated_gif,
             };
             let hash = image.hash.clone();
-            match media::fit(image, &accepts) {
-                Ok((fitted, note)) => {
-                    notes.extend(note);
-                    self.converted.insert(hash, fitted.clone());
-                    *image = fitted;
+            match media::fit(image, &rules) {
+                Ok(fitted) => {
+                    notes.extend(fitted.note);
+                    self.converted.insert(hash, fitted.image.clone());
+                    *image = fitted.image;
                 }
                 Err(e) => {
                     let reason = e.to_string();

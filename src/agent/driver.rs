@@ -102,8 +102,10 @@ impl Agent {
         self.transcript = loaded.transcript;
         self.usage = loaded.usage;
         self.last_prompt = loaded.last_prompt;
-        self.mode_told = None;
-        self.instructions.forget();
+        // What it was told stands in the transcript: saying it again would only cost tokens.
+        let told = || self.transcript.messages().iter().rev().flat_map(texts);
+        self.mode_told = told().find_map(mode_in);
+        self.instructions.recall(told());
         Ok(loaded.dropped)
     }
 
@@ -204,7 +206,7 @@ impl Agent {
             return None;
         }
         self.mode_told = Some(mode);
-        Some(Part::text(format!("[placet: the mode is {mode}: {}]", mode.meaning())))
+        Some(Part::text(mode_words(mode)))
     }
 
     fn save_ledger(&self) {
@@ -242,6 +244,9 @@ impl Run<'_> {
         let mut saved_bytes = 0;
         loop {
             while let Some(effect) = effects.pop_front() {
+                if effect == Effect::Request {
+                    saved_bytes = 0;
+                }
                 self.perform(effect).await;
             }
             if let Some(ending) = self.ended.take() {
@@ -255,15 +260,16 @@ impl Run<'_> {
                     Some(Input::Interrupted)
                 }
                 Some(input) = inbox.recv() => Some(input),
+                // Before the stream: one that always has more must not keep its beginning from being saved.
+                () = tokio::time::sleep_until(save_at), if self.stream.is_some() => {
+                    self.save_partial(&mut saved_bytes);
+                    save_at = Instant::now() + SAVE_EVERY;
+                    None
+                }
                 event = next(&mut self.stream) => self.streamed(event),
                 () = sleep_until(deadline) => {
                     self.stopped_at = deadline.map(|at| at + STOP_WITHIN);
                     self.give_up_calls();
-                    None
-                }
-                () = tokio::time::sleep_until(save_at), if self.stream.is_some() => {
-                    self.save_partial(&mut saved_bytes);
-                    save_at = Instant::now() + SAVE_EVERY;
                     None
                 }
             };
@@ -466,6 +472,26 @@ impl Run<'_> {
     fn tell(&self, event: Event) {
         // A face that has gone away is no reason to stop: the turn is still saved.
         drop(self.events.send(event));
+    }
+}
+
+fn mode_words(mode: Mode) -> String {
+    format!("[placet: the mode is {mode}: {}]", mode.meaning())
+}
+
+/// The mode that `text` told, if it is such a note.
+fn mode_in(text: &str) -> Option<Mode> {
+    text.starts_with("[placet: the mode is ").then(|| Mode::ALL.into_iter().find(|m| mode_words(*m) == text))?
+}
+
+/// The texts of a message that did not come from the model, the last first.
+fn texts(message: &Message) -> Box<dyn Iterator<Item = &str> + '_> {
+    match message {
+        Message::User { parts } => Box::new(parts.iter().rev().filter_map(Part::as_text)),
+        Message::Results { results } => {
+            Box::new(results.iter().rev().flat_map(|r| r.parts.iter().rev()).filter_map(Part::as_text))
+        }
+        Message::Assistant(_) => Box::new(std::iter::empty()),
     }
 }
 

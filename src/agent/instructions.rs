@@ -8,6 +8,11 @@ use std::path::{Path, PathBuf};
 pub const MAX_BYTES: usize = 32 * 1024;
 const NAME: &str = "AGENTS.md";
 
+/// The first lines of the texts told.
+const FIRST: &str = "[placet: the project's instructions]\n";
+const AGAIN: &str = "[placet: the project's instructions, changed; this replaces the earlier text]\n";
+const GONE: &str = "[placet: the project's AGENTS.md is gone; its instructions no longer hold]";
+
 /// The instructions in force, and what was last told to the model.
 #[derive(Debug, Default)]
 pub(super) struct Instructions {
@@ -22,21 +27,17 @@ impl Instructions {
         if known == text {
             return None;
         }
-        let told_before = self.told.is_some();
+        let heading = if self.told.is_some() { AGAIN } else { FIRST };
         self.told = Some(text.clone());
-        if text.is_empty() {
-            return Some((
-                "[placet: the project's AGENTS.md is gone; its instructions no longer hold]".into(),
-                sources,
-            ));
-        }
-        let again = if told_before { ", changed; this replaces the earlier text" } else { "" };
-        Some((format!("[placet: the project's instructions{again}]\n{text}"), sources))
+        Some((if text.is_empty() { GONE.into() } else { format!("{heading}{text}") }, sources))
     }
 
-    /// After a resume the model has what the transcript holds; `text` is the newest of it.
-    pub(super) fn forget(&mut self) {
-        self.told = None;
+    /// After a resume the model has what the transcript holds: `texts` are its texts, the newest first.
+    pub(super) fn recall<'t>(&mut self, mut texts: impl Iterator<Item = &'t str>) {
+        self.told = texts.find_map(|text| match text {
+            GONE => Some(String::new()),
+            _ => text.strip_prefix(AGAIN).or_else(|| text.strip_prefix(FIRST)).map(String::from),
+        });
     }
 }
 

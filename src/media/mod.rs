@@ -1,14 +1,17 @@
-//! Pictures. To be merged.
+//! Pictures: known by their bytes, really decoded, made to fit.
+//!
+//! A picture enters a conversation only after it was decoded whole within limits, because a provider that refuses
+//! one refuses every later request as well. The name of a file decides nothing, except for TGA, which has no magic.
 
-use crate::conversation::Image;
+mod decode;
+mod error;
+mod fit;
+mod jpeg;
+mod kind;
+mod load;
+mod tone;
 
-pub struct Accepts<'a> {
-    pub types: &'a [String],
-    pub max_bytes: usize,
-    pub max_side: u32,
-    pub animated: bool,
-}
-
-pub fn fit(image: &Image, _: &Accepts<'_>) -> Result<(Image, Option<String>), std::io::Error> {
-    Ok((image.clone(), None))
-}
+pub use error::MediaError;
+pub use fit::{Fit, Fitted, fit, to_png};
+pub use kind::{Kind, sniff};
+pub use load::{Loaded, Oversize, load};

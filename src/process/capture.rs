@@ -41,7 +41,7 @@ impl Capture {
         if self.total <= HEAD as u64 {
             return self.head.clone();
         }
-        match self.from_spool() {
+        match self.spooled_bytes() {
             Some(bytes) if self.spooled == self.total => bytes,
             spooled => {
                 let mut all = spooled.unwrap_or_else(|| self.head.clone());
@@ -81,7 +81,7 @@ impl Capture {
         }
     }
 
-    fn from_spool(&mut self) -> Option<Vec<u8>> {
+    fn spooled_bytes(&mut self) -> Option<Vec<u8>> {
         let file = self.spool.as_mut()?;
         let mut all = Vec::with_capacity(usize::try_from(self.spooled).unwrap_or(0));
         file.seek(SeekFrom::Start(0)).ok()?;

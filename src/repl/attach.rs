@@ -55,7 +55,7 @@ impl Shell<'_> {
         let input = Input::Object(serde_json::json!({ "path": path }));
         let call = Call { id: CallId::new("attached"), name: name.into(), input };
         let (registry, env, policy) =
-            (Arc::clone(&self.app.registry()), Arc::clone(agent.env()), Arc::clone(&self.app.policy()));
+            (Arc::clone(self.app.registry()), Arc::clone(agent.env()), Arc::clone(self.app.policy()));
         let blind = !agent.model().capabilities.vision;
         let model = agent.model().name.clone();
         let result = self.runtime.block_on(call_once(registry, env, policy, call, CancellationToken::new()));

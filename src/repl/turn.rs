@@ -50,7 +50,8 @@ impl Shell<'_> {
         let runtime = self.runtime;
         let agent = self.agent_for("")?;
         let (usage, prompt_tokens) = agent.usage();
-        let model = format!("{} {}", agent.provider_name(), agent.model().name);
+        let (provider, name) = (agent.provider_name(), agent.model().name.clone());
+        let model = if provider == name { name } else { format!("{provider} {name}") };
         let facts = Facts { model, window: agent.model().window, usage, prompt_tokens, fold, motion };
         let settings = LiveSettings { theme, facts, mode, modes };
         let (events, inbox) = unbounded_channel();

@@ -34,7 +34,7 @@ impl Page {
         for line in &lines {
             let before = page.text.len();
             let split = page.row(file.line_text(line), width);
-            if page.text.len() > budget && page.lines.len() > 0 {
+            if page.text.len() > budget && !page.lines.is_empty() {
                 page.text.truncate(before);
                 break;
             }

@@ -8,7 +8,8 @@ use super::page::Page;
 use super::work::{blocking, consent_of, real_path_note};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use super::{content, page};
-use crate::conversation::ToolSpec;
+use crate::conversation::{Outcome, Part, ToolSpec};
+use crate::media::{self, MediaError, Oversize};
 use crate::permission::{Permit, Reach};
 use crate::text::{LineEnds, NotText, RangeSet};
 use crate::workspace::{Consent, FileWindow, Hash, Opened, Resolved, TextFile};
@@ -25,7 +26,7 @@ const LINES: usize = 2000;
 /// What the notes under a page may take of the room for it.
 const NOTES: usize = 600;
 /// The largest file looked at for a picture.
-const LARGEST_PICTURE: u64 = 256 << 20;
+pub(super) const LARGEST_PICTURE: u64 = 256 << 20;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
@@ -158,9 +159,21 @@ impl ReadPlan {
         Ok(head)
     }
 
-    fn picture(&self, _opened: &mut Opened, _head: &[u8], _env: &Env) -> Result<Option<Output>, ToolError> {
-        let _ = (LARGEST_PICTURE, self.args.exact);
-        Ok(None)
+    fn picture(&self, opened: &mut Opened, head: &[u8], env: &Env) -> Result<Option<Output>, ToolError> {
+        let path = env.workspace.shown(&self.at.path);
+        let Some(kind) = media::sniff(head, &path) else { return Ok(None) };
+        let bytes = opened.read_all(&self.at.path, LARGEST_PICTURE).map_err(|e| env.path_error(&e))?;
+        let oversize = if self.args.exact == Some(true) { Oversize::Refuse } else { Oversize::ScaleDown };
+        let loaded = media::load(kind, &path, bytes, env.limits.image_bytes, oversize);
+        let loaded = loaded.map_err(|e| picture_error(&self.args.path, &e))?;
+        let mut words = loaded.image.describe();
+        for note in &loaded.notes {
+            let _ = write!(words, "; {note}");
+        }
+        let line = format!("{} {}x{}", self.title, loaded.image.width, loaded.image.height);
+        let for_model = vec![Part::text(words), Part::Image(loaded.image.clone())];
+        let for_person = Summary { line, detail: Detail::Image(loaded.image) };
+        Ok(Some(Output { outcome: Outcome::Done, for_model, for_person }))
     }
 
     fn page(&self, file: &TextFile, hash: Hash, env: &Env) -> Result<Output, ToolError> {
@@ -399,6 +412,10 @@ impl ReadPlan {
             ),
         }
     }
+}
+
+pub(super) fn picture_error(path: &str, error: &MediaError) -> ToolError {
+    ToolError::hint(format!("`{path}`: {error}"), error.hint())
 }
 
 fn past_end(first: usize, total: usize) -> ToolError {

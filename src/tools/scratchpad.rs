@@ -3,10 +3,12 @@
 use super::input::Shape;
 use super::output::size_of;
 use super::page::{GUTTER, ROW};
+use super::read_file::picture_error;
 use super::work::{blocking, consent_of};
 use super::write_file::{Content, WritePlan};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::{Outcome, Part, ToolSpec};
+use crate::media;
 use crate::permission::{Permit, Reach};
 use crate::session::{Entry, MAX_ENTRY, ScratchpadError, check_name};
 use crate::text::LineDiff;
@@ -284,7 +286,13 @@ impl PadPlan {
 
 /// A file as an entry: a picture stays one, anything else must be text.
 fn loaded(path: &str, bytes: std::sync::Arc<Vec<u8>>, env: &Env) -> Result<(Entry, String), ToolError> {
-    let _ = env;
+    if let Some(kind) = media::sniff(&bytes, path) {
+        let bytes = std::sync::Arc::unwrap_or_clone(bytes);
+        let loaded = media::load(kind, path, bytes, env.limits.image_bytes, media::Oversize::ScaleDown);
+        let image = loaded.map_err(|e| picture_error(path, &e))?.image;
+        let words = image.describe();
+        return Ok((Entry::Image(image), words));
+    }
     let file = TextFile::new(bytes)
         .map_err(|_| ToolError::new(format!("`{path}` is neither text nor a picture")))?;
     let text = file.text().into_owned();

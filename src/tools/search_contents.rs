@@ -97,6 +97,12 @@ impl Tool for SearchContents {
 }
 
 fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
+    if args.pattern.contains('\n') {
+        return Err(ToolError::hint(
+            "`pattern` holds a line break",
+            "matches never span lines; search for one of them",
+        ));
+    }
     let mut builder = RegexMatcherBuilder::new();
     builder.line_terminator(Some(b'\n')).crlf(false).unicode(true);
     builder.fixed_strings(args.literal == Some(true));
@@ -106,11 +112,7 @@ fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
         Case::Smart => drop(builder.case_smart(true)),
     }
     builder.build(&args.pattern).map_err(|e| {
-        let hint = if args.pattern.contains('\n') || e.to_string().contains("\\n") {
-            "matches never span lines; search for one of them"
-        } else {
-            "escape special characters with `\\`, or set literal"
-        };
+        let hint = "escape special characters with `\\`, or set literal";
         ToolError::hint(format!("`pattern` is not a regular expression: {e}"), hint)
     })
 }

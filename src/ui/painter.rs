@@ -187,7 +187,7 @@ impl Painter {
     }
 }
 
-fn row<'a>(buffer: &'a Buffer, y: u16) -> &'a [Cell] {
+fn row(buffer: &Buffer, y: u16) -> &[Cell] {
     let width = usize::from(buffer.area.width);
     let from = usize::from(y) * width;
     buffer.content.get(from..from + width).unwrap_or(&[])

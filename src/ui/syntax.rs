@@ -44,14 +44,14 @@ pub fn highlight(code: &str, language: &str, theme: &Theme) -> Vec<Line<'static>
 }
 
 fn span(style: syntect::highlighting::Style, text: &str, theme: &Theme) -> Span<'static> {
-    let mut out = Style::default();
     // The `ansi` theme writes palette numbers into the red channel, marked by an alpha of 0; an alpha of 1 means the
     // terminal's own colour.
-    out.fg = match style.foreground.a {
+    let fg = match style.foreground.a {
         0 => Some(Color::Indexed(style.foreground.r)),
         1 => None,
         _ => Some(Color::Rgb(style.foreground.r, style.foreground.g, style.foreground.b)),
     };
+    let mut out = Style { fg, ..Style::default() };
     if style.font_style.contains(FontStyle::BOLD) {
         out = out.add_modifier(Modifier::BOLD);
     }

@@ -1,3 +1,5 @@
+#![allow(clippy::single_range_in_vec_init, reason = "a range of bytes or lines is one thing")]
+
 use super::*;
 
 fn content(text: &str) -> (Arc<Vec<u8>>, Hash) {
@@ -57,10 +59,8 @@ fn what_was_saved_stands_after_it_is_restored_as_long_as_the_hash_does() {
     let json = serde_json::to_string(&ledger.snapshot()).unwrap();
     let back = Ledger::restore(&serde_json::from_str(&json).unwrap());
     assert_eq!(back.snapshot(), ledger.snapshot());
-    assert!(matches!(standing(&back, "a\nb\n", std::slice::from_ref(&(0..2))), Standing::Seen));
-    let Standing::Changed(change) = standing(&back, "a\nB\n", std::slice::from_ref(&(0..1))) else {
-        panic!()
-    };
+    assert!(matches!(standing(&back, "a\nb\n", &[0..2]), Standing::Seen));
+    let Standing::Changed(change) = standing(&back, "a\nB\n", &[0..1]) else { panic!() };
     assert!(change.old.is_none() && !change.intact);
 }
 

@@ -1,3 +1,5 @@
+#![allow(clippy::single_range_in_vec_init, reason = "a range of bytes or lines is one thing")]
+
 use super::*;
 use proptest::prelude::*;
 

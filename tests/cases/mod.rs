@@ -1,16 +1,30 @@
 //! One file per area; each test's name is a sentence.
+
+mod agent;
+mod agent_arguments;
+mod agent_context;
+mod agent_kill;
+mod agent_loop;
+mod agent_stop;
 mod cli;
 mod headless;
+mod image_read;
 mod mcp;
 mod process;
-mod session;
-
 mod provider_decode;
 mod provider_encode;
 mod provider_live;
-
 mod provider_offline;
 mod provider_replay;
+mod reference;
+mod session;
 mod shell;
+mod tool_command;
 mod tool_edit;
+mod tool_gate;
 mod tool_read;
+mod tool_scratchpad;
+mod tool_search;
+mod tool_write;
+mod workspace_paths;
+mod workspace_races;

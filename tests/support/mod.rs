@@ -7,4 +7,5 @@ pub mod mock_server;
 pub mod pty;
 pub mod require;
 pub mod schema;
+pub mod talk;
 pub mod tool_bench;

@@ -12,11 +12,13 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 pub struct Bench {
-    pub dir: tempfile::TempDir,
+    _dir: tempfile::TempDir,
     pub root: PathBuf,
     pub env: Arc<Env>,
     pub registry: Registry,
     pub cancel: CancellationToken,
+    /// The mode the policy judges by; whatever it asks is answered with yes.
+    pub mode: Mode,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -43,11 +45,12 @@ impl Bench {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         Bench {
-            dir,
+            _dir: dir,
             root,
             env: Arc::new(env),
             registry: Registry::native(),
             cancel: CancellationToken::new(),
+            mode: Mode::Unrestricted,
             runtime,
         }
     }
@@ -106,8 +109,7 @@ impl Bench {
     ) -> Result<Output, String> {
         let mut plan =
             self.registry.plan(tool, &Input::Object(input), &self.env).map_err(|e| e.for_model())?;
-        let policy =
-            Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), self.env.workspace.roots().to_vec());
+        let policy = Policy::new(ModeCell::new(self.mode), Vec::new(), self.env.workspace.roots().to_vec());
         let (permit, sight) = match policy.decide(&CallId::new("c"), tool, plan.reach()) {
             Decision::Allow(permit) => (permit, Sight::Everywhere),
             Decision::Ask(question) => (question.allow(), Sight::InsideOnly),
@@ -117,10 +119,6 @@ impl Bench {
         between(&self.root);
         let ctx = RunCtx { env: self.env.clone(), cancel: self.cancel.clone(), progress: Progress::silent() };
         Ok(plan.run(permit, ctx).await)
-    }
-
-    pub fn runtime(&self) -> &tokio::runtime::Runtime {
-        &self.runtime
     }
 
     pub fn pad(&self, name: &str) -> String {

@@ -68,7 +68,9 @@ pub struct Live {
     state: String,
     last_input: Option<Instant>,
     stopping: bool,
+    /// Text of the answer stands above, and a call since the last text.
     spoke: bool,
+    worked: bool,
 }
 
 impl Live {
@@ -91,6 +93,7 @@ impl Live {
             last_input: None,
             stopping: false,
             spoke: false,
+            worked: false,
         }
     }
 
@@ -118,7 +121,9 @@ impl Live {
             Event::Text(text) => {
                 let mut lines = self.end_thinking(now);
                 self.state = "answering".into();
-                self.spoke = true;
+                if !std::mem::replace(&mut self.spoke, true) && std::mem::take(&mut self.worked) {
+                    lines.push(Line::default());
+                }
                 lines.extend(self.stream.push(&text, &self.theme, self.columns));
                 lines
             }
@@ -169,12 +174,13 @@ impl Live {
             }
             Event::CallEnded { id, outcome, summary, .. } => {
                 self.calls.retain(|c| c.id != id);
+                self.worked = true;
                 self.coming = None;
                 let mut lines = self.end_text();
                 lines.extend(cell::call(outcome, &summary, &self.theme, self.facts.fold));
                 lines
             }
-            Event::Question(question) => self.ask(Asked::Call(question)),
+            Event::Question(question) => self.ask(Asked::Call(Box::new(question))),
             Event::LoopQuestion(question) => self.ask(Asked::Loop(question)),
             Event::Retrying { attempt, of, wait, error } => {
                 self.state = format!("retry {attempt}/{of} in {:.0} s", wait.as_secs_f64().ceil());
@@ -300,10 +306,8 @@ impl Live {
         match (key.code, ctrl) {
             (KeyCode::Enter, _) if key.modifiers.contains(KeyModifiers::ALT) => composer.insert("\n"),
             (KeyCode::Char('j'), true) => composer.insert("\n"),
-            (KeyCode::Enter, _) => {
-                if !composer.is_empty() && self.queued.is_none() {
-                    self.queued = Some(composer.take());
-                }
+            (KeyCode::Enter, _) if !composer.is_empty() && self.queued.is_none() => {
+                self.queued = Some(composer.take());
             }
             (KeyCode::Up, _) => {
                 if let Some(text) = self.queued.take().or_else(|| self.recall.take()) {

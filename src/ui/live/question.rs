@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 pub(super) const QUIET: Duration = Duration::from_millis(500);
 
 pub(super) enum Asked {
-    Call(Question),
+    Call(Box<Question>),
     Loop(LoopQuestion),
 }
 

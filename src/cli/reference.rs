@@ -1,0 +1,127 @@
+//! The reference pages of the guide, made from the tables in the code. A test compares them with what is in `docs/`.
+
+use super::{args::Args, commands};
+use crate::config::{KEYS, Trust};
+use crate::permission::Mode;
+use crate::provider::{CATALOG_DATE, KeyNeed, Preset, grammar};
+use crate::repl::COMMANDS;
+use crate::tools::Registry;
+use clap::CommandFactory;
+use std::fmt::Write;
+
+const MADE: &str = "<!-- Made from the code by `PLACET_UPDATE=1 cargo test reference`; do not edit. -->\n\n";
+
+/// Each page: its path below `docs/reference/`, and its text.
+pub fn pages() -> Vec<(&'static str, String)> {
+    vec![
+        ("command-line.md", command_line()),
+        ("commands.md", slash_commands()),
+        ("configuration.md", configuration()),
+        ("modes.md", modes()),
+        ("offline.md", offline()),
+        ("providers.md", providers()),
+        ("tools.md", tools()),
+        ("stream-json.schema.json", schema()),
+    ]
+}
+
+fn page(title: &str) -> String {
+    format!("# {title}\n\n{MADE}")
+}
+
+fn command_line() -> String {
+    let mut out = page("Command line");
+    let mut root = Args::command().term_width(100);
+    root.build();
+    help(&mut out, &mut root, "placet");
+    out
+}
+
+fn help(out: &mut String, command: &mut clap::Command, name: &str) {
+    let text = command.clone().bin_name(name).render_help().to_string();
+    let trimmed: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let _ = write!(out, "## `{name}`\n\n```text\n{}\n```\n\n", trimmed.join("\n").trim_end());
+    for sub in command.get_subcommands_mut() {
+        let full = format!("{name} {}", sub.get_name());
+        help(out, sub, &full);
+    }
+}
+
+fn slash_commands() -> String {
+    let mut out = page("Commands of the shell");
+    out.push_str("| command | what it does |\n|---|---|\n");
+    for row in COMMANDS {
+        let typed = format!("/{} {}", row.name, row.arguments);
+        let _ = writeln!(out, "| `{}` | {} |", typed.trim(), row.help);
+    }
+    out
+}
+
+fn configuration() -> String {
+    let mut out = page("Configuration keys");
+    out.push_str("| key | value | default | an untrusted project | meaning |\n|---|---|---|---|---|\n");
+    for key in KEYS {
+        let trust = match key.trust {
+            Trust::Harmless => "may set it",
+            Trust::Tightens => "may make it stricter",
+            Trust::Needed => "may not",
+        };
+        let default = if key.default.is_empty() { "".into() } else { format!("`{}`", key.default) };
+        let kind = key.kind.describe();
+        let _ = writeln!(out, "| `{}` | {kind} | {default} | {trust} | {} |", key.name, key.help);
+    }
+    let _ =
+        write!(out, "\nThe file that `placet config init` writes:\n\n```toml\n{}```\n", commands::template());
+    out
+}
+
+fn modes() -> String {
+    let mut out = page("Modes");
+    out.push_str("| prompt | name | meaning |\n|---|---|---|\n");
+    for mode in Mode::ALL {
+        let _ = writeln!(out, "| `[{}]` | {mode} | {} |", mode.letter(), mode.meaning());
+    }
+    out
+}
+
+fn offline() -> String {
+    let mut out = page("Requests the offline provider understands");
+    out.push_str("| request | for example |\n|---|---|\n");
+    for row in grammar() {
+        let _ = writeln!(out, "| `{}` | `{}` |", row.pattern, row.example.replace('|', "\\|"));
+    }
+    out
+}
+
+fn providers() -> String {
+    let mut out = page("Built-in providers");
+    out.push_str("| name | address | key | model where none is named |\n|---|---|---|---|\n");
+    for preset in Preset::all() {
+        let need = if preset.key == KeyNeed::Required { "" } else { " (if it wants one)" };
+        let model = preset.default_model.map_or("name one".to_string(), |m| format!("`{m}`"));
+        let _ = writeln!(
+            out,
+            "| `{}` | `{}` | `{}`{need} | {model} |",
+            preset.name, preset.base_url, preset.key_variable
+        );
+    }
+    let _ = write!(
+        out,
+        "\nWhat is known of models (windows, longest answers) was last compared in {CATALOG_DATE}; `context_window`,\n`max_output_tokens` and `vision` in the configuration overrule it.\n"
+    );
+    out
+}
+
+fn tools() -> String {
+    let mut out = page("Tools");
+    for spec in Registry::native().specs() {
+        let schema = serde_json::to_string_pretty(&spec.schema).unwrap_or_default();
+        let _ =
+            write!(out, "## `{}`\n\n{}\n\n```json\n{schema}\n```\n\n", spec.name, spec.description.trim());
+    }
+    out
+}
+
+fn schema() -> String {
+    serde_json::to_string_pretty(&crate::serve::schema()).unwrap_or_default() + "\n"
+}

@@ -1,0 +1,87 @@
+//! Decoding within limits.
+
+use super::{Kind, MediaError, jpeg};
+use image::codecs::gif::GifDecoder;
+use image::{AnimationDecoder, DynamicImage, ImageDecoder, ImageReader, Limits};
+use std::io::Cursor;
+
+/// Memory one picture may take while it is decoded, and its longest side.
+const MOST_BYTES: u64 = 400 << 20;
+const MOST_SIDE: u32 = 65_535;
+/// Pixels of all frames of an animation that are looked at.
+const FRAME_PIXELS: u64 = 200_000_000;
+
+/// A picture as pixels, turned the way it is meant to be seen.
+pub(super) struct Decoded {
+    pub(super) image: DynamicImage,
+    /// Size as stored, before turning.
+    pub(super) stored: (u32, u32),
+}
+
+/// Decodes all of `bytes`, which are of `kind`.
+pub(super) fn decode(kind: Kind, bytes: &[u8]) -> Result<Decoded, MediaError> {
+    let broken = |reason: String| MediaError::Broken { kind, reason };
+    let Some(format) = kind.format() else { return Err(MediaError::Unsupported(kind)) };
+    if kind == Kind::Jpeg && !jpeg::is_complete(bytes) {
+        return Err(broken("its data ends before the picture does".into()));
+    }
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+    reader.limits(limits());
+    let failed = |e: image::ImageError| match e {
+        image::ImageError::Limits(_) => huge(kind, bytes),
+        other => broken(other.to_string()),
+    };
+    let mut decoder = reader.into_decoder().map_err(failed)?;
+    let (width, height) = decoder.dimensions();
+    if decoder.total_bytes() > MOST_BYTES || width > MOST_SIDE || height > MOST_SIDE {
+        return Err(MediaError::Huge { width, height, most: MOST_BYTES >> 20 });
+    }
+    let orientation = decoder.orientation().ok();
+    let mut image = DynamicImage::from_decoder(decoder).map_err(failed)?;
+    if kind == Kind::Gif {
+        frames(bytes, usize::MAX).map_err(broken)?;
+    }
+    if let Some(orientation) = orientation {
+        image.apply_orientation(orientation);
+    }
+    Ok(Decoded { image, stored: (width, height) })
+}
+
+/// True for a GIF of more than one frame.
+pub(super) fn is_animated(bytes: &[u8]) -> bool {
+    frames(bytes, 2).is_ok_and(|count| count > 1)
+}
+
+/// Decodes up to `most` frames of a GIF and counts them.
+fn frames(bytes: &[u8], most: usize) -> Result<usize, String> {
+    let mut decoder = GifDecoder::new(Cursor::new(bytes)).map_err(|e| e.to_string())?;
+    decoder.set_limits(limits()).map_err(|e| e.to_string())?;
+    let (mut count, mut pixels) = (0, 0);
+    for frame in decoder.into_frames().take(most) {
+        let frame = frame.map_err(|e| e.to_string())?;
+        count += 1;
+        pixels += u64::from(frame.buffer().width()) * u64::from(frame.buffer().height());
+        if pixels > FRAME_PIXELS {
+            break;
+        }
+    }
+    Ok(count)
+}
+
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(MOST_SIDE);
+    limits.max_image_height = Some(MOST_SIDE);
+    limits.max_alloc = Some(MOST_BYTES);
+    limits
+}
+
+/// The size a header claims, for the error.
+fn huge(kind: Kind, bytes: &[u8]) -> MediaError {
+    let mut reader = kind.format().map(|format| ImageReader::with_format(Cursor::new(bytes), format));
+    if let Some(reader) = &mut reader {
+        reader.no_limits();
+    }
+    let (width, height) = reader.and_then(|r| r.into_dimensions().ok()).unwrap_or_default();
+    MediaError::Huge { width, height, most: MOST_BYTES >> 20 }
+}

@@ -1,0 +1,41 @@
+//! Why a picture is not used.
+
+use super::Kind;
+use thiserror::Error;
+
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum MediaError {
+    #[error("it begins like a {kind} picture but cannot be decoded: {reason}")]
+    Broken { kind: Kind, reason: String },
+    #[error("the picture is {width}x{height}: decoding it would take more memory than the {most} MB allowed")]
+    Huge { width: u32, height: u32, most: u64 },
+    #[error("{0} pictures are not supported")]
+    Unsupported(Kind),
+    #[error("the picture has {bytes} bytes, more than the {most} that can be sent")]
+    Oversize { bytes: usize, most: usize },
+    #[error("the picture could not be written as {0}: {1}")]
+    Encode(&'static str, String),
+}
+
+impl MediaError {
+    /// What to do instead.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            MediaError::Unsupported(Kind::Jxl) => {
+                "convert it with run_command: `djxl FILE out.png`, or `magick FILE out.png`"
+            }
+            MediaError::Unsupported(Kind::Heic) => {
+                "convert it with run_command: `heif-convert FILE out.png`, or `magick FILE out.png`"
+            }
+            MediaError::Unsupported(_) => {
+                "convert it with run_command: `avifdec FILE out.png`, or `magick FILE out.png`"
+            }
+            MediaError::Oversize { .. } => "leave out `exact` to have it scaled down",
+            MediaError::Broken { .. } => "the file is cut off or damaged; it was not sent",
+            MediaError::Huge { .. } => {
+                "scale it down with run_command: `magick FILE -resize 4000x4000 out.png`"
+            }
+            MediaError::Encode(..) => "try another format",
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Is a JPEG all there? The decoder fills what is missing with grey and says nothing.
+
+/// True when the picture's data goes on to its end marker. Walks the segments (ITU T.81, B.1.1), so that a
+/// thumbnail's own end inside a segment is not taken for it.
+pub(super) fn is_complete(bytes: &[u8]) -> bool {
+    let mut at = 2;
+    while let Some(marker) = next_marker(bytes, &mut at) {
+        match marker {
+            0xD9 => return true,
+            // Markers without a length.
+            0x01 | 0xD0..=0xD8 => {}
+            _ => {
+                let Some([high, low]) = bytes.get(at..at + 2) else { return false };
+                at += usize::from(u16::from_be_bytes([*high, *low]));
+                // After a start of scan the data itself: it has no marker but restarts.
+            }
+        }
+    }
+    false
+}
+
+/// Moves on to the next marker, past data and stuffed bytes.
+fn next_marker(bytes: &[u8], at: &mut usize) -> Option<u8> {
+    loop {
+        let found = memchr::memchr(0xFF, bytes.get(*at..)?)?;
+        *at += found + 1;
+        while bytes.get(*at) == Some(&0xFF) {
+            *at += 1;
+        }
+        let marker = *bytes.get(*at)?;
+        *at += 1;
+        if marker != 0 {
+            return Some(marker);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! From a file's bytes to a picture that can be sent.
+
+use super::decode::decode;
+use super::fit::{Target, encode, shrink};
+use super::tone::eight_bit;
+use super::{Kind, MediaError};
+use crate::conversation::Image;
+use std::sync::Arc;
+
+/// What to do with a picture of too many bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Oversize {
+    ScaleDown,
+    Refuse,
+}
+
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    pub image: Image,
+    /// What was done to it: converted from what, scaled from what to what.
+    pub notes: Vec<String>,
+}
+
+/// Decodes a picture of `kind` and gives it as it can be sent: png, jpeg, gif, webp and bmp with their own bytes,
+/// anything else as PNG, at most `max_bytes`.
+pub fn load(
+    kind: Kind,
+    name: &str,
+    bytes: Vec<u8>,
+    max_bytes: usize,
+    oversize: Oversize,
+) -> Result<Loaded, MediaError> {
+    let decoded = decode(kind, &bytes)?;
+    let (width, height) = decoded.stored;
+    if let Some(media_type) = kind.media_type()
+        && bytes.len() <= max_bytes
+    {
+        let image = Image::new(media_type, width, height, name, Arc::from(bytes));
+        return Ok(Loaded { image, notes: Vec::new() });
+    }
+    let before = bytes.len();
+    if kind.media_type().is_some() && oversize == Oversize::Refuse {
+        return Err(MediaError::Oversize { bytes: before, most: max_bytes });
+    }
+    let pixels = eight_bit(decoded.image);
+    let mut notes = Vec::new();
+    if kind.media_type().is_none() {
+        let whole = encode(&pixels, Target::Png)?;
+        notes.push(format!("converted from {kind} to PNG"));
+        if whole.bytes.len() <= max_bytes {
+            return Ok(Loaded { image: whole.into_image(name), notes });
+        }
+        if oversize == Oversize::Refuse {
+            return Err(MediaError::Oversize { bytes: whole.bytes.len(), most: max_bytes });
+        }
+    }
+    let target = if kind == Kind::Jpeg { Target::Jpeg } else { Target::Png };
+    let image = shrink(&pixels, target, max_bytes, u32::MAX)?.into_image(name);
+    let (w, h, after) = (image.width, image.height, image.bytes.len());
+    notes.push(format!("scaled down from {width}x{height} ({before} bytes) to {w}x{h} ({after} bytes)"));
+    if kind == Kind::Gif {
+        notes.push("the first frame only".into());
+    }
+    Ok(Loaded { image, notes })
+}

@@ -1,0 +1,79 @@
+//! The reference pages are made from the code; these tests say when they are stale. `PLACET_UPDATE=1` writes them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
+}
+
+#[test]
+fn the_reference_pages_are_what_the_code_says() {
+    let dir = docs().join("reference");
+    for (name, text) in placet::cli::reference::pages() {
+        let path = dir.join(name);
+        if std::env::var_os("PLACET_UPDATE").is_some() {
+            fs::create_dir_all(&dir).unwrap();
+            fs::write(&path, &text).unwrap();
+        }
+        let there = fs::read_to_string(&path).unwrap_or_default();
+        assert!(there == text, "docs/reference/{name} is stale: run PLACET_UPDATE=1 cargo test reference");
+    }
+}
+
+#[test]
+fn the_guide_lists_every_page_and_every_link_leads_somewhere() {
+    let mut pages = Vec::new();
+    walk(&docs(), &mut pages);
+    let summary = fs::read_to_string(docs().join("SUMMARY.md")).unwrap();
+    let mut wrong = Vec::new();
+    for page in &pages {
+        let relative = page.strip_prefix(docs()).unwrap().to_string_lossy().into_owned();
+        if page.extension().is_some_and(|e| e == "md")
+            && relative != "SUMMARY.md"
+            && !summary.contains(&format!("({relative})"))
+        {
+            wrong.push(format!("{relative} is not in SUMMARY.md"));
+        }
+        if page.extension().is_none_or(|e| e != "md") {
+            continue;
+        }
+        let text = fs::read_to_string(page).unwrap();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap_or("");
+            let outside = target.contains("://") || target.starts_with("mailto:") || target.contains(' ');
+            if !outside && !file.is_empty() && !page.parent().unwrap().join(file).exists() {
+                wrong.push(format!("{relative}: {target} leads nowhere"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_tool_command_and_exit_code_has_its_words_in_the_guide() {
+    let mut pages = Vec::new();
+    walk(&docs(), &mut pages);
+    let guide: String = pages
+        .iter()
+        .filter(|p| !p.starts_with(docs().join("reference")))
+        .filter_map(|p| fs::read_to_string(p).ok())
+        .collect();
+    for spec in placet::tools::Registry::native().specs() {
+        assert!(guide.contains(&format!("# {}", spec.name)), "no page for {}", spec.name);
+    }
+    for row in placet::repl::COMMANDS {
+        assert!(guide.contains(&format!("/{}", row.name)), "/{} is not in the guide", row.name);
+    }
+}
+
+fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            walk(&path, out);
+        } else {
+            out.push(path);
+        }
+    }
+}

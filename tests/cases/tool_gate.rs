@@ -1,0 +1,120 @@
+//! Every tool between the registry and the policy: names, arguments, reach, consent, size of the words.
+
+use crate::support::tool_bench::Bench;
+use placet::conversation::Input;
+use placet::permission::{Mode, Place, Reach};
+use placet::tools::{Detail, Sight, Touches};
+use serde_json::json;
+
+#[test]
+fn the_words_and_schemas_of_all_tools_stay_small() {
+    let specs = Bench::new().registry.specs();
+    let names: Vec<&str> = specs.iter().map(|s| s.name.as_str()).collect();
+    let all = [
+        "read_file",
+        "edit_file",
+        "write_file",
+        "list_directory",
+        "find_files",
+        "search_contents",
+        "run_command",
+        "scratchpad",
+    ];
+    assert_eq!(names, all);
+    let request: Vec<_> = specs
+        .iter()
+        .map(|s| json!({"name": s.name, "description": s.description, "input_schema": s.schema}))
+        .collect();
+    let size = serde_json::to_string(&request).unwrap().len();
+    assert!(size <= 9000, "{size}");
+    for spec in &specs {
+        assert_eq!(spec.schema["type"], "object", "{}", spec.name);
+        assert!(!spec.schema.to_string().contains("$ref"), "{}", spec.name);
+    }
+}
+
+#[test]
+fn unknown_tools_and_malformed_arguments_teach() {
+    let bench = Bench::new();
+    let plan = |tool: &str, raw: &str| {
+        bench.registry.plan(tool, &Input::parse(raw), &bench.env).err().unwrap().for_model()
+    };
+    assert!(plan("readfile", "{}").starts_with(
+        "error: there is no tool `readfile`; did you mean `read_file`?\nhint: the tools are read_file, "
+    ));
+    assert!(
+        plan("read_file", "{\"path\":").contains("not valid JSON")
+            && plan("read_file", "{\"path\":").contains("nothing was run")
+    );
+    assert!(plan("read_file", "[]").contains("not a JSON object"));
+    assert!(plan("read_file", "").contains("`path` is missing: it must be a string"));
+    assert!(
+        plan("run_command", "{\"command\":\"ls\",\"timeout\":3}")
+            .contains("no parameter `timeout`; did you mean `timeout_ms`?")
+    );
+    assert!(plan("scratchpad", "{\"action\":\"burn\"}").contains("`action` must be one of \"write\", "));
+}
+
+#[test]
+fn reach_names_the_real_file_and_its_place() {
+    let bench = Bench::new();
+    bench.write("d/f", "x\n");
+    std::os::unix::fs::symlink("d/f", bench.path("l")).unwrap();
+    let reach = |tool: &str, input: serde_json::Value| {
+        bench.registry.plan(tool, &Input::Object(input), &bench.env).unwrap().reach()
+    };
+    let read = |name: &str, place| vec![Reach::Read { path: bench.path(name), place }];
+    let write = |name: &str, place| vec![Reach::Write { path: bench.path(name), place }];
+    assert_eq!(reach("read_file", json!({"path": "l"})), read("d/f", Place::Inside));
+    assert_eq!(
+        reach("edit_file", json!({"path": "l", "old_string": "x", "new_string": ""})),
+        write("d/f", Place::Inside)
+    );
+    assert_eq!(
+        reach("write_file", json!({"path": ".git/config", "content": ""})),
+        write(".git/config", Place::Protected)
+    );
+    assert_eq!(reach("scratchpad", json!({"action": "list"})), [Reach::Session]);
+    let run = Reach::Run { command: "ls".into(), cwd: bench.root.clone() };
+    assert_eq!(reach("run_command", json!({"command": "ls"})), [run]);
+}
+
+#[test]
+fn before_consent_nothing_outside_is_looked_at() {
+    let mut bench = Bench::new();
+    bench.mode = Mode::Ask;
+    let secret = bench.outside("secret");
+    std::fs::write(&secret, "the secret\n").unwrap();
+    let path = secret.to_str().unwrap();
+    for (tool, input) in [
+        ("read_file", json!({"path": path})),
+        ("edit_file", json!({"path": path, "old_string": "guess", "new_string": "x"})),
+        ("search_contents", json!({"path": path, "pattern": "secret"})),
+        ("list_directory", json!({"path": bench.outside("").to_str().unwrap()})),
+    ] {
+        let mut plan = bench.registry.plan(tool, &Input::Object(input), &bench.env).unwrap();
+        let preview = plan.prepare(&bench.env, Sight::InsideOnly).unwrap();
+        let shown = match preview.detail {
+            Detail::Text(text) | Detail::Diff(text) => text,
+            _ => String::new(),
+        };
+        assert!(!shown.contains("secret"), "{tool}: {shown}");
+    }
+    // With consent the same calls go through.
+    assert!(bench.call("read_file", json!({"path": path})).done().contains("the secret"));
+    bench.call("edit_file", json!({"path": path, "old_string": "the", "new_string": "a"})).done();
+    assert_eq!(std::fs::read_to_string(&secret).unwrap(), "a secret\n");
+}
+
+#[test]
+fn calls_that_share_a_path_are_ordered_and_commands_with_every_write() {
+    let bench = Bench::new();
+    let touches = |tool: &str, input: serde_json::Value| bench.registry.touches(tool, &Input::Object(input));
+    let read = touches("read_file", json!({"path": "a"}));
+    let edit = touches("edit_file", json!({"path": "a", "old_string": "x", "new_string": "y"}));
+    let other = touches("write_file", json!({"path": "b", "content": ""}));
+    let run = touches("run_command", json!({"command": "ls"}));
+    assert!(edit.conflicts(&read) && read.conflicts(&edit) && !edit.conflicts(&other));
+    assert!(run.conflicts(&edit) && edit.conflicts(&run) && !run.conflicts(&read));
+    assert_eq!(bench.registry.touches("nonsense", &Input::parse("{}")), Touches::default());
+}

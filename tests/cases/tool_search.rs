@@ -1,0 +1,167 @@
+//! list_directory, find_files and search_contents.
+
+use crate::support::tool_bench::Bench;
+use serde_json::json;
+
+fn tree() -> Bench {
+    let bench = Bench::new();
+    bench.write("src/main.rs", "fn main() {\n    let todo = 1; // TODO later\n}\n");
+    bench.write("src/deep/lib.rs", "//! TODO first\npub fn a() {}\n");
+    bench.write("README.md", "# Read me\r\nno todo\r\n");
+    bench.write("target/out.rs", "TODO never\n");
+    bench.write(".gitignore", "/target\n*.log\n!keep.log\n");
+    bench.write("a.log", "TODO\n");
+    bench.write("keep.log", "kept\n");
+    bench.write(".github/ci.yml", "# TODO ci\n");
+    bench.write("data.bin", b"TODO\0\0");
+    std::os::unix::fs::symlink("/etc", bench.path("etc")).unwrap();
+    bench
+}
+
+#[test]
+fn a_directory_is_listed_and_what_is_left_out_is_counted() {
+    let bench = tree();
+    let body = bench.call("list_directory", json!({})).done();
+    let want = format!(
+        "{}/\nREADME.md  20 B\ndata.bin  6 B\netc -> /etc\nkeep.log  5 B\nsrc/\n[2 ignored, 2 dotted entries not shown]\n",
+        bench.root.display()
+    );
+    assert_eq!(body, want);
+    let body = bench.call("list_directory", json!({"path": "src", "depth": 3})).done();
+    assert_eq!(body, format!("{}/src/\ndeep/\n  lib.rs  29 B\nmain.rs  46 B\n", bench.root.display()));
+    let body = bench.call("list_directory", json!({"hidden": true})).done();
+    assert!(
+        body.contains(".github/\n.gitignore  ") && body.contains("[2 ignored entries not shown]"),
+        "{body}"
+    );
+    assert!(
+        bench.call("list_directory", json!({"path": "README.md"})).failed().contains("is not a directory")
+    );
+    assert!(bench.call("list_directory", json!({"path": "sc"})).failed().contains("did you mean"));
+}
+
+#[test]
+fn files_are_found_by_glob_in_a_stable_order() {
+    let bench = tree();
+    let find = |pattern: &str| bench.call("find_files", json!({"pattern": pattern})).done();
+    assert_eq!(
+        find("*.rs"),
+        "src/deep/lib.rs\nsrc/main.rs\n[2 matches; 2 ignored, 2 dotted entries not looked at]"
+    );
+    assert!(find("src/*.rs").starts_with("src/main.rs\n[1 match;"));
+    assert!(find("**/lib.rs").starts_with("src/deep/lib.rs\n[1 match;"));
+    assert!(find("*.{md,log}").starts_with("README.md\nkeep.log\n["));
+    assert!(find(".github/*.yml").starts_with(".github/ci.yml\n["));
+    assert!(find("de*/").starts_with("src/deep/\n[1 match"));
+    assert!(find("nothing").starts_with("[no files match;"));
+    assert!(find("passwd").starts_with("[no files match"), "links are not followed");
+    let body = bench.call("find_files", json!({"pattern": "*.rs", "limit": 1})).done();
+    assert!(body.starts_with("src/deep/lib.rs\n[1 of 2 files: narrow"), "{body}");
+    let body = bench.call("find_files", json!({"pattern": "*", "path": "target"})).done();
+    assert!(body.starts_with("target/out.rs\n"), "{body}");
+    for bad in ["/etc/*", "../*", "", "a[", "~/x"] {
+        bench.call("find_files", json!({"pattern": bad})).failed();
+    }
+}
+
+#[test]
+fn contents_are_searched_and_shown_lines_count_as_read() {
+    let bench = tree();
+    let search = |input: serde_json::Value| bench.call("search_contents", input).done();
+    assert_eq!(
+        search(json!({"pattern": "TODO"})),
+        "src/deep/lib.rs\n1│//! TODO first\nsrc/main.rs\n2│    let todo = 1; // TODO later\n\
+         [2 matching lines in 2 files; 1 binary file not searched; 2 ignored, 2 dotted entries not looked at]"
+    );
+    bench
+        .call(
+            "edit_file",
+            json!({"path": "src/main.rs", "old_string": "// TODO later", "new_string": "// done"}),
+        )
+        .done();
+    let error = bench
+        .call("edit_file", json!({"path": "src/deep/lib.rs", "old_string": "pub fn a", "new_string": "fn a"}))
+        .failed();
+    assert!(error.contains("only lines 1 were"), "{error}");
+    assert!(
+        search(json!({"pattern": "todo", "case": "insensitive", "path": "README.md"}))
+            .starts_with("README.md\n2│no todo\n[1 matching line in 1 file")
+    );
+    let body = search(json!({"pattern": "fn a", "context": 1, "glob": "*.rs"}));
+    assert!(body.starts_with("src/deep/lib.rs\n1┊//! TODO first\n2│pub fn a() {}\n["), "{body}");
+    assert!(
+        search(json!({"pattern": "fn", "files_only": true}))
+            .starts_with("src/deep/lib.rs\nsrc/main.rs\n[2 files with a match")
+    );
+    assert!(search(json!({"pattern": "a() {}", "literal": true})).contains("2│pub fn a() {}"));
+    assert!(search(json!({"pattern": "zzz"})).starts_with("[no matches;"));
+    assert!(
+        bench
+            .call("search_contents", json!({"pattern": "a("}))
+            .failed()
+            .contains("is not a regular expression")
+    );
+    assert!(bench.call("search_contents", json!({"pattern": "a\nb"})).failed().contains("never span lines"));
+}
+
+#[test]
+fn a_long_line_is_cut_around_its_match() {
+    let bench = Bench::new();
+    bench.write("min.js", format!("{}NEEDLE{}\n", "é".repeat(40_000), "y".repeat(5_000_000)));
+    let body = bench.call("search_contents", json!({"pattern": "NEEDLE"})).done();
+    assert!(body.len() < 700 && body.contains("éNEEDLEyyy") && body.contains("[... 79900 bytes]"), "{body}");
+    assert!(
+        bench
+            .call("edit_file", json!({"path": "min.js", "old_string": "NEEDLE", "new_string": "x"}))
+            .failed()
+            .contains("not shown")
+    );
+}
+
+#[test]
+fn many_matches_are_cut_and_counted() {
+    let bench = Bench::new();
+    for file in 0..30 {
+        bench.write(&format!("f{file:02}"), "match this line, it is not short at all, really\n".repeat(100));
+    }
+    let body = bench.call("search_contents", json!({"pattern": "match"})).done();
+    assert!(
+        body.contains("[200 of 3000 matching lines in 30 files: narrow the search"),
+        "{}",
+        &body[body.len() - 300..]
+    );
+    let body = bench.call("search_contents", json!({"pattern": "match", "limit": 5000})).done();
+    assert!(body.len() <= 30_000 && body.contains(" of 3000 matching lines"));
+    bench.call("search_contents", json!({"pattern": "match", "limit": 5000, "scratchpad": "all"})).done();
+    assert_eq!(bench.pad("all").lines().count(), 3031);
+}
+
+#[test]
+fn what_a_rule_hides_is_found_by_no_tool() {
+    let bench = tree();
+    bench.write("src/.env", "SECRET=TODO\n");
+    bench.write("secrets/key.pem", "TODO\n");
+    bench.env.workspace.set_hidden(&["**/.env".into(), "secrets".into()]).unwrap();
+    std::os::unix::fs::symlink("src/.env", bench.path("innocent")).unwrap();
+    std::os::unix::fs::symlink("secrets", bench.path("also")).unwrap();
+    for path in ["src/.env", "./src/../src/.env", "innocent", "secrets/key.pem", "also/key.pem"] {
+        for (tool, input) in [
+            ("read_file", json!({"path": path})),
+            ("edit_file", json!({"path": path, "old_string": "TODO", "new_string": "x", "force": true})),
+            ("write_file", json!({"path": path, "content": "x", "force": true})),
+            ("search_contents", json!({"path": path, "pattern": "TODO"})),
+            ("scratchpad", json!({"action": "load", "name": "p", "path": path})),
+        ] {
+            let error = bench.call(tool, input).failed();
+            assert!(error.contains("hidden from all tools"), "{tool} {path}: {error}");
+            assert!(!error.contains("SECRET"));
+        }
+    }
+    let body = bench.call("search_contents", json!({"pattern": "TODO"})).done();
+    assert!(!body.contains("key.pem") && body.contains("2 hidden by a rule"), "{body}");
+    let body = bench.call("list_directory", json!({"hidden": true, "depth": 2})).done();
+    // A link is named with what it says; what it leads to is not.
+    assert!(!body.contains("  .env") && !body.contains("secrets/") && !body.contains("key.pem"), "{body}");
+    assert!(bench.call("find_files", json!({"pattern": ".env"})).done().starts_with("[no files match"));
+    assert_eq!(bench.text("src/.env"), "SECRET=TODO\n");
+}
