@@ -120,7 +120,7 @@ impl Shared {
         self.tell(Event::CallPlanned {
             id: call.id.clone(),
             name: call.name.clone(),
-            title: planned.title(),
+            title: cut(planned.title(), 500),
         });
         match self.decide(&call, planned.as_ref()) {
             Decision::Deny(denial) => Err(Refusal::Denied(denial)),
@@ -215,6 +215,8 @@ impl Shared {
                 format!("{}: stopped", call.name),
             ),
         };
+        // Errors quote what was asked for, which may be of any length.
+        let (text, line) = (cut(text, 8_000), cut(line, 500));
         self.end(
             call,
             Output { outcome, for_model: vec![Part::text(text)], for_person: Summary::line(line) },
@@ -235,6 +237,16 @@ impl Shared {
     fn tell(&self, event: Event) {
         drop(self.events.send(event));
     }
+}
+
+/// At most `bytes` of `text`, and how much is missing.
+fn cut(mut text: String, bytes: usize) -> String {
+    let whole = text.len();
+    if whole > bytes {
+        text.truncate(text.floor_char_boundary(bytes));
+        text.push_str(&format!("[... {} more bytes]", whole - text.len()));
+    }
+    text
 }
 
 fn nobody(ask: &Ask) -> Denial {

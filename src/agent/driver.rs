@@ -5,6 +5,7 @@ use super::context::{Built, Context};
 use super::ending::Ending;
 use super::event::{Event, LoopQuestion};
 use super::instructions::Instructions;
+use super::standing::{mode_in, mode_words};
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
 use crate::conversation::{Answer, CallResult, Message, Outcome, Part, Transcript, Usage};
 use crate::permission::{Mode, Policy};
@@ -473,15 +474,6 @@ impl Run<'_> {
         // A face that has gone away is no reason to stop: the turn is still saved.
         drop(self.events.send(event));
     }
-}
-
-fn mode_words(mode: Mode) -> String {
-    format!("[placet: the mode is {mode}: {}]", mode.meaning())
-}
-
-/// The mode that `text` told, if it is such a note.
-fn mode_in(text: &str) -> Option<Mode> {
-    text.starts_with("[placet: the mode is ").then(|| Mode::ALL.into_iter().find(|m| mode_words(*m) == text))?
 }
 
 /// The texts of a message that did not come from the model, the last first.

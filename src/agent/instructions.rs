@@ -1,17 +1,13 @@
 //! AGENTS.md: what projects tell agents. Found from the root of the workspace down to the directory placet works in,
 //! read again when it changes, and shown with its source.
 
+use super::standing::{AGAIN, FIRST, GONE, instructions_in};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// All files together; what is beyond is cut, and the cut is said.
 pub const MAX_BYTES: usize = 32 * 1024;
 const NAME: &str = "AGENTS.md";
-
-/// The first lines of the texts told.
-const FIRST: &str = "[placet: the project's instructions]\n";
-const AGAIN: &str = "[placet: the project's instructions, changed; this replaces the earlier text]\n";
-const GONE: &str = "[placet: the project's AGENTS.md is gone; its instructions no longer hold]";
 
 /// The instructions in force, and what was last told to the model.
 #[derive(Debug, Default)]
@@ -34,10 +30,7 @@ impl Instructions {
 
     /// After a resume the model has what the transcript holds: `texts` are its texts, the newest first.
     pub(super) fn recall<'t>(&mut self, mut texts: impl Iterator<Item = &'t str>) {
-        self.told = texts.find_map(|text| match text {
-            GONE => Some(String::new()),
-            _ => text.strip_prefix(AGAIN).or_else(|| text.strip_prefix(FIRST)).map(String::from),
-        });
+        self.told = texts.find_map(instructions_in).map(String::from);
     }
 }
 

@@ -181,7 +181,9 @@ mod tests {
     fn only_an_object_is_ever_taken_as_arguments() {
         assert_eq!(Input::parse(r#"{"path":"a"}"#), Input::Object(json!({"path": "a"})));
         assert_eq!(Input::parse(""), Input::Object(json!({})));
-        for raw in ["{\"path\":", "[1]", "\"x\"", "3", "null", "{} trailing", r#"{"a":1,"b":[{"c":1,"c":2}]}"#] {
+        for raw in
+            ["{\"path\":", "[1]", "\"x\"", "3", "null", "{} trailing", r#"{"a":1,"b":[{"c":1,"c":2}]}"#]
+        {
             assert!(matches!(Input::parse(raw), Input::Malformed { .. }), "{raw}");
         }
     }

@@ -60,11 +60,18 @@ async fn everything_is_saved_before_it_is_acted_on() {
     // What is read back closes an open call, so an answer with one shows as an answer and its results.
     for (step, roles) in &steps {
         let wanted: &[&str] = if *step == "requested" { &["user"] } else { &["user", "assistant"] };
-        assert!(roles.starts_with(&wanted.iter().map(|s| s.to_string()).collect::<Vec<_>>()), "{step}: {roles:?}");
+        assert!(
+            roles.starts_with(&wanted.iter().map(|s| s.to_string()).collect::<Vec<_>>()),
+            "{step}: {roles:?}"
+        );
     }
-    let requested: Vec<usize> = steps.iter().filter(|(s, _)| *s == "requested").map(|(_, r)| r.len()).collect();
+    let requested: Vec<usize> =
+        steps.iter().filter(|(s, _)| *s == "requested").map(|(_, r)| r.len()).collect();
     assert_eq!((requested[0], requested[1] >= 3), (1, true), "{steps:?}");
-    assert_eq!(steps.iter().map(|(s, _)| *s).collect::<Vec<_>>(), ["requested", "planned", "asked", "running", "requested"]);
+    assert_eq!(
+        steps.iter().map(|(s, _)| *s).collect::<Vec<_>>(),
+        ["requested", "planned", "asked", "running", "requested"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -93,7 +100,8 @@ async fn requests_share_their_beginning_byte_for_byte() {
             for key in ["system", "tools", "model", "max_tokens"] {
                 assert_eq!(before[key].to_string(), after[key].to_string(), "{key}");
             }
-            let (before, after) = (before["messages"].as_array().unwrap(), after["messages"].as_array().unwrap());
+            let (before, after) =
+                (before["messages"].as_array().unwrap(), after["messages"].as_array().unwrap());
             for (b, a) in before.iter().zip(after) {
                 assert_eq!(b.to_string(), a.to_string());
             }
@@ -101,7 +109,11 @@ async fn requests_share_their_beginning_byte_for_byte() {
         }
         let told = |text: &str| bodies.last().unwrap()["messages"].to_string().matches(text).count();
         assert_eq!((told("the mode is read"), told("the mode is write")), (1, 1), "each mode is told once");
-        assert_eq!(told("Be brief."), 1, "instructions that did not change are not told again, not even after a resume");
+        assert_eq!(
+            told("Be brief."),
+            1,
+            "instructions that did not change are not told again, not even after a resume"
+        );
         talk.is_lawful();
     }
 }
@@ -216,14 +228,20 @@ async fn after_the_last_failure_nothing_is_lost_and_retry_goes_on() {
         talk.server.push(wire.reply(&[Say::Text("done")]));
         assert_eq!(start(&mut agent, Start::Retry, |_, _| {}).await, Ending::Done);
         assert_eq!(talk.ran(), ["a"]);
-        assert!(!format!("{:?}{:?}", talk.stored(), talk.sent()).contains("BUSY-WORDS"), "errors are not history");
+        assert!(
+            !format!("{:?}{:?}", talk.stored(), talk.sent()).contains("BUSY-WORDS"),
+            "errors are not history"
+        );
         talk.is_lawful();
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_breaks_off_keeps_its_words_and_runs_no_half_call() {
-    let all = crate::support::mock_server::anthropic_events(&[Say::Text("half"), Say::Call("c", "probe", &probe("p"))]);
+    let all = crate::support::mock_server::anthropic_events(&[
+        Say::Text("half"),
+        Say::Call("c", "probe", &probe("p")),
+    ]);
     for cut in 3..all.len() - 2 {
         let talk = Talk::new(Wire::Anthropic);
         talk.server.push(Reply::sse(all[..cut].concat()).reset());
@@ -273,7 +291,8 @@ async fn a_turn_makes_no_more_requests_than_it_may() {
 async fn a_tool_that_crashes_is_a_failed_call_and_nothing_more() {
     let talk = Talk::new(Wire::Anthropic);
     let input = r#"{"name":"p","do":"panic"}"#;
-    talk.server.push(talk.wire.reply(&[Say::Call("c", "probe", input), Say::Call("d", "probe", &probe("q"))]));
+    talk.server
+        .push(talk.wire.reply(&[Say::Call("c", "probe", input), Say::Call("d", "probe", &probe("q"))]));
     talk.server.push(talk.wire.reply(&[Say::Text("done")]));
     let mut agent = talk.begin();
     assert_eq!(turn(&mut agent, "go", |_, _| {}).await, Ending::Done);

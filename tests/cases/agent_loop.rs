@@ -20,7 +20,7 @@ async fn a_call_that_fails_the_same_way_three_times_asks_and_stops_on_a_no() {
     let ending = turn(&mut agent, "go", |event, _| {
         if let Event::LoopQuestion(question) = event {
             asked.push((question.tool.clone(), question.times));
-            drop(question.reply.send(false));
+            let _ = question.reply.send(false);
         }
     })
     .await;
@@ -40,7 +40,7 @@ async fn on_a_yes_it_goes_on_and_counts_anew() {
     let ending = turn(&mut agent, "go", |event, _| {
         if let Event::LoopQuestion(question) = event {
             asked += 1;
-            drop(question.reply.send(asked == 1));
+            let _ = question.reply.send(asked == 1);
         }
     })
     .await;
@@ -55,7 +55,7 @@ async fn a_call_that_works_the_same_way_is_told_at_three_and_asked_at_five() {
     let mut agent = talk.begin();
     let ending = turn(&mut agent, "go", |event, _| {
         if let Event::LoopQuestion(question) = event {
-            drop(question.reply.send(false));
+            let _ = question.reply.send(false);
         }
     })
     .await;

@@ -145,8 +145,11 @@ async fn matrix(wire: Wire, at: At, count: usize) {
     assert!(ran.iter().all(|name| ran.iter().filter(|n| *n == name).count() == 1), "{what}: {ran:?}");
 
     let stored = talk.stored();
-    let results: Vec<&Value> =
-        stored.iter().filter(|m| m["role"] == "results").flat_map(|m| m["results"].as_array().unwrap()).collect();
+    let results: Vec<&Value> = stored
+        .iter()
+        .filter(|m| m["role"] == "results")
+        .flat_map(|m| m["results"].as_array().unwrap())
+        .collect();
     let whole_answer = !matches!(at, At::Text | At::ToolJson | At::BackOff);
     assert_eq!(results.len(), if whole_answer { count } else { 0 }, "{what}: {stored:?}");
     for (n, result) in results.iter().enumerate() {

@@ -5,7 +5,8 @@ use placet::agent::{Agent, Ending, Event, Parts, Start};
 use placet::conversation::{Outcome, Part, SessionId, ToolSpec};
 use placet::permission::{Mode, ModeCell, Permit, Policy, Reach, Rule};
 use placet::provider::{
-    Anthropic, Auth, Dialect, Endpoint, Figures, KeySource, Live, LiveSettings, Model, OpenAiChat, Provider, Retry,
+    Anthropic, Auth, Dialect, Endpoint, Figures, KeySource, Live, LiveSettings, Model, OpenAiChat, Provider,
+    Retry,
 };
 use placet::session::Store;
 use placet::tools::{
