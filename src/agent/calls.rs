@@ -4,7 +4,7 @@ use super::driver::lock;
 use super::event::{Event, Question, Reply};
 use super::turn::Input;
 use crate::conversation::{Call, CallId, CallResult, Outcome, Part};
-use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask, Reach};
+use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask};
 use crate::tools::{Env, Output, Plan, Preview, Progress, Registry, RunCtx, Sight, Summary, ToolError};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -166,16 +166,11 @@ impl Shared {
 
     async fn ask(&self, ask: Ask, preview: Preview, cancel: &CancellationToken) -> Result<Permit, Refusal> {
         let (reply, answer) = oneshot::channel();
-        let cwd = ask.reach.iter().find_map(|r| match r {
-            Reach::Run { cwd, .. } => Some(cwd.clone()),
-            _ => None,
-        });
         self.tell(Event::Question(Question {
             id: ask.call.clone(),
             tool: ask.tool.clone(),
             reason: ask.reason.clone(),
             preview,
-            cwd,
             always: ask.always.clone(),
             flag: ask.flag.clone(),
             reply,

@@ -5,7 +5,6 @@ use crate::conversation::{CallId, Outcome, Usage};
 use crate::permission::Grant;
 use crate::provider::ProviderError;
 use crate::tools::{Preview, Summary};
-use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -72,8 +71,6 @@ pub struct Question {
     pub tool: String,
     pub reason: String,
     pub preview: Preview,
-    /// Where a command would run.
-    pub cwd: Option<PathBuf>,
     /// What "always" would allow; absent where every call must be asked anew.
     pub always: Option<Grant>,
     /// The flag that would have permitted it without asking.

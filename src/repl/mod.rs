@@ -128,8 +128,9 @@ impl Shell<'_> {
         let mut interrupted: Option<Instant> = None;
         loop {
             let text = match next.take() {
+                // What else was typed meanwhile goes on in the pane.
                 Some(text) => text,
-                None => match prompter.ask(&draft)? {
+                None => match prompter.ask(&std::mem::take(&mut draft))? {
                     Asked::Line(text) => text,
                     Asked::Interrupted => {
                         if interrupted.is_some_and(|at| at.elapsed() < AGAIN) {
@@ -142,7 +143,6 @@ impl Shell<'_> {
                     Asked::Closed => return Ok(0),
                 },
             };
-            draft.clear();
             interrupted = None;
             if !text.trim().is_empty() {
                 prompter.remember(&text, self.app.cwd(), self.store.as_ref());
@@ -152,10 +152,10 @@ impl Shell<'_> {
                 Line::Shell(command) => self.run_in_terminal(&command),
                 Line::Slash { name, rest } => {
                     if let Some(after) = command::run(self, &name, &rest) {
-                        (next, draft) = self.take_turn(prompter, after)?;
+                        (next, draft) = self.take_turn(prompter, after, draft)?;
                     }
                 }
-                Line::Say(text) => (next, draft) = self.say(prompter, &text)?,
+                Line::Say(text) => (next, draft) = self.say(prompter, &text, draft)?,
             }
             if let Some(code) = self.quit {
                 return Ok(code);

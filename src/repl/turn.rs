@@ -12,7 +12,13 @@ type Next = (Option<String>, String);
 
 impl Shell<'_> {
     /// Says something. What is attached goes through the same gate as a call; when it cannot be, the line comes back.
-    pub(super) fn say(&mut self, prompter: &mut Prompter, text: &str) -> Result<Next, ReplError> {
+    /// `draft` is what was typed beside it already.
+    pub(super) fn say(
+        &mut self,
+        prompter: &mut Prompter,
+        text: &str,
+        draft: String,
+    ) -> Result<Next, ReplError> {
         let mentioned = attach::mentioned(text);
         self.agent_for(text)?;
         let mut parts = vec![crate::conversation::Part::text(text)];
@@ -29,13 +35,18 @@ impl Shell<'_> {
                 }
             }
         }
-        self.take_turn(prompter, Start::Say(parts))
+        self.take_turn(prompter, Start::Say(parts), draft)
     }
 
-    pub(super) fn take_turn(&mut self, prompter: &mut Prompter, start: Start) -> Result<Next, ReplError> {
+    pub(super) fn take_turn(
+        &mut self,
+        prompter: &mut Prompter,
+        start: Start,
+        draft: String,
+    ) -> Result<Next, ReplError> {
         let stop = CancellationToken::new();
         (self.on_turn)(Some(stop.clone()));
-        let ended = self.run_turn(start, stop)?;
+        let ended = self.run_turn(start, stop, draft)?;
         (self.on_turn)(None);
         if let Some(cleared) = ended.cleared {
             prompter.remember(&cleared, self.app.cwd(), self.store.as_ref());
@@ -43,7 +54,7 @@ impl Shell<'_> {
         Ok((ended.queued, ended.draft))
     }
 
-    fn run_turn(&mut self, start: Start, stop: CancellationToken) -> Result<Ended, ReplError> {
+    fn run_turn(&mut self, start: Start, stop: CancellationToken, draft: String) -> Result<Ended, ReplError> {
         let fold = usize::try_from(self.app.config().number("ui.fold_lines").unwrap_or(6)).unwrap_or(6);
         let motion = self.app.config().text("ui.motion") != Some("none");
         let (theme, mode, modes) = (self.theme.clone(), self.app.mode().clone(), self.app.modes().to_vec());
@@ -53,7 +64,7 @@ impl Shell<'_> {
         let (provider, name) = (agent.provider_name(), agent.model().name.clone());
         let model = if provider == name { name } else { format!("{provider} {name}") };
         let facts = Facts { model, window: agent.model().window, usage, prompt_tokens, fold, motion };
-        let settings = LiveSettings { theme, facts, mode, modes };
+        let settings = LiveSettings { theme, facts, mode, modes, draft };
         let (events, inbox) = unbounded_channel();
         Ok(runtime.block_on(async {
             let working = async {

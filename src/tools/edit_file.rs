@@ -5,15 +5,14 @@
 
 use super::input::Shape;
 use super::miss::nearest_block;
+use super::refusal::{bad_text, changed, never_read, not_shown, since_read};
 use super::spans::{Effect, same_outside};
-use super::work::{blocking, consent_of, real_path_note, s};
+use super::work::{blocking, consent_of, real_path_note};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
 use crate::text::{LineDiff, RangeSet};
-use crate::workspace::{
-    Before, Change, Consent, EditError, Hash, Resolved, Standing, TextFile, WorkspaceError,
-};
+use crate::workspace::{Before, Consent, Hash, Resolved, Standing, TextFile, WorkspaceError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -24,7 +23,6 @@ use std::sync::Arc;
 const LARGEST: u64 = 1 << 30;
 const PERSON_DIFF: usize = 1 << 20;
 const MODEL_DIFF: usize = 3000;
-const DIFF_IN_ERROR: usize = 12_000;
 /// Places that are counted when a text should have been unique.
 const COUNTED: usize = 1000;
 
@@ -115,8 +113,10 @@ struct Work {
     after: Arc<Vec<u8>>,
     effect: Effect,
     places: usize,
-    /// Somebody else changed the file since it was read, but not here: what they changed, and what stands seen.
-    others: Option<(String, RangeSet)>,
+    /// Lines of the old content that the model had seen.
+    known: RangeSet,
+    /// What somebody else changed since the file was read, though not here.
+    others: Option<String>,
 }
 
 impl Plan for EditPlan {
@@ -172,7 +172,9 @@ impl EditPlan {
         let after = Arc::new(spliced.bytes);
         let new = TextFile::new(after.clone()).map_err(|_| ToolError::new("the new text is not text"))?;
         let effect = Effect::of(&file, &new, &spliced.changes, PERSON_DIFF);
-        Ok(Work { before: hash, after, effect, places: spans.len(), others })
+        let lines = |range: &Range<usize>| file.part(index.bytes_of(range));
+        let known = env.ledger().seen_now(&self.at.path, file.bytes(), hash, lines);
+        Ok(Work { before: hash, after, effect, places: spans.len(), known, others })
     }
 
     /// The places to replace: one, or all of them.
@@ -214,28 +216,19 @@ impl EditPlan {
         file: &TextFile,
         hash: Hash,
         targets: &[Range<usize>],
-    ) -> Result<Option<(String, RangeSet)>, ToolError> {
+    ) -> Result<Option<String>, ToolError> {
         match self.standing(env, file, hash, targets) {
             Standing::Seen | Standing::Never => Ok(None),
             Standing::Part { .. } if self.forced() => Ok(None),
-            Standing::Part { seen, missing } => Err(ToolError::hint(
-                format!(
-                    "line{} {} of `{}` were not shown to you: only lines {seen} were",
-                    s(missing.len()),
-                    RangeSet::of(missing.clone()),
-                    self.args.path
-                ),
-                format!(
-                    "read_file(path: \"{}\", offset: {}, limit: {})",
-                    self.args.path,
-                    missing.start,
-                    missing.len()
-                ),
-            )),
-            Standing::Changed(change) if change.intact => {
-                let (diff, _) = since_read(&change, file, DIFF_IN_ERROR);
-                Ok(Some((diff, change.carried)))
+            Standing::Part { seen, .. } => {
+                let mut missing = RangeSet::new();
+                targets
+                    .iter()
+                    .filter_map(|target| seen.first_gap(target))
+                    .for_each(|gap| missing.insert(gap));
+                Err(not_shown(&self.args.path, &seen, &missing))
             }
+            Standing::Changed(change) if change.intact => Ok(Some(since_read(&change, file).0)),
             Standing::Changed(change) => Err(changed(env, &self.at, &self.args.path, file, hash, &change)),
         }
     }
@@ -244,7 +237,7 @@ impl EditPlan {
         let mut message = format!("old_string is not in `{}`", self.args.path);
         let near = nearest_block(file, &self.args.old_string);
         if let Standing::Changed(change) = self.standing(env, file, hash, &[]) {
-            let (diff, shown) = since_read(&change, file, DIFF_IN_ERROR);
+            let (diff, shown) = since_read(&change, file);
             message.push_str(", which changed since you read it");
             if change.old.is_some() {
                 message.push_str(&format!(". The changes:\n{diff}"));
@@ -292,9 +285,8 @@ impl EditPlan {
         }
         let written = env.workspace.write(&self.at, permit, &work.after, Before::Content(work.before));
         let written = written.map_err(|e| self.lost_race(env, permit, e))?;
-        let carried = work.others.as_ref().map(|(_, carried)| carried);
         let mut ledger = env.ledger();
-        ledger.wrote(&self.at.path, work.before, (&work.after, written.hash), &work.effect.edits, carried);
+        ledger.wrote(&self.at.path, (&work.after, written.hash), &work.effect.edits, &work.known);
         let shown = shown_to_model(&work.effect);
         ledger.saw_all(&self.at.path, &work.after, written.hash, &shown);
         drop(ledger);
@@ -323,7 +315,7 @@ impl EditPlan {
             text.push_str(&format!("({note})\n"));
         }
         text.push_str(&cut_diff(&work.effect.diff, MODEL_DIFF));
-        if let Some((diff, _)) = &work.others {
+        if let Some(diff) = &work.others {
             text.push_str(&format!(
                 "somebody else changed the file since you read it; their changes are kept:\n{diff}"
             ));
@@ -367,61 +359,4 @@ fn cut_diff(diff: &str, most: usize) -> String {
         .collect();
     let left = diff.lines().count() - head.lines().count();
     format!("{head}[... {left} more lines of this diff]\n")
-}
-
-pub(super) fn never_read(path: &str) -> ToolError {
-    ToolError::hint(
-        format!("`{path}` has not been read in this session"),
-        format!("read_file(path: \"{path}\") first, then repeat this call"),
-    )
-}
-
-pub(super) fn bad_text(error: &EditError) -> ToolError {
-    let hint = match error {
-        EditError::Undecodable { .. } => {
-            "edit the text beside those bytes, or convert the file with run_command (iconv) if the person wants that"
-        }
-        EditError::Unencodable(_) => {
-            "use characters the encoding has, or convert the file with run_command (iconv) if the person wants that"
-        }
-        EditError::Placeholder => "leave those bytes out of the edit",
-    };
-    ToolError::hint(error.to_string(), hint)
-}
-
-/// Refuses because of a change, and tells it: that counts as having seen it.
-pub(super) fn changed(
-    env: &Env,
-    at: &Resolved,
-    path: &str,
-    file: &TextFile,
-    hash: Hash,
-    change: &Change,
-) -> ToolError {
-    if change.old.is_none() {
-        return ToolError::hint(
-            format!("`{path}` changed since you read it"),
-            format!("read_file(path: \"{path}\") again, then repeat the change on what is there now"),
-        );
-    }
-    let (diff, shown) = since_read(change, file, DIFF_IN_ERROR);
-    env.ledger().told(&at.path, file.bytes(), hash, &change.carried, &shown);
-    ToolError::hint(
-        format!("`{path}` changed since you read it. The changes:\n{}", diff.trim_end()),
-        "you have now seen them: repeat the call on what is there now, no new read is needed",
-    )
-}
-
-/// The difference between the content that was read and the one that is there, and the lines it shows.
-fn since_read(change: &Change, file: &TextFile, most: usize) -> (String, RangeSet) {
-    let Some(old) = change.old.clone().and_then(|old| TextFile::new(old).ok()) else {
-        return (String::new(), RangeSet::new());
-    };
-    let (old, new) = (old.text(), file.text());
-    let view = LineDiff::new(&old, &new).unified(3, most);
-    let more = match view.left_out {
-        0 => String::new(),
-        n => format!("[... {n} more changed lines]\n"),
-    };
-    (format!("{}{more}", view.text), view.shown)
 }

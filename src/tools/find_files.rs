@@ -6,7 +6,7 @@ use super::work::blocking;
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
-use crate::workspace::{Consent, Entry, EntryKind, Resolved, Show, Walk};
+use crate::workspace::{Consent, Entry, EntryKind, Resolved, Show, Skipped, Walk};
 use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -151,26 +151,25 @@ impl FindPlan {
         }
         let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         found.sort_unstable();
-        let total = found.len();
-        let base = match env.workspace.shown(&self.at.path) {
-            here if here == "." => String::new(),
-            path => format!("{}/", path.trim_end_matches('/')),
-        };
-        let slash = if self.glob.directories { "/" } else { "" };
-        let mut text: String =
-            found.iter().take(self.limit).map(|path| format!("{base}{path}{slash}\n")).collect();
-        let what = if self.glob.directories { "directories" } else { "files" };
-        let mut notes = match total {
-            0 => vec![format!("no {what} match")],
-            n if n > self.limit => {
-                vec![format!("{} of {n} {what}: narrow the pattern or raise limit", self.limit)]
-            }
-            n => vec![format!("{n} match{}", if n == 1 { "" } else { "es" })],
-        };
-        notes.extend(left_out(&skipped).map(|words| format!("{words} not looked at")));
-        text.push_str(&format!("[{}]", notes.join("; ")));
-        let line = format!("{}: {total}", self.title);
+        let text = self.report(&found, &skipped, &env.workspace.shown(&self.at.path));
+        let line = format!("{}: {}", self.title, found.len());
         Ok(Output::done(text.clone(), Summary::text(line, text)))
+    }
+
+    fn report(&self, found: &[String], skipped: &Skipped, at: &str) -> String {
+        let base = if at == "." { String::new() } else { format!("{}/", at.trim_end_matches('/')) };
+        let (slash, what) = if self.glob.directories { ("/", "directories") } else { ("", "files") };
+        let shown = found.iter().take(self.limit);
+        let mut text: String = shown.map(|path| format!("{base}{path}{slash}\n")).collect();
+        let mut notes = vec![match found.len() {
+            0 => format!("no {what} match"),
+            n if n > self.limit => format!("{} of {n} {what}: narrow the pattern or raise limit", self.limit),
+            1 => "1 match".into(),
+            n => format!("{n} matches"),
+        }];
+        notes.extend(left_out(skipped).map(|words| format!("{words} not looked at")));
+        text.push_str(&format!("[{}]", notes.join("; ")));
+        text
     }
 }
 

@@ -15,6 +15,8 @@ mod miss;
 mod output;
 mod page;
 mod read_file;
+mod read_window;
+mod refusal;
 mod registry;
 mod result;
 mod run_command;

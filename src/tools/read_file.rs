@@ -12,35 +12,35 @@ use crate::conversation::{Outcome, Part, ToolSpec};
 use crate::media::{self, MediaError, Oversize};
 use crate::permission::{Permit, Reach};
 use crate::text::{LineEnds, NotText, RangeSet};
-use crate::workspace::{Consent, FileWindow, Hash, Opened, Resolved, TextFile};
+use crate::workspace::{Consent, Hash, Opened, Resolved, TextFile};
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::fmt::Write;
-use std::path::Path;
+use std::ops::Range;
 use std::sync::Arc;
 
-const LINES: usize = 2000;
+pub(super) const LINES: usize = 2000;
 /// What the notes under a page may take of the room for it.
 const NOTES: usize = 600;
 /// The largest file looked at for a picture.
 pub(super) const LARGEST_PICTURE: u64 = 256 << 20;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Args {
-    path: String,
+pub(super) struct Args {
+    pub(super) path: String,
     /// Lines to skip.
-    offset: Option<usize>,
+    pub(super) offset: Option<usize>,
     /// Most lines to show (2000).
-    limit: Option<usize>,
+    pub(super) limit: Option<usize>,
     /// Show only lines matching this regex.
     pattern: Option<String>,
     /// Picture: refuse instead of scaling it down.
     exact: Option<bool>,
     /// Store the output under this name instead of showing it.
-    scratchpad: Option<String>,
+    pub(super) scratchpad: Option<String>,
 }
 
 pub(super) struct ReadFile(Shape);
@@ -97,11 +97,11 @@ fn title(env: &Env, at: &Resolved, args: &Args) -> String {
     }
 }
 
-struct ReadPlan {
-    args: Args,
-    at: Resolved,
-    pattern: Option<RegexMatcher>,
-    title: String,
+pub(super) struct ReadPlan {
+    pub(super) args: Args,
+    pub(super) at: Resolved,
+    pub(super) pattern: Option<RegexMatcher>,
+    pub(super) title: String,
 }
 
 impl Plan for ReadPlan {
@@ -181,7 +181,8 @@ impl ReadPlan {
         let first = self.args.offset.unwrap_or(0);
         if total == 0 {
             env.ledger().saw(&self.at.path, file.bytes(), hash, 0..0);
-            return Ok(self.done("", &[format!("the file is empty: {} bytes", file.bytes().len())], env));
+            let note = format!("the file is empty: {} bytes", file.bytes().len());
+            return Ok(self.done(self.title.clone(), "", &[note]));
         }
         if first >= total {
             return Err(past_end(first, total));
@@ -197,12 +198,13 @@ impl ReadPlan {
             notes.push(format!("lines {}-{} of {total}{next}", page.lines.start + 1, page.lines.end));
         }
         notes.extend(self.notes(file, &page, page.lines.end == total, env));
-        self.credit(file, hash, &RangeSet::of(page.lines.clone()), &page.text, env);
-        Ok(self.done(&page.text, &notes, env))
+        let output = self.done(self.line(env, &page.lines), &page.text, &notes);
+        self.credit(file, hash, &RangeSet::of(page.lines), &output, env);
+        Ok(output)
     }
 
     /// What is worth knowing of a text beyond its lines.
-    fn notes(&self, file: &TextFile, page: &Page, at_end: bool, env: &Env) -> Vec<String> {
+    pub(super) fn notes(&self, file: &TextFile, page: &Page, at_end: bool, env: &Env) -> Vec<String> {
         let mut notes = Vec::new();
         if page.split > 0 {
             notes.push(format!("a line longer than {} characters goes on in rows numbered n.2, n.3: join them without a line break", page::ROW));
@@ -260,99 +262,13 @@ impl ReadPlan {
             _ => format!("{found} of {total} lines match, {} shown", shown.len()),
         }];
         notes.extend(real_path_note(env, &self.at));
-        self.credit(file, hash, &shown, &text, env);
-        Ok(self.done(&text, &notes, env))
-    }
-
-    /// A window into a file that is too large to load.
-    fn read_window(&self, mut opened: Opened, head: &[u8], env: &Env) -> Result<Output, ToolError> {
-        if memchr::memchr(0, head).is_some() {
-            return Err(self.binary("binary data", opened.size));
-        }
-        if let Some(pattern) = &self.pattern {
-            return self.matching_window(opened, pattern, env);
-        }
-        let (Some(first), Some(limit)) =
-            (self.args.offset.or(self.args.limit.map(|_| 0)), self.args.limit.or(Some(LINES)))
-        else {
-            return Err(self.too_large(&mut opened));
-        };
-        let most = self.budget(env);
-        let path = self.at.path.as_path();
-        let window =
-            FileWindow::read(&mut opened.file, path, first, limit, most).map_err(|e| env.path_error(&e))?;
-        if window.first < first || window.bytes.is_empty() {
-            return Err(past_end(first, window.first));
-        }
-        let bytes = Arc::new(window.bytes);
-        let file = TextFile::new(bytes.clone()).map_err(|why| self.not_text(why, opened.size))?;
-        let page = Page::render(&file, 0, limit, first, most);
-        let shown = page.lines.len();
-        let end = file.lines(0).nth(shown.saturating_sub(1)).map_or(0, |l| l.end);
-        let all = window.at_end && end == bytes.len();
-        let whole_line = bytes.get(..end).is_some_and(|b| b.ends_with(b"\n")) || all;
-        if !whole_line {
-            let size = bytes.len();
-            return Err(ToolError::hint(
-                format!("line {} alone is longer than {size} bytes", first + 1),
-                "search_contents shows the parts of it around each match; `cut` with run_command shows others",
-            ));
-        }
-        if self.args.scratchpad.is_none() && page.text.len() <= env.limits.inline_bytes {
-            env.ledger().saw_window(path, page.lines.clone(), bytes.get(..end).unwrap_or_default());
-        }
-        let place =
-            if all { "to the end".into() } else { format!("continue with offset {}", page.lines.end) };
-        let lines =
-            format!("lines {}-{} of a file of {} bytes; {place}", first + 1, page.lines.end, opened.size);
-        let mut notes = vec![lines];
-        notes.extend(self.notes(&file, &page, all, env));
-        Ok(self.done(&page.text, &notes, env))
-    }
-
-    fn matching_window(
-        &self,
-        opened: Opened,
-        pattern: &RegexMatcher,
-        env: &Env,
-    ) -> Result<Output, ToolError> {
-        use std::io::BufRead;
-        let (first, limit) = (self.args.offset.unwrap_or(0), self.args.limit.unwrap_or(LINES));
-        let mut reader = std::io::BufReader::with_capacity(1 << 18, opened.file);
-        let (mut line, mut text, mut number, mut found, mut cut) = (Vec::new(), String::new(), 0, 0, false);
-        loop {
-            line.clear();
-            let read = reader.read_until(b'\n', &mut line);
-            if read
-                .map_err(|e| env.path_error(&crate::workspace::WorkspaceError::from_io(&self.at.path, e)))?
-                == 0
-            {
-                break;
-            }
-            number += 1;
-            let plain = line.strip_suffix(b"\n").unwrap_or(&line);
-            let plain = plain.strip_suffix(b"\r").unwrap_or(plain);
-            if number > first && pattern.is_match(plain).unwrap_or(false) {
-                if found >= limit || !text.is_empty() && text.len() + plain.len() > self.budget(env) {
-                    cut = true;
-                    break;
-                }
-                found += 1;
-                let whole = page::rows(&mut text, number, &String::from_utf8_lossy(plain), 1);
-                if !whole && self.args.scratchpad.is_none() {
-                    env.ledger().saw_window(&self.at.path, number - 1..number, &line);
-                }
-            }
-        }
-        let note = match cut {
-            true => format!("{found} matching lines; there are more: continue with offset {}", number - 1),
-            false => format!("{found} of {number} lines match"),
-        };
-        Ok(self.done(&text, &[note], env))
+        let output = self.done(self.title.clone(), &text, &notes);
+        self.credit(file, hash, &shown, &output, env);
+        Ok(output)
     }
 
     /// Room for the page: the limit on results, unless it goes to a scratchpad.
-    fn budget(&self, env: &Env) -> usize {
+    pub(super) fn budget(&self, env: &Env) -> usize {
         match self.args.scratchpad {
             Some(_) => usize::MAX / 16,
             None => env.limits.inline_bytes.saturating_sub(NOTES),
@@ -360,28 +276,39 @@ impl ReadPlan {
     }
 
     /// Records lines as seen, if the model really gets to see them.
-    fn credit(&self, file: &TextFile, hash: Hash, lines: &RangeSet, shown: &str, env: &Env) {
-        if self.args.scratchpad.is_none() && shown.len() + NOTES <= env.limits.inline_bytes + NOTES {
+    fn credit(&self, file: &TextFile, hash: Hash, lines: &RangeSet, output: &Output, env: &Env) {
+        if self.shows(output, env) {
             env.ledger().saw_all(&self.at.path, file.bytes(), hash, lines);
         }
     }
 
-    fn done(&self, text: &str, notes: &[String], _env: &Env) -> Output {
+    /// True when the output goes to the model whole.
+    pub(super) fn shows(&self, output: &Output, env: &Env) -> bool {
+        let size: usize = output.for_model.iter().filter_map(Part::as_text).map(str::len).sum();
+        self.args.scratchpad.is_none() && size <= env.limits.inline_bytes
+    }
+
+    pub(super) fn done(&self, line: String, text: &str, notes: &[String]) -> Output {
         let mut all = text.to_string();
         if !notes.is_empty() {
             let _ = writeln!(all, "[{}]", notes.join("; "));
         }
-        Output::done(all.clone(), Summary::text(self.title.clone(), all))
+        Output::done(all.clone(), Summary::text(line, all))
     }
 
-    fn binary(&self, kind: &str, size: u64) -> ToolError {
+    /// The line for the screen, with the lines that were read.
+    pub(super) fn line(&self, env: &Env, lines: &Range<usize>) -> String {
+        format!("read {} {}-{}", env.workspace.shown(&self.at.path), lines.start + 1, lines.end)
+    }
+
+    pub(super) fn binary(&self, kind: &str, size: u64) -> ToolError {
         ToolError::hint(
             format!("`{}` is {kind} of {size} bytes, not text", self.args.path),
             content::advice(kind),
         )
     }
 
-    fn not_text(&self, why: NotText, size: u64) -> ToolError {
+    pub(super) fn not_text(&self, why: NotText, size: u64) -> ToolError {
         let kind = match why {
             NotText::Nul { at } => format!("binary data (a NUL byte at offset {at})"),
             NotText::Controls => "binary data".into(),
@@ -395,30 +322,13 @@ impl ReadPlan {
             _ => self.binary(&kind, size),
         }
     }
-
-    /// The answer to reading all of a file that is too large for it.
-    fn too_large(&self, opened: &mut Opened) -> ToolError {
-        let window = FileWindow::read(&mut opened.file, Path::new(""), 0, 1, 1 << 20);
-        let endless = window.is_ok_and(|w| !w.bytes.ends_with(b"\n"));
-        let (path, size) = (&self.args.path, opened.size);
-        match endless {
-            true => ToolError::hint(
-                format!("`{path}` is {size} bytes and its first line alone is longer than 1 MB"),
-                "search_contents cuts long lines around each match; or cut it up with run_command",
-            ),
-            false => ToolError::hint(
-                format!("`{path}` is {size} bytes: too large to read whole"),
-                "give offset and limit for a window, pattern for matching lines, or use search_contents",
-            ),
-        }
-    }
 }
 
 pub(super) fn picture_error(path: &str, error: &MediaError) -> ToolError {
     ToolError::hint(format!("`{path}`: {error}"), error.hint())
 }
 
-fn past_end(first: usize, total: usize) -> ToolError {
+pub(super) fn past_end(first: usize, total: usize) -> ToolError {
     let lines = if total == 1 { "line" } else { "lines" };
     ToolError::hint(
         format!("offset {first} is past the end: the file has {total} {lines}"),

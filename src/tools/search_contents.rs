@@ -178,9 +178,11 @@ impl SearchPlan {
         for file in &found.files {
             view.file(file, &found.prefix, self.args.files_only == Some(true));
         }
-        self.credit(&ctx.env, &found, &view);
         let note = self.note(&found, &view, matches);
         let text = format!("{}[{note}]", view.text);
+        if self.args.scratchpad.is_none() && text.len() <= ctx.env.limits.inline_bytes {
+            credit(&ctx.env, &found, &view);
+        }
         let files = found.files.len();
         let line = format!("{}: {matches} in {files} file{}", self.title, s(files));
         Ok(Output::done(text.clone(), Summary::text(line, text)))
@@ -269,27 +271,24 @@ impl SearchPlan {
         notes.extend(left_out(&found.skipped).map(|words| format!("{words} not looked at")));
         notes.join("; ")
     }
+}
 
-    /// Lines shown whole count as read, if they are still what the file holds.
-    fn credit(&self, env: &Env, found: &Found, view: &View) {
-        if self.args.scratchpad.is_some() {
-            return;
-        }
-        for (relative, lines) in &view.whole {
-            let path = if relative.is_empty() { found.base.clone() } else { found.base.join(relative) };
-            let place = env.workspace.place_of(&path);
-            let at = Resolved { path, place, written: relative.clone(), exists: true };
-            let Ok((bytes, hash)) = env.workspace.load(&at, Consent::Prepared, CREDITED) else { continue };
-            let Ok(file) = TextFile::new(bytes) else { continue };
-            let index = file.index();
-            let mut seen = RangeSet::new();
-            for (number, text) in lines {
-                if *file.line_text(&index.bytes_of(&(*number..number + 1))) == **text {
-                    seen.insert(*number..number + 1);
-                }
+/// Lines shown whole count as read, if they are still what the file holds.
+fn credit(env: &Env, found: &Found, view: &View) {
+    for (relative, lines) in &view.whole {
+        let path = if relative.is_empty() { found.base.clone() } else { found.base.join(relative) };
+        let place = env.workspace.place_of(&path);
+        let at = Resolved { path, place, written: relative.clone(), exists: true };
+        let Ok((bytes, hash)) = env.workspace.load(&at, Consent::Prepared, CREDITED) else { continue };
+        let Ok(file) = TextFile::new(bytes) else { continue };
+        let index = file.index();
+        let mut seen = RangeSet::new();
+        for (number, text) in lines {
+            if *file.line_text(&index.bytes_of(&(*number..number + 1))) == **text {
+                seen.insert(*number..number + 1);
             }
-            env.ledger().saw_all(&at.path, file.bytes(), hash, &seen);
         }
+        env.ledger().saw_all(&at.path, file.bytes(), hash, &seen);
     }
 }
 

@@ -3,8 +3,8 @@
 //! Writing over a file asks for more than editing it: every line that is lost must have been seen. A file keeps its
 //! encoding, its byte order mark and its usual line end.
 
-use super::edit_file::{bad_text, changed, never_read};
 use super::input::Shape;
+use super::refusal::{bad_text, changed, never_read};
 use super::work::{blocking, consent_of, real_path_note};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::ToolSpec;
@@ -116,7 +116,8 @@ struct Work {
     diff: String,
     counts: (usize, usize),
     edits: Option<Vec<LineEdit>>,
-    carried: Option<RangeSet>,
+    /// Lines of the old content that the model had seen.
+    known: RangeSet,
 }
 
 impl WritePlan {
@@ -217,14 +218,23 @@ impl Writing {
         };
         let counts = diff.as_ref().map_or((0, 0), LineDiff::counts);
         let diff = diff.map_or(String::new(), |d| d.unified(3, DIFF).text);
-        Ok(Work { before: Before::Absent, after: Arc::new(after), diff, counts, edits: None, carried: None })
+        Ok(Work {
+            before: Before::Absent,
+            after: Arc::new(after),
+            diff,
+            counts,
+            edits: None,
+            known: RangeSet::new(),
+        })
     }
 
     fn over(&self, env: &Env, bytes: Arc<Vec<u8>>, hash: Hash) -> Result<Work, ToolError> {
         let file = TextFile::new(bytes.clone()).ok();
-        let carried = self.allowed(env, file.as_ref(), &bytes, hash)?;
+        self.allowed(env, file.as_ref(), &bytes, hash)?;
         // Data that is replaced by force is no text to compare with.
         let old = file.unwrap_or_else(TextFile::empty);
+        let index = old.index();
+        let known = env.ledger().seen_now(&self.at.path, &bytes, hash, |l| old.part(index.bytes_of(l)));
         let (after, edits) = match (&self.content, self.mode) {
             (Content::Bytes(new), _) => (new.to_vec(), None),
             (Content::Text(text), Mode::Append) => self.appended(&bytes, &old, text)?,
@@ -240,23 +250,17 @@ impl Writing {
             }
             _ => (String::new(), (0, 0)),
         };
-        Ok(Work { before: Before::Content(hash), after, diff, counts, edits, carried })
+        Ok(Work { before: Before::Content(hash), after, diff, counts, edits, known })
     }
 
-    /// May the present content be lost (or, for appending, be added to)? Gives the lines known to be seen of it.
-    fn allowed(
-        &self,
-        env: &Env,
-        file: Option<&TextFile>,
-        bytes: &[u8],
-        hash: Hash,
-    ) -> Result<Option<RangeSet>, ToolError> {
+    /// May the present content be lost (or, for appending, be added to)?
+    fn allowed(&self, env: &Env, file: Option<&TextFile>, bytes: &[u8], hash: Hash) -> Result<(), ToolError> {
         if bytes.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
         let Some(file) = file else {
             // Data was never seen as lines: only force replaces it.
-            return if self.force { Ok(None) } else { Err(self.not_text()) };
+            return if self.force { Ok(()) } else { Err(self.not_text()) };
         };
         let index = file.index();
         let all = 0..index.len();
@@ -264,8 +268,8 @@ impl Writing {
         let standing =
             env.ledger().standing(&self.at.path, bytes, hash, &target, |l| file.part(index.bytes_of(l)));
         match standing {
-            Standing::Seen => Ok(None),
-            Standing::Never | Standing::Part { .. } if self.force => Ok(None),
+            Standing::Seen => Ok(()),
+            Standing::Never | Standing::Part { .. } if self.force => Ok(()),
             Standing::Never => Err(never_read(&self.path)),
             Standing::Part { seen, missing } => Err(ToolError::hint(
                 format!(
@@ -278,9 +282,7 @@ impl Writing {
                     self.path, missing.start
                 ),
             )),
-            Standing::Changed(change) if self.mode == Mode::Append && change.old.is_some() => {
-                Ok(Some(change.carried))
-            }
+            Standing::Changed(change) if self.mode == Mode::Append && change.old.is_some() => Ok(()),
             Standing::Changed(change) => Err(changed(env, &self.at, &self.path, file, hash, &change)),
         }
     }
@@ -315,11 +317,11 @@ impl Writing {
     /// What was written was seen: all of it, or what was added.
     fn record(&self, env: &Env, work: &Work, hash: Hash) {
         let mut ledger = env.ledger();
-        match (&work.edits, work.before, TextFile::new(work.after.clone())) {
-            (Some(edits), Before::Content(before), _) => {
-                ledger.wrote(&self.at.path, before, (&work.after, hash), edits, work.carried.as_ref());
+        match (&work.edits, TextFile::new(work.after.clone())) {
+            (Some(edits), _) => {
+                ledger.wrote(&self.at.path, (&work.after, hash), edits, &work.known);
             }
-            (_, _, Ok(file)) if matches!(self.content, Content::Text(_)) => {
+            (_, Ok(file)) if matches!(self.content, Content::Text(_)) => {
                 ledger.saw(&self.at.path, &work.after, hash, 0..file.line_count());
             }
             _ => ledger.forget(&self.at.path),

@@ -120,9 +120,7 @@ impl Ledger {
                 Standing::Changed(Change::of(old.clone(), lines, content, targets))
             }
             Some(What::Windows(windows)) => {
-                let mut lines = RangeSet::new();
-                let intact = windows.iter().filter(|(range, hash)| blake3::hash(line_bytes(range)) == *hash);
-                intact.for_each(|(range, _)| lines.insert(range.clone()));
+                let lines = intact_windows(windows, line_bytes);
                 let changed = |t: &Range<usize>| {
                     windows.iter().any(|(r, _)| r.start < t.end && t.start < r.end && !lines.covers(r))
                 };
@@ -149,25 +147,27 @@ impl Ledger {
         self.put(path, hash, lines, Some(content));
     }
 
-    /// We wrote `after` over `before`: what was seen moves along, and what was written counts as seen. `carried` are
-    /// the lines of `before` known to be seen beyond what the ledger says, after a change by somebody else.
-    pub fn wrote(
-        &mut self,
+    /// The lines of the present content that were seen as they are now.
+    pub fn seen_now<'a>(
+        &self,
         path: &Path,
-        before: Hash,
-        after: (&Arc<Vec<u8>>, Hash),
-        edits: &[LineEdit],
-        carried: Option<&RangeSet>,
-    ) {
-        let known = match self.entries.get(path).map(|s| &s.what) {
-            Some(What::Content { hash, lines, .. }) if *hash == before => lines.clone(),
-            Some(What::Windows(windows)) => {
-                let mut lines = RangeSet::new();
-                windows.iter().for_each(|(range, _)| lines.insert(range.clone()));
-                lines
+        content: &[u8],
+        hash: Hash,
+        line_bytes: impl Fn(&Range<usize>) -> &'a [u8],
+    ) -> RangeSet {
+        match self.entries.get(path).map(|seen| &seen.what) {
+            None => RangeSet::new(),
+            Some(What::Content { hash: known, lines, .. }) if *known == hash => lines.clone(),
+            Some(What::Content { lines, content: old, .. }) => {
+                Change::of(old.clone(), lines, content, &[]).carried
             }
-            _ => carried.cloned().unwrap_or_default(),
-        };
+            Some(What::Windows(windows)) => intact_windows(windows, line_bytes),
+        }
+    }
+
+    /// We wrote `after` over a content of which the lines `known` had been seen: they move along, and what was
+    /// written counts as seen.
+    pub fn wrote(&mut self, path: &Path, after: (&Arc<Vec<u8>>, Hash), edits: &[LineEdit], known: &RangeSet) {
         let mut lines = RangeSet::new();
         let (mut old_at, mut new_at) = (0, 0);
         for edit in edits {
@@ -227,6 +227,17 @@ impl Ledger {
             self.kept -= content.take().map_or(0, |c| c.len());
         }
     }
+}
+
+/// The windows that still hold what they held when they were shown.
+fn intact_windows<'a>(
+    windows: &[(Range<usize>, Hash)],
+    line_bytes: impl Fn(&Range<usize>) -> &'a [u8],
+) -> RangeSet {
+    let mut lines = RangeSet::new();
+    let intact = windows.iter().filter(|(range, hash)| blake3::hash(line_bytes(range)) == *hash);
+    intact.for_each(|(range, _)| lines.insert(range.clone()));
+    lines
 }
 
 fn part_or_seen(lines: &RangeSet, targets: &[Range<usize>]) -> Standing {

@@ -46,7 +46,8 @@ fn our_own_writing_counts_as_seen_and_moves_the_rest_along() {
     ledger.saw(Path::new("/f"), &before, hash, 1..3);
     let (after, after_hash) = content("a\nB1\nB2\nc\nd\ne\n");
     let edit = LineEdit { old: 1..2, new_len: 2 };
-    ledger.wrote(Path::new("/f"), hash, (&after, after_hash), &[edit], None);
+    let known = ledger.seen_now(Path::new("/f"), &before, hash, |_| &[]);
+    ledger.wrote(Path::new("/f"), (&after, after_hash), &[edit], &known);
     assert_eq!(ledger.lines_seen(Path::new("/f"), after_hash).unwrap().to_string(), "2-4");
 }
 

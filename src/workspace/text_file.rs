@@ -4,8 +4,9 @@
 //! encoding and looked for among the bytes; a line feed in it also matches CRLF; what is put in takes the line
 //! ends of its surroundings.
 
+use super::line_index::{LineIndex, feeds, line_feeds};
+use super::needle::Needle;
 use crate::text::{Detected, Encoding, LineEnd, LineEnds, NotText, Unencodable};
-use memchr::memmem;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -35,44 +36,6 @@ pub struct Spliced {
     pub bytes: Vec<u8>,
     /// What was really replaced: byte ranges of the old content and the lengths of what took their place.
     pub changes: Vec<(Range<usize>, usize)>,
-}
-
-/// The beginnings of a file's lines.
-#[derive(Clone, Debug)]
-pub struct LineIndex {
-    /// One more than there are lines when the last one has its end: what comes after it begins there.
-    starts: Vec<usize>,
-    end: usize,
-}
-
-impl LineIndex {
-    /// How many lines there are.
-    pub fn len(&self) -> usize {
-        let open = self.starts.last().is_some_and(|start| *start < self.end);
-        self.starts.len() - usize::from(!open)
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The line that holds the byte at `offset`. The end of a file is in the line after its last line end, be
-    /// there one or not.
-    pub fn line_of(&self, offset: usize) -> usize {
-        self.starts.partition_point(|start| *start <= offset).saturating_sub(1)
-    }
-
-    /// The bytes of some lines.
-    pub fn bytes_of(&self, lines: &Range<usize>) -> Range<usize> {
-        let at = |line: usize| self.starts.get(line).copied().unwrap_or(self.end);
-        at(lines.start)..at(lines.end).max(at(lines.start))
-    }
-
-    /// The lines that a range of bytes touches.
-    pub fn lines_of(&self, span: &Range<usize>) -> Range<usize> {
-        let last = self.line_of(span.end.max(span.start + 1) - 1);
-        self.line_of(span.start)..last + 1
-    }
 }
 
 impl TextFile {
@@ -171,11 +134,7 @@ impl TextFile {
 
     /// Where every line begins, for many questions about lines.
     pub fn index(&self) -> LineIndex {
-        let starts = std::iter::once(self.detected.mark);
-        let unit = self.encoding().unit();
-        let after = feeds(&self.bytes, self.encoding(), 0).map(|at| at + unit);
-        let starts: Vec<usize> = starts.chain(after).collect();
-        LineIndex { starts, end: self.bytes.len() }
+        LineIndex::of(&self.bytes, self.detected)
     }
 
     pub fn line_ends(&self) -> LineEnds {
@@ -287,7 +246,7 @@ impl TextFile {
     }
 
     /// The position after the line end at `at`, if one is there.
-    fn after_line_end(&self, at: usize) -> Option<usize> {
+    pub(super) fn after_line_end(&self, at: usize) -> Option<usize> {
         let encoding = self.encoding();
         let rest = self.part(at..self.bytes.len());
         let after =
@@ -307,7 +266,7 @@ impl TextFile {
     }
 
     /// True when no character begins before `at` and ends after it.
-    fn at_boundary(&self, at: usize) -> bool {
+    pub(super) fn at_boundary(&self, at: usize) -> bool {
         let encoding = self.encoding();
         if !at.is_multiple_of(encoding.unit()) {
             return false;
@@ -322,124 +281,6 @@ impl TextFile {
         }
         here == at
     }
-}
-
-/// Positions of line feeds in a part of a file that begins at byte `base` of it.
-fn feeds(bytes: &[u8], encoding: Encoding, base: usize) -> impl DoubleEndedIterator<Item = usize> {
-    let (unit, feed) = (encoding.unit(), encoding.line_feed());
-    let shift = if encoding == Encoding::Utf16Be { 1 } else { 0 };
-    memchr::memchr_iter(b'\n', bytes).filter_map(move |at| {
-        let at = at.checked_sub(shift)?;
-        let whole = unit == 1 || (base + at).is_multiple_of(unit) && bytes.get(at..at + unit) == Some(feed);
-        whole.then_some(at)
-    })
-}
-
-fn line_feeds(bytes: &[u8], encoding: Encoding, base: usize) -> usize {
-    match encoding.unit() {
-        1 => memchr::memchr_iter(b'\n', bytes).count(),
-        _ => feeds(bytes, encoding, base).count(),
-    }
-}
-
-/// A text to look for, line by line in the file's encoding.
-struct Needle {
-    segments: Vec<Vec<u8>>,
-    /// The longest segment: the one worth searching for.
-    anchor: usize,
-}
-
-impl Needle {
-    fn new(old: &str, encoding: Encoding) -> Result<Needle, Unencodable> {
-        let segments: Result<Vec<Vec<u8>>, Unencodable> =
-            old.split('\n').map(|s| encoding.encode(s).map(Cow::into_owned)).collect();
-        let segments = segments?;
-        let longest = segments.iter().enumerate().max_by_key(|(at, s)| (s.len(), std::cmp::Reverse(*at)));
-        let anchor = longest.map_or(0, |(at, _)| at);
-        Ok(Needle { segments, anchor })
-    }
-
-    fn find(&self, file: &TextFile, most: usize) -> Vec<Range<usize>> {
-        let empty = Vec::new();
-        let anchor = self.segments.get(self.anchor).unwrap_or(&empty);
-        let mut found = Vec::new();
-        if anchor.is_empty() {
-            self.find_empty_lines(file, most, &mut found);
-            return found;
-        }
-        let finder = memmem::Finder::new(anchor);
-        let mut from = 0;
-        while let Some(at) = finder.find(file.part(from..file.bytes.len())) {
-            let at = from + at;
-            from = at + 1;
-            if file.at_boundary(at)
-                && let Some(span) = self.around(file, at)
-            {
-                found.push(span);
-                if found.len() >= most {
-                    break;
-                }
-            }
-        }
-        found
-    }
-
-    /// A needle of line feeds alone: it begins at each line end that is followed by enough others.
-    fn find_empty_lines(&self, file: &TextFile, most: usize, found: &mut Vec<Range<usize>>) {
-        if self.segments.len() < 2 {
-            return;
-        }
-        let unit = file.encoding().unit();
-        for feed in feeds(&file.bytes, file.encoding(), 0) {
-            let returned =
-                feed.checked_sub(unit).filter(|at| file.part(*at..feed) == file.encoding().carriage_return());
-            let start = returned.unwrap_or(feed);
-            if let Some(end) = self.forward(file, start, 0) {
-                found.push(start..end);
-                if found.len() >= most {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// The whole span, given that the anchor stands at `at`.
-    fn around(&self, file: &TextFile, at: usize) -> Option<Range<usize>> {
-        let end = self.forward(file, at, self.anchor)?;
-        let mut starts = vec![at];
-        for segment in self.segments.iter().take(self.anchor).rev() {
-            starts = starts.iter().flat_map(|start| before(file, *start, segment)).collect();
-        }
-        starts.first().map(|start| *start..end)
-    }
-
-    /// The end of the span, given that segment `from` begins at `at`.
-    fn forward(&self, file: &TextFile, mut at: usize, from: usize) -> Option<usize> {
-        for (number, segment) in self.segments.iter().enumerate().skip(from) {
-            if number > from {
-                at = file.after_line_end(at)?;
-            }
-            let rest = file.part(at..file.bytes.len());
-            if !rest.starts_with(segment) {
-                return None;
-            }
-            at += segment.len();
-        }
-        Some(at)
-    }
-}
-
-/// Where `segment` begins, if it and a line end stand right before `at`: with CRLF first, then with LF alone, for
-/// a segment whose own last character is a carriage return.
-fn before(file: &TextFile, at: usize, segment: &[u8]) -> Vec<usize> {
-    let encoding = file.encoding();
-    let Some(head) = file.part(0..at).strip_suffix(encoding.line_feed()) else { return Vec::new() };
-    let returned = head.strip_suffix(encoding.carriage_return());
-    let ends = returned.into_iter().chain(std::iter::once(head));
-    let starts = ends.filter_map(|h| h.strip_suffix(segment)).map(<[u8]>::len);
-    let mut starts: Vec<usize> = starts.filter(|s| file.at_boundary(*s)).collect();
-    starts.dedup();
-    starts
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The shell as a person uses it: the real binary in a terminal.
 
+use crate::support::mock_server::{MockServer, Reply, Say, openai_events};
 use crate::support::pty::{Pty, shell};
 use std::time::{Duration, Instant};
 
@@ -160,7 +161,7 @@ fn long_output_goes_to_the_scrollback_once_and_in_order() {
     let setting = "ui.fold_lines=5000";
     let mut pty = shell().arg("--set").arg(setting).file("long.txt", &text).open();
     pty.line("show lines 1 to 1000 of long.txt");
-    pty.until("the end", |s| s.contains("more lines, above in full") && s.trim_end().ends_with("] >"));
+    pty.until("the end", |s| s.contains("more lines, not repeated here") && s.trim_end().ends_with("] >"));
     let transcript = pty.transcript();
     // The call's own output is indented by two; the answer after it is not.
     let numbers: Vec<usize> = transcript
@@ -301,4 +302,73 @@ fn the_cursor_stands_where_wide_text_ends() {
     pause(100);
     let (column, _) = pty.cursor();
     assert_eq!(column, 13 + 6 + 1 + 1 + 1 + 2);
+}
+
+fn with_model(server: &MockServer) -> crate::support::pty::Start {
+    shell()
+        .arg("--provider")
+        .arg("openai-compatible")
+        .arg("--model")
+        .arg("m")
+        .arg("--base-url")
+        .arg(&server.url())
+}
+
+#[test]
+fn a_large_paste_reaches_the_model_byte_for_byte() {
+    let server = MockServer::start([Reply::openai(&[Say::Text("thanks")])]);
+    let mut pty = with_model(&server).arg("--set").arg("context_window=10000000").open();
+    let lines = if std::env::var_os("PLACET_FULL").is_some() { 20_000 } else { 2_000 };
+    let text: String =
+        (0..lines).map(|n| format!("{n}\tline with \u{e9} and 日本 \u{1f600} \\ end\n")).collect();
+    let pasted = format!("\x1b[200~{text}last\x1b[201~");
+    // In pieces that cut characters and the closing sequence.
+    for piece in pasted.as_bytes().chunks(4093) {
+        pty.send_bytes(piece);
+    }
+    pty.until("the end of the paste", |s| s.trim_end().ends_with("last"));
+    pty.send("\r");
+    pty.until("the answer", |s| s.contains("thanks"));
+    let requests = server.requests();
+    let said = requests[0].body["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
+    let wanted = serde_json::to_string(&format!("{text}last")).unwrap();
+    let wanted = wanted.trim_matches('"');
+    let first = said.chars().zip(wanted.chars()).skip(1).take(80).map(|(a, _)| a).collect::<String>();
+    assert!(said.contains(wanted), "{} bytes arrived of {}: {first}", said.len(), wanted.len());
+}
+
+#[test]
+fn escape_stops_a_silent_provider_at_once_and_retry_sends_again() {
+    let server = MockServer::start([Reply::stream().stall(), Reply::openai(&[Say::Text("now it answers")])]);
+    let mut pty = with_model(&server).open();
+    pty.line("hello");
+    pty.until("the pane", |s| s.contains("waiting for the model"));
+    let started = Instant::now();
+    pty.send(ESC);
+    pty.until("the end of the turn", |s| s.contains("interrupted"));
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+    pty.until_prompt("");
+    pty.line("/retry");
+    pty.until("the answer", |s| s.contains("now it answers"));
+    assert_eq!(server.violations(), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_typed_while_a_turn_runs_comes_back_to_the_prompt_or_is_sent_next() {
+    let server = MockServer::start([
+        Reply::stream()
+            .wait(Duration::from_millis(700))
+            .write(openai_events(&[Say::Text("first answer")]).concat())
+            .close(),
+        Reply::openai(&[Say::Text("second answer")]),
+    ]);
+    let mut pty = with_model(&server).open();
+    pty.line("one");
+    pty.until("the pane", |s| s.contains("waiting for the model"));
+    pty.send("two\r");
+    pty.until("the queue", |s| s.contains("next: two"));
+    pty.send("and a draft");
+    pty.until("both answers", |s| s.contains("first answer") && s.contains("second answer"));
+    pty.until("the draft", |s| s.contains("] > and a draft") || s.contains("> and a draft"));
+    assert_eq!(server.requests().len(), 2);
 }

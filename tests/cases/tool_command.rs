@@ -79,8 +79,6 @@ fn git_does_not_open_an_editor_or_a_pager() {
 #[test]
 fn keys_are_not_in_the_environment() {
     let bench = Bench::new();
-    let mut env = std::collections::BTreeMap::new();
-    env.insert("x", 1);
     // The bench withholds PLACET_TEST_KEY; PATH is what every process has.
     let body = run(&bench, "echo \"key:$PLACET_TEST_KEY\"; test -n \"$PATH\" && echo path").done();
     assert!(body.starts_with("key:\npath\n"), "{body}");
@@ -186,4 +184,41 @@ fn a_directory_that_is_gone_is_said() {
     std::fs::remove_dir(&bench.root).unwrap();
     let error = run(&bench, "true").failed();
     assert!(error.contains("does not exist"), "{error}");
+}
+
+fn command(bench: &Bench, line: &str) -> placet::process::Command {
+    placet::process::Command {
+        line: line.into(),
+        cwd: bench.root.clone(),
+        supervisor: env!("CARGO_BIN_EXE_placet").into(),
+        timeout: Duration::from_secs(30),
+        withheld: Vec::new(),
+        stdin: None,
+    }
+}
+
+#[test]
+fn a_call_that_is_dropped_takes_its_command_with_it() {
+    let bench = Bench::new();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let sleeper = command(&bench, "setsid sleep 7305 & sleep 7305");
+    runtime.block_on(async {
+        let cancel = tokio_util::sync::CancellationToken::new();
+        let run = sleeper.run(&cancel, |_| {});
+        assert!(tokio::time::timeout(Duration::from_millis(500), run).await.is_err());
+    });
+    gone("sleep 7305", Duration::from_secs(1));
+}
+
+#[test]
+fn two_hundred_megabytes_flow_through_a_small_room() {
+    let bench = Bench::new();
+    let size = if std::env::var_os("PLACET_FULL").is_some() { 300_000_000 } else { 30_000_000 };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let flood = command(&bench, &format!("head -c {size} /dev/zero"));
+    let mut finished =
+        runtime.block_on(flood.run(&tokio_util::sync::CancellationToken::new(), |_| {})).unwrap();
+    assert_eq!(finished.output.total(), size);
+    let kept = finished.output.whole().len() as u64;
+    assert!(kept == size || kept > 256 << 20 && kept < 257 << 20, "{kept}");
 }

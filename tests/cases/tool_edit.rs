@@ -172,3 +172,74 @@ fn arguments_that_contradict_are_refused() {
     let same = bench.call("edit_file", edit("a", "x", "x")).done();
     assert!(same.contains("nothing to change"), "{same}");
 }
+
+#[test]
+fn a_large_file_is_edited_where_its_window_was_read() {
+    let bench = Bench::new();
+    let filler = format!("{}\n", "y".repeat(99)).repeat(100_000);
+    bench.write("big", format!("{filler}first target\n{filler}second target\n"));
+    assert!(bench.call("edit_file", edit("big", "first target", "x")).failed().contains("has not been read"));
+    bench.call("read_file", json!({"path": "big", "offset": 99_999, "limit": 2})).done();
+    assert!(
+        bench
+            .call("edit_file", edit("big", "second target", "x"))
+            .failed()
+            .contains("line 200002 of `big` was not shown")
+    );
+    bench.call("edit_file", edit("big", "first target", "FIRST\nTARGET")).done();
+    bench.call("edit_file", edit("big", "FIRST\nTARGET", "done")).done();
+    assert!(bench.call("edit_file", edit("big", "second target", "x")).failed().contains("was not shown"));
+    let bytes = bench.bytes("big");
+    assert_eq!(bytes.len(), filler.len() * 2 + "done\nsecond target\n".len());
+    assert!(bytes[filler.len()..].starts_with(b"done\nyyy"));
+}
+
+#[test]
+fn what_was_seen_survives_a_restart_as_long_as_the_content_does() {
+    let bench = seen("a", "one\ntwo\n");
+    bench.write("b", "three\n");
+    bench.call("read_file", json!({"path": "b"})).done();
+    let saved = serde_json::to_string(&bench.env.ledger.lock().unwrap().snapshot()).unwrap();
+    let restored = placet::workspace::Ledger::restore(&serde_json::from_str(&saved).unwrap());
+    *bench.env.ledger.lock().unwrap() = restored;
+    bench.write("b", "THREE\n");
+    bench.call("edit_file", edit("a", "two", "2")).done();
+    let error = bench.call("edit_file", edit("b", "THREE", "3")).failed();
+    assert!(
+        error.starts_with("error: `b` changed since you read it\nhint: read_file(path: \"b\") again"),
+        "{error}"
+    );
+    bench.env.ledger.lock().unwrap().drop_all();
+    assert!(bench.call("edit_file", edit("a", "2", "two")).failed().contains("has not been read"));
+}
+
+/// Pain 13: what follows the gutter, sent back as it is, matches at the first try and changes nothing.
+#[test]
+fn whatever_was_read_can_be_sent_back() {
+    let fixtures: [&[u8]; 6] = [
+        b"func a() {\n\tif x {\n\t\treturn 1 \n\t}\n \t mixed\n\n}\n",
+        b"one\r\n\ttwo\r\n  three  \r\n\r\nfive\r\n",
+        b"lf\ncrlf\r\nbare\rreturn\nlast without end",
+        "nbsp\u{a0}here\nzero\u{200b}width\n\u{3000}wide\n日本\tx\n".as_bytes(),
+        b"\xEF\xBB\xBFmarked\nsecond\n12\xE2\x94\x82gutter\n",
+        b"caf\xE9 one\nna\xEFve two\nplain three\n",
+    ];
+    for fixture in fixtures {
+        let bench = seen("f", fixture);
+        let page = bench.call("read_file", json!({"path": "f"})).done();
+        let rows: Vec<&str> =
+            page.split('\n').filter_map(|row| row.split_once('│')).map(|(_, text)| text).collect();
+        for from in 0..rows.len() {
+            for to in from + 1..=rows.len() {
+                let old = rows[from..to].join("\n");
+                if old.is_empty() {
+                    continue;
+                }
+                let same = json!({"path": "f", "old_string": old, "new_string": old, "replace_all": true});
+                let got = bench.call("edit_file", same).done();
+                assert!(got.contains("nothing to change"), "{got}");
+                assert_eq!(bench.bytes("f"), fixture);
+            }
+        }
+    }
+}

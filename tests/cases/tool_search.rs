@@ -82,7 +82,7 @@ fn contents_are_searched_and_shown_lines_count_as_read() {
     let error = bench
         .call("edit_file", json!({"path": "src/deep/lib.rs", "old_string": "pub fn a", "new_string": "fn a"}))
         .failed();
-    assert!(error.contains("only lines 1 were"), "{error}");
+    assert!(error.contains("only line 1 was"), "{error}");
     assert!(
         search(json!({"pattern": "todo", "case": "insensitive", "path": "README.md"}))
             .starts_with("README.md\n2│no todo\n[1 matching line in 1 file")

@@ -102,7 +102,7 @@ fn one(found: &Found<'_>) -> String {
         let fence = fence(shown);
         out.push_str(&format!("`{name}`{failed}:\n\n{fence}text\n{shown}\n{fence}\n"));
         if more > 0 {
-            out.push_str(&format!("... and {more} more lines, above in full.\n"));
+            out.push_str(&format!("... and {more} more lines, not repeated here.\n"));
         }
     }
     for picture in pictures {

@@ -83,7 +83,6 @@ impl Bench {
             tool: "run_command".into(),
             reason: "a command, without a sandbox (ask mode)".into(),
             preview: Preview { line: "run cargo test".into(), detail },
-            cwd: Some("/w".into()),
             always: Some(Grant::Command { command: "cargo test".into(), cwd: "/w".into() }),
             flag: None,
             reply,
@@ -146,7 +145,7 @@ fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
     let _answer = b.ask(Detail::Text("cargo test".into()));
     insta::assert_snapshot!(b.screen(), @r"
     Allow? run cargo test
-    asks because: a command, without a sandbox (ask mode), in /w
+    asks because: a command, without a sandbox (ask mode)
       cargo test
     y yes  n no  a always: `cargo test` in /w  v never  Esc stop the turn
     (a moment: keys count after half a second of quiet)

@@ -141,8 +141,7 @@ impl Open {
             Asked::Call(q) => {
                 let title = sanitize::line(&q.preview.line).into_owned();
                 head.extend(wrap(&Line::styled(format!("Allow? {title}"), theme.style("question")), columns));
-                let place = q.cwd.as_ref().map(|dir| format!(", in {}", dir.display())).unwrap_or_default();
-                let why = format!("asks because: {}{place}", q.reason);
+                let why = format!("asks because: {}", q.reason);
                 head.extend(wrap(
                     &Line::styled(sanitize::line(&why).into_owned(), theme.style("notice")),
                     columns,

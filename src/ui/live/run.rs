@@ -24,6 +24,8 @@ pub struct LiveSettings {
     pub mode: ModeCell,
     /// What Shift+Tab goes through.
     pub modes: Vec<Mode>,
+    /// What was typed before the turn and not sent.
+    pub draft: String,
 }
 
 /// What the pane leaves behind.
@@ -44,9 +46,10 @@ pub async fn run(
     mut events: UnboundedReceiver<Event>,
     stop: CancellationToken,
 ) -> Ended {
-    let LiveSettings { theme, facts, mode, modes } = settings;
+    let LiveSettings { theme, facts, mode, modes, draft } = settings;
     let mut painter = Painter::new(Box::new(term::write_all), term::size());
     let mut live = Live::new(theme, usize::from(term::size().0), facts, Instant::now());
+    live.type_in(&draft);
     term::write_all(b"\x1b[?2004h");
     let mut keys = Keys::new().ok();
     let mut resizes = signal(SignalKind::window_change()).ok();

@@ -1,0 +1,129 @@
+//! read_file on a file too large to load: a window of lines, or the lines that match.
+
+use super::page::{self, Page};
+use super::read_file::{LINES, ReadPlan, past_end};
+use super::{Env, Output, ToolError};
+use crate::workspace::{FileWindow, Opened, TextFile, WorkspaceError};
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use std::path::Path;
+use std::sync::Arc;
+
+impl ReadPlan {
+    /// A window into a file that is too large to load.
+    pub(super) fn read_window(
+        &self,
+        mut opened: Opened,
+        head: &[u8],
+        env: &Env,
+    ) -> Result<Output, ToolError> {
+        if head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]) {
+            return Err(ToolError::hint(
+                format!(
+                    "`{}` is UTF-16 text of {} bytes: too large to decode here",
+                    self.args.path, opened.size
+                ),
+                "convert it with run_command: `iconv -f UTF-16 -t UTF-8 FILE > OTHER`",
+            ));
+        }
+        if memchr::memchr(0, head).is_some() {
+            return Err(self.binary("binary data", opened.size));
+        }
+        if let Some(pattern) = &self.pattern {
+            return self.matching_window(opened, pattern, env);
+        }
+        let (Some(first), Some(limit)) =
+            (self.args.offset.or(self.args.limit.map(|_| 0)), self.args.limit.or(Some(LINES)))
+        else {
+            return Err(self.too_large(&mut opened));
+        };
+        self.lines(&mut opened, first, limit, env)
+    }
+
+    fn lines(&self, opened: &mut Opened, first: usize, limit: usize, env: &Env) -> Result<Output, ToolError> {
+        let most = self.budget(env);
+        let path = self.at.path.as_path();
+        let window = FileWindow::read(&mut opened.file, path, first, limit, most);
+        let window = window.map_err(|e| env.path_error(&e))?;
+        if window.first < first || window.bytes.is_empty() {
+            return Err(past_end(first, window.first));
+        }
+        let bytes = Arc::new(window.bytes);
+        let file = TextFile::new(bytes.clone()).map_err(|why| self.not_text(why, opened.size))?;
+        let page = Page::render(&file, 0, limit, first, most);
+        let end = file.lines(0).nth(page.lines.len().saturating_sub(1)).map_or(0, |line| line.end);
+        let shown = bytes.get(..end).unwrap_or_default();
+        let all = window.at_end && end == bytes.len();
+        if !all && !shown.ends_with(b"\n") {
+            return Err(ToolError::hint(
+                format!("line {} alone is longer than {} bytes", first + 1, bytes.len()),
+                "read it with limit 1 and scratchpad and page through that, or search_contents in it",
+            ));
+        }
+        let next = if all { "to the end".into() } else { format!("continue with offset {}", page.lines.end) };
+        let place =
+            format!("lines {}-{} of a file of {} bytes; {next}", first + 1, page.lines.end, opened.size);
+        let mut notes = vec![place];
+        notes.extend(self.notes(&file, &page, all, env));
+        let output = self.done(self.line(env, &page.lines), &page.text, &notes);
+        if self.shows(&output, env) {
+            env.ledger().saw_window(path, page.lines, shown);
+        }
+        Ok(output)
+    }
+
+    fn matching_window(
+        &self,
+        opened: Opened,
+        pattern: &RegexMatcher,
+        env: &Env,
+    ) -> Result<Output, ToolError> {
+        use std::io::BufRead;
+        let (first, limit) = (self.args.offset.unwrap_or(0), self.args.limit.unwrap_or(LINES));
+        let mut reader = std::io::BufReader::with_capacity(1 << 18, opened.file);
+        let (mut line, mut text, mut number, mut found, mut cut) = (Vec::new(), String::new(), 0, 0, false);
+        loop {
+            line.clear();
+            let read = reader.read_until(b'\n', &mut line);
+            if read.map_err(|e| env.path_error(&WorkspaceError::from_io(&self.at.path, e)))? == 0 {
+                break;
+            }
+            number += 1;
+            let plain = line.strip_suffix(b"\n").unwrap_or(&line);
+            let plain = plain.strip_suffix(b"\r").unwrap_or(plain);
+            if number > first && pattern.is_match(plain).unwrap_or(false) {
+                if found >= limit || !text.is_empty() && text.len() + plain.len() > self.budget(env) {
+                    cut = true;
+                    break;
+                }
+                found += 1;
+                let whole = page::rows(&mut text, number, &String::from_utf8_lossy(plain), 1);
+                if !whole && self.args.scratchpad.is_none() {
+                    env.ledger().saw_window(&self.at.path, number - 1..number, &line);
+                }
+            }
+        }
+        let note = match cut {
+            true => format!("{found} matching lines; there are more: continue with offset {}", number - 1),
+            false => format!("{found} of {number} lines match"),
+        };
+        Ok(self.done(self.title.clone(), &text, &[note]))
+    }
+
+    /// The answer to reading all of a file that is too large for it.
+    fn too_large(&self, opened: &mut Opened) -> ToolError {
+        let window = FileWindow::read(&mut opened.file, Path::new(""), 0, 1, 1 << 20);
+        let endless = window.is_ok_and(|w| !w.bytes.ends_with(b"\n"));
+        let (path, size) = (&self.args.path, opened.size);
+        match endless {
+            true => ToolError::hint(
+                format!("`{path}` is {size} bytes and its first line alone is longer than 1 MB"),
+                "search_contents cuts long lines around each match; or cut it up with run_command",
+            ),
+            false => ToolError::hint(
+                format!("`{path}` is {size} bytes: too large to read whole"),
+                "give offset and limit for a window, pattern for matching lines, or use search_contents",
+            ),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Why a file may not be changed, in words that lead on: what to read, what somebody else changed.
+
+use super::work::s;
+use super::{Env, ToolError};
+use crate::text::{LineDiff, RangeSet};
+use crate::workspace::{Change, EditError, Hash, Resolved, TextFile};
+
+/// The longest difference told in an error, in bytes.
+const MOST: usize = 12_000;
+
+pub(super) fn never_read(path: &str) -> ToolError {
+    ToolError::hint(
+        format!("`{path}` has not been read in this session"),
+        format!("read_file(path: \"{path}\") first, then repeat this call"),
+    )
+}
+
+/// `missing` are lines that the change touches and that were not shown. One read shows them all.
+pub(super) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSet) -> ToolError {
+    let were = if missing.len() == 1 { "was" } else { "were" };
+    let only = match seen.len() {
+        0 => String::new(),
+        1 => format!(": only line {seen} was"),
+        _ => format!(": only lines {seen} were"),
+    };
+    let (start, end) =
+        missing.ranges().fold((usize::MAX, 0), |(start, end), r| (start.min(r.start), end.max(r.end)));
+    ToolError::hint(
+        format!("line{} {missing} of `{path}` {were} not shown to you{only}", s(missing.len())),
+        format!("read_file(path: \"{path}\", offset: {start}, limit: {})", end.saturating_sub(start)),
+    )
+}
+
+pub(super) fn bad_text(error: &EditError) -> ToolError {
+    let hint = match error {
+        EditError::Undecodable { .. } => {
+            "edit the text beside those bytes, or convert the file with run_command (iconv) if the person wants that"
+        }
+        EditError::Unencodable(_) => {
+            "use characters the encoding has, or convert the file with run_command (iconv) if the person wants that"
+        }
+        EditError::Placeholder => "leave those bytes out of the edit",
+    };
+    ToolError::hint(error.to_string(), hint)
+}
+
+/// Refuses because of a change, and tells it: that counts as having seen it.
+pub(super) fn changed(
+    env: &Env,
+    at: &Resolved,
+    path: &str,
+    file: &TextFile,
+    hash: Hash,
+    change: &Change,
+) -> ToolError {
+    if change.old.is_none() {
+        return ToolError::hint(
+            format!("`{path}` changed since you read it"),
+            format!("read_file(path: \"{path}\") again, then repeat the change on what is there now"),
+        );
+    }
+    let (diff, shown) = since_read(change, file);
+    env.ledger().told(&at.path, file.bytes(), hash, &change.carried, &shown);
+    ToolError::hint(
+        format!("`{path}` changed since you read it. The changes:\n{}", diff.trim_end()),
+        "you have now seen them: repeat the call on what is there now, no new read is needed",
+    )
+}
+
+/// The difference between the content that was read and the one that is there, and the lines it shows.
+pub(super) fn since_read(change: &Change, file: &TextFile) -> (String, RangeSet) {
+    let Some(old) = change.old.clone().and_then(|old| TextFile::new(old).ok()) else {
+        return (String::new(), RangeSet::new());
+    };
+    let (old, new) = (old.text(), file.text());
+    let view = LineDiff::new(&old, &new).unified(3, MOST);
+    let more = match view.left_out {
+        0 => String::new(),
+        n => format!("[... {n} more changed lines]\n"),
+    };
+    (format!("{}{more}", view.text), view.shown)
+}
