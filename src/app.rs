@@ -1,7 +1,7 @@
 //! The wiring: settings become each module's own options, and the parts are built and joined here.
 
 use crate::agent::{Agent, Answerer, Parts};
-use crate::config::{Config, Paths, Project, Sources, TrustStore};
+use crate::config::{Config, Origin, Paths, Problem, Project, Sources, TrustStore};
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Verdict};
 use crate::provider::{
     Figures, KeyNeed, KeySource, Live, LiveSettings, Offline, Preset, Provider, Record, Replay,
@@ -79,10 +79,11 @@ pub struct App {
 }
 
 impl App {
-    pub fn new(config: Config, paths: Paths, request: Request) -> Result<App, AppError> {
+    /// Mistakes in rules of the settings are added to `config.problems`; one in a flag is an error.
+    pub fn new(mut config: Config, paths: Paths, request: Request) -> Result<App, AppError> {
         let registry = Registry::native();
         let workspace = Workspace::new(request.cwd.clone(), request.add_dirs.clone())?;
-        let rules = rules(&config, &registry)?;
+        let rules = rules(&mut config, &registry)?;
         let hidden: Vec<String> = rules.iter().filter_map(Rule::hides).map(String::from).collect();
         workspace.set_hidden(&hidden)?;
         let mut mode = config.text("mode").and_then(Mode::parse).unwrap_or(Mode::Read);
@@ -173,15 +174,20 @@ impl App {
         out
     }
 
-    /// The provider that the settings name, or the first whose key is in the environment, or the offline one.
+    /// The provider that the settings name, or the first whose key is in the environment or was stored, or the offline
+    /// one.
     /// `name` and `model` overrule the settings. Opens no connection.
     pub fn answerer(&self, name: Option<&str>, model: Option<&str>) -> Result<Answerer, AppError> {
         if let Some(path) = &self.request.replay {
             let replay = Replay::open(path).map_err(|e| file_error(path, e))?;
-            return Ok(self.offline_like(Arc::new(replay), "replay", None));
+            let recorded = model.map(String::from).or_else(|| replay.model());
+            let model = recorded.unwrap_or_else(|| "replay".into());
+            return Ok(self.offline_like(Arc::new(replay), &model, None));
         }
         let named = name.or_else(|| self.config.text("provider")).map(String::from);
-        let chosen = named.clone().or_else(keys::first_in_environment);
+        let chosen = named
+            .or_else(keys::first_in_environment)
+            .or_else(|| keys::first_in_file(&self.paths.keys_file()));
         let answerer = match chosen.as_deref() {
             Some("offline") => self.offline_like(Arc::new(Offline::new()), "offline", None),
             None => {
@@ -204,6 +210,12 @@ impl App {
     fn offline_like(&self, provider: Arc<dyn Provider>, model: &str, note: Option<String>) -> Answerer {
         let figures = Figures { window: 1_000_000, max_output: 64_000, vision: true };
         Answerer { provider, model: figures.model(model), max_output: figures.max_output, note }
+    }
+
+    /// Refuses a name that is neither built in nor in the settings, with the one that was meant.
+    pub fn known_provider(&self, name: &str) -> Result<(), AppError> {
+        let known = Preset::of(name).is_some() || self.own_provider(name).is_some();
+        if known { Ok(()) } else { Err(unknown_provider(name, &self.config)) }
     }
 
     fn remote(&self, name: &str, model: Option<&str>) -> Result<Answerer, AppError> {
@@ -229,7 +241,7 @@ impl App {
         let figures = self.figures(&model);
         let key = self.key(name, preset, own.as_ref())?;
         let mut settings = LiveSettings { silence_limit: preset.silence_limit, ..LiveSettings::default() };
-        if self.config.origin("network.silence_seconds") != Some(&crate::config::Origin::Default) {
+        if self.config.origin("network.silence_seconds") != Some(&Origin::Default) {
             settings.silence_limit =
                 Duration::from_secs(self.config.number("network.silence_seconds").unwrap_or(180).max(1));
         }
@@ -387,7 +399,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> crate::config::Layer {
     crate::config::Layer { problems: vec![problem], ..crate::config::Layer::default() }
 }
 
-fn rules(config: &Config, registry: &Registry) -> Result<Vec<Rule>, AppError> {
+fn rules(config: &mut Config, registry: &Registry) -> Result<Vec<Rule>, AppError> {
     let tools: Vec<String> = registry.specs().into_iter().map(|s| s.name).collect();
     let mut out = Vec::new();
     for (key, verdict) in [
@@ -395,15 +407,18 @@ fn rules(config: &Config, registry: &Registry) -> Result<Vec<Rule>, AppError> {
         ("permission.ask", Verdict::Ask),
         ("permission.allow", Verdict::Allow),
     ] {
-        // In doubt about permissions, what allows is void and everything asks.
-        if verdict == Verdict::Allow && config.strict() {
-            continue;
-        }
-        for (text, origin) in config.list(key) {
-            out.push(Rule::parse(text, verdict, &origin.to_string(), &tools)?);
+        for (text, origin) in config.list(key).to_vec() {
+            match Rule::parse(&text, verdict, &origin.to_string(), &tools) {
+                Ok(rule) => out.push(rule),
+                // What was typed just now is put right at once; a file may be older or newer than this program.
+                Err(e) if matches!(origin, Origin::Flag(_)) => return Err(e.into()),
+                Err(e) => config.doubt(Problem::of_value(&origin, e.to_string())),
+            }
         }
     }
+    // In doubt about permissions, what allows is void and everything asks.
     if config.strict() {
+        out.retain(|rule| rule.verdict != Verdict::Allow);
         out.push(Rule::parse("*", Verdict::Ask, "a permission setting that cannot be read", &tools)?);
     }
     Ok(out)

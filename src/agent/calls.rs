@@ -120,7 +120,7 @@ impl Shared {
         self.tell(Event::CallPlanned {
             id: call.id.clone(),
             name: call.name.clone(),
-            title: planned.title(),
+            title: cut(planned.title(), 500),
         });
         match self.decide(&call, planned.as_ref()) {
             Decision::Deny(denial) => Err(Refusal::Denied(denial)),
@@ -210,7 +210,10 @@ impl Shared {
                 Summary::line(format!("{}: stopped", call.name)),
             ),
         };
-        self.end(call, Output { outcome, for_model: vec![Part::text(text)], for_person: summary });
+        // Errors quote what was asked for, which may be of any length.
+        let text = cut(text, 8_000);
+        let for_person = Summary { line: cut(summary.line, 500), detail: summary.detail };
+        self.end(call, Output { outcome, for_model: vec![Part::text(text)], for_person });
     }
 
     fn end(&self, call: &Call, output: Output) {
@@ -227,6 +230,16 @@ impl Shared {
     fn tell(&self, event: Event) {
         drop(self.events.send(event));
     }
+}
+
+/// At most `bytes` of `text`, and how much is missing.
+fn cut(mut text: String, bytes: usize) -> String {
+    let whole = text.len();
+    if whole > bytes {
+        text.truncate(text.floor_char_boundary(bytes));
+        text.push_str(&format!("[... {} more bytes]", whole - text.len()));
+    }
+    text
 }
 
 fn nobody(ask: &Ask) -> Denial {

@@ -2,11 +2,13 @@
 //!
 //! The system prompt and the tools never change within a session, so that provider caches hold. When the
 //! conversation is too long it is shortened here, locally and by a fixed order, so that no state exists in which
-//! only starting over helps: oldest results first, then pictures, then whole turns, then the middles of long texts.
+//! only starting over helps: oldest results first, then pictures, then whole turns, then the middles of long texts, then rounds of this turn.
 
-use crate::conversation::{Block, Image, Message, Part, ToolSpec};
+use super::standing::{self, Standing};
+use crate::conversation::{Block, Call, Image, Input, Message, Part, ToolSpec};
 use crate::media;
 use crate::provider::{Model, Request};
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -92,7 +94,12 @@ impl Context {
                 self.told_window = smallest;
                 limit.saturating_sub(self.output_room(model, self.last.max_output)) as f64 * 0.5
             }
-            _ => self.last.estimate * 0.4,
+            // Nothing is told: well below a third, question and answer together, fits most windows at once.
+            _ => {
+                let total = self.last.estimate + self.last.max_output as f64;
+                self.told_window = Some((total * 0.3) as u64);
+                self.last.estimate * 0.3
+            }
         };
         self.most = Some(most.min(self.last.estimate * 0.9));
     }
@@ -262,25 +269,62 @@ fn shorten(messages: &mut Vec<Message>, budget: f64) -> usize {
         }
     }
     cut += drop_old_turns(messages, &mut total, budget);
-    cut + cut_middles(messages, &mut total, budget)
+    cut += cut_middles(messages, &mut total, budget);
+    cut + drop_old_rounds(messages, &mut total, budget)
 }
 
 /// Drops whole turns from the beginning; the newest one always stays.
 fn drop_old_turns(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> usize {
     let mut dropped = 0;
+    let mut standing: Vec<(Standing, String)> = Vec::new();
     while *total > budget {
         let next_turn =
             messages.iter().skip(1).position(|m| matches!(m, Message::User { .. })).map(|at| at + 1);
         let Some(end) = next_turn else { break };
-        *total -= messages.drain(..end).map(|m| weight(&m)).sum::<f64>();
+        for message in messages.drain(..end) {
+            *total -= weight(&message);
+            for text in parts_of(&message).filter_map(Part::as_text) {
+                standing.extend(standing::kind_of(text).map(|kind| (kind, text.to_string())));
+            }
+        }
         dropped += end;
     }
     if dropped > 0 {
+        let mut notes = vec![
+            "[placet: the beginning of this conversation was left out to fit the context window]".to_string(),
+        ];
+        let told_later: Vec<Standing> =
+            messages.iter().flat_map(parts_of).filter_map(|p| standing::kind_of(p.as_text()?)).collect();
+        for kind in standing::KINDS.into_iter().filter(|kind| !told_later.contains(kind)) {
+            notes.extend(standing.iter().rev().find(|(k, _)| *k == kind).map(|(_, text)| text.clone()));
+        }
         if let Some(Message::User { parts }) = messages.first_mut() {
-            let note = "[placet: the beginning of this conversation was left out to fit the context window]";
-            parts.insert(0, Part::text(note));
+            *total += notes.iter().map(|note| tokens(note.len())).sum::<f64>();
+            parts.splice(0..0, notes.into_iter().map(Part::text));
+        }
+    }
+    dropped
+}
+
+/// Drops rounds from the beginning of the one turn that is left; the newest one always stays.
+fn drop_old_rounds(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> usize {
+    let note = "[placet: the beginning of this work was left out to fit the context window]";
+    let mut dropped = 0;
+    let is_round = |messages: &[Message]| {
+        matches!(
+            messages,
+            [Message::User { .. }, Message::Assistant(_), Message::Results { .. }, Message::Assistant(_), ..]
+        )
+    };
+    while *total > budget && is_round(messages) {
+        *total -= messages.drain(1..3).map(|m| weight(&m)).sum::<f64>();
+        if dropped == 0
+            && let Some(Message::User { parts }) = messages.first_mut()
+        {
+            parts.push(Part::text(note));
             *total += tokens(note.len());
         }
+        dropped += 2;
     }
     dropped
 }
@@ -304,16 +348,35 @@ fn cut_middles(messages: &mut [Message], total: &mut f64, budget: f64) -> usize 
     cut
 }
 
-fn texts_mut(message: &mut Message) -> Box<dyn Iterator<Item = &mut String> + '_> {
+/// Every text of a message that may be shortened: what was said, what came back, and the arguments of calls.
+fn texts_mut(message: &mut Message) -> Vec<&mut String> {
     match message {
-        Message::Assistant(answer) => Box::new(answer.blocks.iter_mut().filter_map(|b| match b {
-            Block::Text { text } => Some(text),
-            _ => None,
-        })),
-        other => Box::new(parts_of_mut(other).filter_map(|p| match p {
-            Part::Text { text } => Some(text),
-            Part::Image(_) => None,
-        })),
+        Message::Assistant(answer) => {
+            let mut texts = Vec::new();
+            for block in &mut answer.blocks {
+                match block {
+                    Block::Text { text } => texts.push(text),
+                    Block::Call(Call { input: Input::Object(value), .. }) => strings(value, &mut texts),
+                    Block::Call(_) | Block::Thinking(_) => {}
+                }
+            }
+            texts
+        }
+        other => parts_of_mut(other)
+            .filter_map(|p| match p {
+                Part::Text { text } => Some(text),
+                Part::Image(_) => None,
+            })
+            .collect(),
+    }
+}
+
+fn strings<'v>(value: &'v mut Value, out: &mut Vec<&'v mut String>) {
+    match value {
+        Value::String(text) => out.push(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| strings(item, out)),
+        Value::Object(map) => map.values_mut().for_each(|item| strings(item, out)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -41,9 +41,15 @@ fn is_legal(messages: &[Message]) {
 
 #[test]
 fn whatever_the_history_a_request_that_fits_is_built_and_the_newest_question_is_in_it() {
-    for (turns, rounds, bytes) in
-        [(1, 1, 10), (3, 5, 20_000), (50, 4, 3_000), (1, 1, 5_000_000), (400, 0, 0), (1, 200, 900)]
-    {
+    for (turns, rounds, bytes) in [
+        (1, 1, 10),
+        (3, 5, 20_000),
+        (50, 4, 3_000),
+        (1, 1, 5_000_000),
+        (400, 0, 0),
+        (1, 200, 900),
+        (1, 2_000, 10),
+    ] {
         for window in [4_000, 10_000, 200_000] {
             let messages = long(turns, rounds, bytes);
             let built = context().build(&messages, &model(window), 1_000);

@@ -5,6 +5,7 @@ use super::context::{Built, Context};
 use super::ending::Ending;
 use super::event::{Event, LoopQuestion};
 use super::instructions::Instructions;
+use super::standing::{mode_in, mode_words};
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
 use crate::conversation::{Answer, CallResult, Message, Outcome, Part, Transcript, Usage};
 use crate::permission::{Mode, Policy};
@@ -102,8 +103,10 @@ impl Agent {
         self.transcript = loaded.transcript;
         self.usage = loaded.usage;
         self.last_prompt = loaded.last_prompt;
-        self.mode_told = None;
-        self.instructions.forget();
+        // What it was told stands in the transcript: saying it again would only cost tokens.
+        let told = || self.transcript.messages().iter().rev().flat_map(texts);
+        self.mode_told = told().find_map(mode_in);
+        self.instructions.recall(told());
         Ok(loaded.dropped)
     }
 
@@ -173,7 +176,7 @@ impl Agent {
             ended: None,
             stopped_at: None,
         };
-        let ending = run.to_the_end(first, inbox).await;
+        let ending = run.until_ended(first, inbox).await;
         let ending = match self.unsaved.take() {
             Some(why) => Ending::Unsaved(why),
             None => ending,
@@ -204,7 +207,7 @@ impl Agent {
             return None;
         }
         self.mode_told = Some(mode);
-        Some(Part::text(format!("[placet: the mode is {mode}: {}]", mode.meaning())))
+        Some(Part::text(mode_words(mode)))
     }
 
     fn save_ledger(&self) {
@@ -236,12 +239,15 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    async fn to_the_end(&mut self, first: Input, mut inbox: UnboundedReceiver<Input>) -> Ending {
+    async fn until_ended(&mut self, first: Input, mut inbox: UnboundedReceiver<Input>) -> Ending {
         let mut effects: VecDeque<Effect> = self.agent.turn.handle(first).into();
         let mut save_at = Instant::now() + SAVE_EVERY;
         let mut saved_bytes = 0;
         loop {
             while let Some(effect) = effects.pop_front() {
+                if effect == Effect::Request {
+                    saved_bytes = 0;
+                }
                 self.perform(effect).await;
             }
             if let Some(ending) = self.ended.take() {
@@ -255,15 +261,16 @@ impl Run<'_> {
                     Some(Input::Interrupted)
                 }
                 Some(input) = inbox.recv() => Some(input),
+                // Before the stream: one that always has more must not keep its beginning from being saved.
+                () = tokio::time::sleep_until(save_at), if self.stream.is_some() => {
+                    self.save_partial(&mut saved_bytes);
+                    save_at = Instant::now() + SAVE_EVERY;
+                    None
+                }
                 event = next(&mut self.stream) => self.streamed(event),
                 () = sleep_until(deadline) => {
                     self.stopped_at = deadline.map(|at| at + STOP_WITHIN);
                     self.give_up_calls();
-                    None
-                }
-                () = tokio::time::sleep_until(save_at), if self.stream.is_some() => {
-                    self.save_partial(&mut saved_bytes);
-                    save_at = Instant::now() + SAVE_EVERY;
                     None
                 }
             };
@@ -306,10 +313,10 @@ impl Run<'_> {
             self.fail_unsaved(e.to_string());
             return;
         }
-        if let Some(session) = &mut self.agent.parts.session {
-            if let Err(e) = session.append(Record::Message { message }) {
-                self.fail_unsaved(e.to_string());
-            }
+        let saved =
+            self.agent.parts.session.as_mut().map(|session| session.append(Record::Message { message }));
+        if let Some(Err(e)) = saved {
+            self.fail_unsaved(e.to_string());
         }
     }
 
@@ -466,6 +473,17 @@ impl Run<'_> {
     fn tell(&self, event: Event) {
         // A face that has gone away is no reason to stop: the turn is still saved.
         drop(self.events.send(event));
+    }
+}
+
+/// The texts of a message that did not come from the model, the last first.
+fn texts(message: &Message) -> Box<dyn Iterator<Item = &str> + '_> {
+    match message {
+        Message::User { parts } => Box::new(parts.iter().rev().filter_map(Part::as_text)),
+        Message::Results { results } => {
+            Box::new(results.iter().rev().flat_map(|r| r.parts.iter().rev()).filter_map(Part::as_text))
+        }
+        Message::Assistant(_) => Box::new(std::iter::empty()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! AGENTS.md: what projects tell agents. Found from the root of the workspace down to the directory placet works in,
 //! read again when it changes, and shown with its source.
 
+use super::standing::{AGAIN, FIRST, GONE, instructions_in};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,21 +23,14 @@ impl Instructions {
         if known == text {
             return None;
         }
-        let told_before = self.told.is_some();
+        let heading = if self.told.is_some() { AGAIN } else { FIRST };
         self.told = Some(text.clone());
-        if text.is_empty() {
-            return Some((
-                "[placet: the project's AGENTS.md is gone; its instructions no longer hold]".into(),
-                sources,
-            ));
-        }
-        let again = if told_before { ", changed; this replaces the earlier text" } else { "" };
-        Some((format!("[placet: the project's instructions{again}]\n{text}"), sources))
+        Some((if text.is_empty() { GONE.into() } else { format!("{heading}{text}") }, sources))
     }
 
-    /// After a resume the model has what the transcript holds; `text` is the newest of it.
-    pub(super) fn forget(&mut self) {
-        self.told = None;
+    /// After a resume the model has what the transcript holds: `texts` are its texts, the newest first.
+    pub(super) fn recall<'t>(&mut self, mut texts: impl Iterator<Item = &'t str>) {
+        self.told = texts.find_map(instructions_in).map(String::from);
     }
 }
 

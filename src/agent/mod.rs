@@ -8,6 +8,7 @@ mod event;
 mod guard;
 mod instructions;
 mod once;
+mod standing;
 mod turn;
 
 pub use driver::{Agent, Answerer, Parts, Start};

@@ -110,6 +110,7 @@ pub struct Turn {
     rounds: u32,
     max_rounds: u32,
     repairs: u32,
+    last_repair: Option<Repair>,
     stopping: bool,
 }
 
@@ -129,6 +130,7 @@ impl Turn {
             rounds: 0,
             max_rounds,
             repairs: 0,
+            last_repair: None,
             stopping: false,
         }
     }
@@ -163,6 +165,7 @@ impl Turn {
         self.loops = Loops::default();
         self.rounds = 0;
         self.repairs = 0;
+        self.last_repair = None;
         self.stopping = false;
         let mut effects: Vec<Effect> =
             parts.map(|parts| Effect::Save(Message::User { parts })).into_iter().collect();
@@ -232,6 +235,7 @@ impl Turn {
         }
         self.partial = Answer::default();
         self.repairs = 0;
+        self.last_repair = None;
         rename_duplicates(&mut answer);
         let ending = match answer.stop {
             StopReason::MaxTokens => Ending::CutAtLimit,
@@ -354,8 +358,11 @@ impl Turn {
         if !matches!(self.state, State::Streaming) {
             return Vec::new();
         }
-        if let Some(repair) = repair_for(&error).filter(|_| self.repairs < MAX_REPAIRS) {
+        // All pictures are left out at once: a second complaint is about something else.
+        let anew = |repair: &Repair| *repair != Repair::Images || self.last_repair != Some(Repair::Images);
+        if let Some(repair) = repair_for(&error).filter(|r| self.repairs < MAX_REPAIRS && anew(r)) {
             self.repairs += 1;
+            self.last_repair = Some(repair.clone());
             self.rounds = self.rounds.saturating_sub(1);
             let mut effects = vec![Effect::Repair(repair)];
             effects.extend(self.request());

@@ -130,16 +130,19 @@ fn text_that_was_shown_is_kept_when_the_stream_is_stopped_or_breaks() {
 }
 
 #[test]
-fn a_rejected_picture_is_taken_out_and_the_request_made_again_but_not_for_ever() {
+fn rejected_pictures_are_taken_out_once_and_other_repairs_are_not_made_for_ever() {
     let mut turn = Turn::new(0);
     turn.handle(Input::Said(vec![Part::text("hi")]));
-    let rejected =
-        || ProviderError::BadRequest { status: 400, message: "image".into(), blames: Blame::Image };
-    for _ in 0..MAX_REPAIRS {
-        assert_eq!(words(&turn.handle(Input::Failed(rejected()))), "repair(Images) request");
-    }
-    assert_eq!(words(&turn.handle(Input::Failed(rejected()))), "end:failed");
+    let rejected = |blames| ProviderError::BadRequest { status: 400, message: "no".into(), blames };
+    // One repair leaves out every picture: the same complaint again is about something else.
+    assert_eq!(words(&turn.handle(Input::Failed(rejected(Blame::Image)))), "repair(Images) request");
+    assert_eq!(words(&turn.handle(Input::Failed(rejected(Blame::Image)))), "end:failed");
     assert_eq!(words(&turn.handle(Input::Retry)), "request");
+    for at in 0..MAX_REPAIRS as usize {
+        let effects = turn.handle(Input::Failed(rejected(Blame::Tool(at))));
+        assert_eq!(words(&effects), format!("repair(Tool({at})) request"));
+    }
+    assert_eq!(words(&turn.handle(Input::Failed(rejected(Blame::Tool(9))))), "end:failed");
 }
 
 #[test]

@@ -12,6 +12,12 @@ pub(super) fn first_in_environment() -> Option<String> {
     Preset::all().iter().find(|p| from_environment(p.key_variable).is_some()).map(|p| p.name.to_string())
 }
 
+/// The same of the keys that were stored with `config init --key`. A file that cannot be used names nobody.
+pub(super) fn first_in_file(path: &Path) -> Option<String> {
+    let has = |name: &str| matches!(from_file(path, name), Ok(Some(_)));
+    Preset::all().iter().find(|p| has(p.name)).map(|p| p.name.to_string())
+}
+
 pub(super) fn from_environment(variable: &str) -> Option<KeySource> {
     let value = std::env::var(variable).ok().filter(|v| !v.trim().is_empty())?;
     Some(KeySource::Value(Key::new(&value)))

@@ -11,7 +11,7 @@ use std::path::PathBuf;
     about,
     args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
-    after_help = "Without a terminal and without --print, prompts are read line by line from standard input.\n\
+    after_help = "Without a terminal and without a prompt, prompts are read line by line from standard input.\n\
                   Exit codes: 0 done, 1 error, 2 usage, 3 a call was refused or needed a person, 4 the provider failed, 130 interrupted."
 )]
 pub struct Args {
@@ -31,7 +31,7 @@ pub struct Options {
     /// Answer one turn without a screen; `-` or nothing reads the prompt from standard input
     #[arg(short, long, num_args = 0..=1, value_name = "PROMPT", default_missing_value = "-", conflicts_with = "prompt")]
     pub print: Option<String>,
-    /// What --print writes
+    /// What --print writes: the answer, one object at the end, or one event a line
     #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT", global = true)]
     pub output_format: OutputFormat,
     /// How far calls may reach: none, read, ask, write, unrestricted
@@ -87,13 +87,12 @@ pub struct Options {
     pub verbose: u8,
 }
 
+/// The words need no help of their own: with it, `--help` would be twice as long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OutputFormat {
     #[default]
     Text,
-    /// One object when the turn is over
     Json,
-    /// One event a line, as it happens
     StreamJson,
 }
 

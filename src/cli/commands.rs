@@ -194,7 +194,7 @@ fn config(command: ConfigCommand, options: &Options) -> Result<u8, Failure> {
         }
         ConfigCommand::Path => {
             let paths = start::paths();
-            let cwd = std::env::current_dir().unwrap_or_default();
+            let cwd = start::working_directory(options)?;
             let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
             let project = crate::config::Paths::project_file(&cwd, home.as_deref());
             let project = project.map_or("none".to_string(), |p| p.display().to_string());
@@ -207,7 +207,7 @@ fn config(command: ConfigCommand, options: &Options) -> Result<u8, Failure> {
             ))
             .map(|()| report::DONE)
         }
-        ConfigCommand::Init { key: Some(provider) } => store_key(&provider),
+        ConfigCommand::Init { key: Some(provider) } => store_key(&provider, options),
         ConfigCommand::Init { key: None } => init(),
         ConfigCommand::Trust => trust(options),
     }
@@ -242,8 +242,10 @@ fn init() -> Result<u8, Failure> {
     print(&format!("wrote {}\n", path.display())).map(|()| report::DONE)
 }
 
-fn store_key(provider: &str) -> Result<u8, Failure> {
+fn store_key(provider: &str, options: &Options) -> Result<u8, Failure> {
     use std::io::IsTerminal;
+    // Before anybody types a secret: a name that is misspelt would store a key that is never found.
+    start::app(options)?.known_provider(provider)?;
     if std::io::stdin().is_terminal() {
         warn(
             "type or paste the key, then Enter and Ctrl-D (it is shown as you type; piping it in keeps it off the screen):",
@@ -261,7 +263,7 @@ fn store_key(provider: &str) -> Result<u8, Failure> {
 }
 
 fn trust(options: &Options) -> Result<u8, Failure> {
-    let cwd = options.cwd.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    let cwd = start::working_directory(options)?;
     let (sources, mut store) = app::sources(&start::paths(), &cwd, WithProject::Yes);
     let Some(Project { path, text, hash, .. }) = sources.project else {
         return Err(Failure::new("there is no .placet/config.toml here"));

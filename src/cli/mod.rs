@@ -41,8 +41,11 @@ fn run(args: Args) -> Result<u8, Failure> {
 
 /// clap's own words; help and the version are no errors.
 fn usage(error: &clap::Error) -> ExitCode {
-    drop(error.print());
-    ExitCode::from(if error.use_stderr() { report::USAGE } else { report::DONE })
+    match (error.use_stderr(), report::written(error.print())) {
+        (true, _) => ExitCode::from(report::USAGE),
+        (false, Ok(())) => ExitCode::from(report::DONE),
+        (false, Err(failure)) => failure.tell(),
+    }
 }
 
 /// The command line as clap knows it: for completions, the manual page and the reference.

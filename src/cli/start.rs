@@ -6,7 +6,7 @@ use super::report::{self, Failure, code_for, warn, written};
 use super::signals::{self, Current};
 use crate::agent::{Agent, Start};
 use crate::app::{self, App, WithProject};
-use crate::config::{Config, Paths, Project, TrustStore};
+use crate::config::{Config, Paths, Problem, Project, TrustStore};
 use crate::conversation::Part;
 use crate::repl;
 use crate::serve::headless::{self, Format, Reader};
@@ -64,9 +64,8 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
         trusted: false,
     });
     let config = Config::merge(sources);
-    for problem in &config.problems {
-        warn(&crate::text::sanitize::block(&problem.to_string()));
-    }
+    tell(&config.problems);
+    let told = config.problems.len();
     let untrusted = untrusted.filter(|_| !config.untrusted.is_empty()).map(|p| (p, trust));
     let request = app::Request {
         cwd,
@@ -74,15 +73,25 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
         record: options.record.clone(),
         replay: options.replay.clone(),
     };
-    Ok(Loaded { app: App::new(config, paths, request)?, untrusted })
+    let app = App::new(config, paths, request)?;
+    tell(app.config.problems.get(told..).unwrap_or_default());
+    Ok(Loaded { app, untrusted })
 }
 
-fn working_directory(options: &Options) -> Result<PathBuf, Failure> {
+fn tell(problems: &[Problem]) {
+    problems.iter().for_each(|problem| warn(&crate::text::sanitize::block(&problem.to_string())));
+}
+
+/// One spelling for one place: trust and sessions are kept by it.
+pub(super) fn working_directory(options: &Options) -> Result<PathBuf, Failure> {
     let here =
         std::env::current_dir().map_err(|e| Failure::new(format!("the working directory is gone: {e}")))?;
     let Some(dir) = &options.cwd else { return Ok(here) };
     let dir = here.join(dir);
-    if dir.is_dir() { Ok(dir) } else { Err(Failure::usage(format!("`{}` is no directory", dir.display()))) }
+    match dir.canonicalize() {
+        Ok(dir) if dir.is_dir() => Ok(dir),
+        _ => Err(Failure::usage(format!("`{}` is no directory", dir.display()))),
+    }
 }
 
 /// The runtime beside the main thread.
@@ -101,7 +110,11 @@ pub(super) fn conversation(prompt: Option<String>, options: &Options) -> Result<
         return print(text, loaded, options);
     }
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        return lines(prompt, loaded, options);
+        // With a prompt there is nothing to wait for: an inherited standard input may never end.
+        return match prompt {
+            Some(prompt) => print(&prompt, loaded, options),
+            None => lines(loaded, options),
+        };
     }
     let runtime = runtime()?;
     let current = Current::default();
@@ -148,16 +161,14 @@ fn print(text: &str, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
 }
 
 /// Prompts line by line from a pipe, answered plainly, in one conversation.
-fn lines(prompt: Option<String>, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
+fn lines(loaded: Loaded, options: &Options) -> Result<u8, Failure> {
     note_untrusted(&loaded);
     let runtime = runtime()?;
     let current = Current::default();
     signals::watch(&runtime, current.clone());
     let mut agent: Option<Agent> = None;
     let mut worst = report::DONE;
-    let stdin = io::stdin();
-    let piped = stdin.lock().lines();
-    for line in prompt.map(Ok).into_iter().chain(piped) {
+    for line in io::stdin().lock().lines() {
         let line = line.map_err(|e| Failure::new(format!("standard input cannot be read: {e}")))?;
         if line.trim().is_empty() {
             continue;

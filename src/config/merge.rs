@@ -48,6 +48,11 @@ impl Config {
         self.strict
     }
 
+    /// A mistake about permissions that shows only when the values are used.
+    pub fn doubt(&mut self, problem: Problem) {
+        self.take_problems(vec![problem]);
+    }
+
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.values.get(name) {
             Some((Setting::Text(text), _)) if !text.is_empty() => Some(text),

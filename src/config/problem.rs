@@ -1,5 +1,6 @@
 //! A mistake in the settings: what, where, and what was meant.
 
+use super::layer::Origin;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -11,6 +12,20 @@ pub struct Problem {
     pub hint: Option<String>,
     /// True when a permission could not be read, so that the stricter side must hold.
     pub permission: bool,
+}
+
+impl Problem {
+    /// A permission that cannot be used, by where it was set.
+    pub fn of_value(origin: &Origin, message: String) -> Problem {
+        let hint = Some("until it is mended, calls that would have been allowed ask".to_string());
+        let (place, message) = match origin {
+            Origin::User { path, line } | Origin::Project { path, line } => {
+                (Some((path.clone(), *line, 1)), message)
+            }
+            other => (None, format!("{other}: {message}")),
+        };
+        Problem { place, message, hint, permission: true }
+    }
 }
 
 impl fmt::Display for Problem {

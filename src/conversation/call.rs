@@ -1,8 +1,11 @@
 //! A tool call and its result.
 
 use super::{CallId, Part, text_of};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashSet;
+use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
@@ -28,7 +31,11 @@ impl Input {
             return Input::Object(Value::Object(serde_json::Map::new()));
         }
         match serde_json::from_str::<Value>(raw) {
-            Ok(value) if value.is_object() => Input::Object(value),
+            Ok(value) if value.is_object() => match twice(raw) {
+                // Which of the two was meant is anybody's guess.
+                Some(reason) => Input::Malformed { raw: raw.into(), reason },
+                None => Input::Object(value),
+            },
             Ok(other) => Input::Malformed {
                 raw: raw.into(),
                 reason: format!("the arguments are {}, not a JSON object", kind(&other)),
@@ -45,6 +52,73 @@ impl Input {
             Input::Object(value) => value.clone(),
             Input::Malformed { .. } => Value::Object(serde_json::Map::new()),
         }
+    }
+}
+
+/// What is wrong where a name is given twice in one object, at any depth.
+fn twice(raw: &str) -> Option<String> {
+    serde_json::from_str::<Once>(raw).err().map(|e| {
+        let words = e.to_string();
+        // Without the place that the parser adds: the words say enough.
+        words.split(" at line ").next().unwrap_or(&words).to_string()
+    })
+}
+
+/// Reads any JSON and keeps nothing of it; refuses an object with one name twice.
+struct Once;
+
+impl<'de> Deserialize<'de> for Once {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Once, D::Error> {
+        deserializer.deserialize_any(Once)
+    }
+}
+
+impl<'de> Visitor<'de> for Once {
+    type Value = Once;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Once, A::Error> {
+        let mut seen = HashSet::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if seen.contains(&name) {
+                return Err(A::Error::custom(format!("the argument `{name}` is given twice")));
+            }
+            seen.insert(name);
+            map.next_value::<Once>()?;
+        }
+        Ok(Once)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Once, A::Error> {
+        while items.next_element::<Once>()?.is_some() {}
+        Ok(Once)
+    }
+
+    fn visit_unit<E>(self) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Once, E> {
+        Ok(Once)
     }
 }
 
@@ -107,7 +181,9 @@ mod tests {
     fn only_an_object_is_ever_taken_as_arguments() {
         assert_eq!(Input::parse(r#"{"path":"a"}"#), Input::Object(json!({"path": "a"})));
         assert_eq!(Input::parse(""), Input::Object(json!({})));
-        for raw in ["{\"path\":", "[1]", "\"x\"", "3", "null", "{} trailing"] {
+        for raw in
+            ["{\"path\":", "[1]", "\"x\"", "3", "null", "{} trailing", r#"{"a":1,"b":[{"c":1,"c":2}]}"#]
+        {
             assert!(matches!(Input::parse(raw), Input::Malformed { .. }), "{raw}");
         }
     }

@@ -40,6 +40,12 @@ impl Replay {
         Replay::parse(&fs::read_to_string(path)?)
     }
 
+    /// The model the first answer was recorded with; `None` where nothing was.
+    pub fn model(&self) -> Option<String> {
+        let tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
+        tape.exchanges.first().map(|exchange| exchange.model.clone())
+    }
+
     fn parse(text: &str) -> io::Result<Replay> {
         let bad = |number: usize, why: &str| {
             io::Error::new(io::ErrorKind::InvalidData, format!("line {number} of the recording: {why}"))

@@ -70,7 +70,8 @@ impl Text {
             self.end_line(out)?;
         }
         if let Some((words, hint)) = ending.words() {
-            say(side, "placet", &words)?;
+            // Several lines where they are needed: a recording that does not fit tells a difference.
+            drop(writeln!(side, "placet: {}", sanitize::block(&words)));
             if let Some(hint) = hint {
                 say(side, "hint", &hint)?;
             }

@@ -136,14 +136,14 @@ mod tests {
         let theme = Theme::plain();
         let mut stream = Stream::default();
         let mut lines = stream.push("before\n\n```rs\n", &theme, 80);
-        for n in 0..20_000 {
+        for n in 0..6_000 {
             lines.extend(stream.push(&format!("let x{n} = 1;\n"), &theme, 80));
             assert!(stream.open.len() <= MAX_OPEN + 100);
         }
         lines.extend(stream.push("```\nafter\n", &theme, 80));
         lines.extend(stream.finish(&theme, 80));
         let text = text(&lines);
-        let code: String = (0..20_000).map(|n| format!("let x{n} = 1;\n")).collect();
+        let code: String = (0..6_000).map(|n| format!("let x{n} = 1;\n")).collect();
         assert!(text == format!("before\n\n{code}\nafter"), "{}", &text[..200]);
     }
 

@@ -1,6 +1,15 @@
 //! One file per area; each test's name is a sentence.
 
+mod agent;
+mod agent_arguments;
+mod agent_context;
+mod agent_kill;
+mod agent_loop;
+mod agent_stop;
+mod cli;
+mod headless;
 mod image_read;
+mod mcp;
 mod process;
 mod provider_decode;
 mod provider_encode;

@@ -181,6 +181,9 @@ fn has_calls(said: &[Say]) -> bool {
     said.iter().any(|s| matches!(s, Say::Call(..)))
 }
 
+/// Refuses a request by its body; what it lets pass gets the next reply of the script.
+type Judge = Box<dyn Fn(&Value) -> Option<Reply> + Send + Sync>;
+
 pub struct MockServer {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -189,6 +192,7 @@ pub struct MockServer {
 #[derive(Default)]
 struct Shared {
     script: Mutex<VecDeque<Reply>>,
+    judge: Mutex<Option<Judge>>,
     requests: Mutex<Vec<Recorded>>,
     violations: Mutex<Vec<String>>,
     hangups: Mutex<usize>,
@@ -226,6 +230,11 @@ impl MockServer {
         self.shared.script.lock().unwrap().push_back(reply);
     }
 
+    /// From here on `judge` sees every request first.
+    pub fn judged_by(&self, judge: impl Fn(&Value) -> Option<Reply> + Send + Sync + 'static) {
+        *self.shared.judge.lock().unwrap() = Some(Box::new(judge));
+    }
+
     pub fn requests(&self) -> Vec<Recorded> {
         self.shared.requests.lock().unwrap().clone()
     }
@@ -254,10 +263,12 @@ impl Shared {
     fn serve(&self, mut stream: TcpStream) {
         let Some(recorded) = receive(&mut stream) else { return };
         let broken = history_rules::broken(&recorded.path, &recorded.body);
+        let judged = self.judge.lock().unwrap().as_ref().and_then(|judge| judge(&recorded.body));
         self.requests.lock().unwrap().push(recorded);
-        let reply = match broken.first() {
-            Some(rule) => Reply::error(400, "invalid_request_error", rule),
-            None => match self.script.lock().unwrap().pop_front() {
+        let reply = match (broken.first(), judged) {
+            (Some(rule), _) => Reply::error(400, "invalid_request_error", rule),
+            (None, Some(refusal)) => refusal,
+            (None, None) => match self.script.lock().unwrap().pop_front() {
                 Some(reply) => reply,
                 None => {
                     self.violations.lock().unwrap().push("a request beyond the script".into());

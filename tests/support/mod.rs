@@ -1,8 +1,11 @@
 //! What the cases share.
 
+pub mod binary;
 pub mod fixture;
 pub mod history_rules;
 pub mod mock_server;
 pub mod pty;
 pub mod require;
+pub mod schema;
+pub mod talk;
 pub mod tool_bench;

@@ -1,0 +1,43 @@
+//! Notes that hold until they are told anew, in brackets among the messages: the mode, and the project's instructions.
+//! They must outlive the messages they came with, and are recognised by how they begin.
+
+use crate::permission::Mode;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    Mode,
+    Instructions,
+}
+
+pub(super) const KINDS: [Standing; 2] = [Standing::Instructions, Standing::Mode];
+
+/// The first lines of the project's instructions as they are told; `GONE` is the whole note.
+pub(super) const FIRST: &str = "[placet: the project's instructions]\n";
+pub(super) const AGAIN: &str =
+    "[placet: the project's instructions, changed; this replaces the earlier text]\n";
+pub(super) const GONE: &str = "[placet: the project's AGENTS.md is gone; its instructions no longer hold]";
+
+pub(super) fn mode_words(mode: Mode) -> String {
+    format!("[placet: the mode is {mode}: {}]", mode.meaning())
+}
+
+/// The mode that `text` told, if it is such a note.
+pub(super) fn mode_in(text: &str) -> Option<Mode> {
+    Mode::ALL.into_iter().find(|mode| mode_words(*mode) == text)
+}
+
+/// The instructions that `text` told; empty where it told that there are none any more.
+pub(super) fn instructions_in(text: &str) -> Option<&str> {
+    match text {
+        GONE => Some(""),
+        _ => text.strip_prefix(AGAIN).or_else(|| text.strip_prefix(FIRST)),
+    }
+}
+
+pub(super) fn kind_of(text: &str) -> Option<Standing> {
+    match (mode_in(text), instructions_in(text)) {
+        (Some(_), _) => Some(Standing::Mode),
+        (None, Some(_)) => Some(Standing::Instructions),
+        (None, None) => None,
+    }
+}

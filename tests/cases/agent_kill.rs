@@ -1,0 +1,181 @@
+//! `kill -9` at any moment: at most the last quarter second of a streaming answer is lost, no call and no result, and
+//! the session goes on from there.
+
+use crate::support::binary::{Place, Running};
+use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events};
+use placet::conversation::{Block, Message};
+use placet::session::{Loaded, Store};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+fn loaded(place: &Place) -> Loaded {
+    let (store, notes) = Store::open(&place.state_dir()).unwrap();
+    assert_eq!(notes, Vec::<String>::new());
+    store.load(&store.latest(&place.tree).unwrap().unwrap()).unwrap()
+}
+
+fn start(place: &Place) -> Running {
+    let args = [
+        "-p",
+        "go",
+        "--output-format",
+        "stream-json",
+        "--mode",
+        "unrestricted",
+        "--set",
+        "network.attempts=5",
+    ];
+    place.placet(args).start()
+}
+
+fn is(line: &str, kind: &str) -> bool {
+    serde_json::from_str::<Value>(line).unwrap()["type"] == kind
+}
+
+/// Kills it, and has the session go on; returns what was read back after the kill.
+fn kill(running: Running, place: &Place, server: &MockServer, what: &str) -> Loaded {
+    running.signal(Signal::KILL);
+    assert_eq!(running.end().code, 137, "{what}");
+    let after = loaded(place);
+    for text in ["and on", "once more"] {
+        server.push(Reply::anthropic(&[Say::Text("yes")]));
+        let out = place.run(["-c", "-p", text]);
+        assert_eq!((out.code, out.stdout.as_str()), (0, "yes\n"), "{what}: {out:?}");
+    }
+    assert_eq!(server.violations(), Vec::<String>::new(), "{what}");
+    after
+}
+
+fn outcomes(loaded: &Loaded) -> Vec<(String, String)> {
+    let results = loaded.transcript.messages().iter().filter_map(|m| match m {
+        Message::Results { results } => Some(results),
+        _ => None,
+    });
+    results.flatten().map(|r| (r.id.to_string(), format!("{:?}", r.outcome))).collect()
+}
+
+fn sleeps(count: usize) -> Vec<String> {
+    (0..count).map(|n| format!(r#"{{"command":"touch began{n}; exec sleep 1000"}}"#)).collect()
+}
+
+fn answer(inputs: &[String]) -> Vec<String> {
+    let ids: Vec<String> = (0..inputs.len()).map(|n| format!("c{n}")).collect();
+    let mut said = vec![Say::Text("I do it.")];
+    said.extend(inputs.iter().zip(&ids).map(|(input, id)| Say::Call(id, "run_command", input)));
+    anthropic_events(&said)
+}
+
+#[test]
+fn a_kill_while_text_streams_loses_a_quarter_second_at_most() {
+    let begun = anthropic_events(&[Say::Text("the beginning of a long answer")])[..3].concat();
+    let server = MockServer::start([Reply::sse(begun).stall()]);
+    let place = Place::new().answered_by(&server);
+    let mut running = start(&place);
+    running.line_where(|line| is(line, "text"));
+    let shown = Instant::now();
+    // What was shown is in the store soon, without anything else happening.
+    while loaded(&place).transcript.messages().len() < 2 {
+        assert!(shown.elapsed() < Duration::from_secs(5), "never saved");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let took = shown.elapsed();
+    assert!(
+        took < Duration::from_millis(1_000),
+        "saved after {took:?} on a busy machine; 250 ms were promised"
+    );
+    let after = kill(running, &place, &server, "text");
+    let Some(Message::Assistant(answer)) = after.transcript.messages().get(1) else { panic!("{after:?}") };
+    assert_eq!(answer.text(), "the beginning of a long answer");
+    assert!(after.dropped[0].contains("marked as cut"), "{:?}", after.dropped);
+    // The second answer of a turn is saved as the first was, though it is exactly as long.
+    let requests = server.requests();
+    assert!(requests[1].body["messages"].to_string().contains("the beginning of a long answer"));
+}
+
+#[test]
+fn a_second_answer_of_the_same_length_is_saved_as_well() {
+    let first = anthropic_events(&[Say::Text("12345678"), Say::Call("c", "list_directory", "{}")]);
+    let (begun, rest) = (first[..3].concat(), first[3..].concat());
+    let second = anthropic_events(&[Say::Text("abcdefgh")])[..3].concat();
+    let slow = Reply::stream().write(begun).wait(Duration::from_millis(400)).write(rest);
+    let server = MockServer::start([slow, Reply::sse(second).stall()]);
+    let place = Place::new().answered_by(&server);
+    let mut running = start(&place);
+    running.line_where(|line| line.contains("abcdefgh"));
+    let shown = Instant::now();
+    while loaded(&place).transcript.messages().len() < 4 {
+        assert!(shown.elapsed() < Duration::from_secs(5), "never saved");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    kill(running, &place, &server, "same length");
+}
+
+#[test]
+fn a_kill_while_arguments_stream_leaves_no_call() {
+    for count in [1, 3] {
+        let all = answer(&sleeps(count));
+        let server = MockServer::start([Reply::sse(all[..all.len() - 3].concat()).stall()]);
+        let place = Place::new().answered_by(&server);
+        let mut running = start(&place);
+        running.line_where(|line| is(line, "text"));
+        let after = kill(running, &place, &server, &format!("arguments {count}"));
+        assert_eq!(outcomes(&after), []);
+        let calls = |m: &Message| matches!(m, Message::Assistant(a) if a.blocks.iter().any(|b| matches!(b, Block::Call(_))));
+        assert!(!after.transcript.messages().iter().any(calls));
+        assert!(!place.tree.join("began0").exists());
+    }
+}
+
+#[test]
+fn a_kill_while_calls_run_loses_none_and_none_runs_again() {
+    for count in 1..=5 {
+        let server = MockServer::start([Reply::sse(answer(&sleeps(count)).concat())]);
+        let place = Place::new().answered_by(&server);
+        let running = start(&place);
+        // Commands run one after another: while the first one runs the others wait.
+        let since = Instant::now();
+        while !place.tree.join("began0").exists() {
+            assert!(since.elapsed() < Duration::from_secs(30));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let after = kill(running, &place, &server, &format!("running {count}"));
+        let wanted: Vec<(String, String)> =
+            (0..count).map(|n| (format!("c{n}"), "Interrupted".into())).collect();
+        assert_eq!(outcomes(&after), wanted);
+        assert_eq!(after.repairs.len(), 1);
+        assert!((1..count).all(|n| !place.tree.join(format!("began{n}")).exists()));
+    }
+}
+
+#[test]
+fn a_kill_between_two_requests_loses_no_result() {
+    for count in 1..=5 {
+        let inputs: Vec<String> =
+            (0..count).map(|n| format!(r#"{{"command":"echo did >> ran{n}"}}"#)).collect();
+        let server = MockServer::start([Reply::sse(answer(&inputs).concat()), Reply::stream().stall()]);
+        let place = Place::new().answered_by(&server);
+        let running = start(&place);
+        let since = Instant::now();
+        while server.requests().len() < 2 {
+            assert!(since.elapsed() < Duration::from_secs(30));
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let after = kill(running, &place, &server, &format!("results {count}"));
+        let wanted: Vec<(String, String)> = (0..count).map(|n| (format!("c{n}"), "Done".into())).collect();
+        assert_eq!(outcomes(&after), wanted);
+        assert!(after.repairs.is_empty(), "{:?}", after.repairs);
+        assert!((0..count).all(|n| place.read(&format!("ran{n}")) == "did\n"));
+    }
+}
+
+#[test]
+fn a_kill_between_two_attempts_keeps_what_was_asked() {
+    let busy = Reply::error(529, "overloaded_error", "busy").header("retry-after", "60");
+    let server = MockServer::start([busy]);
+    let place = Place::new().answered_by(&server);
+    let mut running = start(&place);
+    running.line_where(|line| is(line, "retry"));
+    let after = kill(running, &place, &server, "back-off");
+    assert_eq!(after.transcript.messages().len(), 1);
+}

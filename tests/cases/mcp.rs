@@ -1,0 +1,205 @@
+//! placet as an MCP server, spoken to in JSON-RPC written by hand.
+
+use crate::support::binary::{Place, Running};
+use serde_json::{Value, json};
+
+struct Client {
+    running: Running,
+    next: u64,
+}
+
+impl Client {
+    fn start(place: &Place, args: &[&str]) -> Client {
+        let mut client =
+            Client { running: place.placet(["mcp", "serve"].iter().chain(args)).start(), next: 0 };
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let welcome = client.ask("initialize", hello);
+        assert_eq!(welcome["serverInfo"]["name"], "placet");
+        assert_eq!(welcome["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
+        assert!(welcome["capabilities"]["tools"].is_object(), "{welcome}");
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        client
+    }
+
+    fn send(&mut self, message: &Value) {
+        self.running.say(&format!("{message}\n"));
+    }
+
+    fn request(&mut self, method: &str, params: Value) -> u64 {
+        self.next += 1;
+        let id = self.next;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    fn answer(&mut self) -> Value {
+        serde_json::from_str(&self.running.line()).unwrap()
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.request(method, params);
+        let answer = self.answer();
+        assert_eq!(answer["id"], id, "{answer}");
+        assert!(answer.get("error").is_none(), "{answer}");
+        answer["result"].clone()
+    }
+
+    fn call(&mut self, name: &str, arguments: Value) -> (bool, String) {
+        let result = self.ask("tools/call", json!({"name": name, "arguments": arguments}));
+        told(&result)
+    }
+
+    fn close(mut self) {
+        drop(self.running.stdin.take());
+        let out = self.running.end().code(0);
+        assert_eq!(out.stderr, "");
+    }
+}
+
+/// Whether it is an error, and its text.
+fn told(result: &Value) -> (bool, String) {
+    let text = result["content"][0]["text"].as_str().unwrap_or_default().to_string();
+    (result["isError"] == true, text)
+}
+
+fn place() -> Place {
+    Place::new().file("notes.txt", "one\ntwo\n")
+}
+
+/// A picture of 2 by 2 points.
+fn png() -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    image::RgbImage::new(2, 2).write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+#[test]
+fn the_tools_are_offered_with_their_schemas_and_closing_the_input_ends_it() {
+    let mut client = Client::start(&place(), &[]);
+    let tools = client.ask("tools/list", json!({}));
+    let tools = tools["tools"].as_array().unwrap();
+    let own = placet::tools::Registry::native().specs();
+    assert_eq!(tools.len(), own.len());
+    for (tool, spec) in tools.iter().zip(own) {
+        assert_eq!(tool["name"], spec.name);
+        assert_eq!(tool["description"], spec.description);
+        assert_eq!(tool["inputSchema"], spec.schema);
+    }
+    client.close();
+}
+
+#[test]
+fn a_file_must_be_read_before_it_is_edited_and_the_connection_remembers() {
+    let place = place();
+    let mut client = Client::start(&place, &["--mode", "write"]);
+    let edit = json!({"path": "notes.txt", "old_string": "two", "new_string": "2"});
+    let (error, text) = client.call("edit_file", edit.clone());
+    assert!(error && text.contains("read"), "{text}");
+    assert_eq!(place.read("notes.txt"), "one\ntwo\n");
+    let (error, text) = client.call("read_file", json!({"path": "notes.txt"}));
+    assert!(!error && text.contains("2│two"), "{text}");
+    let (error, text) = client.call("edit_file", edit);
+    assert!(!error, "{text}");
+    assert_eq!(place.read("notes.txt"), "one\n2\n");
+    client.close();
+    // Another connection has seen nothing.
+    let mut client = Client::start(&place, &["--mode", "write"]);
+    let edit = json!({"path": "notes.txt", "old_string": "2", "new_string": "two"});
+    assert!(client.call("edit_file", edit).0);
+    client.close();
+}
+
+#[test]
+fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
+    let place = place();
+    let write = json!({"path": "new.txt", "content": "x"});
+    let echo = json!({"command": "echo hello"});
+    for (args, tool, input, words) in [
+        (vec![], "write_file", &write, "read mode: nothing may be written"),
+        (vec!["--mode", "ask"], "write_file", &write, "--mode write"),
+        (vec!["--mode", "write"], "run_command", &echo, "--allow run_command"),
+        (vec!["--mode", "none"], "read_file", &json!({"path": "notes.txt"}), "mode none"),
+        (vec!["--deny", "read(notes.txt)"], "read_file", &json!({"path": "notes.txt"}), "forbids"),
+        (vec![], "read_file", &json!({"path": "/etc/passwd"}), "--allow"),
+        (vec![], "read_file", &json!({"pth": "notes.txt"}), "did you mean `path`"),
+        (vec![], "no_such_tool", &json!({}), "there is no tool"),
+    ] {
+        let mut client = Client::start(&place, &args);
+        let (error, text) = client.call(tool, input.clone());
+        assert!(error && text.contains(words), "{words}: {text}");
+        client.close();
+    }
+    assert!(!place.tree.join("new.txt").exists());
+    let mut client = Client::start(&place, &["--mode", "ask", "--allow", "run_command"]);
+    let (error, text) = client.call("run_command", echo);
+    assert!(!error && text.contains("hello"), "{text}");
+    client.close();
+}
+
+#[test]
+fn a_picture_is_image_content() {
+    let place = place().file("dot.png", png());
+    let mut client = Client::start(&place, &[]);
+    let result = client.ask("tools/call", json!({"name": "read_file", "arguments": {"path": "dot.png"}}));
+    let image = result["content"].as_array().unwrap().iter().find(|c| c["type"] == "image");
+    let image = image.unwrap_or_else(|| panic!("{result}"));
+    assert_eq!(image["mimeType"], "image/png");
+    use base64::Engine;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(image["data"].as_str().unwrap()).unwrap();
+    assert_eq!(bytes, png());
+    client.close();
+}
+
+#[test]
+fn calls_sent_together_are_all_answered_and_none_waits_for_a_command() {
+    let place = place();
+    let mut client = Client::start(&place, &["--mode", "write"]);
+    let mut open: Vec<u64> = (0..20)
+        .map(|n| {
+            let (name, input) = match n % 2 {
+                0 => ("read_file", json!({"path": "notes.txt"})),
+                _ => ("write_file", json!({"path": format!("f{n}.txt"), "content": n.to_string()})),
+            };
+            client.request("tools/call", json!({"name": name, "arguments": input}))
+        })
+        .collect();
+    while !open.is_empty() {
+        let answer = client.answer();
+        assert!(!told(&answer["result"]).0, "{answer}");
+        open.retain(|id| answer["id"] != *id);
+    }
+    assert_eq!(place.read("f19.txt"), "19");
+    client.close();
+}
+
+#[test]
+fn another_root_is_served_where_it_is_named() {
+    let place = place().file("sub/inner.txt", "deep\n");
+    let mut client = Client::start(&place, &["--root", "sub"]);
+    let (error, text) = client.call("read_file", json!({"path": "inner.txt"}));
+    assert!(!error && text.contains("deep"), "{text}");
+    assert!(client.call("read_file", json!({"path": "../notes.txt"})).0);
+    client.close();
+    place.run(["mcp", "serve", "--root", "nowhere"]).code(2).warns("is no directory");
+}
+
+#[test]
+fn a_call_in_progress_does_not_keep_the_server_alive_when_the_client_is_gone() {
+    let place = place();
+    let mut client = Client::start(&place, &["--mode", "ask", "--allow", "run_command"]);
+    let line = "echo $$ > started; exec sleep 1000";
+    client.request("tools/call", json!({"name": "run_command", "arguments": {"command": line}}));
+    let started = place.tree.join("started");
+    while std::fs::read_to_string(&started).map_or(true, |t| !t.ends_with('\n')) {
+        std::thread::yield_now();
+    }
+    drop(client.running.stdin.take());
+    client.running.end().code(0);
+    let pid: i32 = place.read("started").trim().parse().unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    let since = std::time::Instant::now();
+    while rustix::process::test_kill_process(pid).is_ok() {
+        assert!(since.elapsed() < std::time::Duration::from_secs(5), "the command lives on");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,289 @@
+//! A conversation in this process: the agent, a scripted server, a store, and a tool that does what its call says.
+
+use super::mock_server::MockServer;
+use placet::agent::{Agent, Ending, Event, Parts, Start};
+use placet::conversation::{Outcome, Part, SessionId, ToolSpec};
+use placet::permission::{Mode, ModeCell, Permit, Policy, Reach, Rule};
+use placet::provider::{
+    Anthropic, Auth, Dialect, Endpoint, Figures, KeySource, Live, LiveSettings, Model, OpenAiChat, Provider,
+    Retry,
+};
+use placet::session::Store;
+use placet::tools::{
+    CommandSettings, Env, Limits, Output, Plan, Preview, Registry, RunCtx, Running, Sight, Summary, Tool,
+    ToolError, Touches,
+};
+use placet::workspace::{Ledger, Workspace};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wire {
+    Anthropic,
+    OpenAi,
+}
+
+pub const WIRES: [Wire; 2] = [Wire::Anthropic, Wire::OpenAi];
+
+impl Wire {
+    pub fn dialect(self) -> Arc<dyn Dialect> {
+        match self {
+            Wire::Anthropic => Arc::new(Anthropic),
+            Wire::OpenAi => Arc::new(OpenAiChat::default()),
+        }
+    }
+
+    /// A whole answer as this wire sends it.
+    pub fn reply(self, said: &[super::mock_server::Say]) -> super::mock_server::Reply {
+        match self {
+            Wire::Anthropic => super::mock_server::Reply::anthropic(said),
+            Wire::OpenAi => super::mock_server::Reply::openai(said),
+        }
+    }
+}
+
+/// What conversations of one test share.
+pub struct Talk {
+    pub dir: tempfile::TempDir,
+    pub root: PathBuf,
+    pub server: MockServer,
+    pub wire: Wire,
+    pub mode: ModeCell,
+    pub rules: Vec<Rule>,
+    pub registry: Arc<Registry>,
+    /// The names of the probes that ran, in the order in which they began.
+    pub ran: Arc<Mutex<Vec<String>>>,
+    pub figures: Figures,
+    pub max_rounds: u32,
+    pub first_wait: Duration,
+}
+
+impl Talk {
+    pub fn new(wire: Wire) -> Talk {
+        let dir = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(dir.path()).unwrap().join("work");
+        std::fs::create_dir(&root).unwrap();
+        let ran = Arc::new(Mutex::new(Vec::new()));
+        Talk {
+            dir,
+            root,
+            server: MockServer::start([]),
+            wire,
+            mode: ModeCell::new(Mode::Read),
+            rules: Vec::new(),
+            registry: Arc::new(Registry::of(vec![Arc::new(Probe { ran: Arc::clone(&ran) })])),
+            ran,
+            figures: Figures { window: 200_000, max_output: 8_000, vision: true },
+            max_rounds: 0,
+            first_wait: Duration::from_millis(1),
+        }
+    }
+
+    /// With placet's own tools instead of the probe.
+    pub fn native(wire: Wire) -> Talk {
+        Talk { registry: Arc::new(Registry::native()), ..Talk::new(wire) }
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.root.join(name), content).unwrap();
+    }
+
+    pub fn ran(&self) -> Vec<String> {
+        self.ran.lock().unwrap().clone()
+    }
+
+    pub fn store(&self) -> Store {
+        let (store, notes) = Store::open(&self.dir.path().join("state")).unwrap();
+        assert_eq!(notes, Vec::<String>::new());
+        store
+    }
+
+    pub fn provider(&self) -> (Arc<dyn Provider>, Model) {
+        let retry = Retry { attempts: 3, first_wait: self.first_wait, longest_wait: self.first_wait * 4 };
+        let settings = LiveSettings { retry, jitter: || 0.0, ..LiveSettings::default() };
+        let endpoint = Endpoint { base_url: self.server.url(), auth: Auth::Bearer, headers: Vec::new() };
+        let live = Live::new("mock", self.wire.dialect(), endpoint, KeySource::None, settings);
+        (Arc::new(live), self.figures.model("mock-1"))
+    }
+
+    fn parts(&self) -> Parts {
+        let workspace = Workspace::new(self.root.clone(), Vec::new()).unwrap();
+        let policy = Policy::new(self.mode.clone(), self.rules.clone(), workspace.roots().to_vec());
+        let (provider, model) = self.provider();
+        let env = Env {
+            workspace,
+            ledger: Mutex::new(Ledger::default()),
+            scratchpads: Arc::new(placet::session::Scratchpads::in_memory()),
+            limits: Limits::default(),
+            commands: CommandSettings {
+                supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")),
+                timeout: Duration::from_secs(20),
+                withheld: Vec::new(),
+            },
+        };
+        Parts {
+            provider,
+            model,
+            max_output: self.figures.max_output,
+            system: "You are a test.".into(),
+            registry: Arc::clone(&self.registry),
+            env: Arc::new(env),
+            policy: Arc::new(Mutex::new(policy)),
+            max_rounds: self.max_rounds,
+            session: None,
+        }
+    }
+
+    /// A new conversation, kept in the store.
+    pub fn begin(&self) -> Agent {
+        let session = self.store().create(&self.root, "test").unwrap();
+        Agent::new(Parts { session: Some(session), ..self.parts() })
+    }
+
+    /// The last conversation, read back from the store by another agent.
+    pub fn resume(&self) -> Agent {
+        let store = self.store();
+        let id = self.last();
+        let loaded = store.load(&id).unwrap();
+        let mut agent = Agent::new(Parts { session: Some(store.resume(&id).unwrap()), ..self.parts() });
+        agent.resume(loaded).unwrap();
+        agent
+    }
+
+    pub fn last(&self) -> SessionId {
+        self.store().latest(&self.root).unwrap().unwrap()
+    }
+
+    /// What the store holds of the last conversation, as JSON.
+    pub fn stored(&self) -> Vec<Value> {
+        let loaded = self.store().load(&self.last()).unwrap();
+        loaded.transcript.messages().iter().map(|m| serde_json::to_value(m).unwrap()).collect()
+    }
+
+    /// The messages of each request so far, without the marks for the cache, which move.
+    pub fn sent(&self) -> Vec<Vec<Value>> {
+        let bodies = self.server.requests().into_iter().map(|r| r.body);
+        bodies.map(|body| unmarked(body)["messages"].as_array().unwrap().clone()).collect()
+    }
+
+    #[track_caller]
+    pub fn is_lawful(&self) {
+        assert_eq!(self.server.violations(), Vec::<String>::new());
+    }
+}
+
+/// Without `cache_control`.
+pub fn unmarked(mut value: Value) -> Value {
+    match &mut value {
+        Value::Object(map) => {
+            map.remove("cache_control");
+            map.values_mut().for_each(|v| *v = unmarked(v.take()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|v| *v = unmarked(v.take())),
+        _ => {}
+    }
+    value
+}
+
+/// One turn; `hear` gets every event and may stop it.
+pub async fn turn(agent: &mut Agent, text: &str, hear: impl FnMut(Event, &CancellationToken)) -> Ending {
+    start(agent, Start::Say(vec![Part::text(text)]), hear).await
+}
+
+pub async fn start(
+    agent: &mut Agent,
+    start: Start,
+    mut hear: impl FnMut(Event, &CancellationToken),
+) -> Ending {
+    let (events, mut inbox) = tokio::sync::mpsc::unbounded_channel();
+    let stop = CancellationToken::new();
+    let running = agent.run(start, events, stop.clone());
+    let hearing = async {
+        while let Some(event) = inbox.recv().await {
+            hear(event, &stop);
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), async { tokio::join!(running, hearing).0 }).await.unwrap()
+}
+
+/// `{"name": ..., "do": "done" | "fail" | "count" | "wait" | "panic", "reach": "session" | "run"}`: notes its name and does that; `wait`
+/// waits to be cancelled.
+struct Probe {
+    ran: Arc<Mutex<Vec<String>>>,
+}
+
+impl Tool for Probe {
+    fn spec(&self) -> ToolSpec {
+        let text = serde_json::json!({"type": "string"});
+        let schema = serde_json::json!({"type": "object", "required": ["name"],
+            "properties": {"name": text, "do": text, "reach": text}});
+        ToolSpec { name: "probe".into(), description: "Does as told.".into(), schema }
+    }
+
+    fn touches(&self, _: &Value) -> Touches {
+        Touches::default()
+    }
+
+    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let word = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
+        if word("name").is_empty() {
+            return Err(ToolError::hint("`name` is missing", "probe(name)"));
+        }
+        let reach = match word("reach").as_str() {
+            "run" => Reach::Run { command: word("name"), cwd: env.workspace.cwd().to_path_buf() },
+            _ => Reach::Session,
+        };
+        let ran = Arc::clone(&self.ran);
+        Ok(Box::new(Probing { name: word("name"), what: word("do"), reach, ran }))
+    }
+}
+
+struct Probing {
+    name: String,
+    what: String,
+    reach: Reach,
+    ran: Arc<Mutex<Vec<String>>>,
+}
+
+impl Plan for Probing {
+    fn reach(&self) -> Vec<Reach> {
+        vec![self.reach.clone()]
+    }
+
+    fn title(&self) -> String {
+        format!("probe {}", self.name)
+    }
+
+    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
+        Ok(Preview { line: self.title(), detail: placet::tools::Detail::None })
+    }
+
+    fn run(self: Box<Self>, _: Permit, ctx: RunCtx) -> Running {
+        Box::pin(async move {
+            let count = {
+                let mut ran = self.ran.lock().unwrap();
+                ran.push(self.name.clone());
+                ran.len()
+            };
+            let line = Summary::line(self.title());
+            let output = |outcome, text: &str| Output {
+                outcome,
+                for_model: vec![Part::text(format!("{text} {}", self.name))],
+                for_person: line.clone(),
+            };
+            match self.what.as_str() {
+                "wait" => {
+                    ctx.cancel.cancelled().await;
+                    output(Outcome::Interrupted, "stopped")
+                }
+                "fail" => output(Outcome::Failed, "cannot"),
+                "count" => output(Outcome::Done, &format!("run {count} of")),
+                "panic" => panic!("as told"),
+                _ => output(Outcome::Done, "did"),
+            }
+        })
+    }
+}
