@@ -7,6 +7,7 @@
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::panic,
+    clippy::indexing_slicing,
     reason = "a bench stops at the first surprise and prints"
 )]
 
@@ -88,8 +89,12 @@ fn screen() {
         };
         let mut live = Live::new(theme, 80, facts, now);
         let sink = Arc::clone(&bytes);
-        let mut painter =
-            Painter::new(Box::new(move |b| drop(sink.fetch_add(b.len(), Ordering::Relaxed))), (80, 24));
+        let mut painter = Painter::new(
+            Box::new(move |b| {
+                sink.fetch_add(b.len(), Ordering::Relaxed);
+            }),
+            (80, 24),
+        );
         for n in 0..20_000 {
             let text = if n % 12 == 11 { format!("{piece}\n\n") } else { piece.to_string() };
             for line in live.event(Event::Text(text), now) {

@@ -392,3 +392,21 @@ fn a_project_that_is_not_trusted_changes_nothing() {
     pty.send("\r");
     pty.until("the prompt", |s| s.contains("placet [r] >"));
 }
+
+#[test]
+fn a_question_can_be_read_and_answered_in_a_small_terminal() {
+    let long: String = (0..30).map(|n| format!("line {n}\n")).collect();
+    let mut pty = shell().size(40, 12).arg("--mode").arg("ask").file("a.txt", "x\n").open();
+    pty.line(&format!("create b.txt with \"{}\"", long.replace('\n', "\\n")));
+    asked(&pty);
+    pty.until("a part of it", |s| s.contains("lines hidden"));
+    for _ in 0..30 {
+        pty.send("\x1b[6~");
+        pause(10);
+    }
+    pty.until("its end", |s| s.contains("line 29") && !s.contains("lines hidden"));
+    quiet();
+    pty.send("y");
+    pty.until("the file", |s| s.contains("✓ write b.txt"));
+    assert_eq!(pty.read("b.txt"), long);
+}

@@ -15,7 +15,8 @@ pub struct Pty {
     writer: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     seen: Arc<Mutex<Seen>>,
-    pub home: TempDir,
+    /// Kept for as long as the shell runs in it.
+    _home: TempDir,
     pub tree: TempDir,
 }
 
@@ -103,7 +104,7 @@ impl Start {
             sink.lock().unwrap().closed = true;
         });
         let writer = pair.master.take_writer().unwrap();
-        Pty { master: pair.master, writer, child, seen, home, tree }
+        Pty { master: pair.master, writer, child, seen, _home: home, tree }
     }
 }
 
