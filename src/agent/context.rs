@@ -5,7 +5,7 @@
 //! only starting over helps: oldest results first, then pictures, then whole turns, then the middles of long texts, then rounds of this turn.
 
 use super::standing::{self, Standing};
-use crate::conversation::{Block, Call, Image, Input, Message, Part, ToolSpec};
+use crate::conversation::{Block, Call, CallId, CallResult, Image, Input, Message, Part, ToolSpec};
 use crate::media;
 use crate::provider::{Model, Request};
 use serde_json::Value;
@@ -41,6 +41,8 @@ struct Sent {
 pub(super) struct Built {
     pub(super) request: Request,
     pub(super) notes: Vec<String>,
+    /// Calls whose results the model no longer has before it, or not as they were.
+    pub(super) out_of_view: Vec<CallId>,
 }
 
 impl Context {
@@ -135,7 +137,8 @@ impl Context {
             messages: copy,
             max_output,
         };
-        Built { request, notes }
+        let out_of_view = if cut > 0 { lost(messages, &request.messages) } else { Vec::new() };
+        Built { request, notes, out_of_view }
     }
 
     fn fixed_bytes(&self) -> usize {
@@ -183,6 +186,19 @@ impl Context {
             }
         }
     }
+}
+
+/// The results of `all` that are not in `sent`, or no longer whole.
+fn lost(all: &[Message], sent: &[Message]) -> Vec<CallId> {
+    fn results(messages: &[Message]) -> impl Iterator<Item = &CallResult> {
+        messages.iter().flat_map(|m| match m {
+            Message::Results { results } => results.as_slice(),
+            _ => &[],
+        })
+    }
+    let kept: HashMap<&CallId, &CallResult> = results(sent).map(|r| (&r.id, r)).collect();
+    let gone = results(all).filter(|r| kept.get(&r.id).is_none_or(|k| k.body() != r.body()));
+    gone.map(|r| r.id.clone()).collect()
 }
 
 fn tokens(bytes: usize) -> f64 {

@@ -110,3 +110,13 @@ fn a_withheld_picture_is_a_note_and_a_model_without_vision_gets_notes() {
     let Some(Message::User { parts }) = built.request.messages.first() else { panic!("user") };
     assert_eq!(parts[1].as_text(), Some("[picture a.png is not shown: the provider refused it]"));
 }
+
+#[test]
+fn results_that_had_to_go_are_named_and_kept_ones_are_not() {
+    let messages = long(3, 5, 20_000);
+    let built = context().build(&messages, &model(32_000), 1_000);
+    let out: Vec<&str> = built.out_of_view.iter().map(CallId::as_str).collect();
+    assert!(out.contains(&"c0"), "{out:?}");
+    assert!(out.len() < 15 || built.request.messages.len() < messages.len(), "{out:?}");
+    assert!(context().build(&messages, &model(1_000_000), 1_000).out_of_view.is_empty());
+}

@@ -7,14 +7,14 @@ use super::event::{Event, LoopQuestion};
 use super::instructions::Instructions;
 use super::standing::{mode_in, mode_words};
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
-use crate::conversation::{Answer, CallResult, Message, Outcome, Part, Transcript, Usage};
+use crate::conversation::{Answer, CallId, CallResult, Message, Outcome, Part, Transcript, Usage};
 use crate::permission::{Mode, Policy};
 use crate::provider::{AnswerStream, Model, Provider, ProviderError, StreamEvent};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
 use crate::tools::{Env, Registry};
 use crate::workspace::Ledger;
 use futures_util::StreamExt;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -60,6 +60,8 @@ pub struct Agent {
     usage: Usage,
     last_prompt: u64,
     unsaved: Option<String>,
+    /// Results that have left the model's view, each handled once.
+    forgotten: HashSet<CallId>,
 }
 
 /// How a turn begins.
@@ -80,6 +82,7 @@ impl Agent {
             usage: Usage::default(),
             last_prompt: 0,
             unsaved: None,
+            forgotten: HashSet::new(),
             parts,
         }
     }
@@ -208,6 +211,32 @@ impl Agent {
         }
         self.mode_told = Some(mode);
         Some(Part::text(mode_words(mode)))
+    }
+
+    /// What the model no longer has before it, it has not seen: edits of such lines must read them again.
+    fn forget_unseen(&mut self, out_of_view: Vec<CallId>) {
+        let news: Vec<CallId> =
+            out_of_view.into_iter().filter(|id| self.forgotten.insert(id.clone())).collect();
+        if news.is_empty() {
+            return;
+        }
+        let answers = self.transcript.messages().iter().filter_map(|m| match m {
+            Message::Assistant(answer) => Some(answer),
+            _ => None,
+        });
+        for call in answers.flat_map(Answer::calls).filter(|call| news.contains(&call.id)) {
+            let arguments = call.input.to_replay();
+            let path = arguments.get("path").and_then(|p| p.as_str());
+            match (call.name.as_str(), path) {
+                ("read_file", Some(path)) => {
+                    if let Ok(at) = self.parts.env.workspace.resolve(path) {
+                        lock(&self.parts.env.ledger).forget(&at.path);
+                    }
+                }
+                ("search_contents", _) => lock(&self.parts.env.ledger).drop_all(),
+                _ => {}
+            }
+        }
     }
 
     fn save_ledger(&self) {
@@ -346,13 +375,14 @@ impl Run<'_> {
             return;
         }
         self.tell(Event::Requested);
-        let Built { request, notes } = {
+        let Built { request, notes, out_of_view } = {
             let agent = &mut *self.agent;
             agent.context.build(agent.transcript.messages(), &agent.parts.model, agent.parts.max_output)
         };
         for note in notes {
             self.tell(Event::Notice(note));
         }
+        self.agent.forget_unseen(out_of_view);
         self.stream = Some(self.agent.parts.provider.answer(request, self.cancel.child_token()));
     }
 

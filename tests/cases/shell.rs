@@ -407,6 +407,30 @@ fn a_question_can_be_read_and_answered_in_a_small_terminal() {
     pty.until("its end", |s| s.contains("line 29") && !s.contains("lines hidden"));
     quiet();
     pty.send("y");
-    pty.until("the file", |s| s.contains("✓ write b.txt"));
+    pty.until("the file", |s| s.contains("created b.txt"));
     assert_eq!(pty.read("b.txt"), long);
+}
+
+#[test]
+fn a_line_goes_to_the_editor_and_comes_back_changed() {
+    let mut pty = shell().variable("EDITOR", "sed -i s/one/two/").open();
+    pty.send("line one");
+    pty.until_prompt("line one");
+    pty.send("\x18\x05");
+    pty.until_prompt("line two");
+    pty.send(" more");
+    pty.until_prompt("line two more");
+}
+
+#[test]
+fn ctrl_z_stops_the_shell_and_it_comes_back_with_its_line() {
+    let mut pty = shell().open();
+    pty.send("half");
+    pty.until_prompt("half");
+    pty.send("\x1a");
+    pty.until_stopped();
+    assert!(pty.is_cooked());
+    pty.signal(rustix::process::Signal::CONT);
+    pty.send(" a line");
+    pty.until_prompt("half a line");
 }
