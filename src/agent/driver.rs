@@ -5,7 +5,7 @@ use super::context::{Built, Context};
 use super::ending::Ending;
 use super::event::{Event, LoopQuestion};
 use super::instructions::Instructions;
-use super::standing::{mode_in, mode_words};
+use super::standing::{mode_in, mode_words, texts};
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
 use crate::conversation::{Answer, CallResult, Message, Outcome, Part, Transcript, Usage};
 use crate::permission::{Mode, Policy};
@@ -176,7 +176,7 @@ impl Agent {
             ended: None,
             stopped_at: None,
         };
-        let ending = run.to_the_end(first, inbox).await;
+        let ending = run.until_it_ends(first, inbox).await;
         let ending = match self.unsaved.take() {
             Some(why) => Ending::Unsaved(why),
             None => ending,
@@ -239,7 +239,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    async fn to_the_end(&mut self, first: Input, mut inbox: UnboundedReceiver<Input>) -> Ending {
+    async fn until_it_ends(&mut self, first: Input, mut inbox: UnboundedReceiver<Input>) -> Ending {
         let mut effects: VecDeque<Effect> = self.agent.turn.handle(first).into();
         let mut save_at = Instant::now() + SAVE_EVERY;
         let mut saved_bytes = 0;
@@ -313,10 +313,10 @@ impl Run<'_> {
             self.fail_unsaved(e.to_string());
             return;
         }
-        if let Some(session) = &mut self.agent.parts.session {
-            if let Err(e) = session.append(Record::Message { message }) {
-                self.fail_unsaved(e.to_string());
-            }
+        if let Some(session) = &mut self.agent.parts.session
+            && let Err(e) = session.append(Record::Message { message })
+        {
+            self.fail_unsaved(e.to_string());
         }
     }
 
@@ -473,17 +473,6 @@ impl Run<'_> {
     fn tell(&self, event: Event) {
         // A face that has gone away is no reason to stop: the turn is still saved.
         drop(self.events.send(event));
-    }
-}
-
-/// The texts of a message that did not come from the model, the last first.
-fn texts(message: &Message) -> Box<dyn Iterator<Item = &str> + '_> {
-    match message {
-        Message::User { parts } => Box::new(parts.iter().rev().filter_map(Part::as_text)),
-        Message::Results { results } => {
-            Box::new(results.iter().rev().flat_map(|r| r.parts.iter().rev()).filter_map(Part::as_text))
-        }
-        Message::Assistant(_) => Box::new(std::iter::empty()),
     }
 }
 

@@ -117,7 +117,14 @@ impl OpenSession {
     /// Gives the lock back and removes its file: for a session that no longer exists.
     pub(super) fn forget(self) {
         drop(fs::remove_file(&self.lock_path));
-        drop(self.lock);
+    }
+}
+
+impl Drop for OpenSession {
+    /// Closing the file is not enough: a process that was being started at this moment may hold a copy of it for a
+    /// little longer, and with it the lock.
+    fn drop(&mut self) {
+        drop(self.lock.unlock());
     }
 }
 

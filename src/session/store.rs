@@ -122,15 +122,14 @@ impl Store {
                 Err(e) => loaded.dropped.push(format!("entry {seq} cannot be read: {e}")),
             }
         }
-        if let Some(partial) = self.state(id, State::Partial)? {
-            if let Ok(answer) = serde_json::from_str(&partial) {
-                let message = Message::Assistant(answer);
-                if loaded.transcript.push(message.clone()).is_ok() {
-                    loaded.repairs.push(message);
-                    loaded.dropped.push(
-                        "the last answer was still arriving; what had come is kept, marked as cut".into(),
-                    );
-                }
+        let partial = self.state(id, State::Partial)?;
+        if let Some(answer) = partial.and_then(|json| serde_json::from_str(&json).ok()) {
+            let message = Message::Assistant(answer);
+            if loaded.transcript.push(message.clone()).is_ok() {
+                loaded.repairs.push(message);
+                loaded
+                    .dropped
+                    .push("the last answer was still arriving; what had come is kept, marked as cut".into());
             }
         }
         if let Some(closing) = loaded.transcript.close_open_calls("placet was stopped before this call ended")
