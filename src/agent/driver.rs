@@ -5,7 +5,7 @@ use super::context::{Built, Context};
 use super::ending::Ending;
 use super::event::{Event, LoopQuestion};
 use super::instructions::Instructions;
-use super::standing::{mode_in, mode_words};
+use super::standing::{mode_in, mode_words, texts};
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
 use crate::conversation::{Answer, CallId, CallResult, Message, Outcome, Part, Transcript, Usage};
 use crate::permission::{Mode, Policy};
@@ -503,17 +503,6 @@ impl Run<'_> {
     fn tell(&self, event: Event) {
         // A face that has gone away is no reason to stop: the turn is still saved.
         drop(self.events.send(event));
-    }
-}
-
-/// The texts of a message that did not come from the model, the last first.
-fn texts(message: &Message) -> Box<dyn Iterator<Item = &str> + '_> {
-    match message {
-        Message::User { parts } => Box::new(parts.iter().rev().filter_map(Part::as_text)),
-        Message::Results { results } => {
-            Box::new(results.iter().rev().flat_map(|r| r.parts.iter().rev()).filter_map(Part::as_text))
-        }
-        Message::Assistant(_) => Box::new(std::iter::empty()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Notes that hold until they are told anew, in brackets among the messages: the mode, and the project's instructions.
 //! They must outlive the messages they came with, and are recognised by how they begin.
 
+use crate::conversation::{Message, Part};
 use crate::permission::Mode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,5 +40,16 @@ pub(super) fn kind_of(text: &str) -> Option<Standing> {
         (Some(_), _) => Some(Standing::Mode),
         (None, Some(_)) => Some(Standing::Instructions),
         (None, None) => None,
+    }
+}
+
+/// The texts of a message that did not come from the model, the last first.
+pub(super) fn texts(message: &Message) -> Box<dyn Iterator<Item = &str> + '_> {
+    match message {
+        Message::User { parts } => Box::new(parts.iter().rev().filter_map(Part::as_text)),
+        Message::Results { results } => {
+            Box::new(results.iter().rev().flat_map(|r| r.parts.iter().rev()).filter_map(Part::as_text))
+        }
+        Message::Assistant(_) => Box::new(std::iter::empty()),
     }
 }

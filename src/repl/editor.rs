@@ -1,18 +1,21 @@
 //! The line in the person's own editor, and back.
 
 use crate::ui::term;
-use rustyline::{Cmd, ConditionalEventHandler, Event, EventContext, Movement, RepeatCount};
+use rustyline::{Cmd, ConditionalEventHandler, Event, EventContext, RepeatCount};
 use std::io::Write;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Ctrl-X Ctrl-E, Ctrl-G.
+/// Ctrl-X Ctrl-E, Ctrl-G. The text comes back through `edited`, and the line is asked for anew with it: replacing it
+/// in place would leave the cursor at its beginning.
 pub(super) struct Edit {
     own: Option<String>,
+    edited: Arc<Mutex<Option<String>>>,
 }
 
 impl Edit {
-    pub(super) fn new(own: Option<String>) -> Edit {
-        Edit { own }
+    pub(super) fn new(own: Option<String>, edited: Arc<Mutex<Option<String>>>) -> Edit {
+        Edit { own, edited }
     }
 
     /// The setting, VISUAL, EDITOR, vi: a command line, so that `code --wait` works.
@@ -31,7 +34,9 @@ impl ConditionalEventHandler for Edit {
         match edit(&self.program(), ctx.line()) {
             // What is in the file counts, not how the editor ended.
             Ok(text) => {
-                Some(Cmd::Replace(Movement::WholeBuffer, Some(text.trim_end_matches('\n').to_string())))
+                let text = text.trim_end_matches('\n').to_string();
+                *self.edited.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+                Some(Cmd::Interrupt)
             }
             // The draft stays as it is.
             Err(_) => Some(Cmd::Repaint),

@@ -29,6 +29,8 @@ pub(super) enum Asked {
 pub(super) struct Prompter {
     editor: Editor<ShellHelper, MemHistory>,
     prompt: ModePrompt,
+    /// What came back from the person's own editor.
+    edited: Arc<Mutex<Option<String>>>,
 }
 
 impl Prompter {
@@ -51,17 +53,26 @@ impl Prompter {
             editor.history_mut().add(&line.line)?;
         }
         editor.set_helper(Some(ShellHelper::new(app, theme)));
-        bind(&mut editor, app);
-        Ok(Prompter { editor, prompt: ModePrompt::new(app.mode().clone(), theme) })
+        let edited = Arc::default();
+        bind(&mut editor, app, &edited);
+        Ok(Prompter { editor, prompt: ModePrompt::new(app.mode().clone(), theme), edited })
     }
 
     /// Asks for a line that begins as `draft`, with the cursor at its end.
     pub(super) fn ask(&mut self, draft: &str) -> Result<Asked, ReplError> {
-        match self.editor.readline_with_initial(&self.prompt, (draft, "")) {
-            Ok(line) => Ok(Asked::Line(line)),
-            Err(ReadlineError::Interrupted) => Ok(Asked::Interrupted),
-            Err(ReadlineError::Eof) => Ok(Asked::Closed),
-            Err(e) => Err(e.into()),
+        let mut draft = draft.to_string();
+        loop {
+            match self.editor.readline_with_initial(&self.prompt, (&draft, "")) {
+                Ok(line) => return Ok(Asked::Line(line)),
+                Err(ReadlineError::Interrupted) => {
+                    match self.edited.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                        Some(text) => draft = text,
+                        None => return Ok(Asked::Interrupted),
+                    }
+                }
+                Err(ReadlineError::Eof) => return Ok(Asked::Closed),
+                Err(e) => return Err(e.into()),
+            }
         }
     }
 
@@ -117,7 +128,7 @@ impl rustyline::Prompt for ModePrompt {
     }
 }
 
-fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &dyn Host) {
+fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &dyn Host, edited: &Arc<Mutex<Option<String>>>) {
     let conditional = |handler: Box<dyn ConditionalEventHandler>| EventHandler::Conditional(handler);
     let cycle = Cycle { mode: app.mode().clone(), modes: app.modes().to_vec() };
     editor.bind_sequence(KeyEvent(KeyCode::BackTab, Modifiers::NONE), conditional(Box::new(cycle)));
@@ -129,7 +140,7 @@ fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &dyn Host) {
     editor.bind_sequence(KeyEvent(KeyCode::Up, Modifiers::NONE), conditional(Box::new(Recall(cleared))));
     editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(Suspend)));
     let own = app.config().text("editor").map(String::from);
-    let edit = || Box::new(editor::Edit::new(own.clone()));
+    let edit = || Box::new(editor::Edit::new(own.clone(), Arc::clone(edited)));
     editor.bind_sequence(Event::KeySeq(vec![KeyEvent::ctrl('X'), KeyEvent::ctrl('E')]), conditional(edit()));
     editor.bind_sequence(KeyEvent::ctrl('G'), conditional(edit()));
 }
@@ -169,7 +180,7 @@ impl ConditionalEventHandler for Recall {
             return None;
         }
         let cleared = self.0.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        Some(Cmd::Replace(Movement::WholeBuffer, Some(cleared)))
+        Some(Cmd::Insert(1, cleared))
     }
 }
 

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// The version in every line.
+/// The version in the first line, and in the report.
 pub const VERSION: u32 = 1;
 
 /// One line of `--output-format stream-json`.

@@ -117,7 +117,14 @@ impl OpenSession {
     /// Gives the lock back and removes its file: for a session that no longer exists.
     pub(super) fn forget(self) {
         drop(fs::remove_file(&self.lock_path));
-        drop(self.lock);
+    }
+}
+
+impl Drop for OpenSession {
+    /// Closing the file is not enough: a process that was being started at this moment may hold a copy of it for a
+    /// little longer, and with it the lock.
+    fn drop(&mut self) {
+        drop(self.lock.unlock());
     }
 }
 
@@ -170,14 +177,19 @@ fn hold(store: &Store, id: &SessionId) -> Result<(File, PathBuf), SessionError> 
     Ok((lock, path))
 }
 
+/// The most of one message that is indexed; saving a message must not take seconds because somebody pasted a log.
+const INDEXED: usize = 1 << 20;
+
 /// The text of a message that search looks through: what was said, and what calls gave back.
 fn searchable(message: &Message) -> String {
-    match message {
+    let mut text = match message {
         Message::User { parts } => text_of(parts),
         Message::Assistant(answer) => {
             let calls = answer.calls().map(|c| format!("\n{} {}", c.name, c.input.to_replay()));
             answer.text() + &calls.collect::<String>()
         }
         Message::Results { results } => results.iter().map(|r| r.body()).collect::<Vec<_>>().join("\n"),
-    }
+    };
+    text.truncate(text.floor_char_boundary(INDEXED));
+    text
 }

@@ -14,8 +14,9 @@ use std::sync::{Mutex, PoisonError};
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 static HOOKED: AtomicBool = AtomicBool::new(false);
 
-/// Ends a synchronised update, the alternate screen, bracketed paste; shows the cursor; resets margins and colours.
-const RESTORE: &[u8] = b"\x1b[?2026l\x1b[?1049l\x1b[?2004l\x1b[?25h\x1b[r\x1b[0m";
+/// Ends a synchronised update and bracketed paste; shows the cursor, lets lines wrap; resets colours. Nothing else was
+/// ever changed: resetting margins or leaving an alternate screen that was not entered would move the cursor.
+const RESTORE: &[u8] = b"\x1b[?2026l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
 
 /// The base mode, for as long as it lives.
 #[derive(Debug)]

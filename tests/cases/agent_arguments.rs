@@ -80,8 +80,10 @@ async fn unknown_tools_and_equal_ids_are_answered_each_for_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_megabytes_of_arguments_neither_run_nor_wedge_the_conversation() {
-    let huge = "x".repeat(10 << 20);
+async fn megabytes_of_arguments_neither_run_nor_wedge_the_conversation() {
+    // Ten under PLACET_FULL; two go the same way in a fifth of the time.
+    let megabytes = if std::env::var_os("PLACET_FULL").is_some() { 10 } else { 2 };
+    let huge = "x".repeat(megabytes << 20);
     for (input, ran) in [
         (format!(r#"{{"name":"p","junk":"{huge}"#), 0),
         (format!(r#"{{"name":"p","junk":"{huge}"}}"#), 1),
@@ -98,7 +100,7 @@ async fn ten_megabytes_of_arguments_neither_run_nor_wedge_the_conversation() {
         assert_eq!(turn(&mut agent, "go", |_, _| {}).await, Ending::Done);
         let sizes: Vec<usize> = talk.server.requests().iter().map(|r| r.body.to_string().len()).collect();
         assert!(sizes[1] < 1_000_000, "what is sent back fits the window: {sizes:?}");
-        goes_on(&mut talk, agent, "10 MB").await;
+        goes_on(&mut talk, agent, "megabytes").await;
     }
 }
 

@@ -172,6 +172,19 @@ fn calls_sent_together_are_all_answered_and_none_waits_for_a_command() {
     client.close();
 }
 
+/// A script writes its requests, closes the pipe and reads the answers.
+#[test]
+fn what_was_asked_before_the_input_closed_is_still_answered() {
+    let place = place();
+    let mut client = Client::start(&place, &[]);
+    let id = client.request("tools/call", json!({"name": "read_file", "arguments": {"path": "notes.txt"}}));
+    drop(client.running.stdin.take());
+    let answer = client.answer();
+    assert_eq!(answer["id"], id);
+    assert!(told(&answer["result"]).1.contains("2│two"), "{answer}");
+    client.close();
+}
+
 #[test]
 fn another_root_is_served_where_it_is_named() {
     let place = place().file("sub/inner.txt", "deep\n");

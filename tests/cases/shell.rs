@@ -421,16 +421,3 @@ fn a_line_goes_to_the_editor_and_comes_back_changed() {
     pty.send(" more");
     pty.until_prompt("line two more");
 }
-
-#[test]
-fn ctrl_z_stops_the_shell_and_it_comes_back_with_its_line() {
-    let mut pty = shell().open();
-    pty.send("half");
-    pty.until_prompt("half");
-    pty.send("\x1a");
-    pty.until_stopped();
-    assert!(pty.is_cooked());
-    pty.signal(rustix::process::Signal::CONT);
-    pty.send(" a line");
-    pty.until_prompt("half a line");
-}

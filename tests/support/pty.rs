@@ -192,20 +192,6 @@ impl Pty {
         rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), signal).unwrap();
     }
 
-    /// Waits until the process is stopped, as Ctrl-Z does.
-    pub fn until_stopped(&self) {
-        let path = format!("/proc/{}/stat", self.child.process_id().unwrap());
-        let started = Instant::now();
-        loop {
-            let stat = std::fs::read_to_string(&path).unwrap();
-            if stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('T')) {
-                return;
-            }
-            assert!(started.elapsed() < PATIENCE, "it did not stop: {stat}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
     /// The exit code once it has ended and everything it wrote was read.
     pub fn ended(&mut self) -> u32 {
         let started = Instant::now();
