@@ -83,13 +83,14 @@ impl App {
     pub fn new(mut config: Config, paths: Paths, request: Request) -> Result<App, AppError> {
         let registry = Registry::native();
         let workspace = Workspace::new(request.cwd.clone(), request.add_dirs.clone())?;
-        let rules = rules(&mut config, &registry)?;
+        let mut rules = rules(&mut config, &registry)?;
+        rules.extend(own_files(&paths)?);
         let hidden: Vec<String> = rules.iter().filter_map(Rule::hides).map(String::from).collect();
         workspace.set_hidden(&hidden)?;
-        let mut mode = config.text("mode").and_then(Mode::parse).unwrap_or(Mode::Read);
+        config.hold_down();
+        let mode = config.text("mode").and_then(Mode::parse).unwrap_or(Mode::Read);
         let mut modes: Vec<Mode> = config.list("modes").iter().filter_map(|(m, _)| Mode::parse(m)).collect();
         if config.strict() {
-            mode = mode.min(Mode::Read);
             modes.retain(|m| *m <= Mode::Ask);
         }
         let mode = ModeCell::new(mode);
@@ -267,15 +268,22 @@ impl App {
         if let Some(command) = command {
             return Ok(KeySource::command(command));
         }
-        let variable = own.and_then(|o| o.key_env.clone()).unwrap_or_else(|| preset.key_variable.into());
-        if let Some(key) = keys::from_environment(&variable) {
+        // A key belongs to its server: one of the person's own never gets that of the preset it is modelled on.
+        let variable = match own {
+            Some(own) if preset.name != name => own.key_env.clone(),
+            own => own.and_then(|o| o.key_env.clone()).or_else(|| Some(preset.key_variable.into())),
+        };
+        if let Some(key) = variable.as_deref().and_then(keys::from_environment) {
             return Ok(key);
         }
         if let Some(key) = keys::from_file(&self.paths.keys_file(), name)? {
             return Ok(key);
         }
-        let optional = preset.key == KeyNeed::Welcome || own.is_some_and(|o| o.key_env.is_none());
-        Ok(if optional { KeySource::None } else { KeySource::Missing { variable } })
+        let asked_for = own.is_some_and(|o| o.key_env.is_some());
+        Ok(match variable {
+            Some(variable) if asked_for || preset.key == KeyNeed::Required => KeySource::Missing { variable },
+            _ => KeySource::None,
+        })
     }
 
     /// A provider from `[providers.NAME]`.
@@ -421,6 +429,21 @@ fn rules(config: &mut Config, registry: &Registry) -> Result<Vec<Rule>, AppError
         out.retain(|rule| rule.verdict != Verdict::Allow);
         out.push(Rule::parse("*", Verdict::Ask, "a permission setting that cannot be read", &tools)?);
     }
+    Ok(out)
+}
+
+/// placet's own files: the keys, the trust and the sessions are nobody's to read or write through a tool, and the
+/// settings are changed only when a person says so each time.
+fn own_files(paths: &Paths) -> Result<Vec<Rule>, RuleError> {
+    let below = |dir: &Path, rest: &str| format!("{}{rest}", globset::escape(&dir.to_string_lossy()));
+    let mut out = Vec::new();
+    for head in ["read", "write"] {
+        for pattern in [below(&paths.keys_file(), ""), below(&paths.state, ""), below(&paths.state, "/**")] {
+            out.push(Rule::parse(&format!("{head}({pattern})"), Verdict::Deny, "placet's own files", &[])?);
+        }
+    }
+    let settings = format!("write({})", below(&paths.config, "/**"));
+    out.push(Rule::parse(&settings, Verdict::Ask, "placet's own settings", &[])?);
     Ok(out)
 }
 

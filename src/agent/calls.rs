@@ -218,6 +218,7 @@ impl Shared {
 
     fn end(&self, call: &Call, output: Output) {
         let Output { outcome, for_model, for_person } = output;
+        tracing::debug!(tool = call.name, ?outcome, "a call ended");
         self.tell(Event::CallEnded {
             id: call.id.clone(),
             name: call.name.clone(),

@@ -178,6 +178,7 @@ impl Agent {
             stream: None,
             ended: None,
             stopped_at: None,
+            told_usage: None,
         };
         let ending = run.until_ended(first, inbox).await;
         let ending = match self.unsaved.take() {
@@ -265,6 +266,7 @@ struct Run<'a> {
     stream: Option<AnswerStream>,
     ended: Option<Ending>,
     stopped_at: Option<Instant>,
+    told_usage: Option<Usage>,
 }
 
 impl Run<'_> {
@@ -374,6 +376,7 @@ impl Run<'_> {
             // The loop sees the stop next; a request that nobody waits for is not sent.
             return;
         }
+        tracing::debug!(messages = self.agent.transcript.messages().len(), "a request");
         self.tell(Event::Requested);
         let Built { request, notes, out_of_view } = {
             let agent = &mut *self.agent;
@@ -423,7 +426,7 @@ impl Run<'_> {
             StreamEvent::Usage(usage) => {
                 let mut total = self.agent.usage;
                 total += usage;
-                Event::Usage { total, prompt: usage.prompt(), window: self.agent.parts.model.window }
+                return self.tell_usage(total, usage.prompt());
             }
             StreamEvent::Finished(_) => return,
         };
@@ -443,11 +446,14 @@ impl Run<'_> {
                 tracing::warn!("the cost of a request was not saved: {e}");
             }
         }
-        self.tell(Event::Usage {
-            total: self.agent.usage,
-            prompt: self.agent.last_prompt,
-            window: self.agent.parts.model.window,
-        });
+        self.tell_usage(self.agent.usage, self.agent.last_prompt);
+    }
+
+    /// Tells the figures when they are new: a provider may give the last ones twice.
+    fn tell_usage(&mut self, total: Usage, prompt: u64) {
+        if self.told_usage.replace(total) != Some(total) {
+            self.tell(Event::Usage { total, prompt, window: self.agent.parts.model.window });
+        }
     }
 
     fn repair(&mut self, repair: Repair) {

@@ -9,7 +9,6 @@ use std::path::PathBuf;
     name = "placet",
     version,
     about,
-    args_conflicts_with_subcommands = true,
     disable_help_subcommand = true,
     after_help = "Without a terminal and without a prompt, prompts are read line by line from standard input.\n\
                   Exit codes: 0 done, 1 error, 2 usage, 3 a call was refused or needed a person, 4 the provider failed, 130 interrupted."

@@ -1,37 +1,56 @@
-//! The log: a file of placet's own, never the terminal. Without `-v` and PLACET_LOG only what went wrong is written.
+//! The log: a file of placet's own, never the terminal, made when there is something to write. Without `-v` and
+//! PLACET_LOG only what went wrong is written.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tracing_subscriber::EnvFilter;
 
 /// A larger log is begun anew; the older one is kept beside it.
 const MOST: u64 = 10 * 1024 * 1024;
 
-/// Starts logging when something asks for it. A log that cannot be written is done without.
+/// Starts logging. A log that cannot be written is done without.
 pub(super) fn start(path: &Path, verbose: u8) {
     let wanted = std::env::var("PLACET_LOG").ok().filter(|v| !v.is_empty());
-    let filter = match (&wanted, verbose) {
-        (Some(filter), _) => filter.clone(),
-        (None, 0) => return,
+    let filter = match (wanted, verbose) {
+        (Some(filter), _) => filter,
+        (None, 0) => "placet=warn".into(),
         (None, 1) => "placet=debug".into(),
         (None, _) => "debug".into(),
     };
-    let Some(dir) = path.parent() else { return };
-    if DirBuilder::new().recursive(true).mode(0o700).create(dir).is_err() {
-        return;
-    }
-    if std::fs::metadata(path).is_ok_and(|m| m.len() > MOST) {
-        drop(std::fs::rename(path, path.with_extension("log.old")));
-    }
-    let Ok(file) = OpenOptions::new().append(true).create(true).mode(0o600).open(path) else { return };
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("placet=debug"));
-    drop(
-        tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_ansi(false)
-            .with_writer(Mutex::new(file))
-            .try_init(),
-    );
+    let writer = Mutex::new(Late { path: path.into(), file: None });
+    drop(tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).try_init());
+}
+
+/// A file that is opened by the first line written to it.
+struct Late {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Late {
+    fn open(&mut self) -> io::Result<&mut File> {
+        if self.file.is_none() {
+            let dir = self.path.parent().unwrap_or(Path::new("."));
+            DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+            if std::fs::metadata(&self.path).is_ok_and(|m| m.len() > MOST) {
+                std::fs::rename(&self.path, self.path.with_extension("log.old"))?;
+            }
+            self.file = Some(OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?);
+        }
+        self.file.as_mut().ok_or_else(|| io::Error::other("no log file"))
+    }
+}
+
+impl Write for Late {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.open()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), File::flush)
+    }
 }

@@ -92,6 +92,13 @@ pub const KEYS: &[Key] = &[
     ),
     key("append_system_prompt", Kind::Text, "", Trust::Needed, "Text added to the end of the system prompt."),
     key(
+        "editor",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "The editor for Ctrl-X Ctrl-E. Without it: VISUAL, EDITOR, then vi.",
+    ),
+    key(
         "permission.allow",
         Kind::Texts,
         "[]",
@@ -170,13 +177,6 @@ pub const KEYS: &[Key] = &[
         "Lines of a call's output shown before it is folded.",
     ),
     key("ui.history_lines", Kind::Number, "1000", Trust::Harmless, "Lines of input history loaded at start."),
-    key(
-        "editor",
-        Kind::Text,
-        "",
-        Trust::Needed,
-        "The editor for Ctrl-X Ctrl-E. Without it: VISUAL, EDITOR, then vi.",
-    ),
     key(
         "providers.*.dialect",
         Kind::Word(DIALECTS),

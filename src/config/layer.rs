@@ -11,10 +11,18 @@ use toml_edit::{Document, Item, TableLike, Value};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,
-    User { path: PathBuf, line: usize },
-    Project { path: PathBuf, line: usize },
+    User {
+        path: PathBuf,
+        line: usize,
+    },
+    Project {
+        path: PathBuf,
+        line: usize,
+    },
     Environment(String),
     Flag(String),
+    /// Held down because some permission setting cannot be read.
+    Doubt,
 }
 
 impl fmt::Display for Origin {
@@ -25,6 +33,7 @@ impl fmt::Display for Origin {
             Origin::Project { path, line } => write!(f, "project file {}, line {line}", path.display()),
             Origin::Environment(name) => write!(f, "environment {name}"),
             Origin::Flag(flag) => write!(f, "flag {flag}"),
+            Origin::Doubt => f.write_str("held down: a permission setting cannot be read"),
         }
     }
 }
@@ -243,6 +252,9 @@ impl Reader<'_> {
         hint: Option<String>,
         permission: bool,
     ) {
+        let strict =
+            permission.then(|| "until it is mended, calls that would have been allowed ask".to_string());
+        let hint = hint.or(strict);
         layer.problems.push(Problem {
             place: Some((self.path.into(), line, column)),
             message,

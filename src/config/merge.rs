@@ -53,6 +53,14 @@ impl Config {
         self.take_problems(vec![problem]);
     }
 
+    /// In doubt about permissions the mode is at most `read`, and is shown to be.
+    pub fn hold_down(&mut self) {
+        let mode = self.text("mode").unwrap_or_default();
+        if self.strict && !matches!(mode, "none" | "read") {
+            self.values.insert("mode".into(), (Setting::Text("read".into()), Origin::Doubt));
+        }
+    }
+
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.values.get(name) {
             Some((Setting::Text(text), _)) if !text.is_empty() => Some(text),
@@ -103,6 +111,9 @@ impl Config {
             let texts = Setting::Texts(items.iter().map(|(t, _)| t.clone()).collect());
             let mut origins: Vec<String> = items.iter().map(|(_, o)| o.to_string()).collect();
             origins.dedup();
+            if origins.is_empty() {
+                origins.push(Origin::Default.to_string());
+            }
             rows.push((name.clone(), texts.to_string(), origins.join("; ")));
         }
         rows.sort();

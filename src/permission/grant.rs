@@ -10,7 +10,7 @@ pub enum Grant {
     Command { command: String, cwd: PathBuf },
     /// Writing inside the workspace, protected files left out: what write mode allows.
     WriteInside,
-    /// Reading one directory outside the workspace, and what is below it.
+    /// Reading one file outside the workspace, or one directory and what is below it.
     ReadBelow(PathBuf),
 }
 
@@ -32,7 +32,7 @@ impl Grant {
         match self {
             Grant::Command { command, cwd } => format!("`{command}` in {}", cwd.display()),
             Grant::WriteInside => "changing files in the workspace".into(),
-            Grant::ReadBelow(dir) => format!("reading below {}", dir.display()),
+            Grant::ReadBelow(dir) => format!("reading {}", dir.display()),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{
     Decision, Denial, Grant, Mode, ModeCell, Permit, Place, Question, Reach, Rule, Verdict, Why, danger_of,
+    is_protected,
 };
 use crate::conversation::CallId;
 use std::path::PathBuf;
@@ -150,15 +151,12 @@ fn by_mode(mode: Mode, tool: &str, reach: &Reach) -> Opinion {
         Reach::Session => allow,
         Reach::Read { place: Place::Inside | Place::Protected, .. } => allow,
         Reach::Read { .. } if mode == Mode::Unrestricted => allow,
-        Reach::Read { path, .. } => {
-            let dir = path.parent().unwrap_or(path).to_path_buf();
-            Opinion::Ask {
-                reason: format!("`{}` is outside the workspace", path.display()),
-                flag: Some(format!("--allow '{tool}({})'", path.display())),
-                always: Some(Grant::ReadBelow(dir)),
-            }
-        }
-        Reach::Write { path, place: Place::Protected } => Opinion::Ask {
+        Reach::Read { path, .. } => Opinion::Ask {
+            reason: format!("`{}` is outside the workspace", path.display()),
+            flag: Some(format!("--allow '{tool}({})'", path.display())),
+            always: Some(Grant::ReadBelow(path.clone())),
+        },
+        Reach::Write { path, place } if *place == Place::Protected || is_protected(path) => Opinion::Ask {
             reason: format!(
                 "`{}` is protected: something on this machine runs or obeys it later",
                 path.display()

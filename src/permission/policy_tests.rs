@@ -39,12 +39,13 @@ fn answer(policy: &Policy, tool: &str, reach: Reach) -> &'static str {
 
 #[test]
 fn each_mode_answers_each_reach_as_the_table_says() {
-    let table: [(&str, Reach, [&str; 5]); 8] = [
+    let table: [(&str, Reach, [&str; 5]); 9] = [
         ("read_file", read("/w/a"), ["deny", "allow", "allow", "allow", "allow"]),
         ("read_file", read("/etc/hosts"), ["deny", "ask", "ask", "ask", "allow"]),
         ("edit_file", write("/w/a"), ["deny", "deny", "ask", "allow", "allow"]),
         ("edit_file", write("/w/.git/config"), ["deny", "deny", "ask", "ask", "ask"]),
         ("edit_file", write("/etc/hosts"), ["deny", "deny", "ask", "ask", "allow"]),
+        ("edit_file", write("/home/me/.bashrc"), ["deny", "deny", "ask", "ask", "ask"]),
         ("run_command", run("cargo test"), ["deny", "deny", "ask", "ask", "allow"]),
         ("run_command", run("rm -rf /"), ["deny", "deny", "ask", "ask", "ask"]),
         ("scratchpad", Reach::Session, ["deny", "allow", "allow", "allow", "allow"]),

@@ -58,7 +58,7 @@ pub(super) fn mode(shell: &mut Shell<'_>, rest: &str) -> After {
             Some(mode) => shell.app.mode().store(mode),
             None => {
                 let names = Mode::ALL.map(Mode::name).join(", ");
-                shell.error(&format!("there is no mode `{rest}`"), Some(&format!("there are {names}")));
+                shell.error(&format!("there is no mode `{rest}`"), Some(&format!("the modes are {names}")));
                 return None;
             }
         }

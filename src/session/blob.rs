@@ -36,6 +36,11 @@ pub(super) fn get(dir: &Path, hash: &str) -> Result<Arc<[u8]>, SessionError> {
     Ok(bytes.into())
 }
 
+/// Removes what nothing names any more. What cannot be removed stays, and costs its space only.
+pub(super) fn remove(dir: &Path, hash: &str) {
+    drop(fs::remove_file(place(dir, hash)));
+}
+
 fn place(dir: &Path, hash: &str) -> PathBuf {
     let shard: String = hash.chars().take(2).collect();
     dir.join("blobs").join(shard).join(hash)

@@ -4,7 +4,7 @@ use super::record::{Record, State};
 use super::scratchpad::{Entry, Scratchpads};
 use super::store::{Store, images_mut, now};
 use super::{SessionError, blob};
-use crate::conversation::{Image, Message, SessionId, text_of};
+use crate::conversation::{Image, Message, Part, SessionId};
 use rusqlite::params;
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -183,7 +183,11 @@ const INDEXED: usize = 1 << 20;
 /// The text of a message that search looks through: what was said, and what calls gave back.
 fn searchable(message: &Message) -> String {
     let mut text = match message {
-        Message::User { parts } => text_of(parts),
+        Message::User { parts } => {
+            // What placet told the model was not said by anybody.
+            let said = parts.iter().filter_map(Part::as_text).filter(|text| !text.starts_with("[placet: "));
+            said.collect::<Vec<_>>().join("\n")
+        }
         Message::Assistant(answer) => {
             let calls = answer.calls().map(|c| format!("\n{} {}", c.name, c.input.to_replay()));
             answer.text() + &calls.collect::<String>()

@@ -145,6 +145,7 @@ impl Store {
     pub fn delete(&self, id: &SessionId) -> Result<(), SessionError> {
         // Holding its lock proves that no shell is writing to it.
         let held = self.resume(id)?;
+        let pictures = self.pictures(id)?;
         let mut conn = self.lock();
         let tx = conn.transaction()?;
         for sql in [
@@ -157,9 +158,35 @@ impl Store {
             tx.execute(sql, [id.as_str()])?;
         }
         tx.commit()?;
+        for hash in pictures {
+            let used = "SELECT EXISTS (SELECT 1 FROM entry WHERE instr(body, ?1))
+                        OR EXISTS (SELECT 1 FROM scratchpad WHERE instr(body, ?1))";
+            if !conn.query_row(used, [&hash], |row| row.get::<_, bool>(0))? {
+                blob::remove(&self.dir, &hash);
+            }
+        }
         drop(conn);
         held.forget();
         Ok(())
+    }
+
+    /// The hashes of the pictures a session names.
+    fn pictures(&self, id: &SessionId) -> Result<Vec<String>, SessionError> {
+        let conn = self.lock();
+        let mut query = conn.prepare(
+            "SELECT body FROM entry WHERE session = ?1 UNION ALL SELECT body FROM scratchpad WHERE session = ?1",
+        )?;
+        let mut out: Vec<String> = Vec::new();
+        let mut rows = query.query([id.as_str()])?;
+        while let Some(row) = rows.next()? {
+            let body: String = row.get(0)?;
+            let hashes = body.split("\"hash\":\"").skip(1).filter_map(|rest| rest.get(..64));
+            let hashes = hashes.filter(|hash| hash.bytes().all(|b| b.is_ascii_hexdigit()));
+            out.extend(hashes.map(String::from));
+        }
+        out.sort();
+        out.dedup();
+        Ok(out)
     }
 
     pub(super) fn state(&self, id: &SessionId, state: State) -> Result<Option<String>, SessionError> {

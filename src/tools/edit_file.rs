@@ -248,11 +248,7 @@ impl EditPlan {
             return ToolError::hint(message, "nothing in it is alike; find the place with search_contents");
         };
         let what = if near.only_blanks { "differs only in blanks" } else { "is most like it" };
-        message.push_str(&format!(
-            "\nline {} and on {what}; {}",
-            near.shown.start + 1,
-            near.report.trim_end()
-        ));
+        message.push_str(&format!("\nline {} and on {what}; {}", near.start + 1, near.report.trim_end()));
         env.ledger().saw(&self.at.path, file.bytes(), hash, near.shown);
         ToolError::hint(message, "copy the text exactly as it follows the `│`")
     }

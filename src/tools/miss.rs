@@ -13,6 +13,8 @@ const LOOKED_AT: usize = 400_000;
 #[derive(Debug)]
 pub(super) struct Nearest {
     pub(super) report: String,
+    /// The first line of the block.
+    pub(super) start: usize,
     /// The lines shown as they are.
     pub(super) shown: Range<usize>,
     /// Nothing but white space differs.
@@ -51,7 +53,7 @@ pub(super) fn nearest_block(file: &TextFile, wanted: &str) -> Option<Nearest> {
         report.push_str(&format!("... and {} more lines\n", differing - 12));
     }
     report.push_str(&current(&index, file, &shown));
-    Some(Nearest { report, shown, only_blanks })
+    Some(Nearest { report, start, shown, only_blanks })
 }
 
 fn current(index: &LineIndex, file: &TextFile, lines: &Range<usize>) -> String {

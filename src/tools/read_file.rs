@@ -187,7 +187,7 @@ impl ReadPlan {
         if first >= total {
             return Err(past_end(first, total));
         }
-        let limit = self.args.limit.unwrap_or(LINES);
+        let limit = self.limit();
         let page = Page::render(file, first, limit, 0, self.budget(env));
         let mut notes = Vec::new();
         if page.lines != (0..total) {
@@ -242,7 +242,7 @@ impl ReadPlan {
         env: &Env,
     ) -> Result<Output, ToolError> {
         let first = self.args.offset.unwrap_or(0);
-        let (limit, budget) = (self.args.limit.unwrap_or(LINES), self.budget(env));
+        let (limit, budget) = (self.limit(), self.budget(env));
         let total = file.line_count();
         let width = total.to_string().len();
         let (mut text, mut shown, mut found) = (String::new(), RangeSet::new(), 0);
@@ -265,6 +265,12 @@ impl ReadPlan {
         let output = self.done(self.title.clone(), &text, &notes);
         self.credit(file, hash, &shown, &output, env);
         Ok(output)
+    }
+
+    /// The most lines: 2000 where the call does not say, and all of them for a scratchpad.
+    fn limit(&self) -> usize {
+        let usual = if self.args.scratchpad.is_some() { usize::MAX } else { LINES };
+        self.args.limit.unwrap_or(usual)
     }
 
     /// Room for the page: the limit on results, unless it goes to a scratchpad.

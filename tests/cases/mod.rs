@@ -10,6 +10,7 @@ mod cli;
 mod headless;
 mod image_read;
 mod mcp;
+mod own_files;
 mod process;
 mod provider_decode;
 mod provider_encode;

@@ -84,7 +84,7 @@ fn every_tool_and_every_parameter_can_be_reached() {
         ("run_command", vec!["command", "timeout_ms", "cwd", "stdin_scratchpad", "scratchpad"]),
         (
             "scratchpad",
-            vec!["action", "name", "content", "new_name", "names", "path", "old_string", "new_string"],
+            vec!["action", "name", "content", "to", "from", "path", "old_string", "new_string"],
         ),
     ] {
         for parameter in parameters {

@@ -254,3 +254,25 @@ fn files_are_for_their_owner_only() {
     assert_eq!(mode(&state), 0o700);
     assert_eq!(mode(&state.join("placet.db")), 0o600);
 }
+
+#[test]
+fn deleting_a_session_removes_pictures_that_no_other_one_shows() {
+    let dir = TempDir::new().unwrap();
+    let store = store(&dir);
+    let (mine, shared) = (
+        Image::new("image/png", 1, 1, "mine.png", vec![1u8].into()),
+        Image::new("image/png", 1, 1, "shared.png", vec![2u8].into()),
+    );
+    let show = |images: &[&Image]| Record::Message {
+        message: Message::User { parts: images.iter().map(|i| Part::Image((*i).clone())).collect() },
+    };
+    let mut first = store.create(Path::new("/w"), "one").unwrap();
+    first.append(show(&[&mine, &shared])).unwrap();
+    let mut second = store.create(Path::new("/w"), "two").unwrap();
+    second.append(show(&[&shared])).unwrap();
+    let id = first.id().clone();
+    drop(first);
+    store.delete(&id).unwrap();
+    let there = |image: &Image| dir.path().join("blobs").join(&image.hash[..2]).join(&image.hash).exists();
+    assert!(!there(&mine) && there(&shared));
+}

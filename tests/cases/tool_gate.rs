@@ -118,3 +118,19 @@ fn calls_that_share_a_path_are_ordered_and_commands_with_every_write() {
     assert!(run.conflicts(&edit) && edit.conflicts(&run) && !run.conflicts(&read));
     assert_eq!(bench.registry.touches("nonsense", &Input::parse("{}")), Touches::default());
 }
+
+/// The table of the offline provider against the tools themselves: a name that only one side knows is found here.
+#[test]
+fn every_call_of_the_offline_grammar_is_one_its_tool_understands() {
+    let bench = Bench::new();
+    for row in placet::provider::grammar() {
+        for call in row.calls {
+            let (tool, arguments) = call.split_once(' ').unwrap_or((call, "{}"));
+            if let Err(error) = bench.registry.plan(tool, &Input::parse(arguments), &bench.env) {
+                let words = error.for_model();
+                let known = ["no parameter", "must be", "is missing", "there is no tool", "needs"];
+                assert!(!known.iter().any(|k| words.contains(k)), "{}: {call}: {words}", row.pattern);
+            }
+        }
+    }
+}

@@ -328,14 +328,14 @@ const ROWS: [GrammarRow; 36] = [
     GrammarRow {
         pattern: "rename scratchpad NAME to NEW",
         example: "rename scratchpad notes to ideas",
-        calls: &[r#"scratchpad {"action":"rename","name":"notes","new_name":"ideas"}"#],
-        build: Build::Calls(|t| pad("rename", [("name", taken(t, "NAME")), ("new_name", taken(t, "NEW"))])),
+        calls: &[r#"scratchpad {"action":"rename","name":"notes","to":"ideas"}"#],
+        build: Build::Calls(|t| pad("rename", [("name", taken(t, "NAME")), ("to", taken(t, "NEW"))])),
     },
     GrammarRow {
         pattern: "merge scratchpads NAMES into NEW",
         example: "merge scratchpads notes, log and ideas into all",
-        calls: &[r#"scratchpad {"action":"merge","names":["notes","log","ideas"],"name":"all"}"#],
-        build: Build::Calls(|t| pad("merge", [("names", json!(t.all("NAMES"))), ("name", taken(t, "NEW"))])),
+        calls: &[r#"scratchpad {"action":"merge","from":["notes","log","ideas"],"name":"all"}"#],
+        build: Build::Calls(|t| pad("merge", [("from", json!(t.all("NAMES"))), ("name", taken(t, "NEW"))])),
     },
     GrammarRow {
         pattern: "delete scratchpads NAMES",

@@ -268,7 +268,7 @@ impl Live {
                 return None;
             }
             if !self.composing && open.may_answer(now, quiet_since) {
-                return match Open::answer_key(&mut self.question, key, "") {
+                return match Open::answer_key(&mut self.question, key) {
                     Answered::Cancelled => self.stop(),
                     Answered::Closed | Answered::Open => None,
                     Answered::Not => None,

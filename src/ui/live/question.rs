@@ -84,15 +84,14 @@ impl Open {
         true
     }
 
-    /// `words` is what the person typed before answering: it goes to the model with a no.
-    pub(super) fn answer_key(slot: &mut Option<Open>, key: KeyEvent, words: &str) -> Answered {
+    pub(super) fn answer_key(slot: &mut Option<Open>, key: KeyEvent) -> Answered {
         let Some(open) = slot.as_mut() else { return Answered::Not };
         if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
             return Answered::Not;
         }
         let reply = match (key.code, &open.asked) {
             (KeyCode::Char('y'), _) => Reply::Yes,
-            (KeyCode::Char('n'), _) => Reply::No(words.to_string()),
+            (KeyCode::Char('n'), _) => Reply::No(String::new()),
             (KeyCode::Char('a'), Asked::Call(q)) if q.always.is_some() => Reply::Always,
             (KeyCode::Char('v'), Asked::Call(_)) => Reply::Never,
             (KeyCode::Esc, _) => Reply::Cancel,

@@ -1,0 +1,74 @@
+//! placet's own files: nobody's to read or write through a tool, wherever the shell is started.
+
+use crate::support::binary::Place;
+
+#[test]
+fn keys_trust_and_sessions_are_out_of_reach_of_every_tool() {
+    let place = Place::new();
+    place.placet(["config", "init", "--key", "openai"]).stdin("canary-key-1234").go().code(0);
+    let keys = place.config_dir().join("keys.toml");
+    let state = place.state_dir();
+    for mode in ["read", "write", "unrestricted"] {
+        for target in [&keys, &state.join("placet.db"), &state.join("trust.json")] {
+            let target = target.to_string_lossy().into_owned();
+            for (tool, arguments) in [
+                ("read_file", serde_json::json!({"path": target})),
+                ("search_contents", serde_json::json!({"path": target, "pattern": "canary"})),
+                ("write_file", serde_json::json!({"path": target, "content": "x", "force": true})),
+            ] {
+                let arguments = arguments.to_string();
+                let out =
+                    place.run(["tool", "call", tool, arguments.as_str(), "--mode", mode, "--allow", "*"]);
+                assert_ne!(out.code, 0, "{mode} {tool} {target}: {}", out.stdout);
+                assert!(
+                    !out.stdout.contains("canary-key") && !out.stderr.contains("canary-key"),
+                    "{mode} {tool}"
+                );
+            }
+        }
+    }
+    let home = place.config_dir().parent().unwrap().to_path_buf();
+    let cwd = home.to_string_lossy().into_owned();
+    let out = place.run(["--cwd", &cwd, "-p", "search canary"]);
+    assert!(!out.stdout.contains("canary-key-1234"), "{}", out.stdout);
+}
+
+#[test]
+fn settings_are_changed_only_after_a_question() {
+    let place = Place::new().config("mode = \"read\"\n");
+    let file = place.config_dir().join("config.toml");
+    let arguments = serde_json::json!({"path": file, "content": "mode = \"unrestricted\"", "force": true});
+    for mode in ["write", "unrestricted"] {
+        let out =
+            place.run(["tool", "call", "write_file", &arguments.to_string(), "--mode", mode, "--allow", "*"]);
+        assert_eq!(out.code, 3, "{}", out.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "mode = \"read\"\n");
+}
+
+#[test]
+fn options_may_stand_before_a_subcommand() {
+    let place = Place::new().file("a.txt", "alpha\n");
+    let out = place.run(["--mode", "none", "tool", "call", "read_file", r#"{"path":"a.txt"}"#]);
+    assert_eq!(out.code, 3, "{}{}", out.stdout, out.stderr);
+}
+
+#[test]
+fn a_server_of_ones_own_never_gets_another_server_s_key() {
+    let server = crate::support::mock_server::MockServer::start([
+        crate::support::mock_server::Reply::anthropic(&[crate::support::mock_server::Say::Text("hi")]),
+    ]);
+    let text = format!(
+        "[providers.mine]\ndialect = \"anthropic\"\nbase_url = \"{}\"\nmodel = \"m\"\n",
+        server.url()
+    );
+    let place = Place::new().config(&text);
+    place.placet(["-p", "hello", "--provider", "mine"]).env("ANTHROPIC_API_KEY", "canary-key").go().code(0);
+    let requests = server.requests();
+    assert!(!format!("{:?}", requests[0].headers).contains("canary-key"));
+    // One that says where its key is has to have it.
+    let place = Place::new().config(&(text + "key_env = \"MINE_KEY\"\n"));
+    let out = place.run(["-p", "hello", "--provider", "mine"]);
+    assert_eq!(out.code, 4, "{}", out.stderr);
+    assert!(out.stderr.contains("MINE_KEY"), "{}", out.stderr);
+}
