@@ -82,10 +82,7 @@ fn every_tool_and_every_parameter_can_be_reached() {
             vec!["pattern", "path", "glob", "context", "literal", "files_only", "scratchpad"],
         ),
         ("run_command", vec!["command", "timeout_ms", "cwd", "stdin_scratchpad", "scratchpad"]),
-        (
-            "scratchpad",
-            vec!["action", "name", "content", "to", "from", "path", "old_string", "new_string"],
-        ),
+        ("scratchpad", vec!["action", "name", "content", "to", "from", "path", "old_string", "new_string"]),
     ] {
         for parameter in parameters {
             let found = said

@@ -400,9 +400,12 @@ fn a_question_can_be_read_and_answered_in_a_small_terminal() {
     pty.line(&format!("create b.txt with \"{}\"", long.replace('\n', "\\n")));
     asked(&pty);
     pty.until("a part of it", |s| s.contains("lines hidden"));
-    for _ in 0..30 {
+    for _ in 0..200 {
+        if pty.screen().contains("line 29") {
+            break;
+        }
         pty.send("\x1b[6~");
-        pause(10);
+        pause(50);
     }
     pty.until("its end", |s| s.contains("line 29") && !s.contains("lines hidden"));
     quiet();
@@ -420,4 +423,19 @@ fn a_line_goes_to_the_editor_and_comes_back_changed() {
     pty.until_prompt("line two");
     pty.send(" more");
     pty.until_prompt("line two more");
+}
+
+#[test]
+fn a_file_named_with_an_at_sign_goes_along_and_counts_as_read() {
+    let call = r#"{"path":"notes.txt","old_string":"beta","new_string":"gamma"}"#;
+    let server = MockServer::start([
+        Reply::openai(&[Say::Call("c1", "edit_file", call)]),
+        Reply::openai(&[Say::Text("edited")]),
+    ]);
+    let mut pty = with_model(&server).arg("--mode").arg("write").file("notes.txt", "alpha\nbeta\n").open();
+    pty.line("change @notes.txt please");
+    pty.until("the end", |s| s.contains("attached notes.txt") && s.contains("edited"));
+    assert_eq!(pty.read("notes.txt"), "alpha\ngamma\n");
+    let said = server.requests()[0].body.to_string();
+    assert!(said.contains("the person attached notes.txt") && said.contains("2│beta"), "{said}");
 }

@@ -157,7 +157,6 @@ fn a_swapped_directory_never_leads_outside() {
                 }
             }
         });
-        let mut read = 0;
         for round in 0..rounds {
             let Ok(at) = g.workspace.resolve("x/secret") else { continue };
             if at.place == Place::Outside {
@@ -165,7 +164,6 @@ fn a_swapped_directory_never_leads_outside() {
             }
             if let Ok((bytes, hash)) = g.workspace.load(&at, Consent::Inside, 100) {
                 assert_ne!(bytes.as_slice(), b"secret");
-                read += 1;
                 if round % 10 == 0 {
                     let permit = permit(vec![at.write()]);
                     let _ = g.workspace.write(&at, &permit, b"written", Before::Content(hash));
@@ -177,8 +175,11 @@ fn a_swapped_directory_never_leads_outside() {
             }
         }
         stop.store(true, Ordering::Relaxed);
-        assert!(read > 0);
     });
+    // How many reads found the directory in place is the scheduler's affair; with the swapper gone the next one does.
+    let at = g.workspace.resolve("x/secret").unwrap();
+    let (bytes, _) = g.workspace.load(&at, Consent::Inside, 100).unwrap();
+    assert!(matches!(bytes.as_slice(), b"harmless" | b"written"), "{bytes:?}");
     assert_eq!(std::fs::read(g.outside.join("secret")).unwrap(), b"secret");
     assert!(!g.outside.join("new").exists());
 }
