@@ -43,13 +43,18 @@ struct Shared {
     /// Canonical, in the order given; the first is the working directory.
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
-    hidden: RwLock<Vec<HiddenGlob>>,
+    hidden: RwLock<Vec<Hidden>>,
 }
 
 #[derive(Debug)]
-struct HiddenGlob {
-    glob: GlobMatcher,
-    anywhere: bool,
+enum Hidden {
+    /// An absolute path without wildcards, and all below it: by far the most common, and compared as bytes, because
+    /// every path of every walk is asked about.
+    Below(PathBuf),
+    Glob {
+        glob: GlobMatcher,
+        anywhere: bool,
+    },
 }
 
 impl Workspace {
@@ -83,12 +88,17 @@ impl Workspace {
     pub fn set_hidden(&self, globs: &[String]) -> Result<(), WorkspaceError> {
         let mut hidden = Vec::new();
         for raw in globs {
+            let plain = raw.strip_suffix("/**").unwrap_or(raw);
+            if plain.starts_with('/') && !plain.contains(['*', '?', '[', ']', '{', '}', '\\']) {
+                hidden.push(Hidden::Below(PathBuf::from(plain)));
+                continue;
+            }
             let glob = GlobBuilder::new(raw)
                 .literal_separator(true)
                 .backslash_escape(true)
                 .build()
                 .map_err(|e| WorkspaceError::Glob { glob: raw.clone(), reason: e.kind().to_string() })?;
-            hidden.push(HiddenGlob { glob: glob.compile_matcher(), anywhere: !raw.contains('/') });
+            hidden.push(Hidden::Glob { glob: glob.compile_matcher(), anywhere: !raw.contains('/') });
         }
         *self.0.hidden.write().unwrap_or_else(PoisonError::into_inner) = hidden;
         Ok(())
@@ -100,17 +110,23 @@ impl Workspace {
         !hidden.is_empty() && hidden.iter().any(|h| self.matches_hidden(h, path))
     }
 
-    fn matches_hidden(&self, hidden: &HiddenGlob, path: &Path) -> bool {
+    fn matches_hidden(&self, hidden: &Hidden, path: &Path) -> bool {
+        let (glob, anywhere) = match hidden {
+            Hidden::Below(dir) => {
+                let (path, dir) = (path.as_os_str().as_encoded_bytes(), dir.as_os_str().as_encoded_bytes());
+                return path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
+            }
+            Hidden::Glob { glob, anywhere } => (glob, *anywhere),
+        };
         let below_root = |at: &Path| {
             let relatives = self.0.roots.iter().filter_map(|root| at.strip_prefix(root).ok());
             relatives.into_iter().any(|r| {
                 !r.as_os_str().is_empty()
-                    && (hidden.glob.is_match(r)
-                        || hidden.anywhere
-                            && r.file_name().is_some_and(|n| hidden.glob.is_match(Path::new(n))))
+                    && (glob.is_match(r)
+                        || anywhere && r.file_name().is_some_and(|n| glob.is_match(Path::new(n))))
             })
         };
-        path.ancestors().any(|at| hidden.glob.is_match(at) || below_root(at))
+        path.ancestors().any(|at| glob.is_match(at) || below_root(at))
     }
 
     /// Where a canonical path lies.
