@@ -6,6 +6,8 @@ use crate::conversation::{Call, CallResult, Outcome};
 #[derive(Debug, Default)]
 pub(super) struct Loops {
     last: Vec<(u64, u32)>,
+    /// What this answer called already: calls side by side are no loop, however alike.
+    round: Vec<u64>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -23,9 +25,18 @@ const ASK_FAILING: u32 = 3;
 const REMEMBERED: usize = 4;
 
 impl Loops {
+    /// The calls of the next answer follow.
+    pub(super) fn next_round(&mut self) {
+        self.round.clear();
+    }
+
     /// A call whose result changes, and calls that differ, never count: polling and series of edits are work.
     pub(super) fn record(&mut self, call: &Call, result: &CallResult) -> Repeat {
         let key = key(call, result);
+        if self.round.contains(&key) {
+            return Repeat::Fresh;
+        }
+        self.round.push(key);
         let times = match self.last.iter().position(|(k, _)| *k == key) {
             Some(at) => self.last.remove(at).1 + 1,
             None => 1,
@@ -101,7 +112,11 @@ mod tests {
     fn repeats(outcome: Outcome, texts: &[&str]) -> Vec<Repeat> {
         let mut loops = Loops::default();
         let call = call("a");
-        texts.iter().map(|t| loops.record(&call, &CallResult::text(&call, outcome, *t))).collect()
+        let mut record = |text: &str| {
+            loops.next_round();
+            loops.record(&call, &CallResult::text(&call, outcome, text))
+        };
+        texts.iter().map(|t| record(t)).collect()
     }
 
     #[test]
@@ -109,6 +124,14 @@ mod tests {
         use Repeat::{Ask, Fresh, Tell};
         assert_eq!(repeats(Outcome::Failed, &["e", "e", "e"]), [Fresh, Fresh, Ask(3)]);
         assert_eq!(repeats(Outcome::Done, &["x"; 5]), [Fresh, Fresh, Tell(3), Tell(4), Ask(5)]);
+    }
+
+    #[test]
+    fn the_same_call_many_times_in_one_answer_is_no_loop() {
+        let mut loops = Loops::default();
+        let call = call("a");
+        let result = CallResult::text(&call, Outcome::Failed, "no");
+        assert!((0..20).all(|_| loops.record(&call, &result) == Repeat::Fresh));
     }
 
     #[test]
@@ -123,6 +146,7 @@ mod tests {
         let mut loops = Loops::default();
         let mut last = Repeat::Fresh;
         for _ in 0..3 {
+            loops.next_round();
             for path in ["a", "b"] {
                 let call = call(path);
                 last = loops.record(&call, &CallResult::text(&call, Outcome::Failed, "no"));

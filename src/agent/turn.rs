@@ -289,6 +289,7 @@ impl Turn {
         let State::Calling(opens) = std::mem::take(&mut self.state) else { return Vec::new() };
         let mut results = Vec::new();
         let mut worst: Option<(String, u32)> = None;
+        self.loops.next_round();
         for open in opens {
             let Stage::Done(mut result) = open.stage else { continue };
             match self.loops.record(&open.call, &result) {
