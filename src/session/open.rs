@@ -56,6 +56,8 @@ impl OpenSession {
             .execute(params![self.id.as_str(), self.next, at, body])?;
         tx.prepare_cached("UPDATE session SET updated = ?2 WHERE id = ?1")?
             .execute(params![self.id.as_str(), at])?;
+        tx.prepare_cached("INSERT OR REPLACE INTO state (session, key, value) VALUES (?1, ?2, ?3)")?
+            .execute(params![self.id.as_str(), State::Entries.key(), self.next.to_string()])?;
         if let Record::Message { message } = &record {
             let text = searchable(message);
             if !text.is_empty() {

@@ -43,6 +43,8 @@ pub enum State {
     Ledger,
     /// The answer that is streaming now.
     Partial,
+    /// The number of the newest entry: what a damaged table must be measured by.
+    Entries,
 }
 
 impl State {
@@ -50,6 +52,7 @@ impl State {
         match self {
             State::Ledger => "ledger",
             State::Partial => "partial",
+            State::Entries => "entries",
         }
     }
 }

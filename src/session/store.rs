@@ -36,10 +36,15 @@ impl Store {
         let fail = |source| SessionError::Directory { path: dir.into(), source };
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(fail)?;
         let path = dir.join("placet.db");
-        let (conn, notes) = match schema::open(&path) {
+        // An empty file is a new database to SQLite; where sessions were open before, it is a loss.
+        let emptied = std::fs::metadata(&path).is_ok_and(|m| m.len() == 0) && dir.join("open").exists();
+        let (conn, mut notes) = match schema::open(&path) {
             Err(e) if e.is_corruption() => salvage::rescue(&path)?,
             other => (other?, Vec::new()),
         };
+        if emptied {
+            notes.push("the session database was empty: earlier sessions are lost".into());
+        }
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(fail)?;
         Ok((Store { conn: Arc::new(Mutex::new(conn)), dir: dir.into() }, notes))
     }
@@ -116,7 +121,15 @@ impl Store {
     /// crash) is answered as interrupted.
     pub fn load(&self, id: &SessionId) -> Result<Loaded, SessionError> {
         let mut loaded = Loaded::default();
-        for (seq, body) in self.bodies(id, &mut loaded.dropped) {
+        let bodies = self.bodies(id, &mut loaded.dropped);
+        // Entries are numbered without gaps, so a missing number is a lost entry even where no error was seen.
+        let written = self.state(id, State::Entries).ok().flatten().and_then(|n| n.parse::<i64>().ok());
+        let last = bodies.last().map_or(0, |(seq, _)| *seq).max(written.unwrap_or(0));
+        let missing = last - i64::try_from(bodies.len()).unwrap_or(0);
+        if missing > 0 {
+            loaded.dropped.push(format!("{missing} entries are missing"));
+        }
+        for (seq, body) in bodies {
             match serde_json::from_str::<Record>(&body) {
                 Ok(record) => self.take(record, &mut loaded),
                 Err(e) => loaded.dropped.push(format!("entry {seq} cannot be read: {e}")),
