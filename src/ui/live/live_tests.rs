@@ -296,3 +296,23 @@ fn the_smallest_terminals_are_drawn_without_a_fall() {
         b.screen();
     }
 }
+
+#[test]
+fn a_retry_is_counted_down_and_a_long_silence_says_what_can_be_done() {
+    let mut b = bench_of(100, 10);
+    b.event(Event::Requested);
+    let error =
+        crate::provider::ProviderError::RateLimited { message: "slow down".into(), retry_after: None };
+    b.event(Event::Retrying { attempt: 2, of: 5, wait: Duration::from_secs(7), error });
+    assert!(b.scrollback.join("\n").contains("slow down; retry 2/5 in 7.0 s"));
+    for (passed, shown) in
+        [(0, "retry 2/5 in 7 s"), (3_200, "retry 2/5 in 4 s"), (5_000, "waiting for the model")]
+    {
+        b.pass(passed);
+        assert!(b.screen().contains(shown), "{}", b.screen());
+    }
+    b.event(Event::Silent { since: Duration::from_secs(10) });
+    assert!(b.screen().contains("no data for 10 s ·"), "{}", b.screen());
+    b.event(Event::Silent { since: Duration::from_secs(30) });
+    assert!(b.screen().contains("no data for 30 s: Esc, then /retry, sends it again"), "{}", b.screen());
+}

@@ -50,6 +50,13 @@ struct RunningCall {
     tail: String,
 }
 
+/// A retry that is due at `at`.
+struct Retry {
+    attempt: u32,
+    of: u32,
+    at: Instant,
+}
+
 pub struct Live {
     theme: Theme,
     columns: usize,
@@ -66,6 +73,7 @@ pub struct Live {
     queued: Option<String>,
     recall: Option<String>,
     state: String,
+    retry: Option<Retry>,
     last_input: Option<Instant>,
     stopping: bool,
     /// Text of the answer stands above, and a call since the last text.
@@ -90,6 +98,7 @@ impl Live {
             queued: None,
             recall: None,
             state: "waiting for the model".into(),
+            retry: None,
             last_input: None,
             stopping: false,
             spoke: false,
@@ -115,6 +124,7 @@ impl Live {
     pub fn event(&mut self, event: Event, now: Instant) -> Vec<Line<'static>> {
         match event {
             Event::Requested => {
+                self.retry = None;
                 self.state = "waiting for the model".into();
                 Vec::new()
             }
@@ -183,14 +193,16 @@ impl Live {
             Event::Question(question) => self.ask(Asked::Call(Box::new(question))),
             Event::LoopQuestion(question) => self.ask(Asked::Loop(question)),
             Event::Retrying { attempt, of, wait, error } => {
-                self.state = format!("retry {attempt}/{of} in {:.0} s", wait.as_secs_f64().ceil());
-                vec![cell::notice(
-                    &format!("{error}; retry {attempt}/{of} in {:.1} s", wait.as_secs_f64()),
-                    &self.theme,
-                )]
+                self.retry = Some(Retry { attempt, of, at: now + wait });
+                let text = format!("{error}; retry {attempt}/{of} in {:.1} s", wait.as_secs_f64());
+                vec![cell::notice(&text, &self.theme)]
             }
             Event::Silent { since } => {
-                self.state = format!("no data for {} s, Esc stops", since.as_secs());
+                let seconds = since.as_secs();
+                self.state = match seconds {
+                    0..30 => format!("no data for {seconds} s"),
+                    _ => format!("no data for {seconds} s: Esc, then /retry, sends it again"),
+                };
                 Vec::new()
             }
             Event::Usage { total, prompt, window } => {
@@ -403,9 +415,20 @@ impl Live {
         rows
     }
 
+    /// What is going on; while a retry is due, counted down.
+    fn state_words(&self, now: Instant) -> String {
+        match &self.retry {
+            Some(retry) if retry.at > now => {
+                let left = retry.at.duration_since(now).as_secs_f64().ceil();
+                format!("retry {}/{} in {left} s", retry.attempt, retry.of)
+            }
+            _ => self.state.clone(),
+        }
+    }
+
     fn status_row(&self, mode: Mode, now: Instant) -> Line<'static> {
         let elapsed = clock(now.saturating_duration_since(self.started));
-        let mut rest = vec![self.state.clone(), elapsed, self.facts.model.clone()];
+        let mut rest = vec![self.state_words(now), elapsed, self.facts.model.clone()];
         if self.facts.usage.prompt() + self.facts.usage.output > 0 {
             rest.push(cell::tokens(&self.facts.usage));
         }
@@ -437,7 +460,7 @@ impl Live {
 
     /// True when time alone changes what is shown.
     pub fn ticks(&self) -> bool {
-        self.facts.motion || self.question.is_some()
+        self.facts.motion || self.question.is_some() || self.retry.is_some()
     }
 }
 
