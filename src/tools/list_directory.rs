@@ -183,7 +183,7 @@ pub(super) fn left_out(skipped: &Skipped) -> Option<String> {
     let all = [
         (skipped.ignored, "ignored"),
         (skipped.dotted, "dotted"),
-        (skipped.hidden, "hidden by a rule"),
+        (skipped.hidden, "denied"),
         (skipped.unreadable, "unreadable"),
     ];
     let words: Vec<String> =
