@@ -117,6 +117,12 @@ fn results_that_had_to_go_are_named_and_kept_ones_are_not() {
     let built = context().build(&messages, &model(32_000), 1_000);
     let out: Vec<&str> = built.out_of_view.iter().map(CallId::as_str).collect();
     assert!(out.contains(&"c0"), "{out:?}");
-    assert!(out.len() < 15 || built.request.messages.len() < messages.len(), "{out:?}");
+    let kept = built.request.messages.iter().flat_map(|m| match m {
+        Message::Results { results } => results.as_slice(),
+        _ => &[],
+    });
+    let whole: Vec<&str> = kept.filter(|r| r.body().len() == 20_000).map(|r| r.id.as_str()).collect();
+    assert!(!whole.is_empty() && whole.len() + out.len() == 15, "{whole:?} {out:?}");
+    assert!(whole.iter().all(|id| !out.contains(id)), "{whole:?} {out:?}");
     assert!(context().build(&messages, &model(1_000_000), 1_000).out_of_view.is_empty());
 }

@@ -250,7 +250,16 @@ impl Agent {
     }
 
     fn touches(&self, answer: &Answer) -> Vec<crate::tools::Touches> {
-        answer.calls().map(|call| self.parts.registry.touches(&call.name, &call.input)).collect()
+        let workspace = &self.parts.env.workspace;
+        let resolve = |path: &str| {
+            let is_file = !path.starts_with("scratchpad:");
+            is_file
+                .then(|| workspace.resolve(path).ok())
+                .flatten()
+                .map(|at| at.path.to_string_lossy().into_owned())
+        };
+        let touches = answer.calls().map(|call| self.parts.registry.touches(&call.name, &call.input));
+        touches.map(|touches| touches.resolved(resolve)).collect()
     }
 }
 

@@ -19,6 +19,16 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A file's name for a list: one line whatever it holds. Control characters are written as escapes, so that a line
+/// break in a name forges no second entry.
+pub fn name(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(escaped).collect())
+}
+
 /// Several lines made safe. `\r\n` and `\n` stay line breaks; a lone `\r` is shown.
 pub fn block(text: &str) -> Cow<'_, str> {
     if text.split('\n').all(is_plain) {

@@ -6,6 +6,7 @@ use super::work::blocking;
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
+use crate::text::sanitize;
 use crate::workspace::{Consent, Entry, EntryKind, Resolved, Show, Skipped, Walk};
 use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
@@ -160,7 +161,7 @@ impl FindPlan {
         let base = if at == "." { String::new() } else { format!("{}/", at.trim_end_matches('/')) };
         let (slash, what) = if self.glob.directories { ("/", "directories") } else { ("", "files") };
         let shown = found.iter().take(self.limit);
-        let mut text: String = shown.map(|path| format!("{base}{path}{slash}\n")).collect();
+        let mut text: String = shown.map(|path| format!("{base}{}{slash}\n", sanitize::name(path))).collect();
         let mut notes = vec![match found.len() {
             0 => format!("no {what} match"),
             n if n > self.limit => format!("{} of {n} {what}: narrow the pattern or raise limit", self.limit),

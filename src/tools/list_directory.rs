@@ -5,6 +5,7 @@ use super::work::{blocking, consent_of};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
+use crate::text::sanitize;
 use crate::workspace::{Consent, Dir, Entry, EntryKind, Resolved, Show, Skipped, WorkspaceError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -158,9 +159,13 @@ impl Listing {
 
 fn described(entry: &Entry) -> String {
     let name = entry.name.to_string_lossy();
+    let name = sanitize::name(&name);
     match entry.kind {
         EntryKind::Directory => format!("{name}/"),
-        EntryKind::Link => format!("{name} -> {}", entry.link_target().unwrap_or_default()),
+        EntryKind::Link => {
+            let target = entry.link_target().unwrap_or_default();
+            format!("{name} -> {}", sanitize::name(&target))
+        }
         EntryKind::File => match entry.stat() {
             Ok(stat) => format!("{name}  {}", bytes(u64::try_from(stat.st_size).unwrap_or(0))),
             Err(_) => name.into_owned(),

@@ -78,13 +78,26 @@ pub struct Touches {
 }
 
 impl Touches {
+    /// The same with each path as `resolve` names it, so that two spellings of one file are one; what cannot be
+    /// resolved keeps its words.
+    #[must_use]
+    pub fn resolved(self, resolve: impl Fn(&str) -> Option<String>) -> Touches {
+        let each = |paths: Vec<String>| paths.into_iter().map(|p| resolve(&p).unwrap_or(p)).collect();
+        Touches { reads: each(self.reads), writes: each(self.writes), anything: self.anything }
+    }
+
     /// True when the two must not overlap in time, and the later one must be planned after the earlier one ran.
     pub fn conflicts(&self, earlier: &Touches) -> bool {
         let writes = |t: &Touches| t.anything || !t.writes.is_empty();
         if self.anything || earlier.anything {
             return self.anything && writes(earlier) || earlier.anything && writes(self);
         }
-        let shares = |a: &[String], b: &[String]| a.iter().any(|p| b.contains(p));
+        // A directory is shared with everything below it: a search there sees what was written.
+        let below = |path: &str, dir: &str| {
+            path.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/') || dir == "/")
+        };
+        let same = |a: &str, b: &str| a == b || below(a, b) || below(b, a);
+        let shares = |a: &[String], b: &[String]| a.iter().any(|p| b.iter().any(|q| same(p, q)));
         shares(&self.writes, &earlier.writes)
             || shares(&self.writes, &earlier.reads)
             || shares(&self.reads, &earlier.writes)

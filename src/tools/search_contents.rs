@@ -307,7 +307,7 @@ struct View {
 
 impl View {
     fn file(&mut self, file: &FileHits, prefix: &str, names_only: bool) {
-        let name = format!("{prefix}{}", file.relative);
+        let name = format!("{prefix}{}", crate::text::sanitize::name(&file.relative));
         if self.left == 0 || self.text.len() + name.len() > self.room {
             return;
         }

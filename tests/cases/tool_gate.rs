@@ -134,3 +134,22 @@ fn every_call_of_the_offline_grammar_is_one_its_tool_understands() {
         }
     }
 }
+
+#[test]
+fn calls_are_ordered_by_the_file_and_not_by_its_spelling() {
+    let touch = |reads: &[&str], writes: &[&str]| Touches {
+        reads: reads.iter().map(|p| (*p).to_string()).collect(),
+        writes: writes.iter().map(|p| (*p).to_string()).collect(),
+        anything: false,
+    };
+    let bench = Bench::new();
+    bench.write("a.txt", "x");
+    let resolve =
+        |p: &str| bench.env.workspace.resolve(p).ok().map(|at| at.path.to_string_lossy().into_owned());
+    let edit = |path: &str| touch(&[], &[path]).resolved(resolve);
+    assert!(edit("a.txt").conflicts(&edit("./a.txt")));
+    let search = touch(&["."], &[]).resolved(resolve);
+    assert!(search.conflicts(&edit("a.txt")) && edit("a.txt").conflicts(&search));
+    assert!(!touch(&["a.txt"], &[]).resolved(resolve).conflicts(&edit("a.txt.old")));
+    assert!(!search.conflicts(&touch(&["a.txt"], &[]).resolved(resolve)), "reads never wait for reads");
+}

@@ -165,3 +165,17 @@ fn what_a_rule_hides_is_found_by_no_tool() {
     assert!(bench.call("find_files", json!({"pattern": ".env"})).done().starts_with("[no files match"));
     assert_eq!(bench.text("src/.env"), "SECRET=TODO\n");
 }
+
+#[test]
+fn a_line_break_in_a_name_forges_no_entry() {
+    let bench = Bench::new();
+    bench.write("new\nline.txt", "needle");
+    for (tool, arguments) in [
+        ("list_directory", serde_json::json!({})),
+        ("find_files", serde_json::json!({"pattern": "*.txt"})),
+        ("search_contents", serde_json::json!({"pattern": "needle"})),
+    ] {
+        let text = bench.call(tool, arguments).done();
+        assert!(text.contains("new\\nline.txt") && !text.contains("new\nline"), "{tool}: {text}");
+    }
+}
