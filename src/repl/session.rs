@@ -82,8 +82,17 @@ impl Shell<'_> {
     /// The agent of this conversation, begun with `first` if there is none yet.
     pub(super) fn agent_for(&mut self, first: &str) -> Result<&mut Agent, ReplError> {
         if self.conversation.agent.is_none() {
-            let open = match &self.store {
-                Some(store) => Some(store.create(self.app.cwd(), &title_of(first))?),
+            let created = self.store.as_ref().map(|store| store.create(self.app.cwd(), &title_of(first)));
+            let open = match created {
+                Some(Ok(open)) => Some(open),
+                // A full disk is no reason to lose what was typed: the conversation is held, and said not to be kept.
+                Some(Err(e)) => {
+                    self.error(
+                        &format!("this conversation is not saved: {e}"),
+                        Some("free some space, then /new"),
+                    );
+                    None
+                }
                 None => None,
             };
             self.conversation.agent = Some(self.build(open)?);

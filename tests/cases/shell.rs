@@ -439,3 +439,15 @@ fn a_file_named_with_an_at_sign_goes_along_and_counts_as_read() {
     let said = server.requests()[0].body.to_string();
     assert!(said.contains("the person attached notes.txt") && said.contains("2│beta"), "{said}");
 }
+
+#[test]
+fn a_session_that_cannot_be_saved_is_held_and_said_not_to_be() {
+    let state = tempfile::TempDir::new().unwrap();
+    let mut pty =
+        shell().variable("XDG_STATE_HOME", state.path().to_str().unwrap()).file("a.txt", "alpha\n").open();
+    // Where the locks of open sessions should be, a file stands in the way.
+    std::fs::write(state.path().join("placet/open"), "").unwrap();
+    pty.line("show a.txt");
+    pty.until("the answer", |s| s.contains("is not saved") && s.contains("│alpha"));
+    pty.until_prompt("");
+}
