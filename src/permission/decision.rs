@@ -1,6 +1,6 @@
 //! What the policy answers, and the proof of consent that a run needs.
 
-use super::{Grant, Reach};
+use super::{Grant, Landing, Reach};
 use crate::conversation::CallId;
 
 #[derive(Debug)]
@@ -16,11 +16,12 @@ pub struct Permit {
     call: CallId,
     reach: Vec<Reach>,
     why: Why,
+    landing: Landing,
 }
 
 impl Permit {
-    pub(super) fn new(call: CallId, reach: Vec<Reach>, why: Why) -> Permit {
-        Permit { call, reach, why }
+    pub(super) fn new(call: CallId, reach: Vec<Reach>, why: Why, landing: Landing) -> Permit {
+        Permit { call, reach, why, landing }
     }
 
     pub fn call(&self) -> &CallId {
@@ -29,6 +30,12 @@ impl Permit {
 
     pub fn why(&self) -> &Why {
         &self.why
+    }
+
+    /// What happens to the changes this call makes: settled with the consent, so that a switch of the mode while it
+    /// runs changes nothing for it.
+    pub fn landing(&self) -> Landing {
+        self.landing
     }
 
     /// True when exactly this was consented to; a run that finds another object must stop.
@@ -62,12 +69,13 @@ pub struct Question {
     pub always: Option<Grant>,
     /// What to pass on the command line so that nobody need be asked: `--mode write`, `--allow run_command`.
     pub flag: Option<String>,
+    pub landing: Landing,
 }
 
 impl Question {
     /// The person said yes to exactly this.
     pub fn allow(self) -> Permit {
-        Permit::new(self.call, self.reach, Why::Person)
+        Permit::new(self.call, self.reach, Why::Person, self.landing)
     }
 
     pub fn deny(self, words: &str) -> Denial {

@@ -18,7 +18,7 @@ impl Grant {
     pub fn covers(&self, reach: &Reach) -> bool {
         use super::Place;
         match (self, reach) {
-            (Grant::Command { command, cwd }, Reach::Run { command: wanted, cwd: place }) => {
+            (Grant::Command { command, cwd }, Reach::Run { command: wanted, cwd: place, .. }) => {
                 command == wanted && cwd == place
             }
             (Grant::WriteInside, Reach::Write { place: Place::Inside, .. }) => true,

@@ -14,7 +14,7 @@ mod rule;
 pub use danger::danger_of;
 pub use decision::{Decision, Denial, Permit, Question, Why};
 pub use grant::Grant;
-pub use mode::{Mode, ModeCell};
+pub use mode::{Landing, Mode, ModeCell};
 pub use policy::Policy;
 pub use reach::{Place, Reach, is_protected};
 pub use rule::{Rule, RuleError, Verdict};

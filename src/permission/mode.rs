@@ -13,6 +13,19 @@ pub enum Mode {
     Unrestricted,
 }
 
+/// What happens to what a call changes: the second half of a mode, beside how far calls may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landing {
+    /// Thrown away when the turn ends.
+    Discard,
+    /// Kept pending until a person applies it.
+    Hold,
+    /// Applied after the call, with the brake.
+    Apply,
+    /// Written directly; nothing is confined.
+    Direct,
+}
+
 impl Mode {
     pub const ALL: [Mode; 5] = [Mode::None, Mode::Read, Mode::Ask, Mode::Write, Mode::Unrestricted];
 
@@ -23,6 +36,15 @@ impl Mode {
             Mode::Ask => "ask",
             Mode::Write => "write",
             Mode::Unrestricted => "unrestricted",
+        }
+    }
+
+    pub fn landing(self) -> Landing {
+        match self {
+            Mode::None | Mode::Read => Landing::Discard,
+            Mode::Ask => Landing::Hold,
+            Mode::Write => Landing::Apply,
+            Mode::Unrestricted => Landing::Direct,
         }
     }
 

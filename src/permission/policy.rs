@@ -74,9 +74,10 @@ impl Policy {
             }
         }
         match question {
-            None => Decision::Allow(Permit::new(call.clone(), reach, why)),
+            None => Decision::Allow(Permit::new(call.clone(), reach, why, self.mode().landing())),
             Some((reason, always, flag)) => {
-                Decision::Ask(Question { call: call.clone(), tool: tool.into(), reach, reason, always, flag })
+                let (call, tool, landing) = (call.clone(), tool.into(), self.mode().landing());
+                Decision::Ask(Question { call, tool, reach, reason, always, flag, landing })
             }
         }
     }
@@ -149,6 +150,11 @@ fn by_mode(mode: Mode, tool: &str, reach: &Reach) -> Opinion {
     let allow = Opinion::Allow(Why::Mode(mode.name()));
     match reach {
         Reach::Session => allow,
+        Reach::Network { host } => Opinion::Ask {
+            reason: format!("the command wants to reach `{host}`"),
+            always: None,
+            flag: Some(format!("--allow 'network({host})'")),
+        },
         Reach::Read { place: Place::Inside | Place::Protected, .. } => allow,
         Reach::Read { .. } if mode == Mode::Unrestricted => allow,
         Reach::Read { path, .. } => Opinion::Ask {
@@ -176,7 +182,7 @@ fn by_mode(mode: Mode, tool: &str, reach: &Reach) -> Opinion {
             always: None,
             flag: Some(format!("--allow '{tool}({})'", path.display())),
         },
-        Reach::Run { command, cwd } => match (danger_of(command), mode) {
+        Reach::Run { command, cwd, .. } => match (danger_of(command), mode) {
             (Some(danger), _) => Opinion::Ask { reason: danger, always: None, flag: None },
             (None, Mode::Unrestricted) => allow,
             (None, _) => Opinion::Ask {

@@ -26,7 +26,7 @@ fn place(path: &str) -> Place {
 }
 
 fn run(command: &str) -> Reach {
-    Reach::Run { command: command.into(), cwd: "/w".into() }
+    Reach::Run { command: command.into(), cwd: "/w".into(), confined: false }
 }
 
 fn answer(policy: &Policy, tool: &str, reach: Reach) -> &'static str {

@@ -23,9 +23,15 @@ pub enum Reach {
         path: PathBuf,
         place: Place,
     },
+    /// A command line for `sh -c`. `confined`: it runs in the view, where it changes nothing for good.
     Run {
         command: String,
         cwd: PathBuf,
+        confined: bool,
+    },
+    /// A host that a confined command may connect to: `crates.io`, `*.npmjs.org`, `localhost:5432`.
+    Network {
+        host: String,
     },
     /// Only the session's own things: scratchpads.
     Session,
@@ -38,6 +44,7 @@ impl Reach {
             Reach::Read { .. } => "read",
             Reach::Write { .. } => "write",
             Reach::Run { .. } => "run",
+            Reach::Network { .. } => "network",
             Reach::Session => "session",
         }
     }
@@ -45,7 +52,7 @@ impl Reach {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Reach::Read { path, .. } | Reach::Write { path, .. } => Some(path),
-            Reach::Run { .. } | Reach::Session => None,
+            Reach::Run { .. } | Reach::Network { .. } | Reach::Session => None,
         }
     }
 }

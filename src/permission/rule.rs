@@ -78,6 +78,7 @@ impl Rule {
         match reach {
             Reach::Read { path, .. } | Reach::Write { path, .. } => pattern.matches_path(path, roots),
             Reach::Run { command, .. } => pattern.matches_command(command, self.verdict),
+            Reach::Network { host } => pattern.glob.is_match(host),
             Reach::Session => false,
         }
     }

@@ -82,7 +82,7 @@ struct RunPlan {
 
 impl Plan for RunPlan {
     fn reach(&self) -> Vec<Reach> {
-        vec![Reach::Run { command: self.line.clone(), cwd: self.cwd.path.clone() }]
+        vec![Reach::Run { command: self.line.clone(), cwd: self.cwd.path.clone(), confined: false }]
     }
 
     fn title(&self) -> String {

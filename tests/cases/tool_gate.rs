@@ -75,7 +75,7 @@ fn reach_names_the_real_file_and_its_place() {
         write(".git/config", Place::Protected)
     );
     assert_eq!(reach("scratchpad", json!({"action": "list"})), [Reach::Session]);
-    let run = Reach::Run { command: "ls".into(), cwd: bench.root.clone() };
+    let run = Reach::Run { command: "ls".into(), cwd: bench.root.clone(), confined: false };
     assert_eq!(reach("run_command", json!({"command": "ls"})), [run]);
 }
 

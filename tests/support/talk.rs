@@ -233,7 +233,9 @@ impl Tool for Probe {
             return Err(ToolError::hint("`name` is missing", "probe(name)"));
         }
         let reach = match word("reach").as_str() {
-            "run" => Reach::Run { command: word("name"), cwd: env.workspace.cwd().to_path_buf() },
+            "run" => {
+                Reach::Run { command: word("name"), cwd: env.workspace.cwd().to_path_buf(), confined: false }
+            }
             _ => Reach::Session,
         };
         let ran = Arc::clone(&self.ran);
