@@ -82,7 +82,7 @@ pub(super) fn walk_root(env: &Env, at: &Resolved, consent: Consent<'_>) -> Resul
 
 /// A check before anybody is asked; where that may not look yet, none.
 pub(super) fn check_root(env: &Env, at: &Resolved, sight: Sight) -> Result<(), ToolError> {
-    match env.workspace.open_dir(at, consent_of(sight)) {
+    match env.workspace.open_dirs(at, consent_of(sight)) {
         Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(()),
         Err(_) => walk_root(env, at, consent_of(sight)).map(|_| ()),
         Ok(_) => Ok(()),

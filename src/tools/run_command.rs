@@ -92,8 +92,8 @@ impl Plan for RunPlan {
         format!("run {}{more}", first.get(..cut).unwrap_or(first))
     }
 
-    fn prepare(&mut self, _env: &Env, _sight: Sight) -> Result<Preview, ToolError> {
-        if !self.cwd.path.is_dir() {
+    fn prepare(&mut self, env: &Env, _sight: Sight) -> Result<Preview, ToolError> {
+        if !env.workspace.is_dir(&self.cwd.path) {
             return Err(self.no_directory());
         }
         // All of it, and where: what is approved is what runs.

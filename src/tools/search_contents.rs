@@ -136,7 +136,7 @@ impl Plan for SearchPlan {
 
     fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
         let preview = Preview { line: self.title.clone(), detail: Detail::None };
-        match env.workspace.open_dir(&self.at, consent_of(sight)) {
+        match env.workspace.open_dirs(&self.at, consent_of(sight)) {
             Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(preview),
             Ok(_) => Ok(preview),
             Err(WorkspaceError::NotDirectory(_)) => env
@@ -166,7 +166,7 @@ struct Found {
 impl SearchPlan {
     fn search(&self, permit: &Permit, ctx: &RunCtx) -> Result<Output, ToolError> {
         let stop = || ctx.cancel.is_cancelled();
-        let found = match self.at.path.is_dir() {
+        let found = match ctx.env.workspace.is_dir(&self.at.path) {
             true => self.directory(permit, &ctx.env, &stop)?,
             false => self.one_file(permit, &ctx.env, &stop)?,
         };

@@ -50,16 +50,12 @@ impl Env {
 
     /// What is there instead of a missing path: the nearest name beside it, or the deepest directory that exists.
     fn missing(&self, path: &Path, message: String) -> ToolError {
-        let beside = path.ancestors().skip(1).find(|p| p.is_dir());
+        let beside = path.ancestors().skip(1).find(|p| self.workspace.is_dir(p));
         let Some(dir) = beside.filter(|d| self.workspace.roots().iter().any(|r| d.starts_with(r))) else {
             return ToolError::hint(message, "look around with list_directory or find_files");
         };
         let wanted = path.strip_prefix(dir).ok().and_then(|p| p.iter().next()).unwrap_or_default();
-        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten().take(5000);
-        let names: Vec<String> = entries
-            .filter(|e| !self.workspace.is_hidden(&e.path()))
-            .map(|e| e.file_name().to_string_lossy().into_owned())
-            .collect();
+        let names: Vec<String> = self.workspace.names_in(dir, 5000);
         let shown = self.workspace.shown(dir);
         match nearest(&wanted.to_string_lossy(), names.iter().map(String::as_str)) {
             Some(name) => ToolError::hint(message, format!("`{shown}` has `{name}`; did you mean that?")),

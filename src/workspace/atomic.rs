@@ -34,6 +34,8 @@ pub struct Written {
     pub hash: Hash,
     /// It has several names, or an owner we cannot give: it was written in place.
     pub in_place: bool,
+    /// It is pending: the workspace itself has not changed.
+    pub held: bool,
 }
 
 impl Workspace {
@@ -47,6 +49,9 @@ impl Workspace {
         before: Before,
     ) -> Result<Written, WorkspaceError> {
         self.consented(at, Consent::Permit(permit), &at.write())?;
+        if let Some(view) = self.view() {
+            return view.write(&at.path, bytes, before, permit.landing());
+        }
         let (Some(parent), Some(name)) = (at.path.parent(), at.path.file_name()) else {
             return Err(WorkspaceError::Directory(at.path.clone()));
         };
@@ -60,7 +65,7 @@ impl Workspace {
             Before::Absent => target.create(bytes, hash).map(|()| false),
             Before::Content(before) => target.replace(bytes, hash, before),
         }?;
-        Ok(Written { hash, in_place })
+        Ok(Written { hash, in_place, held: false })
     }
 }
 
@@ -131,7 +136,7 @@ impl Target<'_> {
     /// Returns whether it was written in place.
     fn replace(&self, bytes: &[u8], hash: Hash, before: Hash) -> Result<bool, WorkspaceError> {
         let (old, stat) = self.open_old(OFlags::RDONLY)?;
-        self.refuse_read_only(&stat)?;
+        refuse_read_only(self.path, stat.st_mode)?;
         if stat.st_nlink > 1 {
             return self.write_in_place(bytes, before).map(|()| true);
         }
@@ -144,55 +149,17 @@ impl Target<'_> {
             Err(e) => return Err(e),
         };
         let name = self.named(&mut staged)?;
-        match self.change_places(&name, hash, before) {
+        match exchange_checked((&self.dir, &name), (&self.dir, self.name), hash, before) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                 self.rename_over(&mut staged, &name, before)?
             }
             Err(e) => return Err(self.error(e)),
-            Ok(true) => {}
-            Ok(false) => return Err(WorkspaceError::Raced(self.path.to_path_buf())),
+            Ok(Exchange::Done) => {}
+            Ok(Exchange::Raced) => return Err(WorkspaceError::Raced(self.path.to_path_buf())),
         }
         drop(staged);
         sync_dir(&self.dir);
         Ok(false)
-    }
-
-    /// Exchanges the staged file and the target until what comes out is what was there when it was last looked at.
-    /// True when the new content stayed. What comes out unexpected is somebody's newer content and goes back in.
-    fn change_places(&self, staged: &OsStr, hash: Hash, before: Hash) -> rustix::io::Result<bool> {
-        let (mut put, mut expected) = (hash, before);
-        for round in 0..64 {
-            let exchanged =
-                rustix::fs::renameat_with(&self.dir, staged, &self.dir, self.name, RenameFlags::EXCHANGE);
-            match exchanged {
-                // Somebody removed the file while theirs was in our hands: it goes back under its name.
-                Err(Errno::NOENT) if round > 0 => {
-                    let back = RenameFlags::NOREPLACE;
-                    rustix::fs::renameat_with(&self.dir, staged, &self.dir, self.name, back)?;
-                    return Ok(false);
-                }
-                other => other?,
-            }
-            let out = self.settled_hash(staged);
-            if out == Some(expected) {
-                return Ok(round == 0);
-            }
-            // What is not readable as a file (a link, a directory) has no hash and goes back as it is.
-            (put, expected) = (out.unwrap_or(hash), put);
-        }
-        Ok(false)
-    }
-
-    /// The hash of the file that came out, unless it is still being written.
-    fn settled_hash(&self, name: &OsStr) -> Option<Hash> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&self.dir, name, flags, Mode::empty()).ok()?;
-        let stamp = |fd: &File| rustix::fs::fstat(fd).ok().map(|s| (s.st_size, s.st_mtime, s.st_mtime_nsec));
-        let file = File::from(fd);
-        let first = stamp(&file);
-        let hash = hash_of(&file).ok()?;
-        sync_dir(&self.dir);
-        if stamp(&file) == first { Some(hash) } else { hash_of(&file).ok() }
     }
 
     /// Without an exchange: check, then rename at once.
@@ -234,16 +201,6 @@ impl Target<'_> {
             Kind::Directory => Err(WorkspaceError::Directory(self.path.to_path_buf())),
             Kind::Special(kind) => Err(WorkspaceError::Special { path: self.path.to_path_buf(), kind }),
         }
-    }
-
-    /// A file nobody may write is not replaced, though the right to its directory would be enough.
-    fn refuse_read_only(&self, stat: &Stat) -> Result<(), WorkspaceError> {
-        let writable = rustix::fs::accessat(&self.dir, self.name, Access::WRITE_OK, AtFlags::EACCESS);
-        let refused = matches!(writable, Err(Errno::ACCESS | Errno::ROFS | Errno::PERM));
-        if stat.st_mode & 0o222 == 0 || refused {
-            return Err(WorkspaceError::ReadOnly(self.path.to_path_buf()));
-        }
-        Ok(())
     }
 
     /// Writes, syncs and reads back a new file in the directory, dressed as `like`.
@@ -301,13 +258,68 @@ impl Target<'_> {
     }
 }
 
-fn fresh_name() -> OsString {
+/// A file nobody may write is not replaced, though the right to its directory would be enough.
+pub(super) fn refuse_read_only(path: &Path, mode: u32) -> Result<(), WorkspaceError> {
+    let writable = rustix::fs::accessat(rustix::fs::CWD, path, Access::WRITE_OK, AtFlags::EACCESS);
+    let refused = matches!(writable, Err(Errno::ACCESS | Errno::ROFS | Errno::PERM));
+    if mode & 0o222 == 0 || refused { Err(WorkspaceError::ReadOnly(path.to_path_buf())) } else { Ok(()) }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exchange {
+    Done,
+    /// Something else was there; it is there again.
+    Raced,
+}
+
+/// Exchanges a staged file, whose content is `hash`, and a target until what comes out is what was there when it was
+/// last looked at. What comes out unexpected is somebody's newer content and goes back in.
+pub(super) fn exchange_checked(
+    (from, staged): (&OwnedFd, &OsStr),
+    (dir, name): (&OwnedFd, &OsStr),
+    hash: Hash,
+    before: Hash,
+) -> rustix::io::Result<Exchange> {
+    let (mut put, mut expected) = (hash, before);
+    for round in 0..64 {
+        match rustix::fs::renameat_with(from, staged, dir, name, RenameFlags::EXCHANGE) {
+            // Somebody removed the file while theirs was in our hands: it goes back under its name.
+            Err(Errno::NOENT) if round > 0 => {
+                rustix::fs::renameat_with(from, staged, dir, name, RenameFlags::NOREPLACE)?;
+                return Ok(Exchange::Raced);
+            }
+            Err(Errno::NOENT) => return Ok(Exchange::Raced),
+            other => other?,
+        }
+        let out = settled_hash(from, staged);
+        if out == Some(expected) {
+            return Ok(if round == 0 { Exchange::Done } else { Exchange::Raced });
+        }
+        // What is not readable as a file (a link, a directory) has no hash and goes back as it is.
+        (put, expected) = (out.unwrap_or(hash), put);
+    }
+    Ok(Exchange::Raced)
+}
+
+/// The hash of the file that came out, unless it is still being written.
+fn settled_hash(dir: &OwnedFd, name: &OsStr) -> Option<Hash> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty()).ok()?);
+    let stamp = |file: &File| rustix::fs::fstat(file).ok().map(|s| (s.st_size, s.st_mtime, s.st_mtime_nsec));
+    let first = stamp(&file);
+    let hash = hash_of(&file).ok()?;
+    // A moment for a writer that is in the middle of it.
+    std::thread::yield_now();
+    if stamp(&file) == first { Some(hash) } else { hash_of(&file).ok() }
+}
+
+pub(super) fn fresh_name() -> OsString {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     OsString::from(format!(".placet-{}-{count}.tmp", std::process::id()))
 }
 
-fn link_fd(file: &File, dir: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
+pub(super) fn link_fd(file: &File, dir: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
     let own = format!("/proc/self/fd/{}", file.as_raw_fd());
     rustix::fs::linkat(rustix::fs::CWD, own, dir, name, AtFlags::SYMLINK_FOLLOW)
 }
@@ -333,7 +345,11 @@ fn dress(new: &File, old: &File, stat: &Stat) -> rustix::io::Result<()> {
     rustix::fs::fchmod(new, Mode::from_raw_mode(stat.st_mode & 0o7777))
 }
 
-fn attributes(file: &File) -> rustix::io::Result<Vec<CString>> {
+pub(super) fn attributes(file: &File) -> rustix::io::Result<Vec<CString>> {
+    // Most files have none: one cheap question tells.
+    if matches!(rustix::fs::flistxattr(file, &mut [0u8; 0][..]), Ok(0)) {
+        return Ok(Vec::new());
+    }
     let mut list = Vec::with_capacity(65_536);
     match rustix::fs::flistxattr(file, rustix::buffer::spare_capacity(&mut list)) {
         Ok(_) => {}
@@ -344,7 +360,7 @@ fn attributes(file: &File) -> rustix::io::Result<Vec<CString>> {
     Ok(names.map(CStr::to_owned).collect())
 }
 
-fn attribute(file: &File, name: &CStr) -> rustix::io::Result<Vec<u8>> {
+pub(super) fn attribute(file: &File, name: &CStr) -> rustix::io::Result<Vec<u8>> {
     let mut value = Vec::with_capacity(65_536);
     rustix::fs::fgetxattr(file, name, rustix::buffer::spare_capacity(&mut value))?;
     Ok(value)
@@ -357,7 +373,7 @@ fn overwrite(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()
 }
 
-fn hash_of(mut file: &File) -> std::io::Result<Hash> {
+pub(super) fn hash_of(mut file: &File) -> std::io::Result<Hash> {
     file.seek(SeekFrom::Start(0))?;
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(file)?;

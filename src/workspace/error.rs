@@ -65,6 +65,30 @@ pub enum WorkspaceError {
 }
 
 impl WorkspaceError {
+    /// The same about another path: the one that was asked for, where the content lay elsewhere.
+    #[must_use]
+    pub fn about(mut self, asked: &Path) -> WorkspaceError {
+        use WorkspaceError as E;
+        match &mut self {
+            E::Missing(path)
+            | E::Directory(path)
+            | E::NotDirectory(path)
+            | E::Hidden(path)
+            | E::Outside(path)
+            | E::Loop(path)
+            | E::Moved(path)
+            | E::Exists(path)
+            | E::ReadOnly(path)
+            | E::Raced(path)
+            | E::Denied(path)
+            | E::Special { path, .. }
+            | E::TooLarge { path, .. }
+            | E::Io { path, .. } => *path = asked.to_path_buf(),
+            E::Empty | E::Tilde { .. } | E::Glob { .. } => {}
+        }
+        self
+    }
+
     pub fn from_io(path: &Path, error: io::Error) -> WorkspaceError {
         let path = path.to_path_buf();
         if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {

@@ -3,6 +3,7 @@
 //! Ignore files count also outside a repository. The person's global excludes are not read: what a tool finds depends
 //! on the project alone.
 
+use super::Workspace;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{Mode, OFlags};
@@ -26,17 +27,16 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// The rules of an open directory below `above`. `names` tells whether it has an entry of that name.
-    pub(super) fn of(
-        dir: impl AsFd,
+    /// The rules of a directory below `above`. `has` gives the open directory that has an entry of that name.
+    pub(super) fn of<'a, F: AsFd + 'a>(
         path: &Path,
         above: &Arc<Rules>,
-        has: impl Fn(&str) -> bool,
+        has: impl Fn(&str) -> Option<&'a F>,
     ) -> Arc<Rules> {
-        let repository = has(".git");
-        let own = has(".ignore").then(|| read(&dir, ".ignore", path)).flatten();
-        let git = has(".gitignore").then(|| read(&dir, ".gitignore", path)).flatten();
-        let exclude = repository.then(|| read(&dir, ".git/info/exclude", path)).flatten();
+        let repository = has(".git").is_some();
+        let own = has(".ignore").and_then(|dir| read(dir, ".ignore", path));
+        let git = has(".gitignore").and_then(|dir| read(dir, ".gitignore", path));
+        let exclude = has(".git").and_then(|dir| read(dir, ".git/info/exclude", path));
         if own.is_none() && git.is_none() && exclude.is_none() && !repository {
             return above.clone();
         }
@@ -44,7 +44,8 @@ impl Rules {
     }
 
     /// The rules that the directories above `path` bring, up to the root of its repository or of the workspace.
-    pub(super) fn above(path: &Path, roots: &[std::path::PathBuf]) -> Arc<Rules> {
+    pub(super) fn above(workspace: &Workspace, path: &Path) -> Arc<Rules> {
+        let roots = workspace.roots();
         let within = |dir: &&Path| roots.iter().any(|root| dir.starts_with(root));
         let mut dirs = Vec::new();
         for dir in path.ancestors().skip(1).take_while(within) {
@@ -59,9 +60,16 @@ impl Rules {
         }
         let mut rules = Arc::new(Rules::default());
         for dir in dirs.into_iter().rev() {
-            if let Ok(fd) = super::open::dir_at(dir) {
-                rules = Rules::of(fd, dir, &rules, |name| dir.join(name).exists());
-            }
+            let has = |name: &str| {
+                let real = workspace.real(&dir.join(name)).ok().flatten()?;
+                if real.exists() { super::open::dir_at(real.parent()?).ok() } else { None }
+            };
+            let [own, git, exclude] = [".ignore", ".gitignore", ".git"].map(has);
+            rules = Rules::of(dir, &rules, |name| match name {
+                ".ignore" => own.as_ref(),
+                ".gitignore" => git.as_ref(),
+                _ => exclude.as_ref(),
+            });
         }
         rules
     }
@@ -93,7 +101,7 @@ fn verdict(rules: &Option<Gitignore>, path: &Path, is_dir: bool) -> Option<bool>
 }
 
 /// Reads an ignore file below an open directory; a line that is no pattern is passed over.
-fn read(dir: &impl AsFd, name: &str, path: &Path) -> Option<Gitignore> {
+fn read(dir: impl AsFd, name: &str, path: &Path) -> Option<Gitignore> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let fd = rustix::fs::openat(dir, name, flags, Mode::empty()).ok()?;
     let mut text = Vec::new();

@@ -4,25 +4,40 @@
 //! exactly that chain of directories, with no link followed, so that what was consented to is what is touched
 //! even when somebody swaps a directory for a link in between.
 
+mod apply;
 mod atomic;
+mod change;
 mod error;
 mod ignored;
+mod journal;
 mod ledger;
 mod line_index;
 mod needle;
+mod node;
+mod objects;
 mod open;
 mod resolve;
 mod text_file;
+mod view;
 mod walk;
 mod window;
 
+pub use apply::{ApplyError, Recovered, recover};
 pub use atomic::{Before, Written};
+pub use change::{Change as PathChange, ChangeSet, Hunk, Verb, hunks, with_hunks};
 pub use error::{Special, WorkspaceError};
+pub use journal::{Entry as JournalEntry, Journal, Keep, Kind as JournalKind, Label, Landed, Pruned, prune};
 pub use ledger::{Change, Ledger, LedgerSnapshot, LineEdit, Standing};
 pub use line_index::LineIndex;
+pub use node::{Attrs, Node};
+pub use objects::Objects;
 pub use open::{Consent, Opened};
 pub use resolve::Resolved;
 pub use text_file::{EditError, Spliced, TextFile};
+pub use view::{
+    Applied, Base, Brake, Braked, Choice, CommandView, Effects, Mount, Part, Places, Shelf, UndoPlan, View,
+    repository_of,
+};
 pub use walk::{Dir, Entry, EntryKind, Show, Skipped, Walk};
 pub use window::{FileWindow, WINDOW_CHUNK};
 
@@ -36,7 +51,7 @@ pub type Hash = blake3::Hash;
 
 /// The roots and what is hidden in them. Cheap to clone; clones share everything.
 #[derive(Clone, Debug)]
-pub struct Workspace(Arc<Shared>);
+pub struct Workspace(Arc<Shared>, Option<View>);
 
 #[derive(Debug)]
 struct Shared {
@@ -71,7 +86,50 @@ impl Workspace {
             }
         }
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|h| h.is_absolute());
-        Ok(Workspace(Arc::new(Shared { roots, home, hidden: RwLock::default() })))
+        Ok(Workspace(Arc::new(Shared { roots, home, hidden: RwLock::default() }), None))
+    }
+
+    /// The same workspace, seen through `view`: what is pending there is what the tools read and write.
+    #[must_use]
+    pub fn with_view(&self, view: View) -> Workspace {
+        Workspace(Arc::clone(&self.0), Some(view))
+    }
+
+    pub fn view(&self) -> Option<&View> {
+        self.1.as_ref()
+    }
+
+    pub fn home(&self) -> Option<&Path> {
+        self.0.home.as_deref()
+    }
+
+    /// Where what is at a canonical path lies on disk, if the view has anything there.
+    fn real(&self, path: &Path) -> std::io::Result<Option<PathBuf>> {
+        match &self.1 {
+            Some(view) => view.real(path),
+            None => Ok(Some(path.to_path_buf())),
+        }
+    }
+
+    /// Names in a directory, as the view has it, without hidden ones: for suggestions, at most about `most`.
+    pub fn names_in(&self, dir: &Path, most: usize) -> Vec<String> {
+        let dirs = match &self.1 {
+            Some(view) => view.dirs(dir).unwrap_or_default(),
+            None => vec![dir.to_path_buf()],
+        };
+        let entries = dirs.iter().flat_map(|real| std::fs::read_dir(real).into_iter().flatten().flatten());
+        let names = entries.take(most).map(|e| e.file_name()).filter(|name| {
+            let path = dir.join(name);
+            !self.is_hidden(&path) && self.real(&path).ok().flatten().is_some()
+        });
+        let names: std::collections::BTreeSet<String> =
+            names.map(|n| n.to_string_lossy().into_owned()).collect();
+        names.into_iter().collect()
+    }
+
+    /// True for a directory, as the view has it.
+    pub fn is_dir(&self, path: &Path) -> bool {
+        self.real(path).ok().flatten().is_some_and(|real| real.is_dir())
     }
 
     pub fn roots(&self) -> &[PathBuf] {

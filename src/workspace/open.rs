@@ -38,7 +38,8 @@ impl Workspace {
     /// Opens a regular file for reading. Never waits: a pipe, a device or a directory is its own error.
     pub fn open(&self, at: &Resolved, consent: Consent<'_>) -> Result<Opened, WorkspaceError> {
         self.consented(at, consent, &at.read())?;
-        open_regular(&at.path, OFlags::RDONLY)
+        let real = self.lies(at)?;
+        open_regular(&real, OFlags::RDONLY).map_err(|e| e.about(&at.path))
     }
 
     /// Reads a regular file of at most `most` bytes, and names its content.
@@ -54,10 +55,26 @@ impl Workspace {
         Ok((Arc::new(bytes), hash))
     }
 
-    /// Opens a directory for reading.
-    pub fn open_dir(&self, at: &Resolved, consent: Consent<'_>) -> Result<OwnedFd, WorkspaceError> {
+    /// Opens the directories that make up a directory, topmost first.
+    pub fn open_dirs(&self, at: &Resolved, consent: Consent<'_>) -> Result<Vec<OwnedFd>, WorkspaceError> {
         self.consented(at, consent, &at.read())?;
-        dir_at(&at.path)
+        let dirs = match self.view() {
+            Some(view) => view.dirs(&at.path).map_err(|e| WorkspaceError::from_io(&at.path, e))?,
+            None => vec![at.path.clone()],
+        };
+        if dirs.is_empty() {
+            return Err(match self.real(&at.path) {
+                Ok(Some(_)) => WorkspaceError::NotDirectory(at.path.clone()),
+                _ => WorkspaceError::Missing(at.path.clone()),
+            });
+        }
+        dirs.iter().map(|dir| dir_at(dir).map_err(|e| e.about(&at.path))).collect()
+    }
+
+    /// Where the content of a path lies on disk.
+    fn lies(&self, at: &Resolved) -> Result<std::path::PathBuf, WorkspaceError> {
+        let real = self.real(&at.path).map_err(|e| WorkspaceError::from_io(&at.path, e))?;
+        real.ok_or_else(|| WorkspaceError::Missing(at.path.clone()))
     }
 
     /// Fails unless `reach`, which is about `at`, was consented to.
@@ -123,6 +140,14 @@ pub(super) fn special(stat: &Stat) -> Kind {
         FileType::CharacterDevice => Kind::Special(Special::CharacterDevice),
         FileType::BlockDevice => Kind::Special(Special::BlockDevice),
         FileType::Symlink | FileType::Unknown => Kind::Special(Special::Unknown),
+    }
+}
+
+/// What a file that is neither file, directory nor link is called.
+pub(super) fn special_words(stat: &Stat) -> &'static str {
+    match special(stat) {
+        Kind::Special(kind) => kind.words(),
+        _ => Special::Unknown.words(),
     }
 }
 

@@ -40,7 +40,7 @@ impl Workspace {
             return Err(WorkspaceError::Empty);
         }
         let plain = self.expand(written)?;
-        let (path, exists) = real_path(&self.cwd().join(plain))?;
+        let (path, exists) = real_path(&self.cwd().join(plain), &|path| self.real(path))?;
         Ok(Resolved { place: self.place_of(&path), path, written: written.into(), exists })
     }
 
@@ -54,8 +54,17 @@ impl Workspace {
     }
 }
 
-/// The absolute path `from` without links, and whether it exists.
-fn real_path(from: &Path) -> Result<(PathBuf, bool), WorkspaceError> {
+/// `path` with every link in it followed, as far as it exists.
+pub(super) fn without_links(path: &Path) -> PathBuf {
+    real_path(path, &|p| Ok(Some(p.to_path_buf()))).map_or_else(|_| path.to_path_buf(), |(real, _)| real)
+}
+
+/// The absolute path `from` without links, and whether it exists. `real` tells where a path's own entry lies, or that
+/// there is none.
+fn real_path(
+    from: &Path,
+    real_of: &dyn Fn(&Path) -> io::Result<Option<PathBuf>>,
+) -> Result<(PathBuf, bool), WorkspaceError> {
     let mut todo: Vec<OsString> = Vec::new();
     push_parts(&mut todo, from);
     let mut real = PathBuf::from("/");
@@ -66,13 +75,15 @@ fn real_path(from: &Path) -> Result<(PathBuf, bool), WorkspaceError> {
             continue;
         }
         let next = real.join(&part);
-        match fs::symlink_metadata(&next) {
+        let lies = real_of(&next).map_err(|e| WorkspaceError::from_io(&next, e))?;
+        let Some(lies) = lies else { return missing(next, todo).map(|p| (p, false)) };
+        match fs::symlink_metadata(&lies) {
             Ok(meta) if meta.file_type().is_symlink() => {
                 links += 1;
                 if links > MOST_LINKS {
                     return Err(WorkspaceError::Loop(from.to_path_buf()));
                 }
-                let target = fs::read_link(&next).map_err(|e| WorkspaceError::from_io(&next, e))?;
+                let target = fs::read_link(&lies).map_err(|e| WorkspaceError::from_io(&next, e))?;
                 if target.is_absolute() {
                     real = PathBuf::from("/");
                 }

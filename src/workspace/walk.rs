@@ -7,6 +7,8 @@
 use super::ignored::Rules;
 use super::{Consent, Resolved, Workspace, WorkspaceError};
 use rustix::fs::{AtFlags, Dir as Listing, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::ops::AddAssign;
@@ -58,7 +60,8 @@ pub enum Show {
 /// An open directory in a walk.
 #[derive(Debug)]
 pub struct Dir {
-    fd: OwnedFd,
+    /// The directories it is made of, topmost first: one, but for what is pending.
+    fds: Vec<OwnedFd>,
     path: PathBuf,
     /// From where the walk began, with a slash at the end unless it is empty.
     relative: String,
@@ -71,6 +74,8 @@ pub struct Entry {
     pub dir: Arc<Dir>,
     pub name: OsString,
     pub kind: EntryKind,
+    /// Which of the directory's descriptors has it.
+    at: usize,
 }
 
 impl Entry {
@@ -86,16 +91,16 @@ impl Entry {
     /// Opens a file for reading, through its directory: never through a link.
     pub fn open(&self) -> std::io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NOCTTY;
-        Ok(File::from(rustix::fs::openat(&self.dir.fd, &self.name, flags, Mode::empty())?))
+        Ok(File::from(rustix::fs::openat(self.dir.fd(self.at)?, &self.name, flags, Mode::empty())?))
     }
 
     pub fn stat(&self) -> std::io::Result<Stat> {
-        Ok(rustix::fs::statat(&self.dir.fd, &self.name, AtFlags::SYMLINK_NOFOLLOW)?)
+        Ok(rustix::fs::statat(self.dir.fd(self.at)?, &self.name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
     /// Where a link points, as it is written.
     pub fn link_target(&self) -> Option<String> {
-        let target = rustix::fs::readlinkat(&self.dir.fd, &self.name, Vec::new()).ok()?;
+        let target = rustix::fs::readlinkat(self.dir.fd(self.at).ok()?, &self.name, Vec::new()).ok()?;
         Some(target.to_string_lossy().into_owned())
     }
 }
@@ -104,9 +109,27 @@ impl Dir {
     /// Opens the directory below this one.
     pub fn child(&self, name: &OsStr) -> std::io::Result<Dir> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let fd = rustix::fs::openat(&self.fd, name, flags, Mode::empty())?;
+        let mut fds = Vec::new();
+        for fd in &self.fds {
+            match rustix::fs::openat(fd, name, flags, Mode::empty()) {
+                Ok(below) => {
+                    let last = self.fds.len() > 1 && super::view::is_opaque(&below);
+                    fds.push(below);
+                    if last {
+                        break;
+                    }
+                }
+                Err(Errno::NOENT) => {}
+                // Something else of that name hides what lies below it.
+                Err(_) if !fds.is_empty() => break,
+                Err(e) => return Err(e.into()),
+            }
+        }
+        if fds.is_empty() {
+            return Err(Errno::NOENT.into());
+        }
         let relative = format!("{}{}/", self.relative, name.to_string_lossy());
-        Ok(Dir { fd, path: self.path.join(name), relative, rules: self.rules.clone() })
+        Ok(Dir { fds, path: self.path.join(name), relative, rules: self.rules.clone() })
     }
 
     /// Lists the directory: what is to be shown, and how much is left out. Reads its ignore files on the way.
@@ -115,23 +138,16 @@ impl Dir {
         workspace: &Workspace,
         show: Show,
     ) -> std::io::Result<(Arc<Dir>, Vec<Entry>, Skipped)> {
-        let mut found: Vec<(OsString, FileType)> = Vec::new();
-        for entry in Listing::read_from(&self.fd)? {
-            let entry = entry?;
-            let name = OsStr::from_bytes(entry.file_name().to_bytes());
-            if name != "." && name != ".." {
-                found.push((name.to_os_string(), entry.file_type()));
-            }
-        }
-        let has = |name: &str| found.iter().any(|(n, _)| n == name);
-        self.rules = Rules::of(&self.fd, &self.path, &self.rules, has);
+        let found = self.names()?;
+        let has = |name: &str| found.iter().find(|(n, ..)| n == name).and_then(|f| self.fds.get(f.2));
+        self.rules = Rules::of(&self.path, &self.rules, has);
         let dir = Arc::new(self);
         let hides = workspace.hides_anything();
         let (mut entries, mut skipped) = (Vec::with_capacity(found.len()), Skipped::default());
         let mut path = dir.path.join("x");
-        for (name, file_type) in found {
+        for (name, file_type, at) in found {
             path.set_file_name(&name);
-            let kind = dir.kind_of(&name, file_type);
+            let kind = dir.kind_of(&name, file_type, at);
             let dotted = name.as_bytes().first() == Some(&b'.') && (show == Show::Usual || name == ".git");
             if hides && workspace.is_hidden(&path) {
                 skipped.hidden += 1;
@@ -140,17 +156,53 @@ impl Dir {
             } else if dir.rules.ignores(&path, kind == EntryKind::Directory) {
                 skipped.ignored += 1;
             } else {
-                entries.push(Entry { dir: dir.clone(), name, kind });
+                entries.push(Entry { dir: dir.clone(), name, kind, at });
             }
         }
         Ok((dir, entries, skipped))
     }
 
-    fn kind_of(&self, name: &OsStr, file_type: FileType) -> EntryKind {
+    fn fd(&self, at: usize) -> rustix::io::Result<&OwnedFd> {
+        self.fds.get(at).ok_or(Errno::NOENT)
+    }
+
+    /// Every name in it, with the descriptor that has it. What a layer deletes is not among them.
+    fn names(&self) -> std::io::Result<Vec<(OsString, FileType, usize)>> {
+        let mut found: Vec<(OsString, FileType, usize)> = Vec::new();
+        let mut known: HashSet<OsString> = HashSet::new();
+        let layered = self.fds.len() > 1;
+        for (at, fd) in self.fds.iter().enumerate() {
+            for entry in Listing::read_from(fd)? {
+                let entry = entry?;
+                let name = OsStr::from_bytes(entry.file_name().to_bytes());
+                if name == "." || name == ".." || layered && known.contains(name) {
+                    continue;
+                }
+                let mut kind = entry.file_type();
+                if layered {
+                    known.insert(name.to_os_string());
+                }
+                // A layer marks what is deleted with a device.
+                if kind == FileType::CharacterDevice || layered && kind == FileType::Unknown {
+                    let stat = rustix::fs::statat(fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                    kind = FileType::from_raw_mode(stat.st_mode);
+                    if kind == FileType::CharacterDevice && stat.st_rdev == 0 {
+                        continue;
+                    }
+                }
+                found.push((name.to_os_string(), kind, at));
+            }
+        }
+        Ok(found)
+    }
+
+    fn kind_of(&self, name: &OsStr, file_type: FileType, at: usize) -> EntryKind {
+        let stat = || rustix::fs::statat(self.fd(at)?, name, AtFlags::SYMLINK_NOFOLLOW);
         let known = match file_type {
             // Some file systems do not tell.
-            FileType::Unknown => rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)
-                .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+            FileType::Unknown => {
+                stat().map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
+            }
             known => known,
         };
         match known {
@@ -165,13 +217,8 @@ impl Dir {
 impl Workspace {
     /// Opens the directory a walk begins in.
     pub fn walk_root(&self, at: &Resolved, consent: Consent<'_>) -> Result<Dir, WorkspaceError> {
-        let fd = self.open_dir(at, consent)?;
-        Ok(Dir {
-            fd,
-            path: at.path.clone(),
-            relative: String::new(),
-            rules: Rules::above(&at.path, self.roots()),
-        })
+        let fds = self.open_dirs(at, consent)?;
+        Ok(Dir { fds, path: at.path.clone(), relative: String::new(), rules: Rules::above(self, &at.path) })
     }
 
     fn hides_anything(&self) -> bool {

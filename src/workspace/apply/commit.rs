@@ -1,0 +1,341 @@
+//! Committing: staged contents and targets change places; what comes out is checked and kept until all is done.
+//!
+//! The order: files and links that go, directories that go (deepest first), directories that come, files and links that
+//! come or change, and last the modes of directories, because one of them may forbid what came before.
+
+use super::super::atomic::{Exchange, exchange_checked};
+use super::super::journal::{Entry, Landed};
+use super::super::node::Node;
+use super::super::objects::Objects;
+use super::super::open::dir_at;
+use super::{anchor, crash_point, temp_name};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// What is done to one path, in the order in which it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Act {
+    /// The old file or link goes under its temporary name.
+    Displace,
+    RemoveDir,
+    MakeDir,
+    /// The new file or link takes its place.
+    Place,
+    /// Old and new file change places.
+    Exchange,
+    /// The old file is written into.
+    Overwrite,
+    /// Mode, owner and attributes alone.
+    Dress,
+}
+
+#[derive(Debug)]
+pub(super) struct Trouble {
+    pub(super) path: PathBuf,
+    pub(super) error: io::Error,
+    /// Somebody else was faster.
+    pub(super) raced: bool,
+    pub(super) done: Vec<(usize, Act)>,
+}
+
+/// Everything `entry` means, in order: indices into its changes.
+pub(super) fn acts(entry: &Entry) -> Vec<(usize, Act)> {
+    let mut acts: Vec<(usize, Act)> = Vec::new();
+    for (index, change) in entry.changes.iter().enumerate() {
+        acts.extend(acts_of(change).into_iter().map(|act| (index, act)));
+    }
+    let depth = |index: usize| entry.changes.get(index).map_or(0, |c| c.path.components().count());
+    acts.sort_by_key(|(index, act)| {
+        let depth = i64::try_from(depth(*index)).unwrap_or(0);
+        let deepest_first = matches!(act, Act::RemoveDir | Act::Dress);
+        (*act, if deepest_first { -depth } else { depth }, *index)
+    });
+    acts
+}
+
+fn acts_of(change: &Landed) -> Vec<Act> {
+    let mut acts = Vec::new();
+    let same_kind = matches!(
+        (&change.before, &change.after),
+        (Node::File { .. }, Node::File { .. }) | (Node::Directory { .. }, Node::Directory { .. })
+    );
+    if change.before == change.after {
+        return acts;
+    }
+    if same_kind {
+        match (change.before.same_content(&change.after), change.in_place) {
+            (true, _) => acts.push(Act::Dress),
+            (false, true) => acts.extend([Act::Overwrite, Act::Dress]),
+            (false, false) => acts.push(Act::Exchange),
+        }
+        return acts;
+    }
+    match &change.before {
+        Node::Absent => {}
+        Node::Directory { .. } => acts.push(Act::RemoveDir),
+        _ => acts.push(Act::Displace),
+    }
+    match &change.after {
+        Node::Absent | Node::Special { .. } => {}
+        Node::Directory { .. } => acts.extend([Act::MakeDir, Act::Dress]),
+        _ => acts.push(Act::Place),
+    }
+    acts
+}
+
+pub(super) fn all(entry: &Entry) -> Result<(), Trouble> {
+    let mut done = Vec::new();
+    for (index, act) in acts(entry) {
+        let Some(change) = entry.changes.get(index) else { continue };
+        if let Err(error) = perform(entry, index, change, act) {
+            let raced = error.kind() == io::ErrorKind::ResourceBusy;
+            return Err(Trouble { path: change.path.clone(), error, raced, done });
+        }
+        done.push((index, act));
+        crash_point();
+    }
+    sync(entry);
+    match late_write(entry) {
+        None => Ok(()),
+        Some(path) => Err(Trouble { path, error: raced(), raced: true, done }),
+    }
+}
+
+/// Somebody who had the old file open wrote to it after it came out: that content must not be lost.
+fn late_write(entry: &Entry) -> Option<PathBuf> {
+    let exchanged = entry.changes.iter().enumerate().filter(|(_, c)| acts_of(c) == [Act::Exchange]);
+    exchanged.into_iter().find_map(|(index, change)| {
+        let dir = dir_at(&anchor(entry, index)?).ok()?;
+        let out = Node::read(&dir, &temp_name(entry.id, index, "new")).ok()?;
+        (!out.same_content(&change.before)).then(|| change.path.clone())
+    })
+}
+
+/// Somebody else's work is there: it is left alone.
+fn raced() -> io::Error {
+    io::Error::new(io::ErrorKind::ResourceBusy, "it changed while it was being replaced")
+}
+
+struct Spot<'a> {
+    dir: OwnedFd,
+    name: &'a OsStr,
+    anchor: OwnedFd,
+    new: OsString,
+    old: OsString,
+}
+
+impl<'a> Spot<'a> {
+    fn of(entry: &Entry, index: usize, path: &'a Path) -> io::Result<Spot<'a>> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let place = anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;
+        let open = |path: &Path| dir_at(path).map_err(io::Error::other);
+        let [new, old] = ["new", "old"].map(|what| temp_name(entry.id, index, what));
+        Ok(Spot { dir: open(parent)?, name, anchor: open(&place)?, new, old })
+    }
+}
+
+pub(super) fn perform(entry: &Entry, index: usize, change: &Landed, act: Act) -> io::Result<()> {
+    let spot = Spot::of(entry, index, &change.path)?;
+    match act {
+        Act::Displace => displace(&spot, &change.before),
+        Act::RemoveDir => match rustix::fs::unlinkat(&spot.dir, spot.name, AtFlags::REMOVEDIR) {
+            Ok(()) => Ok(()),
+            // Somebody put something into it meanwhile.
+            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Err(raced()),
+            Err(e) => Err(e.into()),
+        },
+        Act::MakeDir => match rustix::fs::mkdirat(&spot.dir, spot.name, Mode::from_raw_mode(0o700)) {
+            Err(Errno::EXIST) => Err(raced()),
+            other => Ok(other?),
+        },
+        Act::Place => place(&spot, &change.after),
+        Act::Exchange => match (change.before.hash(), change.after.hash()) {
+            (Some(before), Some(after)) => exchange(&spot, before, after),
+            _ => Ok(()),
+        },
+        Act::Overwrite => overwrite(&spot, &change.before),
+        Act::Dress => dress(&spot, &change.after),
+    }
+}
+
+fn displace(spot: &Spot<'_>, before: &Node) -> io::Result<()> {
+    let free = RenameFlags::NOREPLACE;
+    match rustix::fs::renameat_with(&spot.dir, spot.name, &spot.anchor, &spot.old, free) {
+        Err(Errno::NOENT) => return Err(raced()),
+        other => other?,
+    }
+    if Node::read(&spot.anchor, &spot.old)? == *before {
+        return Ok(());
+    }
+    rustix::fs::renameat_with(&spot.anchor, &spot.old, &spot.dir, spot.name, free)?;
+    Err(raced())
+}
+
+fn place(spot: &Spot<'_>, after: &Node) -> io::Result<()> {
+    let placed = match after {
+        Node::Link { target } => rustix::fs::symlinkat(target.as_os_str(), &spot.dir, spot.name),
+        _ => {
+            let free = RenameFlags::NOREPLACE;
+            let moved = rustix::fs::renameat_with(&spot.anchor, &spot.new, &spot.dir, spot.name, free);
+            match moved {
+                // Where that flag is unknown, a hard link refuses an existing name just as well.
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                    rustix::fs::linkat(&spot.anchor, &spot.new, &spot.dir, spot.name, AtFlags::empty())
+                        .and_then(|()| rustix::fs::unlinkat(&spot.anchor, &spot.new, AtFlags::empty()))
+                }
+                other => other,
+            }
+        }
+    };
+    match placed {
+        Err(Errno::EXIST) => Err(raced()),
+        other => Ok(other?),
+    }
+}
+
+fn exchange(spot: &Spot<'_>, before: super::super::Hash, after: super::super::Hash) -> io::Result<()> {
+    match exchange_checked((&spot.anchor, &spot.new), (&spot.dir, spot.name), after, before)? {
+        Exchange::Done => Ok(()),
+        Exchange::Raced => Err(raced()),
+    }
+}
+
+fn overwrite(spot: &Spot<'_>, before: &Node) -> io::Result<()> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let mut target = File::from(rustix::fs::openat(&spot.dir, spot.name, flags, Mode::empty())?);
+    if Node::of_file(&target)?.hash() != before.hash() {
+        return Err(raced());
+    }
+    copy_over(&mut staged(spot)?, &mut target)
+}
+
+fn staged(spot: &Spot<'_>) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::openat(&spot.anchor, &spot.new, flags, Mode::empty())?))
+}
+
+pub(super) fn copy_over(from: &mut File, to: &mut File) -> io::Result<()> {
+    from.rewind()?;
+    to.rewind()?;
+    let length = io::copy(from, to)?;
+    to.flush()?;
+    to.set_len(length)?;
+    to.sync_all()
+}
+
+fn dress(spot: &Spot<'_>, after: &Node) -> io::Result<()> {
+    let Some(attrs) = after.attrs() else { return Ok(()) };
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = match rustix::fs::openat(&spot.dir, spot.name, flags, Mode::empty()) {
+        // Nobody may read it, not even its owner: it is opened for a moment by its mode.
+        Err(Errno::ACCESS) => {
+            rustix::fs::chmodat(&spot.dir, spot.name, Mode::from_raw_mode(0o700), AtFlags::empty())?;
+            File::from(rustix::fs::openat(&spot.dir, spot.name, flags, Mode::empty())?)
+        }
+        other => File::from(other?),
+    };
+    Ok(attrs.give(&file)?)
+}
+
+/// Undoes what was done, last first.
+pub(super) fn take_back(entry: &Entry, done: Vec<(usize, Act)>) -> io::Result<()> {
+    let mut failed = Ok(());
+    for (index, act) in done.into_iter().rev() {
+        let Some(change) = entry.changes.get(index) else { continue };
+        let back = back(entry, index, change, act);
+        if failed.is_ok() {
+            failed = back;
+        }
+    }
+    failed
+}
+
+fn back(entry: &Entry, index: usize, change: &Landed, act: Act) -> io::Result<()> {
+    let spot = Spot::of(entry, index, &change.path)?;
+    let free = RenameFlags::NOREPLACE;
+    match act {
+        Act::Displace => Ok(rustix::fs::renameat_with(&spot.anchor, &spot.old, &spot.dir, spot.name, free)?),
+        Act::RemoveDir => {
+            rustix::fs::mkdirat(&spot.dir, spot.name, Mode::from_raw_mode(0o700))?;
+            dress(&spot, &change.before)
+        }
+        Act::MakeDir => Ok(rustix::fs::unlinkat(&spot.dir, spot.name, AtFlags::REMOVEDIR)?),
+        Act::Place => match &change.after {
+            Node::Link { .. } => Ok(rustix::fs::unlinkat(&spot.dir, spot.name, AtFlags::empty())?),
+            _ => Ok(rustix::fs::renameat_with(&spot.dir, spot.name, &spot.anchor, &spot.new, free)?),
+        },
+        // Whatever the person wrote since is theirs: it is exchanged back only if it is still ours.
+        Act::Exchange => match (change.before.hash(), change.after.hash()) {
+            (Some(before), Some(after)) => {
+                exchange_checked((&spot.anchor, &spot.new), (&spot.dir, spot.name), before, after)?;
+                Ok(())
+            }
+            _ => Ok(()),
+        },
+        Act::Overwrite => Err(io::Error::other("it was written in place")),
+        Act::Dress => dress(&spot, &change.before),
+    }
+}
+
+fn sync(entry: &Entry) {
+    if entry.changes.len() > super::SYNC_EACH {
+        if let Some(dir) = entry.changes.first().and_then(|c| c.path.parent()).and_then(|p| dir_at(p).ok()) {
+            super::sync_file_system(&File::from(dir));
+        }
+        return;
+    }
+    for change in &entry.changes {
+        if let Some(dir) = change.path.parent().and_then(|p| dir_at(p).ok()) {
+            let _ = rustix::fs::fsync(&dir);
+        }
+    }
+}
+
+/// What came out goes into the store of contents; links and what is there already goes altogether.
+pub(super) fn keep_displaced(objects: &Objects, entry: &Entry) {
+    for (index, change) in entry.changes.iter().enumerate() {
+        let Some(dir) = anchor(entry, index).and_then(|place| dir_at(&place).ok()) else { continue };
+        for what in ["old", "new"] {
+            let name = temp_name(entry.id, index, what);
+            let Ok(node) = Node::read(&dir, &name) else { continue };
+            let kept = match (&node, change.before.hash()) {
+                (Node::Absent, _) => continue,
+                (Node::File { hash, size, .. }, Some(before)) if *hash == before => {
+                    keep_one(objects, &dir, &name, *hash, *size)
+                }
+                // A staged content that was copied in place, a link: what it was stands in the journal.
+                _ => Ok(()),
+            };
+            match kept {
+                Ok(()) => {
+                    let _ = rustix::fs::unlinkat(&dir, &name, AtFlags::empty());
+                }
+                Err(e) => tracing::warn!("an old content was not kept: {e}"),
+            }
+        }
+    }
+}
+
+fn keep_one(
+    objects: &Objects,
+    dir: &OwnedFd,
+    name: &OsStr,
+    hash: super::super::Hash,
+    size: u64,
+) -> io::Result<()> {
+    let names = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?.st_nlink;
+    // A file with other names still belongs to those.
+    if names == 1 && objects.adopt(dir, name, hash)? {
+        return Ok(());
+    }
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty())?);
+    objects.put_file(&mut file, hash, size)
+}

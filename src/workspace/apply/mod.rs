@@ -1,0 +1,188 @@
+//! Applying: many paths change, or none.
+//!
+//! Every new content is laid beside its target and synced; then targets and new contents change places one by one, each
+//! exchange checked by what came out of it. What came out stays until all is done, so a failure puts everything back.
+//! The journal's open entry says what was meant: after a crash the next start finishes from it, or clears it away when
+//! no target had been touched.
+
+mod commit;
+mod recover;
+mod stage;
+
+pub use recover::{Recovered, recover};
+
+use super::Hash;
+use super::journal::{Entry, Journal, Kind, Label, Landed, State};
+use super::node::Node;
+use super::objects::Objects;
+use super::view::node_at;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// The largest content whose new form is kept too, so that a later undo can be merged with the person's own work.
+const MERGEABLE: u64 = 8 << 20;
+/// From how many files on one sync of the whole file system is cheaper than one for each.
+const SYNC_EACH: usize = 16;
+
+/// One path that is to change from exactly `before` to `after`.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// Absolute, without links.
+    pub path: PathBuf,
+    pub before: Node,
+    pub after: Node,
+    pub source: Source,
+    /// Make it another name of this file, if that has the same content.
+    pub twin: Option<PathBuf>,
+    /// The mode and owner are whatever a new file gets here; those of `after` mean nothing.
+    pub fresh: bool,
+}
+
+/// Where the new content of a file comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    Nothing,
+    Object(Hash),
+    Bytes(Arc<Vec<u8>>),
+    /// A file that may be given another name: it lies in a layer.
+    Layer(PathBuf),
+}
+
+#[derive(Debug, Error)]
+pub enum ApplyError {
+    /// These paths are not what they were when the change was made. Nothing was changed.
+    #[error("{} changed meanwhile", list(.0))]
+    Changed(Vec<PathBuf>),
+    /// What had been done was taken back.
+    #[error("`{}`: {error}; nothing was changed", .path.display())]
+    Failed { path: PathBuf, error: io::Error },
+    /// Taking it back failed as well; the journal will finish at the next start.
+    #[error("`{}`: {error}; some files were changed already, and the next start of placet completes or reverts them", .path.display())]
+    Half { path: PathBuf, error: io::Error },
+    #[error("`{}` is {what}, which cannot be applied", .path.display())]
+    Special { path: PathBuf, what: String },
+    #[error("the repository is in use or moved on meanwhile: {0}")]
+    Repository(String),
+    #[error("the journal cannot be written: {0}")]
+    Journal(io::Error),
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    let shown: Vec<String> = paths.iter().take(5).map(|p| format!("`{}`", p.display())).collect();
+    let more = paths.len().saturating_sub(shown.len());
+    if more > 0 { format!("{} and {more} more", shown.join(", ")) } else { shown.join(", ") }
+}
+
+/// Makes all of `steps`, or none. What is there now is compared with each step's `before` first.
+pub(super) fn land(
+    journal: &Journal,
+    objects: &Objects,
+    label: Label,
+    kind: Kind,
+    steps: Vec<Step>,
+) -> Result<Entry, ApplyError> {
+    let _lock = journal.lock(true).map_err(ApplyError::Journal)?;
+    for step in &steps {
+        if let Node::Special { what } = &step.after {
+            return Err(ApplyError::Special { path: step.path.clone(), what: what.clone() });
+        }
+    }
+    let moved = |step: &&Step| node_at(&step.path).map_or(true, |now| now != step.before);
+    let changed: Vec<PathBuf> = steps.iter().filter(moved).map(|s| s.path.clone()).collect();
+    if !changed.is_empty() {
+        return Err(ApplyError::Changed(changed));
+    }
+    let landed = |s: &Step| Landed {
+        path: s.path.clone(),
+        before: s.before.clone(),
+        after: s.after.clone(),
+        in_place: false,
+        twin: s.twin.clone(),
+    };
+    let changes = steps.iter().map(landed).collect();
+    let mut entry = journal.begin(label, kind, changes).map_err(ApplyError::Journal)?;
+    crash_point();
+    let staged = stage::all(objects, &mut entry, &steps);
+    crash_point();
+    let staged = match staged {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            stage::clear(&entry);
+            Err(error)
+        }
+    };
+    let staged = staged.inspect_err(|_| drop(journal.drop_open(entry.id)));
+    staged.map_err(|(path, error)| ApplyError::Failed { path, error })?;
+    entry.state = State::Committing;
+    if let Err(e) = journal.save(&entry) {
+        stage::clear(&entry);
+        drop(journal.drop_open(entry.id));
+        return Err(ApplyError::Journal(e));
+    }
+    crash_point();
+    if let Err(trouble) = commit::all(&entry) {
+        let back = commit::take_back(&entry, trouble.done);
+        if back.is_err() {
+            return Err(ApplyError::Half { path: trouble.path, error: trouble.error });
+        }
+        stage::clear(&entry);
+        drop(journal.drop_open(entry.id));
+        return Err(match trouble.raced {
+            true => ApplyError::Changed(vec![trouble.path]),
+            false => ApplyError::Failed { path: trouble.path, error: trouble.error },
+        });
+    }
+    crash_point();
+    commit::keep_displaced(objects, &entry);
+    crash_point();
+    journal.close(&mut entry).map_err(ApplyError::Journal)?;
+    crash_point();
+    Ok(entry)
+}
+
+/// In a debug build the process ends here at the N-th time when `PLACET_CRASH_AT=N`: tests go through all of them.
+pub(super) fn crash_point() {
+    #[cfg(debug_assertions)]
+    {
+        use std::sync::LazyLock;
+        use std::sync::atomic::{AtomicI64, Ordering};
+        static LEFT: LazyLock<Option<AtomicI64>> = LazyLock::new(|| {
+            let at = std::env::var("PLACET_CRASH_AT").ok()?;
+            Some(AtomicI64::new(at.parse().ok()?))
+        });
+        if let Some(left) = LEFT.as_ref()
+            && left.fetch_sub(1, Ordering::SeqCst) == 1
+        {
+            std::process::abort();
+        }
+    }
+}
+
+/// Makes everything on the file system of `at` last.
+pub(super) fn sync_file_system(at: &File) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::fs::syncfs(at);
+    #[cfg(not(target_os = "linux"))]
+    drop(at.sync_all());
+}
+
+/// The names that staged and displaced contents have while a transaction is open.
+fn temp_name(id: u64, index: usize, what: &str) -> std::ffi::OsString {
+    format!(".placet-{id}-{index}.{what}").into()
+}
+
+/// The directory in which a change's temporary names lie: the nearest one that is there now and stays.
+fn anchor(entry: &Entry, index: usize) -> Option<PathBuf> {
+    let change = entry.changes.get(index)?;
+    let goes = |dir: &Path| {
+        let found = entry.changes.binary_search_by(|c| c.path.as_path().cmp(dir));
+        found
+            .ok()
+            .and_then(|at| entry.changes.get(at))
+            .is_some_and(|c| c.before.is_directory() != c.after.is_directory() || c.before.is_absent())
+    };
+    change.path.ancestors().skip(1).find(|dir| !goes(dir)).map(Path::to_path_buf)
+}

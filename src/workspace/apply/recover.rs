@@ -1,0 +1,121 @@
+//! After a crash: what was begun is finished, or cleared away where no target had been touched.
+
+use super::super::journal::{Entry, Journal, State};
+use super::super::node::Node;
+use super::super::objects::Objects;
+use super::super::open::dir_at;
+use super::super::view::node_at;
+use super::commit::{Act, acts, copy_over, keep_displaced, perform};
+use super::{anchor, stage, temp_name};
+use std::io;
+use std::path::PathBuf;
+
+/// What the next start found and did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// Transactions that were finished, by their number in the journal.
+    pub finished: Vec<u64>,
+    /// Transactions of which nothing had been done.
+    pub cleared: Vec<u64>,
+    /// Paths that somebody else changed after the crash: they are as that left them.
+    pub kept: Vec<PathBuf>,
+}
+
+impl Recovered {
+    pub fn is_empty(&self) -> bool {
+        self.finished.is_empty() && self.cleared.is_empty()
+    }
+
+    /// One sentence for the person.
+    pub fn words(&self) -> String {
+        let mut words = Vec::new();
+        if !self.finished.is_empty() {
+            words.push("an apply that was interrupted has been completed".to_string());
+        }
+        if !self.cleared.is_empty() {
+            words.push(
+                "an apply that was interrupted before it changed anything was cleared away".to_string(),
+            );
+        }
+        if !self.kept.is_empty() {
+            let kept: Vec<String> = self.kept.iter().map(|p| p.display().to_string()).collect();
+            words.push(format!("left as they are, because they changed since: {}", kept.join(", ")));
+        }
+        words.join("; ")
+    }
+}
+
+/// Finishes what a crash left open in this journal. While another process applies something, nothing is touched.
+pub fn recover(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
+    let mut recovered = Recovered::default();
+    if journal.open_entries().is_empty() {
+        return Ok(recovered);
+    }
+    let Some(_lock) = journal.lock(false)? else { return Ok(recovered) };
+    for mut entry in journal.open_entries() {
+        match entry.state {
+            State::Staging => {
+                stage::clear(&entry);
+                journal.drop_open(entry.id)?;
+                recovered.cleared.push(entry.id);
+            }
+            State::Committing | State::Done => {
+                finish(objects, &entry, &mut recovered.kept)?;
+                keep_displaced(objects, &entry);
+                journal.close(&mut entry)?;
+                recovered.finished.push(entry.id);
+            }
+        }
+    }
+    Ok(recovered)
+}
+
+fn finish(objects: &Objects, entry: &Entry, kept: &mut Vec<PathBuf>) -> io::Result<()> {
+    for (index, act) in acts(entry) {
+        let Some(change) = entry.changes.get(index) else { continue };
+        let now = node_at(&change.path)?;
+        let displaced = || {
+            let dir = anchor(entry, index).and_then(|place| dir_at(&place).ok());
+            dir.is_some_and(|dir| {
+                Node::read(&dir, &temp_name(entry.id, index, "old")).is_ok_and(|node| node == change.before)
+            })
+        };
+        let to_do = match act {
+            Act::Displace => now == change.before,
+            Act::RemoveDir => now.is_directory(),
+            Act::MakeDir => now.is_absent(),
+            Act::Place => now.is_absent(),
+            Act::Exchange => now.same_content(&change.before),
+            Act::Overwrite => !now.same_content(&change.after),
+            Act::Dress => now.same_content(&change.after) && now != change.after,
+        };
+        let as_meant = match act {
+            Act::Displace => now == change.after || now.is_absent() && displaced(),
+            Act::RemoveDir => !now.is_directory(),
+            Act::MakeDir => now.is_directory(),
+            Act::Place | Act::Exchange | Act::Overwrite => now.same_content(&change.after),
+            Act::Dress => now.same_content(&change.after),
+        };
+        let done = match (to_do, act) {
+            (true, Act::Overwrite) => over_again(objects, entry, index, &change.path),
+            (true, _) => perform(entry, index, change, act),
+            (false, _) => Ok(()),
+        };
+        if done.is_err() || !to_do && !as_meant {
+            kept.push(change.path.clone());
+        }
+    }
+    kept.dedup();
+    Ok(())
+}
+
+/// A file that was being written into may hold half of it; what it holds is kept, then it is written again.
+fn over_again(objects: &Objects, entry: &Entry, index: usize, path: &std::path::Path) -> io::Result<()> {
+    let mut target = std::fs::OpenOptions::new().read(true).write(true).open(path)?;
+    if let Node::File { hash, size, .. } = Node::of_file(&target)? {
+        objects.put_file(&mut target, hash, size)?;
+    }
+    let place = anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;
+    let mut staged = std::fs::File::open(place.join(temp_name(entry.id, index, "new")))?;
+    copy_over(&mut staged, &mut target)
+}

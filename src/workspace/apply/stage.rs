@@ -1,0 +1,158 @@
+//! Staging: every new content beside its target, complete, synced and read back.
+
+use super::super::journal::Entry;
+use super::super::node::Node;
+use super::super::objects::Objects;
+use super::super::open::{dir_at, open_regular};
+use super::{MERGEABLE, SYNC_EACH, Source, Step, anchor, crash_point, sync_file_system, temp_name};
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+type Failure = (PathBuf, io::Error);
+
+pub(super) fn all(objects: &Objects, entry: &mut Entry, steps: &[Step]) -> Result<(), Failure> {
+    // Anchors are found by binary search.
+    let mut order: Vec<usize> = (0..steps.len()).collect();
+    order.sort_by(|a, b| steps.get(*a).map(|s| &s.path).cmp(&steps.get(*b).map(|s| &s.path)));
+    entry.changes.sort_by(|a, b| a.path.cmp(&b.path));
+    let each = steps.len() <= SYNC_EACH;
+    let mut last = None;
+    for (index, step) in order.iter().filter_map(|at| steps.get(*at)).enumerate() {
+        let fail = |error: io::Error| (step.path.clone(), error);
+        keep_after(objects, step).map_err(fail)?;
+        if needs_content(step) {
+            let place = anchor(entry, index).ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
+            let dir = dir_at(&place).map_err(|e| fail(io::Error::other(e)))?;
+            let name = temp_name(entry.id, index, "new");
+            let staged = one(objects, step, &dir, &name).map_err(fail)?;
+            let node = Node::of_file(&staged.file).map_err(fail)?;
+            if node.hash() != step.after.hash() {
+                return Err(fail(io::Error::other("the new content is not the one that was shown")));
+            }
+            if staged.in_place {
+                keep_before(objects, step).map_err(fail)?;
+            }
+            if each {
+                staged.file.sync_all().map_err(fail)?;
+            }
+            if let Some(change) = entry.changes.get_mut(index) {
+                change.in_place = staged.in_place;
+                if step.fresh {
+                    change.after = node;
+                } else if !staged.in_place && node != step.after && step.twin.is_none() {
+                    return Err(fail(io::Error::other("the mode or owner cannot be given")));
+                }
+            }
+            crash_point();
+            last = Some(dir);
+        }
+    }
+    objects.sync();
+    if let (false, Some(dir)) = (each, last) {
+        sync_file_system(&File::from(dir));
+    }
+    Ok(())
+}
+
+/// The content that will be written over: it cannot be taken over afterwards, as a displaced file is.
+fn keep_before(objects: &Objects, step: &Step) -> io::Result<()> {
+    let Some(before) = step.before.hash() else { return Ok(()) };
+    let mut opened = open_regular(&step.path, OFlags::RDONLY).map_err(io::Error::other)?;
+    objects.put_file(&mut opened.file, before, step.before.size())
+}
+
+/// The new content of a changed file, for the merge that a later undo may need.
+fn keep_after(objects: &Objects, step: &Step) -> io::Result<()> {
+    let (Some(before), Some(after)) = (step.before.hash(), step.after.hash()) else { return Ok(()) };
+    if before != after && step.after.size() <= MERGEABLE && !objects.has(after) {
+        match &step.source {
+            Source::Bytes(bytes) => drop(objects.put(bytes)?),
+            Source::Layer(path) => {
+                let mut file = open_regular(path, OFlags::RDONLY).map_err(io::Error::other)?.file;
+                objects.put_file(&mut file, after, step.after.size())?;
+            }
+            Source::Object(_) | Source::Nothing => {}
+        }
+    }
+    Ok(())
+}
+
+/// A file whose content changes, or that is new.
+pub(super) fn needs_content(step: &Step) -> bool {
+    step.after.is_file() && !step.before.same_content(&step.after)
+}
+
+struct Staged {
+    file: File,
+    in_place: bool,
+}
+
+fn one(objects: &Objects, step: &Step, dir: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<Staged> {
+    let several = step.before.is_file() && names_of(&step.path) > 1;
+    if let Some(file) = twin(step, dir, name)? {
+        return Ok(Staged { file, in_place: false });
+    }
+    if let (Source::Layer(path), false) = (&step.source, several)
+        && link(path, dir, name)?
+    {
+        let file = open_named(dir, name)?;
+        return Ok(Staged { file, in_place: false });
+    }
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let mut file = File::from(rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(0o666))?);
+    match &step.source {
+        Source::Nothing => {}
+        Source::Bytes(bytes) => file.write_all(bytes)?,
+        Source::Object(hash) => objects.copy_to(*hash, &file)?,
+        Source::Layer(path) => {
+            let mut from = open_regular(path, OFlags::RDONLY).map_err(io::Error::other)?.file;
+            io::copy(&mut from, &mut file)?;
+        }
+    }
+    if step.fresh || several {
+        return Ok(Staged { file, in_place: several });
+    }
+    let given = step.after.attrs().map_or(Ok(()), |attrs| attrs.give(&file));
+    match given {
+        Ok(()) => Ok(Staged { file, in_place: false }),
+        // An owner or a label that only the old file can have: it is kept by writing into it.
+        Err(Errno::PERM | Errno::NOTSUP) if step.before.is_file() => Ok(Staged { file, in_place: true }),
+        Err(e) => Err(e.into()),
+    }
+}
+
+fn names_of(path: &Path) -> u64 {
+    open_regular(path, OFlags::RDONLY).map_or(1, |opened| u64::from(opened.stat.st_nlink))
+}
+
+/// Another name of a file that is there and has this very content.
+fn twin(step: &Step, dir: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<Option<File>> {
+    let Some(twin) = step.twin.as_ref().filter(|_| step.before.is_absent()) else { return Ok(None) };
+    let same = super::node_at(twin).is_ok_and(|node| node.hash() == step.after.hash());
+    if same && link(twin, dir, name)? { Ok(Some(open_named(dir, name)?)) } else { Ok(None) }
+}
+
+fn link(from: &Path, dir: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<bool> {
+    match rustix::fs::linkat(rustix::fs::CWD, from, dir, name, AtFlags::empty()) {
+        Ok(()) => Ok(true),
+        Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::NOTSUP) => Ok(false),
+        Err(e) => Err(e.into()),
+    }
+}
+
+fn open_named(dir: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    Ok(File::from(rustix::fs::openat(dir, name, flags, Mode::empty())?))
+}
+
+/// Removes every name that staging made, wherever it got to.
+pub(super) fn clear(entry: &Entry) {
+    for index in 0..entry.changes.len() {
+        let Some(dir) = anchor(entry, index).and_then(|place| dir_at(&place).ok()) else { continue };
+        let _ = rustix::fs::unlinkat(&dir, temp_name(entry.id, index, "new"), AtFlags::empty());
+    }
+}

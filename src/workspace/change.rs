@@ -1,0 +1,324 @@
+//! A change set: what is pending, path by path, with what was there before and what would be there after.
+
+use super::node::Node;
+use super::objects::Objects;
+use crate::text::{Detected, LineDiff};
+use similar::{Algorithm, DiffTag};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// One path's pending change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Absolute, without links.
+    pub path: PathBuf,
+    pub before: Node,
+    pub after: Node,
+    /// The new file lies here.
+    pub content: Option<PathBuf>,
+    /// Where it was moved from, if it was: that path is deleted in the same set.
+    pub moved_from: Option<PathBuf>,
+    /// It is another name of this file.
+    pub twin: Option<PathBuf>,
+    /// Somebody else changed the file while the command ran that changed it.
+    pub raced: bool,
+}
+
+/// What happened to a path, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verb {
+    Created,
+    Modified,
+    Deleted,
+    Renamed,
+    /// Mode, owner or attributes alone.
+    Mode,
+    Special,
+}
+
+impl Verb {
+    pub fn word(self) -> &'static str {
+        match self {
+            Verb::Created => "created",
+            Verb::Modified => "modified",
+            Verb::Deleted => "deleted",
+            Verb::Renamed => "renamed",
+            Verb::Mode => "mode",
+            Verb::Special => "special",
+        }
+    }
+
+    /// The letter of `git status`.
+    pub fn letter(self) -> char {
+        match self {
+            Verb::Created => 'A',
+            Verb::Modified | Verb::Mode => 'M',
+            Verb::Deleted => 'D',
+            Verb::Renamed => 'R',
+            Verb::Special => '!',
+        }
+    }
+}
+
+impl Change {
+    pub fn verb(&self) -> Verb {
+        match (&self.before, &self.after) {
+            (_, Node::Special { .. }) => Verb::Special,
+            (Node::Absent, _) if self.moved_from.is_some() => Verb::Renamed,
+            (Node::Absent, _) => Verb::Created,
+            (_, Node::Absent) => Verb::Deleted,
+            (before, after) if before.same_content(after) => Verb::Mode,
+            _ => Verb::Modified,
+        }
+    }
+
+    /// Both contents as text, if both are: a file that is not there is empty.
+    pub fn texts(&self, objects: &Objects) -> Option<(String, String)> {
+        let (before, after) = self.bytes(objects)?;
+        Some((as_text(&before)?, as_text(&after)?))
+    }
+
+    /// Both contents: of a file that is not there, nothing. `None` when one of them is no file, too large (16 MiB), or
+    /// cannot be read any more.
+    pub fn bytes(&self, objects: &Objects) -> Option<(Vec<u8>, Vec<u8>)> {
+        const MOST: u64 = 16 << 20;
+        if self.before.size() > MOST || self.after.size() > MOST {
+            return None;
+        }
+        let before = match &self.before {
+            Node::Absent => Vec::new(),
+            Node::File { hash, .. } => objects.get(*hash).ok().or_else(|| std::fs::read(&self.path).ok())?,
+            _ => return None,
+        };
+        let after = match (&self.after, &self.content) {
+            (Node::Absent, _) => Vec::new(),
+            (Node::File { .. }, Some(path)) => std::fs::read(path).ok()?,
+            (Node::File { hash, .. }, None) => objects.get(*hash).ok()?,
+            _ => return None,
+        };
+        let named = |bytes: &Vec<u8>, node: &Node| node.hash().is_none_or(|h| blake3::hash(bytes) == h);
+        (named(&before, &self.before) && named(&after, &self.after)).then_some((before, after))
+    }
+
+    /// Lines added and removed; `None` for what is no text.
+    pub fn counts(&self, objects: &Objects) -> Option<(usize, usize)> {
+        let (before, after) = self.texts(objects)?;
+        Some(LineDiff::new(&before, &after).counts())
+    }
+}
+
+fn as_text(bytes: &[u8]) -> Option<String> {
+    if bytes.is_empty() {
+        return Some(String::new());
+    }
+    let detected = Detected::of(bytes).ok()?;
+    Some(detected.encoding.decode(bytes.get(detected.mark..)?).into_owned())
+}
+
+/// Everything that is pending, by path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeSet {
+    pub changes: Vec<Change>,
+}
+
+impl ChangeSet {
+    /// Finds files that moved: one that is gone and one that is new with the same content. The nearest name wins.
+    pub(super) fn new(mut changes: Vec<Change>) -> ChangeSet {
+        let mut gone: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+        for change in &changes {
+            if let (Node::File { hash, size, .. }, Node::Absent) = (&change.before, &change.after)
+                && *size > 0
+            {
+                gone.entry(hash.to_hex().to_string()).or_default().push(change.path.clone());
+            }
+        }
+        for change in &mut changes {
+            let (Node::Absent, Some(hash)) = (&change.before, change.after.hash()) else { continue };
+            let Some(from) = gone.get_mut(hash.to_hex().as_str()) else { continue };
+            let same_name = from.iter().position(|p| p.file_name() == change.path.file_name());
+            let at = same_name.unwrap_or(0);
+            if at < from.len() {
+                change.moved_from = Some(from.remove(at));
+            }
+        }
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        ChangeSet { changes }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.changes.len()
+    }
+
+    pub fn get(&self, path: &Path) -> Option<&Change> {
+        let at = self.changes.binary_search_by(|c| c.path.as_path().cmp(path)).ok()?;
+        self.changes.get(at)
+    }
+
+    /// Those at or below `path`.
+    pub fn below(&self, path: &Path) -> BTreeSet<PathBuf> {
+        self.changes.iter().map(|c| &c.path).filter(|p| p.starts_with(path)).cloned().collect()
+    }
+
+    pub fn paths(&self) -> BTreeSet<PathBuf> {
+        self.changes.iter().map(|c| c.path.clone()).collect()
+    }
+
+    /// `paths` with what cannot be left out when they land: the directories that a new file needs, and all that is in
+    /// a directory that goes.
+    pub fn closed(&self, paths: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+        if paths.len() >= self.changes.len() {
+            return paths.clone();
+        }
+        let goes = |dir: &Path| {
+            let change = self.get(dir).filter(|_| paths.contains(dir));
+            change.is_some_and(|c| c.before.is_directory() && !c.after.is_directory())
+        };
+        let mut closed = paths.clone();
+        for Change { path, before, after, .. } in &self.changes {
+            let needed = after.is_directory() && !before.is_directory() && holds_some(paths, path);
+            let dragged = after.is_absent() && path.ancestors().skip(1).any(goes);
+            if needed || dragged {
+                closed.insert(path.clone());
+            }
+        }
+        closed
+    }
+
+    /// `paths` with what cannot stay when they go: all that is new in a directory that goes, and the going of a
+    /// directory whose content stays.
+    pub(super) fn discarded_with(&self, paths: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+        let mut all = paths.clone();
+        if all.len() >= self.changes.len() {
+            return all;
+        }
+        loop {
+            let before = all.len();
+            for Change { path, before, after, .. } in &self.changes {
+                let vanishes =
+                    |dir: &Path| all.contains(dir) && self.get(dir).is_some_and(|c| !c.before.is_directory());
+                let holds_kept = before.is_directory() && !after.is_directory() && holds_some(&all, path);
+                if holds_kept || path.ancestors().skip(1).any(vanishes) {
+                    all.insert(path.clone());
+                }
+            }
+            if all.len() == before {
+                return all;
+            }
+        }
+    }
+
+    /// Bytes of the person's that would be gone or written over, and in how many files: of files that were there before
+    /// this change set and are deleted or replaced.
+    pub fn loss(&self) -> (usize, u64) {
+        let lost = self.changes.iter().filter(|c| c.before.is_file() && !c.before.same_content(&c.after));
+        lost.fold((0, 0), |(files, bytes), c| (files + 1, bytes + c.before.size()))
+    }
+}
+
+/// True when something strictly below `dir` is among `paths`: it follows it at once in their order.
+fn holds_some(paths: &BTreeSet<PathBuf>, dir: &Path) -> bool {
+    use std::ops::Bound::{Excluded, Unbounded};
+    paths.range::<Path, _>((Excluded(dir), Unbounded)).next().is_some_and(|next| next.starts_with(dir))
+}
+
+/// A run of lines replaced by another, in bytes of both contents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    pub old: Range<usize>,
+    pub new: Range<usize>,
+    /// The same in lines, from 0.
+    pub old_lines: Range<usize>,
+    pub new_lines: Range<usize>,
+}
+
+/// The hunks that turn `before` into `after`: each a run of lines, ends included, nothing between them changed.
+pub fn hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
+    let old: Vec<&[u8]> = before.split_inclusive(|b| *b == b'\n').collect();
+    let new: Vec<&[u8]> = after.split_inclusive(|b| *b == b'\n').collect();
+    let starts = |lines: &[&[u8]]| -> Vec<usize> {
+        let mut at = 0;
+        let mut starts = vec![0];
+        starts.extend(lines.iter().map(|line| {
+            at += line.len();
+            at
+        }));
+        starts
+    };
+    let (old_at, new_at) = (starts(&old), starts(&new));
+    let bytes = |starts: &[usize], lines: &Range<usize>| {
+        let at = |line: usize| starts.get(line).or(starts.last()).copied().unwrap_or(0);
+        at(lines.start)..at(lines.end)
+    };
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(2);
+    let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));
+    let mut hunks: Vec<Hunk> = Vec::new();
+    for op in ops.into_iter().filter(|op| op.tag() != DiffTag::Equal) {
+        let (old_lines, new_lines) = (op.old_range(), op.new_range());
+        match hunks.last_mut() {
+            // Neighbours without an unchanged line between them are one.
+            Some(last) if last.old_lines.end == old_lines.start && last.new_lines.end == new_lines.start => {
+                last.old_lines.end = old_lines.end;
+                last.new_lines.end = new_lines.end;
+                last.old = bytes(&old_at, &last.old_lines);
+                last.new = bytes(&new_at, &last.new_lines);
+            }
+            _ => hunks.push(Hunk {
+                old: bytes(&old_at, &old_lines),
+                new: bytes(&new_at, &new_lines),
+                old_lines,
+                new_lines,
+            }),
+        }
+    }
+    hunks
+}
+
+/// `before` with exactly the `chosen` of `hunks` made.
+pub fn with_hunks(before: &[u8], after: &[u8], hunks: &[Hunk], chosen: impl Fn(usize) -> bool) -> Vec<u8> {
+    let mut out = Vec::with_capacity(before.len().max(after.len()));
+    let mut at = 0;
+    for (index, hunk) in hunks.iter().enumerate() {
+        out.extend_from_slice(before.get(at..hunk.old.start).unwrap_or_default());
+        let part = if chosen(index) { after.get(hunk.new.clone()) } else { before.get(hunk.old.clone()) };
+        out.extend_from_slice(part.unwrap_or_default());
+        at = hunk.old.end;
+    }
+    out.extend_from_slice(before.get(at..).unwrap_or_default());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn hunks_are_told_apart_by_an_unchanged_line() {
+        let (before, after) = (b"a\nb\nc\nd\n", b"A\nb\nc\nD\nE");
+        let hunks = hunks(before, after);
+        assert_eq!(hunks.len(), 2);
+        assert_eq!(with_hunks(before, after, &hunks, |n| n == 0), b"A\nb\nc\nd\n");
+        assert_eq!(with_hunks(before, after, &hunks, |n| n == 1), b"a\nb\nc\nD\nE");
+    }
+
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let line = prop::sample::select(vec!["a\n", "b\n", "c\r\n", "\n", "d", "\u{e4}\n"]);
+        let raw = prop::collection::vec(any::<u8>(), 0..3);
+        prop::collection::vec(prop_oneof![line.prop_map(|l| l.as_bytes().to_vec()), raw], 0..12)
+            .prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn all_hunks_make_the_new_content_and_none_the_old(before in text(), after in text()) {
+            let hunks = hunks(&before, &after);
+            prop_assert_eq!(with_hunks(&before, &after, &hunks, |_| true), after.clone());
+            prop_assert_eq!(with_hunks(&before, &after, &hunks, |_| false), before);
+        }
+    }
+}

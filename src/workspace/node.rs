@@ -1,0 +1,254 @@
+//! What is at a path: one value that says everything placet promises to bring back.
+
+use super::Hash;
+use super::atomic::{attribute, attributes};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// A path's state. Two equal nodes are the same bytes under the same owner, mode and attributes; times are not part
+/// of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Node {
+    Absent,
+    File {
+        #[serde(with = "hash_text")]
+        hash: Hash,
+        size: u64,
+        #[serde(flatten)]
+        attrs: Attrs,
+    },
+    Link {
+        #[serde(with = "raw_text")]
+        target: OsString,
+    },
+    Directory {
+        #[serde(flatten)]
+        attrs: Attrs,
+    },
+    /// A pipe, a socket or a device: told, never applied.
+    Special {
+        what: String,
+    },
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attrs {
+    /// The twelve bits of `chmod`.
+    pub mode: u32,
+    pub uid: u32,
+    pub gid: u32,
+    /// Extended attributes, access lists among them; the values as they are, in hexadecimal.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub xattrs: BTreeMap<String, String>,
+}
+
+impl Node {
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Node::Absent)
+    }
+
+    pub fn is_directory(&self) -> bool {
+        matches!(self, Node::Directory { .. })
+    }
+
+    pub fn is_file(&self) -> bool {
+        matches!(self, Node::File { .. })
+    }
+
+    pub fn hash(&self) -> Option<Hash> {
+        match self {
+            Node::File { hash, .. } => Some(*hash),
+            _ => None,
+        }
+    }
+
+    pub fn size(&self) -> u64 {
+        match self {
+            Node::File { size, .. } => *size,
+            _ => 0,
+        }
+    }
+
+    pub fn attrs(&self) -> Option<&Attrs> {
+        match self {
+            Node::File { attrs, .. } | Node::Directory { attrs } => Some(attrs),
+            _ => None,
+        }
+    }
+
+    /// The same kind of thing with the same content, whatever its mode and owner.
+    pub fn same_content(&self, other: &Node) -> bool {
+        match (self, other) {
+            (Node::File { hash: a, .. }, Node::File { hash: b, .. }) => a == b,
+            (Node::Directory { .. }, Node::Directory { .. }) => true,
+            (a, b) => a == b,
+        }
+    }
+
+    /// Reads what `name` is in an open directory. Follows no link and opens no device.
+    pub(super) fn read(dir: impl AsFd, name: &OsStr) -> std::io::Result<Node> {
+        let stat = match rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Node::Absent),
+            Err(e) => return Err(e.into()),
+        };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {
+                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+                Node::of_file(&File::from(rustix::fs::openat(&dir, name, flags, Mode::empty())?))
+            }
+            FileType::Directory => {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let file = File::from(rustix::fs::openat(&dir, name, flags, Mode::empty())?);
+                Ok(Node::Directory { attrs: Attrs::of(&file, &stat) })
+            }
+            FileType::Symlink => {
+                let target = rustix::fs::readlinkat(&dir, name, Vec::new())?;
+                Ok(Node::Link { target: OsString::from_vec(target.into_bytes()) })
+            }
+            _ => Ok(Node::Special { what: super::open::special_words(&stat).into() }),
+        }
+    }
+
+    pub(super) fn of_file(file: &File) -> std::io::Result<Node> {
+        let stat = rustix::fs::fstat(file)?;
+        let hash = super::atomic::hash_of(file)?;
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        Ok(Node::File { hash, size, attrs: Attrs::of(file, &stat) })
+    }
+}
+
+impl Attrs {
+    pub(super) fn of(file: &File, stat: &Stat) -> Attrs {
+        let mut xattrs = BTreeMap::new();
+        for name in attributes(file).unwrap_or_default() {
+            let Ok(text) = name.to_str() else { continue };
+            if kept_attribute(text)
+                && let Ok(value) = attribute(file, &name)
+            {
+                xattrs.insert(text.to_string(), to_hex(&value));
+            }
+        }
+        Attrs { mode: stat.st_mode & 0o7777, uid: stat.st_uid, gid: stat.st_gid, xattrs }
+    }
+
+    /// Gives an open file or directory these attributes; what it has too many of goes.
+    pub(super) fn give(&self, file: &File) -> rustix::io::Result<()> {
+        let stat = rustix::fs::fstat(file)?;
+        if (stat.st_uid, stat.st_gid) != (self.uid, self.gid) {
+            let (uid, gid) = (rustix::fs::Uid::from_raw(self.uid), rustix::fs::Gid::from_raw(self.gid));
+            rustix::fs::fchown(file, Some(uid), Some(gid))?;
+        }
+        let present = attributes(file)?;
+        for name in &present {
+            let text = name.to_string_lossy();
+            if (kept_attribute(&text) || text.starts_with("user.overlay."))
+                && !self.xattrs.contains_key(text.as_ref())
+            {
+                rustix::fs::fremovexattr(file, name.as_c_str())?;
+            }
+        }
+        for (name, value) in &self.xattrs {
+            let value = from_hex(value).unwrap_or_default();
+            rustix::fs::fsetxattr(file, name.as_str(), &value, rustix::fs::XattrFlags::empty())?;
+        }
+        // Last: giving a file away takes its set-user-id bit, and an access list moves the group's bits.
+        rustix::fs::fchmod(file, Mode::from_raw_mode(self.mode))
+    }
+}
+
+/// Attributes that belong to the file and not to the machine it lies on: labels and the overlay's own marks are left
+/// out.
+fn kept_attribute(name: &str) -> bool {
+    (name.starts_with("user.") && !name.starts_with("user.overlay.")) || name.starts_with("system.posix_acl_")
+}
+
+pub(super) fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes().chunks(2);
+    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+pub(super) mod hash_text {
+    use super::Hash;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(crate) fn serialize<S: Serializer>(hash: &Hash, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(hash.to_hex().as_str())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Hash, D::Error> {
+        Hash::from_hex(String::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+/// Names are bytes: those that are no text are written `hex:...`, and text that begins so is, too.
+pub(super) mod raw_text {
+    use super::{OsStrExt, OsString, OsStringExt, from_hex, to_hex};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(crate) fn serialize<S: Serializer, P: AsRef<std::ffi::OsStr>>(
+        raw: &P,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
+        let raw = raw.as_ref();
+        match raw.to_str().filter(|text| !text.starts_with("hex:")) {
+            Some(text) => out.serialize_str(text),
+            None => out.serialize_str(&format!("hex:{}", to_hex(raw.as_bytes()))),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, P: From<OsString>>(from: D) -> Result<P, D::Error> {
+        let text = String::deserialize(from)?;
+        let raw = match text.strip_prefix("hex:") {
+            None => OsString::from(text),
+            Some(hex) => {
+                OsString::from_vec(from_hex(hex).ok_or_else(|| D::Error::custom("not hexadecimal"))?)
+            }
+        };
+        Ok(P::from(raw))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn names_that_are_no_text_survive_json() {
+        #[derive(Serialize, Deserialize)]
+        struct Named(#[serde(with = "raw_text")] PathBuf);
+        for raw in [&b"plain"[..], b"new\nline", b"\xff\xfe", b"hex:00", b""] {
+            let json =
+                serde_json::to_string(&Named(PathBuf::from(OsString::from_vec(raw.to_vec())))).unwrap();
+            let back: Named = serde_json::from_str(&json).unwrap();
+            assert_eq!(back.0.as_os_str().as_bytes(), raw, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_node_survives_json_and_sees_a_change_of_mode() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("f"), "x").unwrap();
+        let fd = File::open(dir.path()).unwrap();
+        let node = Node::read(&fd, OsStr::new("f")).unwrap();
+        let back: Node = serde_json::from_str(&serde_json::to_string(&node).unwrap()).unwrap();
+        assert_eq!(node, back);
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(dir.path().join("f"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let after = Node::read(&fd, OsStr::new("f")).unwrap();
+        assert!(after != node && after.same_content(&node));
+        assert_eq!(Node::read(&fd, OsStr::new("none")).unwrap(), Node::Absent);
+    }
+}

@@ -1,0 +1,188 @@
+//! Contents by their hash: what undo brings back and what a merge starts from.
+//!
+//! A content is either written, compressed when that helps, or adopted: the inode that was displaced from the
+//! workspace moves here as it is, which costs nothing. Every read checks that the bytes still have their name.
+
+use super::Hash;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// Contents from this size on are not compressed: it would cost more time than the room is worth.
+const COMPRESS_UP_TO: u64 = 8 << 20;
+
+#[derive(Clone, Debug)]
+pub struct Objects {
+    dir: PathBuf,
+}
+
+impl Objects {
+    pub fn new(dir: PathBuf) -> Objects {
+        Objects { dir }
+    }
+
+    fn place(&self, hash: Hash, packed: bool) -> PathBuf {
+        let name = hash.to_hex();
+        let shard: String = name.chars().take(2).collect();
+        let name = if packed { format!("{name}.zst") } else { name.to_string() };
+        self.dir.join(shard).join(name)
+    }
+
+    pub fn has(&self, hash: Hash) -> bool {
+        self.place(hash, false).exists() || self.place(hash, true).exists()
+    }
+
+    fn shard(&self, place: &Path) -> io::Result<()> {
+        let parent = place.parent().unwrap_or(&self.dir);
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)
+    }
+
+    /// Stores bytes. What is there already is left alone. Durable only after [`Objects::sync`].
+    pub fn put(&self, bytes: &[u8]) -> io::Result<Hash> {
+        let hash = blake3::hash(bytes);
+        if self.has(hash) {
+            return Ok(hash);
+        }
+        let packed = if bytes.len() > 200 { zstd::bulk::compress(bytes, 1).ok() } else { None };
+        let packed = packed.filter(|p| p.len() < bytes.len());
+        let place = self.place(hash, packed.is_some());
+        self.shard(&place)?;
+        let mut file = tempfile::NamedTempFile::new_in(place.parent().unwrap_or(&self.dir))?;
+        file.write_all(packed.as_deref().unwrap_or(bytes))?;
+        file.persist(&place).map_err(|e| e.error)?;
+        Ok(hash)
+    }
+
+    /// Stores the content of an open file that has this hash. Fails when it has not.
+    pub fn put_file(&self, file: &mut File, hash: Hash, size: u64) -> io::Result<()> {
+        use std::io::Seek;
+        if self.has(hash) {
+            return Ok(());
+        }
+        file.rewind()?;
+        if size <= COMPRESS_UP_TO {
+            let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
+            file.read_to_end(&mut bytes)?;
+            return if self.put(&bytes)? == hash { Ok(()) } else { Err(changed()) };
+        }
+        let place = self.place(hash, false);
+        self.shard(&place)?;
+        let mut copy = tempfile::NamedTempFile::new_in(place.parent().unwrap_or(&self.dir))?;
+        io::copy(file, copy.as_file_mut())?;
+        copy.as_file_mut().rewind()?;
+        if super::atomic::hash_of(copy.as_file())? != hash {
+            return Err(changed());
+        }
+        copy.persist(&place).map_err(|e| e.error)?;
+        Ok(())
+    }
+
+    /// Takes over a file that nobody else names any more, by moving it here. `false` when it lies on another file
+    /// system and was left where it is.
+    pub fn adopt(&self, dir: &std::os::fd::OwnedFd, name: &std::ffi::OsStr, hash: Hash) -> io::Result<bool> {
+        if self.has(hash) {
+            rustix::fs::unlinkat(dir, name, rustix::fs::AtFlags::empty())?;
+            return Ok(true);
+        }
+        let place = self.place(hash, false);
+        self.shard(&place)?;
+        match rustix::fs::renameat(dir, name, rustix::fs::CWD, &place) {
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::XDEV) => Ok(false),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// The content named `hash`, whole.
+    pub fn get(&self, hash: Hash) -> io::Result<Vec<u8>> {
+        let bytes = match File::open(self.place(hash, true)) {
+            Ok(file) => zstd::stream::decode_all(file)?,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => fs::read(self.place(hash, false))?,
+            Err(e) => return Err(e),
+        };
+        if blake3::hash(&bytes) == hash { Ok(bytes) } else { Err(changed()) }
+    }
+
+    /// Writes the content named `hash` into an empty file, without holding it in memory, and checks it.
+    pub fn copy_to(&self, hash: Hash, mut to: &File) -> io::Result<()> {
+        match File::open(self.place(hash, true)) {
+            Ok(file) => {
+                zstd::stream::copy_decode(file, to)?;
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                io::copy(&mut File::open(self.place(hash, false))?, &mut to)?;
+            }
+            Err(e) => return Err(e),
+        }
+        if super::atomic::hash_of(to)? == hash { Ok(()) } else { Err(changed()) }
+    }
+
+    /// Every stored content: its hash and the bytes it takes on disk.
+    pub fn list(&self) -> Vec<(Hash, u64)> {
+        let mut found = Vec::new();
+        for shard in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            for entry in fs::read_dir(shard.path()).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let hash = Hash::from_hex(name.trim_end_matches(".zst"));
+                if let (Ok(hash), Ok(meta)) = (hash, entry.metadata()) {
+                    found.push((hash, meta.len()));
+                }
+            }
+        }
+        found
+    }
+
+    pub fn remove(&self, hash: Hash) {
+        drop(fs::remove_file(self.place(hash, true)));
+        drop(fs::remove_file(self.place(hash, false)));
+    }
+
+    /// Removes half-written contents that a killed process left.
+    pub fn sweep(&self, older: std::time::Duration) {
+        for shard in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            for entry in fs::read_dir(shard.path()).into_iter().flatten().flatten() {
+                let stale = entry.metadata().and_then(|m| m.modified()).ok();
+                let stale = stale.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > older);
+                if stale && entry.file_name().to_string_lossy().starts_with(".tmp") {
+                    drop(fs::remove_file(entry.path()));
+                }
+            }
+        }
+    }
+
+    /// Makes everything stored so far last.
+    pub fn sync(&self) {
+        if let Ok(dir) = File::open(&self.dir) {
+            super::apply::sync_file_system(&dir);
+        }
+    }
+}
+
+fn changed() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "a stored content no longer has its hash")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_comes_back_and_damage_is_noticed() {
+        let dir = tempfile::tempdir().unwrap();
+        let objects = Objects::new(dir.path().join("o"));
+        for bytes in [Vec::new(), b"short".to_vec(), vec![b'a'; 100_000], (0..=255).collect()] {
+            let hash = objects.put(&bytes).unwrap();
+            assert_eq!(objects.put(&bytes).unwrap(), hash);
+            assert_eq!(objects.get(hash).unwrap(), bytes);
+            let file = tempfile::tempfile().unwrap();
+            objects.copy_to(hash, &file).unwrap();
+        }
+        let hash = objects.put(b"to be damaged").unwrap();
+        fs::write(objects.place(hash, false), b"to be dAmaged").unwrap();
+        assert_eq!(objects.get(hash).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(objects.list().len(), 5);
+        objects.remove(hash);
+        assert!(!objects.has(hash));
+    }
+}

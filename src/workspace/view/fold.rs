@@ -1,0 +1,344 @@
+//! Folding: what a command left in its own layer becomes part of what is held.
+//!
+//! A path counts as changed by its content and attributes, not because it is in the layer: the overlay copies a file
+//! up for an `open` that writes nothing. Files move by rename, so the cost grows with their number alone.
+
+use super::super::node::{Attrs, Node};
+use super::base::Base;
+use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
+use super::stack::{Stack, join};
+use super::{Held, View};
+use rustix::fs::{FileType, Stat};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// The largest content that is kept for a merge, in bytes.
+const MERGEABLE: u64 = 16 << 20;
+
+/// What one command did, path by path, against what it found.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    pub created: usize,
+    pub modified: usize,
+    pub deleted: usize,
+    /// Pipes, sockets and devices, which are never applied.
+    pub special: Vec<PathBuf>,
+    /// Somebody else changed these while the command ran.
+    pub raced: Vec<PathBuf>,
+    /// Every path touched.
+    pub paths: std::collections::BTreeSet<PathBuf>,
+}
+
+impl Effects {
+    pub fn is_empty(&self) -> bool {
+        self.created + self.modified + self.deleted == 0 && self.special.is_empty()
+    }
+
+    fn count(&mut self, path: &Path, before: &Node, after_absent: bool) {
+        match (before.is_absent(), after_absent) {
+            (true, _) => self.created += 1,
+            (_, true) => self.deleted += 1,
+            _ => self.modified += 1,
+        }
+        self.paths.insert(path.to_path_buf());
+    }
+}
+
+pub(super) struct Folding<'a> {
+    pub(super) view: &'a View,
+    pub(super) held: &'a Held,
+    /// Which root.
+    pub(super) index: usize,
+    /// When the command began, in seconds and nanoseconds.
+    pub(super) since: (i64, i64),
+    pub(super) hidden: &'a dyn Fn(&Path) -> bool,
+    pub(super) effects: Effects,
+    /// Inodes with several names in the command's layer, and what became of them.
+    pub(super) seen: HashMap<u64, PathBuf>,
+}
+
+impl Folding<'_> {
+    fn root(&self) -> &Path {
+        self.view.root(self.index)
+    }
+
+    fn now(&self) -> Stack<'_> {
+        self.view.stack(self.index, self.held.depth)
+    }
+
+    fn below(&self) -> Stack<'_> {
+        self.view.stack(self.index, self.held.depth + 1)
+    }
+
+    fn layer(&self) -> io::Result<&Layer> {
+        self.held.layers.get(self.index).ok_or_else(|| io::Error::other("no such root"))
+    }
+
+    /// Folds the tree below the open directory `upper`.
+    pub(super) fn run(&mut self, upper: &OwnedFd) -> io::Result<()> {
+        let (root, model) = (File::from(upper.try_clone()?), self.now().node(Path::new(""))?);
+        let attrs = Attrs::of(&root, &rustix::fs::fstat(&root)?);
+        if let Node::Directory { attrs: had } = &model
+            && *had != attrs
+        {
+            self.record(Path::new(""), &model)?;
+            let path = self.root().to_path_buf();
+            self.effects.count(&path, &model, false);
+            let at = self.layer()?.parent(Path::new("x"), self.root(), &|_| None)?;
+            attrs.give(&File::from(at))?;
+        }
+        self.directory(Path::new(""), upper)?;
+        self.held.save()
+    }
+
+    fn directory(&mut self, rel: &Path, upper: &OwnedFd) -> io::Result<()> {
+        for name in list(upper)? {
+            let rel = rel.join(&name);
+            if (self.hidden)(&join(self.root(), &rel)) {
+                continue;
+            }
+            let Some(stat) = entry(upper, &name)? else { continue };
+            if is_whiteout(&stat) {
+                self.gone(&rel)?;
+            } else if is_dir(&stat) {
+                self.below_directory(&rel, upper, &name)?;
+            } else {
+                self.leaf(&rel, upper, &name, &stat)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn gone(&mut self, rel: &Path) -> io::Result<()> {
+        let before = self.now().stat(rel)?;
+        if before.is_none() {
+            return Ok(());
+        }
+        self.record_tree(rel, true)?;
+        self.held.save()?;
+        self.erase(rel)
+    }
+
+    /// Takes `rel` out of the view below this layer's top.
+    fn erase(&self, rel: &Path) -> io::Result<()> {
+        let dir = self.layer()?.parent(rel, self.root(), &|path| self.attrs_of(path))?;
+        let Some(name) = rel.file_name() else { return Ok(()) };
+        match self.below().stat(rel)? {
+            Some(_) => Layer::whiteout(&dir, name),
+            None => Layer::clear(&dir, name),
+        }
+    }
+
+    fn attrs_of(&self, rel: &Path) -> Option<Attrs> {
+        self.now().node(rel).ok().and_then(|node| node.attrs().cloned())
+    }
+
+    fn below_directory(&mut self, rel: &Path, upper: &OwnedFd, name: &OsStr) -> io::Result<()> {
+        let fd = rustix::fs::openat(upper, name, layer::dir_flags(), rustix::fs::Mode::empty());
+        let fd = match fd {
+            // A command may leave a directory that its own user cannot read.
+            Err(rustix::io::Errno::ACCESS) => {
+                let mode = entry(upper, name)?.map_or(0, |s| s.st_mode & 0o7777);
+                let opened = readable(upper, name)?;
+                rustix::fs::fchmod(&opened, rustix::fs::Mode::from_raw_mode(mode))?;
+                opened
+            }
+            other => other?,
+        };
+        let file = File::from(fd.try_clone()?);
+        let attrs = Attrs::of(&file, &rustix::fs::fstat(&file)?);
+        let before = self.now().node(rel)?;
+        match &before {
+            Node::Directory { attrs: had } if !is_opaque(&fd) => {
+                if *had != attrs {
+                    self.record(rel, &before)?;
+                    let path = join(self.root(), rel);
+                    self.effects.count(&path, &before, false);
+                    self.held.save()?;
+                    self.make(rel, &attrs, false)?;
+                }
+            }
+            Node::Directory { attrs: had } => {
+                // Another directory under the old name: whatever was in the old one is gone.
+                self.record_children(rel)?;
+                if *had != attrs {
+                    self.record(rel, &before)?;
+                }
+                self.held.save()?;
+                self.erase(rel)?;
+                self.make(rel, &attrs, true)?;
+            }
+            _ => {
+                if before.is_absent() {
+                    self.record(rel, &before)?;
+                    let path = join(self.root(), rel);
+                    self.effects.count(&path, &before, false);
+                } else {
+                    self.record_tree(rel, false)?;
+                    let path = join(self.root(), rel);
+                    self.effects.count(&path, &before, false);
+                }
+                self.held.save()?;
+                self.erase(rel)?;
+                self.make(rel, &attrs, true)?;
+            }
+        }
+        self.directory(rel, &fd)
+    }
+
+    /// A directory in this layer; `fresh` hides what lies below it.
+    fn make(&self, rel: &Path, attrs: &Attrs, fresh: bool) -> io::Result<()> {
+        let opaque = fresh && self.below().stat(rel)?.is_some();
+        let dir = self.layer()?.parent(rel, self.root(), &|path| self.attrs_of(path))?;
+        let Some(name) = rel.file_name() else { return Ok(()) };
+        Layer::make_dir(&dir, name, attrs, opaque)
+    }
+
+    fn leaf(&mut self, rel: &Path, upper: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<()> {
+        let path = join(self.root(), rel);
+        let before = self.now().node(rel)?;
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        let several = kind == FileType::RegularFile && stat.st_nlink > 1;
+        let twin = if several { self.seen.get(&stat.st_ino).cloned() } else { None };
+        if several {
+            self.seen.entry(stat.st_ino).or_insert_with(|| path.clone());
+        }
+        // A size that differs needs no reading of the command's file.
+        let differs =
+            matches!(&before, Node::File { size, .. } if i64::try_from(*size).ok() != Some(stat.st_size));
+        if !differs && node_below(upper, name)? == before {
+            return Ok(());
+        }
+        if before.is_directory() {
+            self.record_tree(rel, false)?;
+        }
+        let raced = self.raced(rel)?;
+        self.record_with(rel, &before, raced, twin)?;
+        self.effects.count(&path, &before, false);
+        if matches!(
+            kind,
+            FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice
+        ) {
+            self.effects.special.push(path.clone());
+        }
+        if raced {
+            self.effects.raced.push(path);
+        }
+        self.held.save()?;
+        let dir = self.layer()?.parent(rel, self.root(), &|path| self.attrs_of(path))?;
+        Layer::clear(&dir, name)?;
+        strip_marks(upper, name, kind);
+        layer::carry(upper, name, &dir, name)
+    }
+
+    /// Did the workspace's own file change while the command ran?
+    fn raced(&self, rel: &Path) -> io::Result<bool> {
+        if self.held.depth > 0 && !matches!(self.below().backing(rel)?, super::stack::Backing::Plain) {
+            return Ok(false);
+        }
+        let plain = rustix::fs::lstat(join(self.root(), rel)).ok();
+        Ok(plain.is_some_and(|s| {
+            (s.st_ctime, i64::try_from(s.st_ctime_nsec).unwrap_or(0)) > self.since && !is_dir(&s)
+        }))
+    }
+
+    fn record(&self, rel: &Path, before: &Node) -> io::Result<()> {
+        self.record_with(rel, before, false, None)
+    }
+
+    /// Records what lies below this layer at `rel`, and keeps its content where a merge may want it.
+    fn record_with(&self, rel: &Path, before: &Node, raced: bool, twin: Option<PathBuf>) -> io::Result<()> {
+        let path = join(self.root(), rel);
+        let mut bases = self.held.bases();
+        let twin = twin.and_then(|t| t.to_str().map(String::from));
+        if let Some(known) = bases.get(&path).cloned() {
+            // Another command changed it again: whether it is a twin now is what counts.
+            if known.twin != twin || raced && !known.raced {
+                bases.set(Base { twin, raced: known.raced || raced, ..known });
+            }
+            return Ok(());
+        }
+        // What this layer held already was recorded when it came here, so `before` is what lies below.
+        let below = match self.layer()?.find(rel)? {
+            layer::Found::Through => before.clone(),
+            _ => self.below().node(rel)?,
+        };
+        if let Node::File { hash, size, .. } = &below
+            && *size <= MERGEABLE
+        {
+            let mut file = self.below().open(rel)?;
+            // The person may have changed it since it was hashed; then there is nothing to merge from.
+            drop(self.view.objects().put_file(&mut file, *hash, *size));
+        }
+        bases.record(Base { raced, twin, ..Base::of(&path, below) });
+        Ok(())
+    }
+
+    /// Records `rel` and everything below it as it is in the view; `counted` as deleted.
+    fn record_tree(&mut self, rel: &Path, counted: bool) -> io::Result<()> {
+        let node = self.now().node(rel)?;
+        if node.is_absent() {
+            return Ok(());
+        }
+        if node.is_directory() {
+            self.record_children(rel)?;
+        }
+        if counted {
+            let path = join(self.root(), rel);
+            self.effects.count(&path, &node, true);
+        }
+        self.record_light(rel, node)
+    }
+
+    fn record_children(&mut self, rel: &Path) -> io::Result<()> {
+        let names = self.now().children(rel)?;
+        for name in names {
+            let rel = rel.join(name);
+            if !(self.hidden)(&join(self.root(), &rel)) {
+                self.record_tree(&rel, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Folding::record`] without keeping the content: what is deleted is never merged.
+    fn record_light(&self, rel: &Path, node: Node) -> io::Result<()> {
+        let path = join(self.root(), rel);
+        let mut bases = self.held.bases();
+        if bases.get(&path).is_none() {
+            let below = match self.layer()?.find(rel)? {
+                layer::Found::Through => node,
+                _ => self.below().node(rel)?,
+            };
+            bases.record(Base::of(&path, below));
+        }
+        Ok(())
+    }
+}
+
+fn node_below(dir: &OwnedFd, name: &OsStr) -> io::Result<Node> {
+    Node::read(dir, name)
+}
+
+fn readable(dir: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
+    let all = rustix::fs::Mode::from_raw_mode(0o700);
+    rustix::fs::chmodat(dir, name, all, rustix::fs::AtFlags::empty())?;
+    Ok(rustix::fs::openat(dir, name, layer::dir_flags(), rustix::fs::Mode::empty())?)
+}
+
+/// The overlay's own notes on a file it copied up mean nothing in another place.
+fn strip_marks(dir: &OwnedFd, name: &OsStr, kind: FileType) {
+    if kind != FileType::RegularFile {
+        return;
+    }
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::CLOEXEC;
+    if let Ok(fd) = rustix::fs::openat(dir, name, flags, rustix::fs::Mode::empty()) {
+        for mark in ["user.overlay.origin", "user.overlay.nlink", "user.overlay.metacopy"] {
+            let _ = rustix::fs::fremovexattr(&fd, mark);
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! A layer: a directory tree in the form the kernel's overlay reads, holding what differs from what lies below it.
+//!
+//! A deleted path is a character device 0:0 (a whiteout); a directory that hides what is below it carries
+//! `user.overlay.opaque`. Links in it are never followed: each step is taken from an open directory.
+
+use super::super::node::{Attrs, Node};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, XattrFlags};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const OPAQUE: &str = "user.overlay.opaque";
+
+/// What a layer says about a path.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Nothing: look below.
+    Through,
+    /// There is nothing there, whatever lies below.
+    Gone,
+    Here {
+        stat: Stat,
+        opaque: bool,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct Layer {
+    dir: PathBuf,
+    /// Nothing was ever put here: every question is answered without a look.
+    blank: AtomicBool,
+}
+
+impl Layer {
+    pub(super) fn at(dir: PathBuf) -> Layer {
+        let blank = std::fs::read_dir(&dir).map_or(true, |mut entries| entries.next().is_none());
+        Layer { dir, blank: AtomicBool::new(blank) }
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        self.blank.load(Ordering::Acquire)
+    }
+
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The layer's own directory, made when it is first needed. `like` is the directory it lies over: the topmost
+    /// layer's mode is the one that a command sees.
+    fn root(&self, like: &Path) -> io::Result<OwnedFd> {
+        if !self.dir.exists() {
+            std::fs::create_dir_all(&self.dir)?;
+            if let Ok(model) = super::super::open::dir_at(like).map(File::from) {
+                let stat = rustix::fs::fstat(&model)?;
+                let _ = Attrs::of(&model, &stat).give(&File::open(&self.dir)?);
+            }
+        }
+        self.blank.store(false, Ordering::Release);
+        self.open_root()
+    }
+
+    fn open_root(&self) -> io::Result<OwnedFd> {
+        Ok(rustix::fs::open(&self.dir, dir_flags(), Mode::empty())?)
+    }
+
+    /// Makes the directory as [`Layer::parent`] would.
+    pub(super) fn open_like(&self, like: &Path) -> io::Result<OwnedFd> {
+        self.root(like)
+    }
+
+    /// The directory was put in place by somebody else.
+    pub(super) fn look_again(&self) {
+        let blank = Layer::at(self.dir.clone()).is_blank();
+        self.blank.store(blank, Ordering::Release);
+    }
+
+    pub(super) fn find(&self, rel: &Path) -> io::Result<Found> {
+        if self.is_blank() {
+            return Ok(Found::Through);
+        }
+        let mut at = match self.open_root() {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Found::Through),
+            other => other?,
+        };
+        let mut opaque = false;
+        let names = names(rel);
+        let Some((last, above)) = names.split_last() else {
+            return Ok(Found::Here { stat: rustix::fs::fstat(&at)?, opaque: false });
+        };
+        for name in above {
+            match entry(&at, name)? {
+                None => return Ok(if opaque { Found::Gone } else { Found::Through }),
+                Some(stat) if is_dir(&stat) => {
+                    at = rustix::fs::openat(&at, *name, dir_flags(), Mode::empty())?;
+                    opaque |= is_opaque(&at);
+                }
+                Some(_) => return Ok(Found::Gone),
+            }
+        }
+        match entry(&at, last)? {
+            None => Ok(if opaque { Found::Gone } else { Found::Through }),
+            Some(stat) if is_whiteout(&stat) => Ok(Found::Gone),
+            Some(stat) if is_dir(&stat) => {
+                let here = rustix::fs::openat(&at, *last, dir_flags(), Mode::empty())?;
+                Ok(Found::Here { stat, opaque: opaque || is_opaque(&here) })
+            }
+            Some(stat) => Ok(Found::Here { stat, opaque: true }),
+        }
+    }
+
+    /// Opens the directory of `rel` here, making what is missing; each new one looks as `like` says for its path.
+    pub(super) fn parent(
+        &self,
+        rel: &Path,
+        root: &Path,
+        like: &dyn Fn(&Path) -> Option<Attrs>,
+    ) -> io::Result<OwnedFd> {
+        let mut at = self.root(root)?;
+        let mut path = PathBuf::new();
+        for name in rel.parent().map(names).unwrap_or_default() {
+            path.push(name);
+            match entry(&at, name)? {
+                Some(stat) if is_dir(&stat) => {}
+                other => {
+                    let gone = other.is_some();
+                    if gone {
+                        rustix::fs::unlinkat(&at, name, AtFlags::empty())?;
+                    }
+                    rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(0o755))?;
+                    let made = File::from(rustix::fs::openat(&at, name, dir_flags(), Mode::empty())?);
+                    if let Some(attrs) = like(&path) {
+                        attrs.give(&made)?;
+                    }
+                    if gone {
+                        mark_opaque(&made)?;
+                    }
+                }
+            }
+            at = rustix::fs::openat(&at, name, dir_flags(), Mode::empty())?;
+        }
+        Ok(at)
+    }
+
+    /// Drops whatever this layer holds at `name`.
+    pub(super) fn clear(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
+        match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(Errno::ISDIR | Errno::PERM) => remove_tree(dir, name),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    pub(super) fn whiteout(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
+        Layer::clear(dir, name)?;
+        let device = rustix::fs::makedev(0, 0);
+        Ok(rustix::fs::mknodat(dir, name, FileType::CharacterDevice, Mode::empty(), device)?)
+    }
+
+    /// A directory at `name`, with what it holds already.
+    pub(super) fn make_dir(dir: &OwnedFd, name: &OsStr, attrs: &Attrs, opaque: bool) -> io::Result<()> {
+        match entry(dir, name)? {
+            Some(stat) if is_dir(&stat) => {}
+            found => {
+                if found.is_some() {
+                    Layer::clear(dir, name)?;
+                }
+                rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o700))?;
+            }
+        }
+        let made = File::from(rustix::fs::openat(dir, name, dir_flags(), Mode::empty())?);
+        if opaque {
+            mark_opaque(&made)?;
+        }
+        Ok(attrs.give_keeping_marks(&made)?)
+    }
+
+    /// Drops everything.
+    pub(super) fn wipe(&self) -> io::Result<()> {
+        if self.dir.exists() {
+            remove_dir_all(&self.dir)?;
+        }
+        self.blank.store(true, Ordering::Release);
+        Ok(())
+    }
+}
+
+impl Attrs {
+    /// As [`Attrs::give`], with the overlay's own marks left alone.
+    fn give_keeping_marks(&self, file: &File) -> rustix::io::Result<()> {
+        let opaque = is_opaque(file);
+        self.give(file)?;
+        if opaque { mark_opaque(file) } else { Ok(()) }
+    }
+}
+
+pub(super) fn names(rel: &Path) -> Vec<&OsStr> {
+    let names = rel.components().filter_map(|c| match c {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    });
+    names.collect()
+}
+
+pub(super) fn dir_flags() -> OFlags {
+    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+pub(super) fn entry(dir: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
+    match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}
+
+pub(super) fn is_dir(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+}
+
+pub(super) fn is_whiteout(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
+}
+
+pub(in crate::workspace) fn is_opaque(dir: impl AsFd) -> bool {
+    let mut value = [0u8; 4];
+    matches!(rustix::fs::fgetxattr(dir, OPAQUE, &mut value[..]), Ok(length) if value.get(..length) == Some(b"y"))
+}
+
+fn mark_opaque(dir: impl AsFd) -> rustix::io::Result<()> {
+    rustix::fs::fsetxattr(dir, OPAQUE, b"y", XattrFlags::empty())
+}
+
+/// Moves `name` from one open directory to another; across file systems it is copied.
+pub(super) fn carry(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
+    match rustix::fs::renameat_with(from, name, to, as_name, RenameFlags::empty()) {
+        Ok(()) => Ok(()),
+        Err(Errno::XDEV) => copy_across(from, name, to, as_name),
+        Err(e) => Err(e.into()),
+    }
+}
+
+fn copy_across(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
+    match Node::read(from, name)? {
+        Node::Link { target } => rustix::fs::symlinkat(target.as_os_str(), to, as_name)?,
+        Node::File { attrs, .. } => {
+            let read = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let mut old = File::from(rustix::fs::openat(from, name, read, Mode::empty())?);
+            let write = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let mut new = File::from(rustix::fs::openat(to, as_name, write, Mode::from_raw_mode(0o600))?);
+            io::copy(&mut old, &mut new)?;
+            attrs.give(&new)?;
+        }
+        _ => {}
+    }
+    Ok(rustix::fs::unlinkat(from, name, AtFlags::empty())?)
+}
+
+fn remove_tree(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    let flags = dir_flags();
+    // A command may have left a directory that its owner cannot list.
+    let below = match rustix::fs::openat(dir, name, flags, Mode::empty()) {
+        Err(Errno::ACCESS) => {
+            rustix::fs::chmodat(dir, name, Mode::from_raw_mode(0o700), AtFlags::empty())?;
+            rustix::fs::openat(dir, name, flags, Mode::empty())?
+        }
+        other => other?,
+    };
+    let mode = rustix::fs::fstat(&below)?.st_mode;
+    if mode & 0o300 != 0o300 {
+        rustix::fs::fchmod(&below, Mode::from_raw_mode(mode & 0o7777 | 0o700))?;
+    }
+    for entry in list(&below)? {
+        match rustix::fs::unlinkat(&below, &entry, AtFlags::empty()) {
+            Ok(()) => {}
+            Err(Errno::ISDIR | Errno::PERM) => remove_tree(&below, &entry)?,
+            Err(e) => return Err(e.into()),
+        }
+    }
+    Ok(rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?)
+}
+
+/// Removes a directory of ours and all in it, whatever modes a command left there.
+pub(in crate::workspace) fn remove_dir_all(path: &Path) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    remove_tree(&rustix::fs::open(parent, dir_flags(), Mode::empty())?, name)
+}
+
+pub(super) fn list(dir: impl AsFd) -> io::Result<Vec<OsString>> {
+    use std::os::unix::ffi::OsStrExt;
+    let mut found = Vec::new();
+    for entry in rustix::fs::Dir::read_from(dir)? {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name != "." && name != ".." {
+            found.push(name.to_os_string());
+        }
+    }
+    Ok(found)
+}

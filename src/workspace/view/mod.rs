@@ -1,0 +1,231 @@
+//! The view: the workspace with what is pending laid over it.
+//!
+//! Changes are held in layers: `pending` until a person applies or discards them, and over it `scratch`, which read
+//! mode throws away when the turn ends. File tools and commands see the same merged tree; nothing in it is in the
+//! workspace before it is applied.
+
+mod base;
+mod fold;
+mod git;
+mod hold;
+mod layer;
+mod run;
+mod settle;
+mod stack;
+mod undo;
+
+pub use base::Base;
+pub use fold::Effects;
+pub(super) use layer::is_opaque;
+pub use run::{CommandView, Mount};
+pub use settle::{Applied, Brake, Braked, Choice, Part, repository_of};
+pub(super) use stack::node_at;
+pub use undo::UndoPlan;
+
+use super::journal::Journal;
+use super::objects::Objects;
+use base::Bases;
+use layer::Layer;
+use stack::{Backing, Stack};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where a view and what it needs are kept, all outside the workspace.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// This view's own directory.
+    pub view: PathBuf,
+    /// Where a command's own layer may lie; beside the view when `None`.
+    pub layers: Option<PathBuf>,
+    pub objects: PathBuf,
+    pub journal: PathBuf,
+}
+
+/// Cheap to clone; clones share everything.
+#[derive(Clone, Debug)]
+pub struct View(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    places: Places,
+    roots: Vec<PathBuf>,
+    scratch: Held,
+    pending: Held,
+    objects: Objects,
+    journal: Journal,
+    /// Commands of one view run one at a time: each starts from what the one before left.
+    gate: Arc<tokio::sync::Mutex<()>>,
+    turn: Mutex<Turn>,
+}
+
+/// A set of layers, one for each root, and what lay where they differ from what is below them.
+#[derive(Debug)]
+pub(super) struct Held {
+    depth: usize,
+    layers: Vec<Layer>,
+    bases: Mutex<Bases>,
+}
+
+impl Held {
+    fn at(dir: &Path, roots: usize, depth: usize) -> Held {
+        let layers = (0..roots).map(|n| Layer::at(dir.join(n.to_string()))).collect();
+        Held { depth, layers, bases: Mutex::new(Bases::load(dir.join("base.jsonl"))) }
+    }
+
+    fn bases(&self) -> MutexGuard<'_, Bases> {
+        self.bases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn save(&self) -> io::Result<()> {
+        self.bases().save()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.bases().is_empty()
+    }
+
+    fn wipe(&self) -> io::Result<()> {
+        self.layers.iter().try_for_each(Layer::wipe)?;
+        self.bases().wipe()
+    }
+}
+
+/// The turn that is going on: for the journal and the brake.
+#[derive(Clone, Debug, Default)]
+pub struct Turn {
+    pub label: super::journal::Label,
+    /// Contents it made, by hash.
+    made: std::collections::BTreeSet<String>,
+    /// Files and bytes of others it has taken away.
+    lost: (usize, u64),
+}
+
+/// Which of the two: what waits for the person, or what read mode throws away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shelf {
+    Pending,
+    Scratch,
+}
+
+impl View {
+    /// The view kept at `places`, or a new one. Makes nothing on disk before something is held.
+    pub fn at(places: Places, roots: &[PathBuf]) -> View {
+        // A root below another one is part of it.
+        let inside = |root: &PathBuf| roots.iter().any(|r| r != root && root.starts_with(r));
+        let roots: Vec<PathBuf> = roots.iter().filter(|r| !inside(r)).cloned().collect();
+        // Layers are opened without following links, so the way to them must have none.
+        let view = super::resolve::without_links(&places.view);
+        let places = Places { view, ..places };
+        View(Arc::new(Inner {
+            scratch: Held::at(&places.view.join("scratch"), roots.len(), 0),
+            pending: Held::at(&places.view.join("pending"), roots.len(), 1),
+            objects: Objects::new(super::resolve::without_links(&places.objects)),
+            journal: Journal::at(super::resolve::without_links(&places.journal)),
+            places,
+            roots,
+            gate: Arc::default(),
+            turn: Mutex::default(),
+        }))
+    }
+
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.0.roots
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.0.places.view
+    }
+
+    pub fn objects(&self) -> &Objects {
+        &self.0.objects
+    }
+
+    pub fn journal(&self) -> &Journal {
+        &self.0.journal
+    }
+
+    /// A new turn begins: what is applied from now on bears its name.
+    pub fn begin_turn(&self, label: super::journal::Label) {
+        *self.turn() = Turn { label, ..Turn::default() };
+    }
+
+    pub fn turn(&self) -> MutexGuard<'_, Turn> {
+        self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held(&self, shelf: Shelf) -> &Held {
+        match shelf {
+            Shelf::Pending => &self.0.pending,
+            Shelf::Scratch => &self.0.scratch,
+        }
+    }
+
+    /// True when nothing was ever put on this shelf since it was last emptied.
+    pub fn is_empty(&self, shelf: Shelf) -> bool {
+        self.held(shelf).is_empty()
+    }
+
+    fn root(&self, index: usize) -> &Path {
+        self.0.roots.get(index).map_or(Path::new("/"), PathBuf::as_path)
+    }
+
+    /// The root a path lies below, and its way from there.
+    fn locate(&self, path: &Path) -> Option<(usize, PathBuf)> {
+        let found = |(index, root): (usize, &PathBuf)| {
+            path.strip_prefix(root).ok().map(|rel| (index, rel.to_path_buf()))
+        };
+        self.0.roots.iter().enumerate().find_map(found)
+    }
+
+    /// Layers from `depth` down: 0 is everything, 1 leaves out the scratch, 2 is the workspace alone.
+    fn stack(&self, index: usize, depth: usize) -> Stack<'_> {
+        let all = [&self.0.scratch, &self.0.pending].into_iter().skip(depth);
+        Stack { layers: all.filter_map(|held| held.layers.get(index)).collect(), root: self.root(index) }
+    }
+
+    fn is_plain(&self) -> bool {
+        [&self.0.scratch, &self.0.pending].iter().all(|held| held.layers.iter().all(Layer::is_blank))
+    }
+
+    /// Where the content of a path lies on disk; `None` when the view has nothing there though the workspace may.
+    pub fn real(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        if self.is_plain() {
+            return Ok(Some(path.to_path_buf()));
+        }
+        match self.locate(path) {
+            None => Ok(Some(path.to_path_buf())),
+            Some((index, rel)) => self.stack(index, 0).real(&rel),
+        }
+    }
+
+    /// The directories that make up a directory, topmost first.
+    pub fn dirs(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        if !self.is_plain()
+            && let Some((index, rel)) = self.locate(path)
+        {
+            return self.stack(index, 0).dirs(&rel);
+        }
+        Ok(vec![path.to_path_buf()])
+    }
+
+    /// True when something at or above this path is held, so that a write must be held as well.
+    pub fn holds(&self, path: &Path) -> io::Result<bool> {
+        if self.is_plain() {
+            return Ok(false);
+        }
+        match self.locate(path) {
+            None => Ok(false),
+            Some((index, rel)) => Ok(self.stack(index, 0).backing(&rel)? != Backing::Plain),
+        }
+    }
+
+    /// Throws away everything on a shelf.
+    pub fn discard_all(&self, shelf: Shelf) -> io::Result<()> {
+        self.held(shelf).wipe()
+    }
+}
+
+#[cfg(test)]
+#[path = "view_tests.rs"]
+mod tests;

@@ -1,0 +1,135 @@
+//! A command's place in the view: a layer of its own over what it sees, folded when it has ended.
+
+use super::fold::{Effects, Folding};
+use super::layer::{Layer, dir_flags, remove_dir_all};
+use super::{Shelf, View};
+use rustix::fs::Mode;
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::OwnedMutexGuard;
+
+/// One overlay: topmost lower directory first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    pub target: PathBuf,
+    pub lowers: Vec<PathBuf>,
+    pub upper: PathBuf,
+    pub work: PathBuf,
+}
+
+/// What a command is to see. Dropping it without [`View::finish`] throws away what the command did.
+#[derive(Debug)]
+pub struct CommandView {
+    /// The home directory first, when it has a layer; then one for each root.
+    pub mounts: Vec<Mount>,
+    dir: PathBuf,
+    shelf: Shelf,
+    roots_from: usize,
+    since: (i64, i64),
+    _gate: OwnedMutexGuard<()>,
+}
+
+impl Drop for CommandView {
+    fn drop(&mut self) {
+        if self.dir.exists() {
+            drop(remove_dir_all(&self.dir));
+        }
+    }
+}
+
+impl View {
+    /// Makes room for one command whose effects go to `shelf`, after the one before it has ended. `home` gets a layer
+    /// of its own, kept as long as this view and never applied.
+    pub async fn begin(&self, shelf: Shelf, home: Option<&Path>) -> io::Result<CommandView> {
+        let gate = self.0.gate.clone().lock_owned().await;
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let base = self.layers_dir();
+        self.sweep_runs(&base);
+        let dir = base.join(format!("run-{}-{count}", std::process::id()));
+        let mut mounts = Vec::new();
+        let below_root = |home: &Path| self.roots().iter().any(|root| home.starts_with(root));
+        if let Some(home) = home.filter(|h| h.parent().is_some() && h.is_dir() && !below_root(h)) {
+            let place = base.join("home");
+            mounts.push(make(home, vec![home.to_path_buf()], &place)?);
+        }
+        let roots_from = mounts.len();
+        let depth = if shelf == Shelf::Scratch { 0 } else { 1 };
+        for (index, root) in self.roots().iter().enumerate() {
+            let layers = self.stack(index, depth).layers.into_iter().filter(|l| !l.is_blank());
+            let mut lowers: Vec<PathBuf> = layers.map(|l: &Layer| l.dir().to_path_buf()).collect();
+            lowers.push(root.clone());
+            mounts.push(make(root, lowers, &dir.join(index.to_string()))?);
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = (i64::try_from(now.as_secs()).unwrap_or(0), i64::from(now.subsec_nanos()));
+        Ok(CommandView { mounts, dir, shelf, roots_from, since, _gate: gate })
+    }
+
+    /// Folds what the command did; it and everything it started must be dead.
+    pub fn finish(&self, command: CommandView, hidden: &dyn Fn(&Path) -> bool) -> io::Result<Effects> {
+        let mut effects = Effects::default();
+        for (index, mount) in command.mounts.iter().skip(command.roots_from).enumerate() {
+            let upper = rustix::fs::open(&mount.upper, dir_flags(), Mode::empty())?;
+            let mut folding = Folding {
+                view: self,
+                held: self.held(command.shelf),
+                index,
+                since: command.since,
+                hidden,
+                effects,
+                seen: HashMap::new(),
+            };
+            folding.run(&upper)?;
+            effects = folding.effects;
+        }
+        self.watch_repositories(command.shelf, &effects)?;
+        Ok(effects)
+    }
+
+    /// A repository that a command changed may land only while it is what it was then: its state is recorded whole.
+    fn watch_repositories(&self, shelf: Shelf, effects: &Effects) -> io::Result<()> {
+        let touched = effects.paths.iter().filter_map(|path| super::settle::repository_of(path));
+        let repositories: std::collections::BTreeSet<PathBuf> = touched.collect();
+        let held = self.held(shelf);
+        for file in repositories.iter().flat_map(|r| super::git::state_files(r)) {
+            if held.bases().get(&file).is_none() {
+                let node = super::node_at(&file)?;
+                held.bases().record(super::Base::of(&file, node));
+            }
+        }
+        held.save()
+    }
+
+    /// Where commands' layers lie: by the view itself unless that lies below a directory that is laid over.
+    fn layers_dir(&self) -> PathBuf {
+        self.0.places.layers.clone().unwrap_or_else(|| self.dir().to_path_buf())
+    }
+
+    /// Layers that a killed process left are thrown away: their command never ended.
+    fn sweep_runs(&self, base: &Path) {
+        for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let pid = name.strip_prefix("run-").and_then(|rest| rest.split('-').next()?.parse::<i32>().ok());
+            let alive = |pid| {
+                rustix::process::Pid::from_raw(pid)
+                    .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+            };
+            if pid.is_some_and(|pid| !alive(pid)) {
+                drop(remove_dir_all(&entry.path()));
+            }
+        }
+    }
+}
+
+fn make(target: &Path, lowers: Vec<PathBuf>, place: &Path) -> io::Result<Mount> {
+    let (upper, work) = (place.join("upper"), place.join("work"));
+    std::fs::create_dir_all(&work)?;
+    // The topmost directory's mode is the one that is seen.
+    let layer = Layer::at(upper.clone());
+    layer.open_like(lowers.first().map_or(target, PathBuf::as_path))?;
+    Ok(Mount { target: target.to_path_buf(), lowers, upper, work })
+}

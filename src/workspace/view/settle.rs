@@ -1,0 +1,349 @@
+//! Settling: what is pending lands, or goes.
+
+use super::super::apply::{ApplyError, Source, Step, land};
+use super::super::change::{Change, ChangeSet, hunks, with_hunks};
+use super::super::journal::{Entry, Kind, Label};
+use super::super::node::Node;
+use super::base::Base;
+use super::hold::Put;
+use super::stack::{Backing, node_at};
+use super::{Shelf, View};
+use crate::permission::is_protected;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How much of a path's change is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    Whole,
+    /// These of its hunks, as [`hunks`] numbers them.
+    Hunks(BTreeSet<usize>),
+}
+
+/// Paths, and how much of each.
+pub type Choice = BTreeMap<PathBuf, Part>;
+
+/// What an apply came to.
+#[derive(Debug)]
+pub enum Applied {
+    Landed(Entry),
+    /// Nothing was chosen that was still pending.
+    Nothing,
+    /// The person changed files meanwhile; nothing landed. `merged` ones are pending in their merged form and want
+    /// looking at again; `conflicts` could not be merged.
+    Changed {
+        merged: Vec<PathBuf>,
+        conflicts: Vec<PathBuf>,
+    },
+}
+
+/// What write mode lets a turn take away without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Brake {
+    pub files: usize,
+    pub bytes: u64,
+}
+
+impl Default for Brake {
+    fn default() -> Brake {
+        Brake { files: 20, bytes: 1 << 20 }
+    }
+}
+
+/// Why the brake held a command's effects back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Braked {
+    Loss {
+        files: usize,
+        bytes: u64,
+    },
+    Repository,
+    Protected(PathBuf),
+    /// They build on what is pending already.
+    Pending,
+}
+
+impl Braked {
+    pub fn words(&self) -> String {
+        match self {
+            Braked::Loss { files, bytes } => {
+                format!(
+                    "it deletes or overwrites {files} files ({bytes} bytes) that this turn did not create"
+                )
+            }
+            Braked::Repository => "it changes the repository (.git)".into(),
+            Braked::Protected(path) => {
+                format!("`{}` is protected: something on this machine runs it later", path.display())
+            }
+            Braked::Pending => "it builds on changes that are pending already".into(),
+        }
+    }
+}
+
+/// The directory of the repository a path belongs to, if it lies in one: `/w/.git`.
+pub fn repository_of(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find(|dir| dir.file_name().is_some_and(|n| n == ".git")).map(Path::to_path_buf)
+}
+
+impl View {
+    /// What is on a shelf, compared with what lies below it.
+    pub fn changes(&self, shelf: Shelf) -> io::Result<ChangeSet> {
+        let held = self.held(shelf);
+        let bases: Vec<Base> = held.bases().iter().cloned().collect();
+        let mut changes = Vec::new();
+        for base in bases {
+            let Some((index, rel)) = self.locate(&base.path) else { continue };
+            let stack = self.stack(index, held.depth);
+            let after = stack.node(&rel)?;
+            if after == base.node {
+                continue;
+            }
+            let content = match stack.backing(&rel)? {
+                Backing::Layer(path) if after.is_file() => Some(path),
+                _ => None,
+            };
+            let Base { path, node, raced, twin, .. } = base;
+            changes.push(Change {
+                path,
+                before: node,
+                after,
+                content,
+                moved_from: None,
+                twin: twin.map(PathBuf::from),
+                raced,
+            });
+        }
+        Ok(ChangeSet::new(changes))
+    }
+
+    /// Everything, whole.
+    pub fn everything(set: &ChangeSet) -> Choice {
+        set.changes.iter().map(|c| (c.path.clone(), Part::Whole)).collect()
+    }
+
+    /// `choice` with what it cannot do without: directories, all of a repository's own files, both ends of a move.
+    fn completed(set: &ChangeSet, choice: &Choice) -> Choice {
+        let mut all = set.closed(&choice.keys().cloned().collect());
+        let repositories: BTreeSet<PathBuf> = all.iter().filter_map(|p| repository_of(p)).collect();
+        all.extend(
+            set.changes
+                .iter()
+                .filter(|c| repository_of(&c.path).is_some_and(|r| repositories.contains(&r)))
+                .map(|c| c.path.clone()),
+        );
+        all.into_iter()
+            .map(|path| (path.clone(), choice.get(&path).cloned().unwrap_or(Part::Whole)))
+            .collect()
+    }
+
+    /// Lands what was chosen, all of it or nothing. What was not chosen stays pending.
+    pub fn apply(&self, choice: &Choice, label: Label) -> Result<Applied, ApplyError> {
+        let set = self.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
+        let choice = View::completed(&set, choice);
+        let mut steps = Vec::new();
+        for change in set.changes.iter().filter(|c| choice.contains_key(&c.path)) {
+            steps.push(self.step(change, choice.get(&change.path).unwrap_or(&Part::Whole))?);
+        }
+        if steps.is_empty() {
+            return Ok(Applied::Nothing);
+        }
+        self.check_repositories(&steps)?;
+        let raced: Vec<&Change> =
+            set.changes.iter().filter(|c| c.raced && choice.contains_key(&c.path)).collect();
+        if !raced.is_empty() {
+            let conflicts = raced.into_iter().map(|c| c.path.clone()).collect();
+            return Ok(Applied::Changed { merged: Vec::new(), conflicts });
+        }
+        let kind = Kind::Apply;
+        match land(self.journal(), self.objects(), label, kind, steps) {
+            Ok(entry) => {
+                self.drop_landed(&set, &choice, &entry).map_err(ApplyError::Journal)?;
+                Ok(Applied::Landed(entry))
+            }
+            Err(ApplyError::Changed(paths)) => self.rebase(&set, paths).map_err(ApplyError::Journal),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn step(&self, change: &Change, part: &Part) -> Result<Step, ApplyError> {
+        let whole = |source| Step {
+            path: change.path.clone(),
+            before: change.before.clone(),
+            after: change.after.clone(),
+            source,
+            twin: change.twin.clone(),
+            fresh: false,
+        };
+        let Part::Hunks(chosen) = part else {
+            return Ok(whole(match &change.content {
+                Some(path) => Source::Layer(path.clone()),
+                None => Source::Nothing,
+            }));
+        };
+        let bytes = self.with_part(change, |index| chosen.contains(&index));
+        let bytes = bytes.ok_or_else(|| ApplyError::Failed {
+            path: change.path.clone(),
+            error: io::Error::other("it has no hunks to choose from"),
+        })?;
+        let attrs = change.after.attrs().or(change.before.attrs()).cloned().unwrap_or_default();
+        let after = Node::File { hash: blake3::hash(&bytes), size: bytes.len() as u64, attrs };
+        Ok(Step { after, ..whole(Source::Bytes(Arc::new(bytes))) })
+    }
+
+    /// The content that `change` has with only some of its hunks made.
+    fn with_part(&self, change: &Change, chosen: impl Fn(usize) -> bool) -> Option<Vec<u8>> {
+        let (before, after) = change.bytes(self.objects())?;
+        Some(with_hunks(&before, &after, &hunks(&before, &after), chosen))
+    }
+
+    /// A repository's own files land only while nothing else has happened to it.
+    fn check_repositories(&self, steps: &[Step]) -> Result<(), ApplyError> {
+        let repositories: BTreeSet<PathBuf> = steps.iter().filter_map(|s| repository_of(&s.path)).collect();
+        for repository in repositories {
+            if let Some(lock) = super::git::lock_in(&repository) {
+                return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
+            }
+            let bases = self.held(Shelf::Pending).bases();
+            for base in bases.iter().filter(|b| super::git::is_state(&repository, &b.path)) {
+                if node_at(&base.path).ok().as_ref() != Some(&base.node) {
+                    return Err(ApplyError::Repository(format!("`{}` changed", base.path.display())));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_landed(&self, set: &ChangeSet, choice: &Choice, entry: &Entry) -> io::Result<()> {
+        let mut keep = Vec::new();
+        for change in &set.changes {
+            let Some(base) = self.held(Shelf::Pending).bases().get(&change.path).cloned() else { continue };
+            match choice.get(&change.path) {
+                None => keep.push((base, Put::Keep)),
+                Some(Part::Whole) => {}
+                Some(Part::Hunks(_)) => {
+                    let landed = entry.changes.iter().find(|c| c.path == change.path);
+                    let node = landed.map_or(base.node.clone(), |c| c.after.clone());
+                    if node.hash() != change.after.hash() {
+                        keep.push((Base { node, ..base }, Put::Keep));
+                    }
+                }
+            }
+        }
+        self.rebuild(keep)
+    }
+
+    /// Throws away what was chosen.
+    pub fn discard(&self, choice: &Choice) -> io::Result<()> {
+        let set = self.changes(Shelf::Pending)?;
+        let all = set.discarded_with(&choice.keys().cloned().collect());
+        let mut keep = Vec::new();
+        for change in &set.changes {
+            let Some(base) = self.held(Shelf::Pending).bases().get(&change.path).cloned() else { continue };
+            match (choice.get(&change.path), all.contains(&change.path)) {
+                (Some(Part::Hunks(gone)), _) => {
+                    match self.with_part(change, |index| !gone.contains(&index)) {
+                        Some(bytes) if Some(blake3::hash(&bytes)) != change.before.hash() => {
+                            keep.push((base, Put::Bytes(bytes)));
+                        }
+                        Some(_) => {}
+                        None => keep.push((base, Put::Keep)),
+                    }
+                }
+                (_, true) => {}
+                (_, false) => keep.push((base, Put::Keep)),
+            }
+        }
+        self.rebuild(keep)
+    }
+
+    /// The files at `paths` are not what the changes started from: each is merged with what is there now, and is pending
+    /// in that form; what cannot be merged stays as it was.
+    fn rebase(&self, set: &ChangeSet, paths: Vec<PathBuf>) -> io::Result<Applied> {
+        let (mut merged, mut conflicts, mut keep) = (Vec::new(), Vec::new(), Vec::new());
+        for change in &set.changes {
+            let Some(base) = self.held(Shelf::Pending).bases().get(&change.path).cloned() else { continue };
+            if !paths.contains(&change.path) {
+                keep.push((base, Put::Keep));
+                continue;
+            }
+            let now = node_at(&change.path)?;
+            if now == change.after {
+                // It is there already: by hand, or by an apply that a crash interrupted.
+                continue;
+            }
+            match self.merge(change, &now) {
+                Some(bytes) => {
+                    merged.push(change.path.clone());
+                    keep.push((Base { node: now, ..base }, Put::Bytes(bytes)));
+                }
+                None => {
+                    conflicts.push(change.path.clone());
+                    keep.push((base, Put::Keep));
+                }
+            }
+        }
+        self.rebuild(keep)?;
+        Ok(Applied::Changed { merged, conflicts })
+    }
+
+    fn merge(&self, change: &Change, now: &Node) -> Option<Vec<u8>> {
+        let (before, after) = change.bytes(self.objects())?;
+        if !now.is_file() || !change.before.is_file() || !change.after.is_file() {
+            return None;
+        }
+        let theirs = std::fs::read(&change.path).ok()?;
+        if Some(blake3::hash(&theirs)) != now.hash() {
+            return None;
+        }
+        drop(self.objects().put(&theirs));
+        diffy::merge_bytes(&before, &theirs, &after).ok()
+    }
+
+    /// After a command in write mode: lands its effects unless the brake holds them back. `touched` are the paths it
+    /// changed, `made` the contents this turn made, `lost` what it has taken away so far.
+    pub fn apply_braked(
+        &self,
+        touched: &BTreeSet<PathBuf>,
+        brake: Brake,
+        turn: &mut super::Turn,
+        label: Label,
+    ) -> Result<Result<Applied, Braked>, ApplyError> {
+        let set = self.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
+        let choice: Choice = set
+            .changes
+            .iter()
+            .filter(|c| touched.contains(&c.path))
+            .map(|c| (c.path.clone(), Part::Whole))
+            .collect();
+        let choice = View::completed(&set, &choice);
+        let chosen = || set.changes.iter().filter(|c| choice.contains_key(&c.path));
+        if choice.keys().any(|path| !touched.contains(path)) {
+            return Ok(Err(Braked::Pending));
+        }
+        if chosen().any(|c| repository_of(&c.path).is_some()) {
+            return Ok(Err(Braked::Repository));
+        }
+        let protected = |c: &&Change| {
+            self.locate(&c.path).is_some_and(|(_, rel)| is_protected(&rel)) && !c.after.is_directory()
+        };
+        if let Some(change) = chosen().find(protected) {
+            return Ok(Err(Braked::Protected(change.path.clone())));
+        }
+        let old = |c: &&Change| c.before.hash().is_some_and(|h| !turn.made.contains(h.to_hex().as_str()));
+        let gone = |c: &&Change| c.before.is_file() && !c.before.same_content(&c.after);
+        let (files, bytes) =
+            chosen().filter(|c| gone(c) && old(c)).fold((0, 0), |(n, b), c| (n + 1, b + c.before.size()));
+        let (files, bytes) = (turn.lost.0 + files, turn.lost.1 + bytes);
+        if files > brake.files || bytes > brake.bytes {
+            return Ok(Err(Braked::Loss { files, bytes }));
+        }
+        let applied = self.apply(&choice, label)?;
+        if let Applied::Landed(entry) = &applied {
+            turn.lost = (files, bytes);
+            turn.made.extend(entry.changes.iter().filter_map(|c| Some(c.after.hash()?.to_hex().to_string())));
+        }
+        Ok(Ok(applied))
+    }
+}

@@ -1,0 +1,134 @@
+//! A root as it looks through layers: the topmost one that says something decides.
+
+use super::super::node::Node;
+use super::layer::{Found, Layer, is_dir, is_whiteout, list};
+use rustix::fs::Stat;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub(super) struct Stack<'a> {
+    /// Topmost first.
+    pub(super) layers: Vec<&'a Layer>,
+    pub(super) root: &'a Path,
+}
+
+/// Where a path's content lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Backing {
+    /// In the workspace itself, if anywhere.
+    Plain,
+    Gone,
+    Layer(PathBuf),
+}
+
+impl Stack<'_> {
+    pub(super) fn backing(&self, rel: &Path) -> io::Result<Backing> {
+        for layer in &self.layers {
+            match layer.find(rel)? {
+                Found::Through => {}
+                Found::Gone => return Ok(Backing::Gone),
+                Found::Here { .. } => return Ok(Backing::Layer(layer.dir().join(rel))),
+            }
+        }
+        Ok(Backing::Plain)
+    }
+
+    /// The path that holds the content of `rel`; it may be missing.
+    pub(super) fn real(&self, rel: &Path) -> io::Result<Option<PathBuf>> {
+        Ok(match self.backing(rel)? {
+            Backing::Gone => None,
+            Backing::Layer(path) => Some(path),
+            Backing::Plain => Some(join(self.root, rel)),
+        })
+    }
+
+    pub(super) fn node(&self, rel: &Path) -> io::Result<Node> {
+        match self.real(rel)? {
+            None => Ok(Node::Absent),
+            Some(path) => node_at(&path),
+        }
+    }
+
+    pub(super) fn stat(&self, rel: &Path) -> io::Result<Option<Stat>> {
+        let Some(path) = self.real(rel)? else { return Ok(None) };
+        match rustix::fs::lstat(&path) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// The directories that make up the directory `rel`, topmost first; none when it is not one.
+    pub(super) fn dirs(&self, rel: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut dirs = Vec::new();
+        for layer in &self.layers {
+            match layer.find(rel)? {
+                Found::Through => {}
+                Found::Gone => return Ok(dirs),
+                Found::Here { stat, opaque } => {
+                    if !is_dir(&stat) {
+                        return Ok(dirs);
+                    }
+                    dirs.push(layer.dir().join(rel));
+                    if opaque {
+                        return Ok(dirs);
+                    }
+                }
+            }
+        }
+        let plain = join(self.root, rel);
+        if std::fs::symlink_metadata(&plain).is_ok_and(|m| m.is_dir()) {
+            dirs.push(plain);
+        }
+        Ok(dirs)
+    }
+
+    /// The names in the directory `rel`.
+    pub(super) fn children(&self, rel: &Path) -> io::Result<BTreeSet<OsString>> {
+        let (mut names, mut gone) = (BTreeSet::new(), BTreeSet::new());
+        for dir in self.dirs(rel)? {
+            let fd = super::super::open::dir_at(&dir).map_err(io::Error::other)?;
+            for name in list(&fd)? {
+                if gone.contains(&name) || names.contains(&name) {
+                    continue;
+                }
+                let whited = super::layer::entry(&fd, &name)?.is_some_and(|stat| is_whiteout(&stat));
+                if whited {
+                    gone.insert(name)
+                } else {
+                    names.insert(name)
+                };
+            }
+        }
+        Ok(names)
+    }
+
+    /// Opens the file that `rel` is, wherever it lies.
+    pub(super) fn open(&self, rel: &Path) -> io::Result<File> {
+        let path = self.real(rel)?.ok_or(io::ErrorKind::NotFound)?;
+        let opened = super::super::open::open_regular(&path, rustix::fs::OFlags::RDONLY);
+        opened.map(|o| o.file).map_err(io::Error::other)
+    }
+}
+
+/// `root` itself for the empty path: `join` would put a slash behind it.
+pub(super) fn join(root: &Path, rel: &Path) -> PathBuf {
+    if rel.as_os_str().is_empty() { root.to_path_buf() } else { root.join(rel) }
+}
+
+/// What lies at a path without links.
+pub(in crate::workspace) fn node_at(path: &Path) -> io::Result<Node> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the root directory"));
+    };
+    match super::super::open::dir_at(parent) {
+        Ok(dir) => Node::read(&dir, name),
+        Err(super::super::WorkspaceError::Missing(_) | super::super::WorkspaceError::NotDirectory(_)) => {
+            Ok(Node::Absent)
+        }
+        Err(e) => Err(io::Error::other(e)),
+    }
+}

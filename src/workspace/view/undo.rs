@@ -1,0 +1,218 @@
+//! Undo and redo: transactions like any other, against what is on disk now.
+
+use super::super::apply::{ApplyError, Source, Step, land};
+use super::super::journal::{Entry, Kind, Label, Landed};
+use super::super::node::Node;
+use super::View;
+use super::stack::node_at;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What taking back (or putting back) would do, known before anything is done.
+#[derive(Debug)]
+pub struct UndoPlan {
+    kind: Kind,
+    label: Label,
+    steps: Vec<Step>,
+    /// Files that changed since and were merged: the later work stays.
+    pub merged: Vec<PathBuf>,
+    /// What will be left as it is, each with the reason.
+    pub left: Vec<(PathBuf, String)>,
+}
+
+impl UndoPlan {
+    /// Every path it changes, with what is there now and what will be.
+    pub fn paths(&self) -> impl Iterator<Item = (&Path, &Node, &Node)> {
+        self.steps.iter().map(|s| (s.path.as_path(), &s.before, &s.after))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Bytes by which each text grows or shrinks are for the caller to count: the contents it has now and will have.
+    pub fn contents(&self, view: &View) -> Vec<(PathBuf, Vec<u8>, Vec<u8>)> {
+        let content = |step: &Step| {
+            let now = match &step.before {
+                Node::Absent => Vec::new(),
+                Node::File { .. } => std::fs::read(&step.path).ok()?,
+                _ => return None,
+            };
+            let then = match (&step.after, &step.source) {
+                (Node::Absent, _) => Vec::new(),
+                (Node::File { .. }, Source::Object(hash)) => view.objects().get(*hash).ok()?,
+                (Node::File { .. }, Source::Bytes(bytes)) => bytes.to_vec(),
+                _ => return None,
+            };
+            Some((step.path.clone(), now, then))
+        };
+        self.steps.iter().filter_map(content).collect()
+    }
+}
+
+/// Several transactions as one: what was before the first, what is after the last.
+fn composed(entries: &[Entry]) -> BTreeMap<PathBuf, Landed> {
+    let mut all: BTreeMap<PathBuf, Landed> = BTreeMap::new();
+    for change in entries.iter().flat_map(|e| &e.changes) {
+        match all.get_mut(&change.path) {
+            Some(first) => first.after = change.after.clone(),
+            None => {
+                all.insert(change.path.clone(), change.clone());
+            }
+        }
+    }
+    all.retain(|_, change| change.before != change.after);
+    all
+}
+
+impl View {
+    /// Plans to take `entries` back; of them only what lies at or below `only`, if given.
+    pub fn plan_undo(&self, entries: &[Entry], only: Option<&Path>, label: Label) -> io::Result<UndoPlan> {
+        let of = entries.iter().map(|e| e.id).collect();
+        // Part of a turn taken back is a change of its own: the turn still stands.
+        let kind = if only.is_some() { Kind::Apply } else { Kind::Undo { of } };
+        self.plan_back(entries, only, kind, label)
+    }
+
+    /// Plans to put back what `undo` took away.
+    pub fn plan_redo(&self, undo: &Entry, label: Label) -> io::Result<UndoPlan> {
+        let of = match &undo.kind {
+            Kind::Undo { of } => of.clone(),
+            _ => Vec::new(),
+        };
+        self.plan_back(std::slice::from_ref(undo), None, Kind::Redo { of }, label)
+    }
+
+    fn plan_back(
+        &self,
+        entries: &[Entry],
+        only: Option<&Path>,
+        kind: Kind,
+        label: Label,
+    ) -> io::Result<UndoPlan> {
+        let mut plan = UndoPlan { kind, label, steps: Vec::new(), merged: Vec::new(), left: Vec::new() };
+        let changes = composed(entries);
+        let wanted = |path: &PathBuf| only.is_none_or(|only| path.starts_with(only));
+        for (path, change) in changes.iter().filter(|(path, _)| wanted(path)) {
+            match self.back(change)? {
+                Back::Nothing => {}
+                Back::Step(step) => plan.steps.push(step),
+                Back::Merged(step) => {
+                    plan.merged.push(path.clone());
+                    plan.steps.push(step);
+                }
+                Back::Left(reason) => plan.left.push((path.clone(), reason)),
+            }
+        }
+        self.leave_full_directories(&mut plan)?;
+        self.leave_orphans(&mut plan);
+        Ok(plan)
+    }
+
+    fn back(&self, change: &Landed) -> io::Result<Back> {
+        let now = node_at(&change.path)?;
+        let target = &change.before;
+        if now == *target {
+            return Ok(Back::Nothing);
+        }
+        if let Some(hash) = target.hash()
+            && !target.same_content(&now)
+            && !self.objects().has(hash)
+        {
+            return Ok(Back::Left("its earlier content was pruned from the journal".into()));
+        }
+        let step = |before: Node, after: Node, source: Source| Step {
+            path: change.path.clone(),
+            before,
+            after,
+            source,
+            twin: change.twin.clone(),
+            fresh: false,
+        };
+        let source = target.hash().map_or(Source::Nothing, Source::Object);
+        if now == change.after {
+            return Ok(Back::Step(step(now, target.clone(), source)));
+        }
+        let (Node::File { attrs, .. }, Node::File { .. }, Node::File { .. }) = (&now, &change.after, target)
+        else {
+            return Ok(Back::Left("it changed since, in a way that cannot be merged".into()));
+        };
+        if now.same_content(&change.after) {
+            // Only its mode or owner is another one: that stays.
+            let after = with_attrs(target, attrs.clone());
+            return Ok(Back::Step(step(now, after, source)));
+        }
+        let objects = self.objects();
+        let contents = change.after.hash().and_then(|h| objects.get(h).ok());
+        let contents = contents.zip(target.hash().and_then(|h| objects.get(h).ok()));
+        let (Some((base, theirs)), Ok(ours)) = (contents, std::fs::read(&change.path)) else {
+            return Ok(Back::Left("it changed since".into()));
+        };
+        match diffy::merge_bytes(&base, &ours, &theirs) {
+            Ok(bytes) => {
+                let (hash, size) = (blake3::hash(&bytes), bytes.len() as u64);
+                let after = Node::File { hash, size, attrs: attrs.clone() };
+                Ok(Back::Merged(step(now, after, Source::Bytes(Arc::new(bytes)))))
+            }
+            Err(_) => Ok(Back::Left("the same lines changed since".into())),
+        }
+    }
+
+    /// A directory into which somebody put something stays.
+    fn leave_full_directories(&self, plan: &mut UndoPlan) -> io::Result<()> {
+        let mut going: BTreeSet<PathBuf> =
+            plan.steps.iter().filter(|s| s.after.is_absent()).map(|s| s.path.clone()).collect();
+        let mut dirs: Vec<PathBuf> = plan
+            .steps
+            .iter()
+            .filter(|s| s.before.is_directory() && !s.after.is_directory())
+            .map(|s| s.path.clone())
+            .collect();
+        // Deepest first: one that stays keeps those above it.
+        dirs.sort_by_key(|d| std::cmp::Reverse(d.components().count()));
+        for dir in dirs {
+            let mut entries = std::fs::read_dir(&dir)?.flatten();
+            if entries.any(|e| !going.contains(&e.path())) {
+                going.remove(&dir);
+                plan.steps.retain(|s| s.path != dir);
+                plan.left.push((dir, "something else is in it now".into()));
+            }
+        }
+        Ok(())
+    }
+
+    /// What belongs into a directory that cannot come back has no place to go.
+    fn leave_orphans(&self, plan: &mut UndoPlan) {
+        let left: BTreeSet<PathBuf> = plan.left.iter().map(|(path, _)| path.clone()).collect();
+        let orphan = |path: &Path| path.ancestors().skip(1).any(|dir| left.contains(dir) && !dir.is_dir());
+        let (orphans, steps): (Vec<Step>, Vec<Step>) =
+            std::mem::take(&mut plan.steps).into_iter().partition(|s| orphan(&s.path));
+        plan.steps = steps;
+        plan.left
+            .extend(orphans.into_iter().map(|s| (s.path, "its directory is not one any more".to_string())));
+    }
+
+    /// Does what was planned: all of it, or nothing.
+    pub fn carry_out(&self, plan: UndoPlan) -> Result<Option<Entry>, ApplyError> {
+        if plan.steps.is_empty() {
+            return Ok(None);
+        }
+        land(self.journal(), self.objects(), plan.label, plan.kind, plan.steps).map(Some)
+    }
+}
+
+enum Back {
+    Nothing,
+    Step(Step),
+    Merged(Step),
+    Left(String),
+}
+
+fn with_attrs(node: &Node, attrs: super::super::node::Attrs) -> Node {
+    match node {
+        Node::File { hash, size, .. } => Node::File { hash: *hash, size: *size, attrs },
+        other => other.clone(),
+    }
+}
