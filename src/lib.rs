@@ -11,7 +11,7 @@
 //! | 5 faces | [`ui`], [`serve`] |
 //! | 4 agent | [`agent`] |
 //! | 3 tools | [`tools`] |
-//! | 2 hands | [`provider`], [`workspace`], [`session`], [`media`] |
+//! | 2 hands | [`provider`], [`workspace`], [`session`], [`sandbox`], [`media`] |
 //! | 1 rules and plumbing | [`permission`], [`config`], [`process`], [`http`] |
 //! | 0 words | [`conversation`], [`text`] |
 
@@ -26,6 +26,7 @@ pub mod permission;
 pub mod process;
 pub mod provider;
 pub mod repl;
+pub mod sandbox;
 pub mod serve;
 pub mod session;
 pub mod text;

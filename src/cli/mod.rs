@@ -12,7 +12,7 @@ mod start;
 pub use args::Args;
 pub use report::Failure;
 
-use crate::process;
+use crate::{process, sandbox};
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     if words.next().is_some_and(|word| word == process::RUN) {
-        return process::supervise(words.collect());
+        return process::supervise(words.collect(), sandbox::confine);
     }
     let args = match Args::try_parse() {
         Ok(args) => args,

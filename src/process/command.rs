@@ -30,6 +30,9 @@ pub struct Command {
     pub withheld: Vec<String>,
     /// What it reads; nothing, if absent.
     pub stdin: Option<Vec<u8>>,
+    /// The sandbox it runs in, in that one's own words (`sandbox::Spec::to_words`); passed on unread. Without it the
+    /// command has all the rights that placet has.
+    pub sandbox: Option<Vec<u8>>,
 }
 
 /// How a command ended.
@@ -89,11 +92,14 @@ impl Command {
         let (mine, theirs) = std::os::unix::net::UnixStream::pair()?;
         mine.set_nonblocking(true)?;
         let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-        let stdin = self.stdin.as_deref().map(stdin_file).transpose()?;
+        let stdin = self.stdin.as_deref().map(passed_file).transpose()?;
         let mut command = tokio::process::Command::new(&self.supervisor);
         command.arg(RUN);
-        if let Some(file) = &stdin {
-            command.arg("--stdin").arg(file.path());
+        let sandbox = self.sandbox.as_deref().map(passed_file).transpose()?;
+        for (name, file) in [("--stdin", &stdin), ("--sandbox", &sandbox)] {
+            if let Some(file) = file {
+                command.arg(name).arg(file.path());
+            }
         }
         command.arg("--").arg(&self.line).current_dir(&self.cwd);
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
@@ -101,7 +107,7 @@ impl Command {
         self.furnish(&mut command);
         let child = command.spawn()?;
         let (line, pipe) = (UnixStream::from_std(mine)?, Receiver::from_owned_fd(read)?);
-        Ok(Started { child, line, pipe, _stdin: stdin })
+        Ok(Started { child, line, pipe, _passed: [stdin, sandbox] })
     }
 
     /// An environment in which nothing waits for a person.
@@ -136,7 +142,7 @@ impl Command {
     }
 }
 
-fn stdin_file(bytes: &[u8]) -> std::io::Result<tempfile::NamedTempFile> {
+fn passed_file(bytes: &[u8]) -> std::io::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::NamedTempFile::new()?;
     file.write_all(bytes)?;
     file.flush()?;
@@ -149,7 +155,8 @@ struct Started {
     /// Closing it ends the command.
     line: UnixStream,
     pipe: Receiver,
-    _stdin: Option<tempfile::NamedTempFile>,
+    /// Removed when it is over.
+    _passed: [Option<tempfile::NamedTempFile>; 2],
 }
 
 impl Started {

@@ -7,9 +7,11 @@
 
 mod capture;
 mod command;
+mod confine;
 mod supervise;
 mod tree;
 
 pub use capture::Capture;
 pub use command::{Command, Ending, Finished, ProcessError};
+pub use confine::{Confine, Confined, Confinement};
 pub use supervise::{RUN, supervise};

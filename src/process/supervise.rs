@@ -1,13 +1,15 @@
-//! The supervisor: `placet __run [--stdin FILE] -- COMMAND`, on a thread of its own process.
+//! The supervisor: `placet __run [--stdin FILE] [--sandbox FILE] -- COMMAND`, on a thread of its own process.
 //!
 //! Its standard input is a socket to placet. It says there how the command ended; and when the other end closes, for
 //! whatever reason, it ends everything. That is why no parent-death signal is used: that one is bound to the thread
 //! that forked, and threads of a runtime come and go.
 
+use super::confine::{Confine, Confined, Confinement};
 use super::tree::{end_all, reap};
 use rustix::process::{Pid, WaitStatus};
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::Read;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -22,15 +24,23 @@ pub const RUN: &str = "__run";
 /// What [`supervise`] was asked to do.
 struct Order {
     stdin: Option<PathBuf>,
+    sandbox: Option<PathBuf>,
     command: OsString,
 }
 
-/// Runs one command and leaves nothing of it. `args` are what follows [`RUN`]. Called from `main`, before anything
-/// else has started a thread.
-pub fn supervise(args: Vec<OsString>) -> ExitCode {
+/// Runs one command and leaves nothing of it. `args` are what follows [`RUN`]; `confine` starts what asks for a
+/// sandbox. Called from `main`, before anything else has started a thread.
+pub fn supervise(args: Vec<OsString>, confine: Confine) -> ExitCode {
+    let Some(order) = Order::parse(args) else { return ExitCode::from(2) };
+    // Without a session of its own the command could reach the person's terminal.
+    let _ = rustix::process::setsid();
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    // Before the runtime: a sandbox forks, and a fork takes one thread with it.
+    let started = order.start(confine);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let (Some(order), Ok(runtime)) = (Order::parse(args), runtime) else { return ExitCode::from(2) };
-    match runtime.block_on(attend(order)) {
+    let Ok(runtime) = runtime else { return ExitCode::from(2) };
+    match runtime.block_on(attend(started)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
@@ -39,51 +49,51 @@ pub fn supervise(args: Vec<OsString>) -> ExitCode {
 impl Order {
     fn parse(args: Vec<OsString>) -> Option<Order> {
         let mut args = args.into_iter();
-        let mut stdin = None;
+        let (mut stdin, mut sandbox) = (None, None);
         loop {
             match args.next()?.to_str()? {
                 "--stdin" => stdin = Some(PathBuf::from(args.next()?)),
-                "--" => return Some(Order { stdin, command: args.next()? }),
+                "--sandbox" => sandbox = Some(PathBuf::from(args.next()?)),
+                "--" => return Some(Order { stdin, sandbox, command: args.next()? }),
                 _ => return None,
             }
         }
     }
 
-    fn start(&self) -> std::io::Result<Pid> {
-        let stdin = match &self.stdin {
-            None => Stdio::null(),
-            Some(path) => Stdio::from(File::open(path)?),
-        };
+    fn start(self, confine: Confine) -> Result<Confined, String> {
+        let failed = |error: std::io::Error| format!("the shell did not start: {error}");
+        let stdin = self.stdin.map(File::open).transpose().map_err(failed)?;
+        if let Some(file) = self.sandbox {
+            let words = std::fs::read(file).map_err(failed)?;
+            return confine(Confinement { words, stdin, line: self.command })
+                .map_err(|error| format!("the sandbox could not be set up: {error}"));
+        }
         // A group of its own: `kill 0` in a script must not reach the supervisor.
         let child = std::process::Command::new("sh")
             .arg("-c")
             .arg(&self.command)
-            .stdin(stdin)
+            .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
             .process_group(0)
-            .spawn()?;
-        let raw = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        raw.ok_or_else(|| std::io::Error::other("a process without an id"))
+            .spawn()
+            .map_err(failed)?;
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("a process without an id")?;
+        Ok(Confined { pid, words: None })
     }
 }
 
-async fn attend(order: Order) -> std::io::Result<()> {
-    // Without a session of its own the command could reach the person's terminal.
-    let _ = rustix::process::setsid();
-    #[cfg(target_os = "linux")]
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+async fn attend(started: Result<Confined, String>) -> std::io::Result<()> {
     let line = std::os::unix::net::UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     line.set_nonblocking(true)?;
     let mut line = UnixStream::from_std(line)?;
     let mut ended = signal(SignalKind::child())?;
     let mut stops = Stops::new()?;
-    let main = match order.start() {
-        Ok(main) => main,
-        Err(error) => {
-            return line.write_all(format!("error the shell did not start: {error}").as_bytes()).await;
-        }
+    let Confined { pid: main, words: own } = match started {
+        Ok(started) => started,
+        Err(reason) => return line.write_all(format!("error {reason}").as_bytes()).await,
     };
-    let mut status = None;
     let mut byte = [0];
+    // It may have ended before anybody listened for that.
+    let mut status = reap(main).0;
     while status.is_none() {
         tokio::select! {
             _ = ended.recv() => status = reap(main).0,
@@ -94,8 +104,16 @@ async fn attend(order: Order) -> std::io::Result<()> {
     }
     // Also after an orderly end: what it left in the background goes with it.
     let late = end_all(main).await;
-    let status = status.or(late);
-    line.write_all(words(status).as_bytes()).await
+    let said = own.and_then(last_words).unwrap_or_else(|| words(status.or(late)));
+    line.write_all(said.as_bytes()).await
+}
+
+/// What a sandbox says of its command's end. Its own end says less: nobody can signal the first of a namespace.
+fn last_words(mut from: std::os::unix::net::UnixStream) -> Option<String> {
+    let mut said = String::new();
+    from.set_nonblocking(true).ok()?;
+    from.read_to_string(&mut said).ok()?;
+    Some(said.trim_end().to_string()).filter(|said| !said.is_empty())
 }
 
 fn words(status: Option<WaitStatus>) -> String {

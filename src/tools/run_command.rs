@@ -132,6 +132,7 @@ impl RunPlan {
             supervisor: settings.supervisor.clone(),
             timeout: self.timeout,
             withheld: settings.withheld.clone(),
+            sandbox: None,
             stdin: self.stdin.take(),
         };
         let progress = ctx.progress.clone();

@@ -13,6 +13,7 @@ fn spec(line: &str) -> Command {
         stdin: None,
         timeout: Duration::from_secs(20),
         withheld: vec!["PLACET_TEST_KEY".into()],
+        sandbox: None,
     }
 }
 

@@ -1,0 +1,30 @@
+//! The door to a sandbox, which lives a floor above: what the supervisor hands out, and what it gets back.
+
+use rustix::process::Pid;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::net::UnixStream;
+
+/// What a sandbox is asked to start.
+#[derive(Debug)]
+pub struct Confinement {
+    /// [`Command::sandbox`](super::Command::sandbox), unread.
+    pub words: Vec<u8>,
+    /// What the command reads; nothing, if absent.
+    pub stdin: Option<File>,
+    /// For `sh -c`.
+    pub line: OsString,
+}
+
+/// A command that has been started in a sandbox.
+#[derive(Debug)]
+pub struct Confined {
+    /// A child of this process, with whose death everything inside is dead.
+    pub pid: Pid,
+    /// Says `exit 3` or `signal 9` before it ends, when the command ended by itself.
+    pub words: Option<UnixStream>,
+}
+
+/// Starts a command in a sandbox. Called in the supervisor while it has one thread.
+pub type Confine = fn(Confinement) -> io::Result<Confined>;

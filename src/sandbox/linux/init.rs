@@ -1,0 +1,153 @@
+//! The child: builds the view around itself, gives everything up, and is process 1 of what runs inside.
+//!
+//! As process 1 it hears no signal but SIGKILL from outside. That is wanted: the supervisor tells every process of the
+//! tree by itself, and the one that reaps must be the last. When it goes, the kernel kills what is left.
+
+use super::super::environment;
+use super::super::spec::{Backend, Network, Spec};
+use super::{harden, landlock, raw, seccomp, view};
+use rustix::process::{DumpableBehavior, Signal, WaitOptions};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+/// Said when the walls stand and the command starts.
+pub(super) const READY: &str = "ready";
+
+/// Everything the child needs, copied into it by the fork.
+pub(super) struct Child<'a> {
+    pub(super) spec: &'a Spec,
+    pub(super) stdin: Option<File>,
+    pub(super) line: &'a OsStr,
+    /// To the supervisor.
+    pub(super) line_out: UnixStream,
+}
+
+/// A step that was refused.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) step: String,
+    pub(super) error: io::Error,
+}
+
+/// `result`, or what could not be done. `step` completes "could not ...".
+pub(super) fn at<T, E: Into<io::Error>>(
+    result: Result<T, E>,
+    step: impl FnOnce() -> String,
+) -> Result<T, Fault> {
+    result.map_err(|error| Fault { step: step(), error: error.into() })
+}
+
+impl Child<'_> {
+    /// Runs in the fork. The answer is its exit code, which nobody needs: the words say how the command ended.
+    pub(super) fn run(mut self) -> i32 {
+        let shell = match self.enter() {
+            Ok(shell) => shell,
+            Err(Fault { step, error }) => {
+                let said = format!("could not {step}: {error}\n").replace('\n', "\u{0}");
+                let _ = self.line_out.write_all(format!("{}\n", said.trim_end_matches('\u{0}')).as_bytes());
+                return 1;
+            }
+        };
+        let said = reap_until(shell);
+        let _ = self.line_out.write_all(said.as_bytes());
+        0
+    }
+
+    fn enter(&mut self) -> Result<i32, Fault> {
+        let stdin = at(self.input(), || "pass the input on".into())?;
+        at(rustix::stdio::dup2_stdin(&stdin), || "pass the input on".into())?;
+        // Not to be closed a second time, when its number is another's.
+        drop(stdin);
+        at(self.alone(), || "close what was inherited".into())?;
+        let mut go = [0];
+        at(self.line_out.read_exact(&mut go), || "hear from the supervisor".into())?;
+        at(die_with_the_parent(), || "be bound to the supervisor".into())?;
+        if self.spec.backend == Backend::Overlay {
+            // The ids are mapped now. Nobody inside may look into this process: its memory and its links are the host's.
+            let hidden = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+            at(hidden, || "hide the supervisor's memory".into())?;
+            view::build(self.spec)?;
+            if self.spec.network != Network::Open {
+                at(loopback(), || "bring the loopback interface up".into())?;
+            }
+        }
+        at(std::env::set_current_dir(&self.spec.cwd), || {
+            format!("enter the working directory `{}` inside", self.spec.cwd.display())
+        })?;
+        harden::limit(self.spec)?;
+        harden::renounce(self.spec)?;
+        landlock::apply(self.spec)?;
+        seccomp::apply(self.spec)?;
+        // Giving up privileges clears it.
+        at(die_with_the_parent(), || "be bound to the supervisor".into())?;
+        let shell = Command::new("sh")
+            .arg("-c")
+            .arg(self.line)
+            .env_clear()
+            .envs(environment::inside(std::env::vars_os(), self.spec))
+            .process_group(0)
+            .stdin(Stdio::inherit())
+            .spawn();
+        let shell = at(shell, || "start the shell".into())?;
+        at(writeln!(self.line_out, "{READY}"), || "be heard by the supervisor".into())?;
+        // Held open here, a pipe to the command would never break.
+        if let Ok(null) = File::open("/dev/null") {
+            let _ = rustix::stdio::dup2_stdin(&null);
+        }
+        i32::try_from(shell.id()).map_err(|_| Fault {
+            step: "start the shell".into(),
+            error: io::Error::other("a process without an id"),
+        })
+    }
+
+    /// The input as memory: a file of the host could be opened again, for writing, through `/proc/self/fd/0`.
+    fn input(&mut self) -> io::Result<OwnedFd> {
+        let Some(mut given) = self.stdin.take() else {
+            return Ok(File::open("/dev/null")?.into());
+        };
+        let memory = rustix::fs::memfd_create("input", rustix::fs::MemfdFlags::CLOEXEC)?;
+        let mut memory = File::from(memory);
+        io::copy(&mut given, &mut memory)?;
+        memory.rewind()?;
+        Ok(memory.into())
+    }
+
+    fn alone(&self) -> io::Result<()> {
+        // Held by its number only: the original stays open in `line_out`.
+        let keep = std::os::fd::AsFd::as_fd(&self.line_out);
+        raw::close_all_but(keep)?;
+        rustix::process::setsid()?;
+        Ok(())
+    }
+}
+
+fn die_with_the_parent() -> rustix::io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+}
+
+fn loopback() -> io::Result<()> {
+    use rustix::net::{AddressFamily, SocketType, socket};
+    raw::loopback_up(socket(AddressFamily::INET, SocketType::DGRAM, None)?)
+}
+
+/// Reaps everything until the shell has ended, and says how it did.
+fn reap_until(shell: i32) -> String {
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid.as_raw_nonzero().get() == shell => {
+                return match (status.exit_status(), status.terminating_signal()) {
+                    (Some(code), _) => format!("exit {code}"),
+                    (None, Some(signal)) => format!("signal {signal}"),
+                    (None, None) => continue,
+                };
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return format!("error the shell was lost: {error}"),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Mounts as values: made or copied first, attached later, so that no path is looked up through another mount by
+//! accident. No option text is assembled from paths, so a `:` or `,` in one means nothing.
+
+use super::init::{Fault, at};
+use super::raw::{self, Depth};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, fsconfig_create,
+    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, open_tree,
+};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
+
+/// What every mount inside has: nothing on it gives rights, nothing on it is a device.
+pub(super) const TAME: MountAttrFlags =
+    MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NODEV);
+
+/// A mount that is nowhere yet.
+#[derive(Debug)]
+pub(super) struct Detached(pub(super) OwnedFd);
+
+impl Detached {
+    /// A new file system, with options that are no paths.
+    pub(super) fn fresh(
+        kind: &str,
+        options: &[(&str, &str)],
+        attributes: MountAttrFlags,
+    ) -> Result<Detached, Fault> {
+        let make = || -> rustix::io::Result<OwnedFd> {
+            let fs = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+            for (key, value) in options {
+                match *value {
+                    "" => fsconfig_set_flag(&fs, *key)?,
+                    value => fsconfig_set_string(&fs, *key, value)?,
+                }
+            }
+            fsconfig_create(&fs)?;
+            fsmount(&fs, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+        };
+        at(make(), || format!("mount a fresh {kind}")).map(Detached)
+    }
+
+    /// What is at `path` now, with the mounts below it. `None` if there is nothing.
+    pub(super) fn copy(path: &Path) -> Result<Option<Detached>, Fault> {
+        let flags = OpenTreeFlags::OPEN_TREE_CLOEXEC
+            | OpenTreeFlags::OPEN_TREE_CLONE
+            | OpenTreeFlags::AT_RECURSIVE
+            | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+        match open_tree(CWD, path, flags) {
+            Ok(tree) => Ok(Some(Detached(tree))),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(error) => at(Err(error), || format!("take hold of `{}`", path.display())),
+        }
+    }
+
+    /// Another mount of what `place` is.
+    pub(super) fn again(place: &OwnedFd) -> rustix::io::Result<Detached> {
+        let flags =
+            OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_EMPTY_PATH;
+        open_tree(place, "", flags).map(Detached)
+    }
+
+    pub(super) fn tamed(self, attributes: MountAttrFlags) -> Result<Detached, Fault> {
+        let set = raw::set_mount(&self.0, c"", Depth::All, u64::from(attributes.bits()));
+        at(set, || "restrict a mount".into())?;
+        Ok(self)
+    }
+
+    /// Puts it over what is at `path`.
+    pub(super) fn attach(self, path: &Path) -> Result<(), Fault> {
+        let moved = move_mount(&self.0, "", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH);
+        at(moved, || format!("mount over `{}`", path.display()))
+    }
+
+    /// Puts it over `place`, whatever name that has by now.
+    pub(super) fn attach_at(self, place: &OwnedFd) -> rustix::io::Result<()> {
+        let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+        move_mount(&self.0, "", place, "", flags)
+    }
+}
+
+/// A place as such, not opened for anything.
+pub(super) fn place(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC | flags, Mode::empty())
+}
+
+/// A descriptor as a path: short, and of plain characters.
+pub(super) fn by_number(fd: impl AsFd) -> String {
+    format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd())
+}

@@ -1,0 +1,89 @@
+//! The calls that no safe interface offers. All `unsafe` of placet is in this file; see
+//! `docs/decisions/0008-unsafe-in-the-sandbox.md`.
+
+#![allow(unsafe_code, reason = "fork, two mount calls and an ioctl have no safe wrapper")]
+
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
+use rustix::process::Pid;
+use std::ffi::CStr;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Forks into the namespaces that `flags` names and runs `child` there; its answer is the exit code.
+///
+/// The caller must have one thread: the child has only the calling one, and a lock that another thread held would
+/// never open again.
+pub(super) fn fork(flags: i32, child: impl FnOnce() -> i32) -> io::Result<Pid> {
+    let flags = libc::c_long::from(flags | libc::SIGCHLD);
+    // SAFETY: without CLONE_VM and without a stack of its own this is fork(2): the child goes on with a copy of
+    // everything. The zeros are the unused pointers, in whatever order the architecture has them.
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
+    match i32::try_from(pid) {
+        Ok(0) => {
+            let code = catch_unwind(AssertUnwindSafe(child)).unwrap_or(70);
+            // SAFETY: ends this process at once. Returning would run the parent's frames a second time.
+            unsafe { libc::_exit(code) }
+        }
+        Ok(pid) => Pid::from_raw(pid).ok_or_else(io::Error::last_os_error),
+        Err(_) => Err(io::Error::last_os_error()),
+    }
+}
+
+/// What to set on a mount, and on all below it.
+#[derive(Clone, Copy)]
+pub(super) enum Depth {
+    This,
+    All,
+}
+
+/// `mount_setattr`: adds `attributes` (`MOUNT_ATTR_*`) to the mount at `at`; an empty `path` is `at` itself.
+pub(super) fn set_mount(at: impl AsFd, path: &CStr, depth: Depth, attributes: u64) -> io::Result<()> {
+    let attr = libc::mount_attr { attr_set: attributes, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    let mut flags = libc::AT_EMPTY_PATH | libc::AT_SYMLINK_NOFOLLOW;
+    if let Depth::All = depth {
+        flags |= libc::AT_RECURSIVE;
+    }
+    // SAFETY: the path ends with a zero, the structure and its size belong together, and both outlive the call.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            at.as_fd().as_raw_fd(),
+            path.as_ptr(),
+            flags,
+            &raw const attr,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Closes every descriptor above 2 but `keep`. What was inherited may lead out of the sandbox.
+///
+/// Owners of closed descriptors must not be used again; the caller is a fresh fork that owns nothing else.
+pub(super) fn close_all_but(keep: BorrowedFd<'_>) -> io::Result<()> {
+    let keep = libc::c_uint::try_from(keep.as_raw_fd()).unwrap_or(0);
+    for (first, last) in [(3, keep.saturating_sub(1)), (keep.max(2) + 1, libc::c_uint::MAX)] {
+        if first > last {
+            continue;
+        }
+        // SAFETY: closes numbers; no memory is involved. Nothing in this process uses them any more (see above).
+        let done = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+        if done != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+/// Brings the loopback interface of this network namespace up.
+pub(super) fn loopback_up(socket: impl AsFd) -> io::Result<()> {
+    // SAFETY: an all-zero `ifreq` is a valid one.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = libc::c_char::from_ne_bytes([*from]);
+    }
+    request.ifr_ifru.ifru_flags = libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or(0);
+    // SAFETY: SIOCSIFFLAGS reads an `ifreq`, which outlives the call.
+    let done = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

@@ -1,0 +1,116 @@
+//! The supervisor's part: a child in namespaces of its own, with this user's ids.
+
+use super::super::Spec;
+use super::super::spec::Backend;
+use super::{init, raw};
+use crate::process::{Confined, Confinement};
+use rustix::process::Pid;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+
+/// Starts `sh -c` in the sandbox that the words describe (a [`Spec`]). Returns when the command is about to start; any
+/// failure before that is an error that says what was refused, and nothing has run.
+pub fn confine(asked: Confinement) -> io::Result<Confined> {
+    let spec = Spec::from_words(&asked.words).map_err(io::Error::other)?;
+    let flags = match spec.backend {
+        Backend::Overlay => namespaces(&spec),
+        Backend::Landlock => 0,
+        Backend::Seatbelt | Backend::None => {
+            return Err(io::Error::other(
+                "no sandbox was found on this system, and nothing runs without one",
+            ));
+        }
+    };
+    let (mut mine, theirs) = UnixStream::pair()?;
+    let child = init::Child { spec: &spec, stdin: asked.stdin, line: &asked.line, line_out: theirs };
+    let pid = raw::fork(flags, || child.run()).map_err(refused)?;
+    let ready = map_ids(pid, flags).and_then(|()| handshake(&mut mine));
+    match ready {
+        Ok(()) => Ok(Confined { pid, words: Some(mine) }),
+        Err(error) => {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
+            Err(error)
+        }
+    }
+}
+
+fn namespaces(spec: &Spec) -> i32 {
+    let network = match spec.network {
+        super::super::Network::Open => 0,
+        _ => libc::CLONE_NEWNET,
+    };
+    libc::CLONE_NEWUSER
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | network
+}
+
+/// Why there are no namespaces here, with what can be done about it.
+fn refused(error: io::Error) -> io::Error {
+    let why = match error.raw_os_error() {
+        Some(libc::EPERM) => "this system forbids user namespaces to this user",
+        Some(libc::ENOSPC | libc::EUSERS) => "no more user namespaces are allowed (user.max_user_namespaces)",
+        Some(libc::EINVAL | libc::ENOSYS) => "this kernel has no user namespaces",
+        _ => return error,
+    };
+    io::Error::other(format!("{why}: {error}"))
+}
+
+/// The child's ids are this process's own. With CAP_SETUID every id is mapped, so that root inside can work on
+/// another user's tree as root outside can.
+fn map_ids(pid: Pid, flags: i32) -> io::Result<()> {
+    if flags & libc::CLONE_NEWUSER == 0 {
+        return Ok(());
+    }
+    let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let dir = std::path::PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
+    if holds_setuid() && all_ids(&dir).is_ok() {
+        return Ok(());
+    }
+    let put = |name: &str, text: String| {
+        std::fs::write(dir.join(name), text).map_err(|e| io::Error::new(e.kind(), format!("{name}: {e}")))
+    };
+    put("setgroups", "deny".into())?;
+    put("uid_map", format!("{uid} {uid} 1\n"))?;
+    put("gid_map", format!("{gid} {gid} 1\n"))
+}
+
+fn holds_setuid() -> bool {
+    use rustix::thread::CapabilitySet;
+    let needed = CapabilitySet::SETUID | CapabilitySet::SETGID;
+    rustix::thread::capabilities(None).is_ok_and(|held| held.effective.contains(needed))
+}
+
+/// Maps what is mapped here, as it is. In a container that is a part of all ids.
+fn all_ids(dir: &std::path::Path) -> io::Result<()> {
+    for name in ["uid_map", "gid_map"] {
+        let mut own = String::new();
+        for line in std::fs::read_to_string(format!("/proc/self/{name}"))?.lines() {
+            let mut words = line.split_ascii_whitespace();
+            let (Some(inside), Some(_), Some(count)) = (words.next(), words.next(), words.next()) else {
+                continue;
+            };
+            own.push_str(&format!("{inside} {inside} {count}\n"));
+        }
+        std::fs::write(dir.join(name), own)?;
+    }
+    Ok(())
+}
+
+/// Lets the child go on and waits until it has its walls. Its word is a line: `ready`, or what was refused.
+fn handshake(line: &mut UnixStream) -> io::Result<()> {
+    line.write_all(b"g")?;
+    let mut said = Vec::new();
+    let mut byte = [0];
+    while said.last() != Some(&b'\n') && line.read(&mut byte)? == 1 {
+        said.extend_from_slice(&byte);
+    }
+    match String::from_utf8_lossy(&said).trim_end() {
+        init::READY => Ok(()),
+        "" => Err(io::Error::other("it ended before it was ready")),
+        reason => Err(io::Error::other(reason.replace('\u{0}', "\n"))),
+    }
+}

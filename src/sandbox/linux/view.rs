@@ -1,0 +1,132 @@
+//! The view, in an order in which each step still sees what it needs.
+//!
+//! 1. Everything that will be needed is taken hold of while it is visible and writable: overlays are made, passthrough
+//!    directories and device nodes are copied.
+//! 2. All of `/` becomes read-only, recursively.
+//! 3. Places that are full of other people's sockets get fresh, empty file systems.
+//! 4. What was taken in step 1 is put to its path, and the masks go over all of it.
+
+use super::super::spec::{Overlay, Spec};
+use super::init::{Fault, at};
+use super::mask::Blank;
+use super::mount::{Detached, TAME, by_number, place};
+use super::raw::{self, Depth};
+use super::{device, mask};
+use rustix::fs::{CWD, OFlags};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, fsconfig_create, fsconfig_set_flag,
+    fsconfig_set_string, fsmount, fsopen, mount_change,
+};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// Fresh and empty in every view. Host sockets live there, and a read-only mount does not stop `connect`.
+const FRESH: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/var/run"];
+
+/// Of fresh file systems, so that a command cannot fill all memory with files.
+const FRESH_SIZE: &str = "25%";
+
+pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    at(mount_change("/", private), || "make the mounts private".into())?;
+    let overlays =
+        spec.overlays.iter().map(|o| Ok((o.target.clone(), overlay(o)?))).collect::<Result<Vec<_>, _>>()?;
+    let mut passed = Vec::new();
+    for path in spec.writable.iter().chain(&spec.scratch) {
+        if let Some(copy) = Detached::copy(path)? {
+            passed.push((path.clone(), copy.tamed(TAME)?));
+        }
+    }
+    let devices = device::take()?;
+    let resolver = resolver();
+
+    let still = u64::from((TAME | MountAttrFlags::MOUNT_ATTR_RDONLY).bits());
+    at(raw::set_mount(CWD, c"/", Depth::All, still), || "make the rest read-only".into())?;
+
+    let blank = Blank::new()?;
+    for dir in FRESH.map(Path::new) {
+        if std::fs::symlink_metadata(dir).is_ok_and(|known| known.is_dir()) {
+            let mode = if dir.ends_with("tmp") { "1777" } else { "755" };
+            Detached::fresh("tmpfs", &[("mode", mode), ("size", FRESH_SIZE)], TAME)?.attach(dir)?;
+        }
+    }
+    devices.furnish()?;
+    processes()?;
+    if let Some((path, bytes)) = resolver {
+        let put =
+            path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, bytes));
+        at(put, || format!("keep `{}`", path.display()))?;
+    }
+    for (target, mount) in overlays {
+        at(reachable(&target), || format!("reach `{}` inside", target.display()))?;
+        mount.attach(&target)?;
+    }
+    for (path, mount) in passed {
+        // A directory that a pending change has deleted stays deleted.
+        if reachable(&path).is_ok() && path.exists() {
+            mount.attach(&path)?;
+        }
+    }
+    mask::cover(spec, &blank)
+}
+
+/// A place below a fresh directory is made again. Elsewhere it is there, or it is missing.
+fn reachable(path: &Path) -> std::io::Result<()> {
+    if FRESH.iter().any(|dir| path.starts_with(dir)) {
+        let is_file = std::fs::symlink_metadata(path).is_ok_and(|known| !known.is_dir());
+        return if is_file { Ok(()) } else { std::fs::create_dir_all(path) };
+    }
+    Ok(())
+}
+
+/// An overlay, nowhere yet. All directories are handed over as numbers.
+fn overlay(overlay: &Overlay) -> Result<Detached, Fault> {
+    let open =
+        |path: &Path| at(place(path, OFlags::DIRECTORY), || format!("open the layer `{}`", path.display()));
+    let lowers = overlay.lowers.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
+    let (upper, work) = (open(&overlay.upper)?, open(&overlay.work)?);
+    let made = assemble(&lowers, &upper, &work);
+    at(made, || format!("lay a copy-on-write layer over `{}`", overlay.target.display())).map(Detached)
+}
+
+fn assemble(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    let fs = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_flag(&fs, "userxattr")?;
+    for (number, lower) in lowers.iter().enumerate() {
+        match fsconfig_set_string(&fs, "lowerdir+", by_number(lower)) {
+            // Before 6.7 there is one option for all.
+            Err(Errno::INVAL) if number == 0 => {
+                let all: Vec<String> = lowers.iter().map(by_number).collect();
+                fsconfig_set_string(&fs, "lowerdir", all.join(":"))?;
+                break;
+            }
+            other => other?,
+        }
+    }
+    fsconfig_set_string(&fs, "upperdir", by_number(upper))?;
+    fsconfig_set_string(&fs, "workdir", by_number(work))?;
+    fsconfig_create(&fs)?;
+    fsmount(&fs, FsMountFlags::FSMOUNT_CLOEXEC, TAME)
+}
+
+/// A fresh `/proc`: of this namespace's processes only, and read-only, because root's own files there (`/proc/sys`,
+/// `/proc/sysrq-trigger`) belong to the host whoever mounts them.
+///
+/// In a container a fresh one is often refused. Then the container's stays, read-only since the step before: it lists
+/// processes outside, but opens none of them, because they are in another user namespace.
+fn processes() -> Result<(), Fault> {
+    let still = TAME | MountAttrFlags::MOUNT_ATTR_RDONLY | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    match Detached::fresh("proc", &[], still) {
+        Ok(fresh) => fresh.attach(Path::new("/proc")),
+        Err(fault) if fault.error.raw_os_error() == Some(libc::EPERM) => Ok(()),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// The resolver's file, if `/etc/resolv.conf` leads to a place that will be covered.
+fn resolver() -> Option<(PathBuf, Vec<u8>)> {
+    let path = std::fs::canonicalize("/etc/resolv.conf").ok()?;
+    let covered = FRESH.iter().any(|dir| path.starts_with(dir));
+    covered.then(|| std::fs::read(&path).ok().map(|bytes| (path, bytes))).flatten()
+}

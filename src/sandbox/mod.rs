@@ -1,0 +1,24 @@
+//! A command in a view of its own: what it writes lands beside the files, what it must not see is not there.
+//!
+//! [`Spec`] says what the view is to be; [`process::Command`](crate::process::Command) carries it, unread, to the
+//! supervisor (`placet __run`), and [`confine`] turns it into namespaces, mounts and filters around `sh -c`. [`probe`]
+//! tells by trying which backend this machine has.
+//!
+//! It holds no policy: what is masked, what is writable and which hosts may be reached is the caller's word. It does
+//! not read the layers either: that is the workspace's trade.
+
+mod environment;
+mod path;
+mod spec;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+pub use linux::confine;
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::confine;
+
+pub use spec::{Backend, Limits, Network, Overlay, Spec, SpecError};

@@ -1,0 +1,69 @@
+//! Paths in JSON: as text where they are text, as bytes where they are not. A path that is not UTF-8 is a path.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Spelled {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl Spelled {
+    fn of(path: &Path) -> Spelled {
+        match path.to_str() {
+            Some(text) => Spelled::Text(text.into()),
+            None => Spelled::Bytes(path.as_os_str().as_bytes().to_vec()),
+        }
+    }
+
+    fn path(self) -> PathBuf {
+        match self {
+            Spelled::Text(text) => text.into(),
+            Spelled::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        }
+    }
+}
+
+pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    Spelled::of(path).serialize(to)
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+    Spelled::deserialize(from).map(Spelled::path)
+}
+
+pub(super) mod list {
+    use super::{Deserialize, Deserializer, PathBuf, Serializer, Spelled};
+
+    pub(in crate::sandbox) fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(paths.iter().map(|path| Spelled::of(path)))
+    }
+
+    pub(in crate::sandbox) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<PathBuf>, D::Error> {
+        Ok(Vec::<Spelled>::deserialize(from)?.into_iter().map(Spelled::path).collect())
+    }
+}
+
+pub(super) mod maybe {
+    use super::{Deserialize, Deserializer, PathBuf, Serialize, Serializer, Spelled};
+
+    #[expect(clippy::ref_option, reason = "the shape that serde calls with")]
+    pub(in crate::sandbox) fn serialize<S: Serializer>(
+        path: &Option<PathBuf>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        path.as_deref().map(Spelled::of).serialize(to)
+    }
+
+    pub(in crate::sandbox) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<PathBuf>, D::Error> {
+        Ok(Option::<Spelled>::deserialize(from)?.map(Spelled::path))
+    }
+}

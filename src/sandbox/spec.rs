@@ -1,0 +1,131 @@
+//! What a sandbox is to be: the whole of it, as a value that travels to the helper as JSON.
+
+use super::path;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Where the walls come from. The caller takes it from [`Probe`](super::Probe); the helper never weakens it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backend {
+    /// Namespaces and overlays: effects land in layers.
+    #[default]
+    Overlay,
+    /// No namespaces here: writes outside `writable` and the overlays' targets fail, writes inside are real.
+    Landlock,
+    /// macOS' own sandbox, with what Landlock promises.
+    Seatbelt,
+    /// Nothing. A command under it is refused, never run free.
+    None,
+}
+
+/// One command's view. Paths are absolute and canonical: a symbolic link in one of them is not followed for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spec {
+    pub backend: Backend,
+    /// Mounted in order: the home first, then the workspace's roots, which may lie below it.
+    pub overlays: Vec<Overlay>,
+    /// Files and directories that are there and show nothing. Missing ones are skipped. The place behind a symbolic
+    /// link is masked as well, unless that would blind the command itself (its directory, `/usr` and the like).
+    #[serde(with = "path::list")]
+    pub masked: Vec<PathBuf>,
+    /// Bound through from the host, to be read and written: passthrough directories and scratch. Missing ones are
+    /// skipped.
+    #[serde(with = "path::list")]
+    pub writable: Vec<PathBuf>,
+    #[serde(with = "path")]
+    pub cwd: PathBuf,
+    pub network: Network,
+    pub limits: Limits,
+    /// Told to the command as `TMPDIR` and `PLACET_SCRATCH`; writable whether or not it is in `writable`.
+    #[serde(with = "path::maybe")]
+    pub scratch: Option<PathBuf>,
+    /// Environment variables that stay although they look like keys. `*` stands for anything.
+    pub keep_env: Vec<String>,
+}
+
+/// A copy-on-write directory. `upper` and `work` are empty directories of one file system, outside of every `lowers`,
+/// and belong to this command alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overlay {
+    #[serde(with = "path")]
+    pub target: PathBuf,
+    /// Top first; the last is usually `target` itself.
+    #[serde(with = "path::list")]
+    pub lowers: Vec<PathBuf>,
+    #[serde(with = "path")]
+    pub upper: PathBuf,
+    #[serde(with = "path")]
+    pub work: PathBuf,
+}
+
+/// How far a command may reach over the network. `localhost` of its own is always there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    #[default]
+    Off,
+    /// Through a proxy, to these alone: `host`, `*.host`, `host:port`. Private addresses are refused even then.
+    Hosts(Vec<String>),
+    /// The host's own network, its `localhost` included.
+    Open,
+}
+
+/// Upper bounds; `None` is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Bytes of private memory of each process.
+    pub memory: Option<u64>,
+    /// Processes and threads at a time.
+    pub processes: Option<u64>,
+    pub open_files: Option<u64>,
+    /// Seconds of processor time of each process.
+    pub cpu_seconds: Option<u64>,
+    /// Bytes of the largest file.
+    pub file_size: Option<u64>,
+}
+
+#[derive(Debug, Error)]
+pub enum SpecError {
+    #[error("the sandbox's description cannot be read: {0}")]
+    Unreadable(String),
+}
+
+impl Spec {
+    /// As [`process::Command::sandbox`](crate::process::Command) carries it.
+    pub fn to_words(&self) -> Vec<u8> {
+        // Only a map with odd keys or a failing writer could fail here, and there is neither.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    pub fn from_words(words: &[u8]) -> Result<Spec, SpecError> {
+        serde_json::from_slice(words).map_err(|e| SpecError::Unreadable(e.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStringExt;
+
+    #[test]
+    fn a_spec_survives_its_journey_with_any_path() {
+        let odd = PathBuf::from(std::ffi::OsString::from_vec(b"/a \xff\n:,\\".to_vec()));
+        let spec = Spec {
+            overlays: vec![Overlay {
+                target: odd.clone(),
+                lowers: vec![odd.clone(), "/b".into()],
+                upper: "/u".into(),
+                work: "/w".into(),
+            }],
+            masked: vec![odd.clone()],
+            scratch: Some(odd.clone()),
+            network: Network::Hosts(vec!["*.crates.io:443".into()]),
+            limits: Limits { memory: Some(1), ..Limits::default() },
+            ..Spec::default()
+        };
+        assert_eq!(Spec::from_words(&spec.to_words()).unwrap(), spec);
+        assert!(Spec::from_words(b"{}").is_err());
+    }
+}
