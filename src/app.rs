@@ -16,6 +16,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 pub mod keys;
+mod views;
 
 /// What the person asked for on the command line, beside settings.
 #[derive(Clone, Debug, Default)]
@@ -116,8 +117,9 @@ impl App {
         Ok(Store::open(&self.paths.state)?)
     }
 
-    /// What the tools of one conversation work with.
-    pub fn env(&self, scratchpads: Arc<Scratchpads>) -> Arc<Env> {
+    /// What the tools of one conversation work with; `name` is that of its view: the session's.
+    pub fn env(&self, scratchpads: Arc<Scratchpads>, name: &str) -> Arc<Env> {
+        let view = self.view(name);
         let number = |key: &str, or: u64| self.config.number(key).unwrap_or(or);
         let limits = Limits {
             inline_bytes: usize::try_from(number("tools.inline_bytes", 30_000)).unwrap_or(30_000),
@@ -127,8 +129,10 @@ impl App {
             supervisor: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet")),
             timeout: Duration::from_millis(number("tools.command_timeout_ms", 120_000)),
             withheld: self.withheld(),
+            confining: Some(Arc::new(self.confining(&view))),
+            brake: self.brake(),
         };
-        let (workspace, ledger) = (self.workspace.clone(), Mutex::default());
+        let (workspace, ledger) = (self.workspace.with_view(view), Mutex::default());
         Arc::new(Env { workspace, ledger, scratchpads, limits, commands })
     }
 
@@ -146,6 +150,7 @@ impl App {
             Some(session) => session.scratchpads()?,
             None => Arc::new(Scratchpads::in_memory()),
         };
+        let name = session.as_ref().map_or_else(views::fresh_name, |s| s.id().to_string());
         let max_rounds = self.config.number("max_turns").unwrap_or(200);
         Ok(Agent::new(Parts {
             provider: answerer.provider,
@@ -153,7 +158,7 @@ impl App {
             max_output: answerer.max_output,
             system: self.system_prompt(),
             registry: Arc::clone(&self.registry),
-            env: self.env(scratchpads),
+            env: self.env(scratchpads, &name),
             policy: Arc::clone(&self.policy),
             max_rounds: u32::try_from(max_rounds).unwrap_or(u32::MAX),
             session,

@@ -12,7 +12,7 @@ use crate::permission::{Mode, Policy};
 use crate::provider::{AnswerStream, Model, Provider, ProviderError, StreamEvent};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
 use crate::tools::{Env, Registry};
-use crate::workspace::Ledger;
+use crate::workspace::{Label, Ledger};
 use futures_util::StreamExt;
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
@@ -156,6 +156,7 @@ impl Agent {
         events: UnboundedSender<Event>,
         stop: CancellationToken,
     ) -> Ending {
+        self.begin_turn(&start);
         let (inputs, inbox) = unbounded_channel();
         let first = match start {
             Start::Say(parts) => Input::Said(self.with_news(parts, &events)),
@@ -168,6 +169,7 @@ impl Agent {
             events.clone(),
             inputs.clone(),
         );
+        let events_after = events.clone();
         let mut run = Run {
             agent: self,
             calls,
@@ -186,7 +188,36 @@ impl Agent {
             None => ending,
         };
         self.save_ledger();
+        self.end_turn(&events_after);
         ending
+    }
+
+    /// What is applied from now on is journaled under this turn's name.
+    fn begin_turn(&self, start: &Start) {
+        let Some(view) = self.parts.env.workspace.view() else { return };
+        let said = match start {
+            Start::Say(parts) => crate::conversation::text_of(parts),
+            Start::Retry => "again".into(),
+        };
+        let title = said.lines().next().unwrap_or_default().chars().take(80).collect();
+        let session = self.parts.session.as_ref().map(|s| s.id().to_string());
+        let number = self.transcript.messages().len();
+        let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        view.begin_turn(Label { turn: format!("{name}#{number}"), session, title });
+    }
+
+    /// What read mode's commands changed goes, and is said to.
+    fn end_turn(&self, events: &UnboundedSender<Event>) {
+        let Some(view) = self.parts.env.workspace.view() else { return };
+        if let Err(e) = view.drop_scratch() {
+            drop(events.send(Event::Notice(format!("what commands changed could not be removed: {e}"))));
+        }
+        let dropped = view.turn().dropped;
+        if dropped > 0 {
+            let (s, were) = if dropped == 1 { ("", "was") } else { ("s", "were") };
+            let words = format!("read mode: {dropped} change{s} that commands made {were} thrown away");
+            drop(events.send(Event::Notice(words)));
+        }
     }
 
     /// What the person says, with what the model must know besides: the mode, and the project's instructions.

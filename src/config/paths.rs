@@ -6,19 +6,25 @@ use std::path::{Path, PathBuf};
 pub struct Paths {
     /// `config.toml` and `keys.toml`.
     pub config: PathBuf,
-    /// The session database and the logs.
+    /// The session database, the logs, what is pending and what can be undone.
     pub state: PathBuf,
+    /// What may be removed at any time.
+    pub cache: PathBuf,
 }
 
 impl Paths {
-    /// From `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and `HOME`, by way of `variable`. Relative values are ignored, as the
+    /// From `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME` and `HOME`, by way of `variable`. Relative values are ignored, as the
     /// XDG specification says. Without a home: below the system's temporary directory.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Paths {
         let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
         let home = absolute("HOME").unwrap_or_else(std::env::temp_dir);
         let place =
             |name: &str, usual: &str| absolute(name).unwrap_or_else(|| home.join(usual)).join("placet");
-        Paths { config: place("XDG_CONFIG_HOME", ".config"), state: place("XDG_STATE_HOME", ".local/state") }
+        Paths {
+            config: place("XDG_CONFIG_HOME", ".config"),
+            state: place("XDG_STATE_HOME", ".local/state"),
+            cache: place("XDG_CACHE_HOME", ".cache"),
+        }
     }
 
     pub fn user_file(&self) -> PathBuf {

@@ -63,10 +63,18 @@ impl Mode {
     pub fn meaning(self) -> &'static str {
         match self {
             Mode::None => "no tool may run",
-            Mode::Read => "tools that change nothing may run; writing and commands are refused",
-            Mode::Ask => "files may be read; every change and every command asks the person first",
-            Mode::Write => "files in the workspace may be changed; commands and anything outside ask first",
-            Mode::Unrestricted => "everything may run; only destructive commands and protected files ask",
+            Mode::Read => {
+                "files may be read and commands run, in a copy: whatever they change is thrown away"
+            }
+            Mode::Ask => {
+                "files may be changed and commands run, in a copy: nothing lands before the person applies it"
+            }
+            Mode::Write => {
+                "changes in the workspace are applied after each call, with a brake on losses; anything outside asks"
+            }
+            Mode::Unrestricted => {
+                "everything may run, without a sandbox; only destructive commands and protected files ask"
+            }
         }
     }
 

@@ -136,11 +136,15 @@ fn refused_by_mode(mode: Mode, reach: &Reach) -> Option<Opinion> {
         ),
         (Mode::Read, Reach::Write { .. }) => deny(
             "read mode: nothing may be written",
-            "show the change as text instead; the person can switch with Shift+Tab, /mode ask or --mode ask",
+            "show the change as text instead, or try it in a command, whose effects are thrown away; the person can switch with Shift+Tab, /mode ask or --mode ask",
         ),
-        (Mode::Read, Reach::Run { .. }) => deny(
-            "read mode: commands are not run",
-            "use the file tools; the person can switch with Shift+Tab, /mode ask or --mode ask",
+        (Mode::Read, Reach::Run { confined: false, .. }) => deny(
+            "read mode: commands run only in the copy-on-write view, which this machine does not offer",
+            "use the file tools; `placet doctor` tells the person what is missing",
+        ),
+        (Mode::Read, Reach::Network { .. }) => deny(
+            "read mode: commands have no network",
+            "do without it; the person can switch with Shift+Tab, /mode ask or --mode ask",
         ),
         _ => None,
     }
@@ -162,6 +166,8 @@ fn by_mode(mode: Mode, tool: &str, reach: &Reach) -> Opinion {
             flag: Some(format!("--allow '{tool}({})'", path.display())),
             always: Some(Grant::ReadBelow(path.clone())),
         },
+        // In ask mode a change inside lands only when the person applies it: that is the question.
+        Reach::Write { place: Place::Inside | Place::Protected, .. } if mode == Mode::Ask => allow,
         Reach::Write { path, place } if *place == Place::Protected || is_protected(path) => Opinion::Ask {
             reason: format!(
                 "`{}` is protected: something on this machine runs or obeys it later",
@@ -170,23 +176,22 @@ fn by_mode(mode: Mode, tool: &str, reach: &Reach) -> Opinion {
             always: None,
             flag: None,
         },
-        Reach::Write { place: Place::Inside, .. } if mode >= Mode::Write => allow,
-        Reach::Write { place: Place::Inside, .. } => Opinion::Ask {
-            reason: "ask mode".into(),
-            always: Some(Grant::WriteInside),
-            flag: Some("--mode write".into()),
-        },
+        Reach::Write { place: Place::Inside, .. } => allow,
         Reach::Write { .. } if mode == Mode::Unrestricted => allow,
         Reach::Write { path, .. } => Opinion::Ask {
             reason: format!("`{}` is outside the workspace", path.display()),
             always: None,
             flag: Some(format!("--allow '{tool}({})'", path.display())),
         },
+        // In the view it changes nothing for good: its effects are what is judged.
+        Reach::Run { confined: true, .. } if mode != Mode::Unrestricted => allow,
         Reach::Run { command, cwd, .. } => match (danger_of(command), mode) {
             (Some(danger), _) => Opinion::Ask { reason: danger, always: None, flag: None },
             (None, Mode::Unrestricted) => allow,
             (None, _) => Opinion::Ask {
-                reason: format!("a command, without a sandbox ({mode} mode)"),
+                reason: format!(
+                    "a command whose changes are real at once: no copy-on-write view here ({mode} mode)"
+                ),
                 always: Some(Grant::Command { command: command.clone(), cwd: cwd.clone() }),
                 flag: Some(format!("--allow {tool}")),
             },

@@ -1,7 +1,8 @@
 //! What tools work with: the workspace, the ledger, the scratchpads, the limits.
 
+use crate::sandbox::{self, Backend};
 use crate::session::Scratchpads;
-use crate::workspace::{Ledger, Workspace};
+use crate::workspace::{Brake, Ledger, Workspace};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -33,13 +34,33 @@ impl Default for Limits {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CommandSettings {
     /// The program that supervises a command's processes: placet itself.
     pub supervisor: PathBuf,
     pub timeout: Duration,
     /// Names of environment variables that no command sees: the keys.
     pub withheld: Vec<String>,
+    /// How commands are confined; without it they run with all the rights placet has, which only tests do.
+    pub confining: Option<Arc<Confining>>,
+    /// What write mode lets a turn take away without asking.
+    pub brake: Brake,
+}
+
+/// The walls around a command.
+pub struct Confining {
+    /// What this machine offers, tried out at the first question, and why in one sentence.
+    pub backend: Box<dyn Fn() -> (Backend, String) + Send + Sync>,
+    /// The home directory, which gets a layer of its own.
+    pub home: Option<PathBuf>,
+    /// Files and directories that no command sees, beside what rules hide.
+    pub masked: Vec<PathBuf>,
+    /// Directories that commands write directly.
+    pub writable: Vec<PathBuf>,
+    pub limits: sandbox::Limits,
+    pub keep_env: Vec<String>,
+    /// Hosts that every command may reach.
+    pub hosts: Vec<String>,
 }
 
 /// How far `prepare` may look.

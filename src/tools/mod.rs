@@ -3,6 +3,7 @@
 //! A call becomes a [`Plan`]; the plan says its reach; the policy decides on that reach; and the very same plan
 //! runs. A plan touches nothing until it is handed a [`Permit`], which only the policy can make.
 
+mod confined;
 mod content;
 mod edit_file;
 mod env;
@@ -26,7 +27,7 @@ mod spans;
 mod work;
 mod write_file;
 
-pub use env::{CommandSettings, Env, Limits, Progress, RunCtx, Sight};
+pub use env::{CommandSettings, Confining, Env, Limits, Progress, RunCtx, Sight};
 pub use error::ToolError;
 pub use registry::Registry;
 pub use result::{Detail, Output, Preview, Summary};

@@ -3,11 +3,12 @@
 //! An exit code other than 0 is a result like any other: the model reads it. Only a command that had to be stopped,
 //! or never started, has failed.
 
+use super::confined::{self, Told, Walls};
 use super::input::Shape;
 use super::output::{failed, floor, interrupted, preview};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::{Outcome, Part, ToolSpec};
-use crate::permission::{Permit, Reach};
+use crate::permission::{Landing, Permit, Reach};
 use crate::process::{Command, Ending, Finished};
 use crate::session::Entry;
 use crate::workspace::Resolved;
@@ -25,6 +26,8 @@ struct Args {
     timeout_ms: Option<u64>,
     /// Directory to run in, for this call only.
     cwd: Option<String>,
+    /// Hosts it must reach, such as crates.io or *.npmjs.org:443; without it there is no network.
+    network: Option<Vec<String>>,
     /// Scratchpad that becomes its standard input.
     stdin_scratchpad: Option<String>,
     /// Store the output under this name instead of showing it.
@@ -69,7 +72,15 @@ impl Tool for RunCommand {
             },
         };
         let timeout = args.timeout_ms.map_or(env.commands.timeout, Duration::from_millis);
-        Ok(Box::new(RunPlan { line: args.command, cwd, stdin, timeout }))
+        let hosts = args.network.unwrap_or_default();
+        if let Some(bad) = hosts.iter().find(|h| h.trim().is_empty() || h.contains(['/', ' ', '@'])) {
+            return Err(ToolError::hint(
+                format!("`{bad}` in `network` is not a host"),
+                "name hosts alone, such as crates.io or *.npmjs.org:443",
+            ));
+        }
+        let walls = Walls::of(env);
+        Ok(Box::new(RunPlan { line: args.command, cwd, stdin, timeout, hosts, walls }))
     }
 }
 
@@ -78,11 +89,16 @@ struct RunPlan {
     cwd: Resolved,
     stdin: Option<Vec<u8>>,
     timeout: Duration,
+    hosts: Vec<String>,
+    walls: Walls,
 }
 
 impl Plan for RunPlan {
     fn reach(&self) -> Vec<Reach> {
-        vec![Reach::Run { command: self.line.clone(), cwd: self.cwd.path.clone(), confined: false }]
+        let confined = self.walls == Walls::View;
+        let run = Reach::Run { command: self.line.clone(), cwd: self.cwd.path.clone(), confined };
+        let hosts = self.hosts.iter().map(|host| Reach::Network { host: host.clone() });
+        std::iter::once(run).chain(hosts).collect()
     }
 
     fn title(&self) -> String {
@@ -97,7 +113,10 @@ impl Plan for RunPlan {
             return Err(self.no_directory());
         }
         // All of it, and where: what is approved is what runs.
-        let text = format!("in {}:\n{}", self.cwd.path.display(), self.line);
+        let mut text = format!("in {}:\n{}", self.cwd.path.display(), self.line);
+        if !self.hosts.is_empty() {
+            text.push_str(&format!("\nwith the network, to: {}", self.hosts.join(", ")));
+        }
         Ok(Preview { line: self.title(), detail: Detail::Text(text) })
     }
 
@@ -108,7 +127,7 @@ impl Plan for RunPlan {
             if !reach.iter().all(|one| permit.covers(one)) {
                 return failed(&title, &ToolError::new("nobody has consented to this command"));
             }
-            match self.execute(&ctx).await {
+            match self.execute(permit.landing(), &ctx).await {
                 Ok(output) => output,
                 Err(error) => failed(&title, &error),
             }
@@ -124,16 +143,25 @@ impl RunPlan {
         )
     }
 
-    async fn execute(mut self: Box<Self>, ctx: &RunCtx) -> Result<Output, ToolError> {
+    async fn execute(mut self: Box<Self>, landing: Landing, ctx: &RunCtx) -> Result<Output, ToolError> {
         let settings = &ctx.env.commands;
-        let command = Command {
+        let mut command = Command {
             line: self.line.clone(),
             cwd: self.cwd.path.clone(),
             supervisor: settings.supervisor.clone(),
             timeout: self.timeout,
             withheld: settings.withheld.clone(),
-            sandbox: None,
             stdin: self.stdin.take(),
+            sandbox: None,
+        };
+        let confined = match confined::enter(&ctx.env, &self.cwd.path, &self.hosts, landing).await? {
+            None => None,
+            Some((entered, words)) => {
+                command.sandbox = Some(words);
+                // The directory may be there in the view alone.
+                command.cwd = ctx.env.workspace.cwd().to_path_buf();
+                Some(entered)
+            }
         };
         let progress = ctx.progress.clone();
         let finished = command.run(&ctx.cancel, |bytes| progress.send(&String::from_utf8_lossy(bytes))).await;
@@ -141,10 +169,14 @@ impl RunPlan {
             crate::process::ProcessError::NoDirectory(_) => self.no_directory(),
             other => ToolError::new(other.to_string()),
         })?;
-        Ok(self.report(finished))
+        let effects = match confined {
+            None => None,
+            Some(entered) => Some(entered.leave(ctx, finished.ending).await?),
+        };
+        Ok(self.report(finished, effects))
     }
 
-    fn report(&self, mut finished: Finished) -> Output {
+    fn report(&self, mut finished: Finished, effects: Option<Told>) -> Output {
         let (outcome, how) = self.verdict(&finished);
         let mut text = String::from_utf8(finished.output.whole())
             .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
@@ -162,6 +194,11 @@ impl RunPlan {
         }
         let seconds = finished.elapsed.as_secs_f64();
         text.push_str(&format!("[{how}, {seconds:.1} s, in {}]", self.cwd.path.display()));
+        let mut line = line;
+        if let Some(told) = effects {
+            text.push_str(&told.for_model);
+            line.push_str(&told.for_person);
+        }
         if outcome == Outcome::Interrupted {
             text = format!("{}\n{text}", crate::conversation::text_of(&interrupted("").for_model));
         }

@@ -10,7 +10,7 @@
 
 use super::open::{Kind, dir_at, special};
 use super::{Consent, Hash, Resolved, Workspace, WorkspaceError};
-use crate::permission::Permit;
+use crate::permission::{Landing, Permit};
 use rustix::fs::{Access, AtFlags, Mode, OFlags, RenameFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::{CStr, CString, OsStr, OsString};
@@ -51,6 +51,10 @@ impl Workspace {
         self.consented(at, Consent::Permit(permit), &at.write())?;
         if let Some(view) = self.view() {
             return view.write(&at.path, bytes, before, permit.landing());
+        }
+        if matches!(permit.landing(), Landing::Hold | Landing::Discard) {
+            // Nowhere to hold it: nothing is written.
+            return Err(WorkspaceError::ReadOnly(at.path.clone()));
         }
         let (Some(parent), Some(name)) = (at.path.parent(), at.path.file_name()) else {
             return Err(WorkspaceError::Directory(at.path.clone()));

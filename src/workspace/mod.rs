@@ -12,6 +12,7 @@ mod ignored;
 mod journal;
 mod ledger;
 mod line_index;
+mod masks;
 mod needle;
 mod node;
 mod objects;
@@ -44,7 +45,7 @@ pub use window::{FileWindow, WINDOW_CHUNK};
 use crate::permission::{Place, is_protected};
 use globset::{GlobBuilder, GlobMatcher};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// A content's name: its blake3 hash.
 pub type Hash = blake3::Hash;
@@ -59,6 +60,7 @@ struct Shared {
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
     hidden: RwLock<Vec<Hidden>>,
+    index: Mutex<masks::Index>,
 }
 
 #[derive(Debug)]
@@ -86,7 +88,10 @@ impl Workspace {
             }
         }
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|h| h.is_absolute());
-        Ok(Workspace(Arc::new(Shared { roots, home, hidden: RwLock::default() }), None))
+        Ok(Workspace(
+            Arc::new(Shared { roots, home, hidden: RwLock::default(), index: Mutex::default() }),
+            None,
+        ))
     }
 
     /// The same workspace, seen through `view`: what is pending there is what the tools read and write.
@@ -159,6 +164,7 @@ impl Workspace {
             hidden.push(Hidden::Glob { glob: glob.compile_matcher(), anywhere: !raw.contains('/') });
         }
         *self.0.hidden.write().unwrap_or_else(PoisonError::into_inner) = hidden;
+        self.0.index.lock().unwrap_or_else(PoisonError::into_inner).forget();
         Ok(())
     }
 
@@ -191,6 +197,7 @@ impl Workspace {
     pub fn place_of(&self, path: &Path) -> Place {
         let inside = || self.0.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
         match inside().next() {
+            None if self.1.as_ref().is_some_and(|view| view.is_scratch(path)) => Place::Inside,
             None => Place::Outside,
             Some(_) if inside().any(is_protected) => Place::Protected,
             Some(_) => Place::Inside,

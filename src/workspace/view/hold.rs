@@ -35,6 +35,7 @@ impl View {
         landing: Landing,
     ) -> Result<Written, WorkspaceError> {
         let fail = |e: io::Error| WorkspaceError::from_io(path, e);
+        self.drop_scratch().map_err(fail)?;
         let inside = self.locate(path).is_some();
         let hold = match landing {
             Landing::Hold => inside,
@@ -118,6 +119,7 @@ impl View {
     }
 
     fn hold_at(&self, index: usize, rel: &Path, bytes: &[u8], now: &Node) -> io::Result<()> {
+        self.claim()?;
         let held = self.held(Shelf::Pending);
         let layer = held.layers.get(index).ok_or_else(|| io::Error::other("no such root"))?;
         let path = join(self.root(index), rel);
@@ -166,6 +168,7 @@ impl View {
     /// Makes the pending shelf anew with only these changes on it. The old one is replaced in one step at the end, so
     /// that a crash leaves one or the other.
     pub(in crate::workspace) fn rebuild(&self, keep: Vec<(Base, Put)>) -> io::Result<()> {
+        self.claim()?;
         let held = self.held(Shelf::Pending);
         if keep.is_empty() {
             return held.wipe();

@@ -40,6 +40,8 @@ pub struct Places {
     pub layers: Option<PathBuf>,
     pub objects: PathBuf,
     pub journal: PathBuf,
+    /// A directory for temporary files that tools and commands share; none of it is ever applied.
+    pub scratch: PathBuf,
 }
 
 /// Cheap to clone; clones share everything.
@@ -57,6 +59,8 @@ struct Inner {
     /// Commands of one view run one at a time: each starts from what the one before left.
     gate: Arc<tokio::sync::Mutex<()>>,
     turn: Mutex<Turn>,
+    /// Held from the first change on: another process must not touch this view meanwhile.
+    claim: Mutex<Option<std::fs::File>>,
 }
 
 /// A set of layers, one for each root, and what lay where they differ from what is below them.
@@ -99,6 +103,8 @@ pub struct Turn {
     made: std::collections::BTreeSet<String>,
     /// Files and bytes of others it has taken away.
     lost: (usize, u64),
+    /// Changes of read mode that were thrown away.
+    pub dropped: usize,
 }
 
 /// Which of the two: what waits for the person, or what read mode throws away.
@@ -116,7 +122,8 @@ impl View {
         let roots: Vec<PathBuf> = roots.iter().filter(|r| !inside(r)).cloned().collect();
         // Layers are opened without following links, so the way to them must have none.
         let view = super::resolve::without_links(&places.view);
-        let places = Places { view, ..places };
+        let scratch = super::resolve::without_links(&places.scratch);
+        let places = Places { view, scratch, ..places };
         View(Arc::new(Inner {
             scratch: Held::at(&places.view.join("scratch"), roots.len(), 0),
             pending: Held::at(&places.view.join("pending"), roots.len(), 1),
@@ -126,6 +133,7 @@ impl View {
             roots,
             gate: Arc::default(),
             turn: Mutex::default(),
+            claim: Mutex::default(),
         }))
     }
 
@@ -152,6 +160,46 @@ impl View {
 
     pub fn turn(&self) -> MutexGuard<'_, Turn> {
         self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes this view this process's own, for as long as the process lives.
+    fn claim(&self) -> io::Result<()> {
+        let mut claim = self.0.claim.lock().unwrap_or_else(PoisonError::into_inner);
+        if claim.is_some() {
+            return Ok(());
+        }
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        let dir = self.dir();
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        let lock =
+            std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(dir.join("lock"))?;
+        match rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::ResourceBusy,
+                    "another placet works on these changes; apply or discard them there",
+                ));
+            }
+            Err(e) => return Err(e.into()),
+        }
+        let roots = serde_json::to_string(&self.0.roots)?;
+        std::fs::write(dir.join("roots.json"), roots)?;
+        *claim = Some(lock);
+        Ok(())
+    }
+
+    /// The directory for temporary files, made when it is first asked for: nobody else's to read.
+    pub fn scratch(&self) -> io::Result<PathBuf> {
+        use std::os::unix::fs::DirBuilderExt;
+        let dir = &self.0.places.scratch;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        Ok(dir.clone())
+    }
+
+    /// True at and below [`View::scratch`].
+    pub fn is_scratch(&self, path: &Path) -> bool {
+        path.starts_with(&self.0.places.scratch)
     }
 
     fn held(&self, shelf: Shelf) -> &Held {
@@ -218,6 +266,17 @@ impl View {
             None => Ok(false),
             Some((index, rel)) => Ok(self.stack(index, 0).backing(&rel)? != Backing::Plain),
         }
+    }
+
+    /// What read mode left is thrown away before anything else is put above it; the turn remembers how much that was.
+    pub fn drop_scratch(&self) -> io::Result<usize> {
+        if self.is_empty(Shelf::Scratch) {
+            return Ok(0);
+        }
+        let count = self.changes(Shelf::Scratch).map_or(0, |set| set.len());
+        self.discard_all(Shelf::Scratch)?;
+        self.turn().dropped += count;
+        Ok(count)
     }
 
     /// Throws away everything on a shelf.

@@ -45,6 +45,10 @@ impl View {
     /// of its own, kept as long as this view and never applied.
     pub async fn begin(&self, shelf: Shelf, home: Option<&Path>) -> io::Result<CommandView> {
         let gate = self.0.gate.clone().lock_owned().await;
+        if shelf == Shelf::Pending {
+            self.drop_scratch()?;
+        }
+        self.claim()?;
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let base = self.layers_dir();
@@ -105,7 +109,7 @@ impl View {
     }
 
     /// Where commands' layers lie: by the view itself unless that lies below a directory that is laid over.
-    fn layers_dir(&self) -> PathBuf {
+    pub fn layers_dir(&self) -> PathBuf {
         self.0.places.layers.clone().unwrap_or_else(|| self.dir().to_path_buf())
     }
 

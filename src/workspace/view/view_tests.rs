@@ -22,6 +22,7 @@ fn bench() -> Bench {
         layers: None,
         objects: base.join("state/objects"),
         journal: base.join("state/journal"),
+        scratch: base.join("scratch"),
     };
     let view = View::at(places, std::slice::from_ref(&root));
     Bench { _dir: dir, root, view }

@@ -1,0 +1,208 @@
+//! A command between walls: what it sees before it starts, and what becomes of its effects when it has ended.
+
+use super::{Env, RunCtx, ToolError};
+use crate::permission::Landing;
+use crate::process::Ending;
+use crate::sandbox::{Backend, Network, Overlay, Spec};
+use crate::workspace::{Applied, Braked, CommandView, Effects, Shelf, View, Workspace};
+use std::path::{Path, PathBuf};
+
+/// What stands between a command and the machine, as far as it is known before it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Walls {
+    /// The copy-on-write view.
+    View,
+    /// Less than that: the person is asked for each command.
+    Less,
+}
+
+impl Walls {
+    pub(super) fn of(env: &Env) -> Walls {
+        let backend = env.commands.confining.as_ref().map(|c| (c.backend)().0);
+        if env.workspace.view().is_some() && backend == Some(Backend::Overlay) {
+            Walls::View
+        } else {
+            Walls::Less
+        }
+    }
+}
+
+/// A command that is about to run in the view.
+pub(super) struct Entered {
+    view: View,
+    /// Absent where effects are real at once.
+    command: Option<CommandView>,
+    landing: Landing,
+}
+
+/// What is said about a command's effects.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) for_model: String,
+    pub(super) for_person: String,
+}
+
+/// Prepares the walls; `None` when the mode wants none. The bytes are for [`crate::process::Command::sandbox`].
+pub(super) async fn enter(
+    env: &Env,
+    cwd: &Path,
+    hosts: &[String],
+    landing: Landing,
+) -> Result<Option<(Entered, Vec<u8>)>, ToolError> {
+    let (Some(view), Some(confining)) = (env.workspace.view(), &env.commands.confining) else {
+        return if landing == Landing::Direct
+            || env.commands.confining.is_none() && env.workspace.view().is_none()
+        {
+            Ok(None)
+        } else {
+            Err(ToolError::new("there is no view for the command to run in"))
+        };
+    };
+    if landing == Landing::Direct {
+        return Ok(None);
+    }
+    let (backend, sentence) = (confining.backend)();
+    if backend == Backend::None {
+        return Err(ToolError::hint(
+            format!("commands cannot be confined here: {sentence}"),
+            "the person can switch to /mode unrestricted, where commands run with all their rights",
+        ));
+    }
+    let shelf = if landing == Landing::Discard { Shelf::Scratch } else { Shelf::Pending };
+    let failed = |e: std::io::Error| ToolError::new(format!("the command's view could not be made: {e}"));
+    let command = match backend {
+        Backend::Overlay => Some(view.begin(shelf, confining.home.as_deref()).await.map_err(failed)?),
+        _ => None,
+    };
+    let scratch = view.scratch().map_err(failed)?;
+    let mut writable = confining.writable.clone();
+    if command.is_none() && landing != Landing::Discard {
+        writable.extend(env.workspace.roots().iter().cloned());
+    }
+    let mounts = command.iter().flat_map(|c| &c.mounts);
+    let overlay = |m: &crate::workspace::Mount| Overlay {
+        target: m.target.clone(),
+        lowers: m.lowers.clone(),
+        upper: m.upper.clone(),
+        work: m.work.clone(),
+    };
+    let hosts: Vec<String> = hosts.iter().chain(&confining.hosts).cloned().collect();
+    let spec = Spec {
+        backend,
+        overlays: mounts.map(overlay).collect(),
+        masked: masks(&env.workspace, &confining.masked),
+        writable,
+        cwd: cwd.to_path_buf(),
+        network: if hosts.is_empty() { Network::Off } else { Network::Hosts(hosts) },
+        limits: confining.limits,
+        scratch: Some(scratch),
+        keep_env: confining.keep_env.clone(),
+    };
+    let words = spec.to_words();
+    Ok(Some((Entered { view: view.clone(), command, landing }, words)))
+}
+
+fn masks(workspace: &Workspace, more: &[PathBuf]) -> Vec<PathBuf> {
+    let mut masked = workspace.hidden_paths();
+    masked.extend(more.iter().cloned());
+    masked
+}
+
+impl Entered {
+    /// The command and all it started are dead: its effects are folded, and in write mode applied.
+    pub(super) async fn leave(self, ctx: &RunCtx, ending: Ending) -> Result<Told, ToolError> {
+        let Entered { view, command, landing } = self;
+        let Some(command) = command else {
+            let note =
+                "\n[what it changed in the workspace is changed for good: there is no view on this machine]";
+            return Ok(Told { for_model: note.into(), for_person: String::new() });
+        };
+        if ending == Ending::Cancelled {
+            // A transaction that was stopped did nothing.
+            return Ok(Told {
+                for_model: "\n[whatever it had changed was thrown away]".into(),
+                for_person: " (its effects were thrown away)".into(),
+            });
+        }
+        let (workspace, brake) = (ctx.env.workspace.clone(), ctx.env.commands.brake);
+        let settled = tokio::task::spawn_blocking(move || {
+            let effects = view.finish(command, &|path| workspace.is_hidden(path))?;
+            let fate = match landing {
+                _ if effects.is_empty() => Fate::None,
+                Landing::Discard => Fate::Scratch,
+                Landing::Apply => {
+                    let mut turn = view.turn().clone();
+                    let label = turn.label.clone();
+                    let applied = view.apply_braked(&effects.paths, brake, &mut turn, label);
+                    *view.turn() = turn;
+                    match applied {
+                        Ok(Ok(Applied::Landed(_))) => Fate::Applied,
+                        Ok(Ok(Applied::Nothing)) => Fate::None,
+                        Ok(Ok(Applied::Changed { .. })) => Fate::Pending("files changed meanwhile".into()),
+                        Ok(Err(braked)) => Fate::Braked(braked),
+                        Err(e) => Fate::Pending(e.to_string()),
+                    }
+                }
+                Landing::Hold | Landing::Direct => Fate::Pending(String::new()),
+            };
+            Ok::<_, std::io::Error>((effects, fate))
+        });
+        let settled = settled.await.map_err(|e| ToolError::new(e.to_string()))?;
+        let (effects, fate) =
+            settled.map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?;
+        Ok(told(&ctx.env.workspace, &effects, &fate))
+    }
+}
+
+enum Fate {
+    None,
+    Scratch,
+    Applied,
+    Pending(String),
+    Braked(Braked),
+}
+
+fn told(workspace: &Workspace, effects: &Effects, fate: &Fate) -> Told {
+    if effects.is_empty() {
+        return Told::default();
+    }
+    let mut counts = Vec::new();
+    for (count, word) in
+        [(effects.created, "created"), (effects.modified, "modified"), (effects.deleted, "deleted")]
+    {
+        if count > 0 {
+            counts.push(format!("{count} {word}"));
+        }
+    }
+    let counts = counts.join(", ");
+    let name = |path: &PathBuf| crate::text::sanitize::name(&workspace.shown(path)).into_owned();
+    let mut names: Vec<String> = effects.paths.iter().take(20).map(name).collect();
+    if effects.paths.len() > names.len() {
+        names.push(format!("and {} more", effects.paths.len() - names.len()));
+    }
+    let (fate, short) = match fate {
+        Fate::None => ("nothing differs in the end".into(), "nothing differs".into()),
+        Fate::Scratch => {
+            let words = "read mode: thrown away when the turn ends; commands of this turn see them";
+            (words.to_string(), "thrown away at the end".to_string())
+        }
+        Fate::Applied => ("applied".into(), "applied".into()),
+        Fate::Pending(why) if why.is_empty() => {
+            ("pending: they land when the person applies them".into(), "pending".into())
+        }
+        Fate::Pending(why) => (format!("pending: {why}"), format!("pending: {why}")),
+        Fate::Braked(braked) => {
+            let why = braked.words();
+            (format!("pending until the person applies them, because {why}"), format!("pending: {why}"))
+        }
+    };
+    let mut for_model = format!("\n[effects: {counts}: {}; {fate}]", names.join(", "));
+    if !effects.special.is_empty() {
+        for_model.push_str("\n[pipes, sockets and devices are never applied]");
+    }
+    if !effects.raced.is_empty() {
+        let raced: Vec<String> = effects.raced.iter().map(name).collect();
+        for_model.push_str(&format!("\n[somebody else changed at the same time: {}]", raced.join(", ")));
+    }
+    Told { for_model, for_person: format!(" · {counts}, {short}") }
+}

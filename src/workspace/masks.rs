@@ -1,0 +1,82 @@
+//! Which paths a command must not see: what rules hide, as paths that can be masked.
+//!
+//! A pattern with wildcards is looked up in an index of directories that is brought up to date by their change times,
+//! so that a large tree costs one question for each directory and is listed once.
+
+use super::{Hidden, Workspace};
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+/// A directory as it was last listed: when, what in it is hidden, and the directories below.
+#[derive(Debug)]
+struct Listed {
+    stamp: (i64, i64, i64, i64),
+    hidden: Vec<PathBuf>,
+    below: Vec<PathBuf>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    dirs: HashMap<PathBuf, Listed>,
+}
+
+impl Workspace {
+    /// Every path below the roots, or named outright, that a rule hides and that is there.
+    pub fn hidden_paths(&self) -> Vec<PathBuf> {
+        let (mut found, mut globs) = (Vec::new(), false);
+        for hidden in self.0.hidden.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            match hidden {
+                Hidden::Below(path) => found.push(path.clone()),
+                Hidden::Glob { .. } => globs = true,
+            }
+        }
+        if globs {
+            let mut index = self.0.index.lock().unwrap_or_else(PoisonError::into_inner);
+            for root in &self.0.roots {
+                index.look(self, root, &mut found);
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+}
+
+impl Index {
+    fn look(&mut self, workspace: &Workspace, root: &Path, found: &mut Vec<PathBuf>) {
+        let mut todo = vec![root.to_path_buf()];
+        while let Some(dir) = todo.pop() {
+            let Ok(meta) = std::fs::symlink_metadata(&dir) else {
+                self.dirs.remove(&dir);
+                continue;
+            };
+            let stamp = (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
+            if self.dirs.get(&dir).is_none_or(|known| known.stamp != stamp) {
+                self.dirs.insert(dir.clone(), list(workspace, &dir, stamp));
+            }
+            if let Some(known) = self.dirs.get(&dir) {
+                found.extend(known.hidden.iter().cloned());
+                todo.extend(known.below.iter().cloned());
+            }
+        }
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.dirs.clear();
+    }
+}
+
+fn list(workspace: &Workspace, dir: &Path, stamp: (i64, i64, i64, i64)) -> Listed {
+    let mut listed = Listed { stamp, hidden: Vec::new(), below: Vec::new() };
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if workspace.is_hidden(&path) {
+            listed.hidden.push(path);
+        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            listed.below.push(path);
+        }
+    }
+    listed
+}
