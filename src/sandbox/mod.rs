@@ -7,8 +7,11 @@
 //! It holds no policy: what is masked, what is writable and which hosts may be reached is the caller's word. It does
 //! not read the layers either: that is the workspace's trade.
 
+#[cfg(target_os = "linux")]
+mod cause;
 mod environment;
 mod path;
+mod probe;
 mod spec;
 
 #[cfg(target_os = "linux")]
@@ -21,4 +24,5 @@ mod elsewhere;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::confine;
 
+pub use probe::{Probe, probe};
 pub use spec::{Backend, Limits, Network, Overlay, Spec, SpecError};

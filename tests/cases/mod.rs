@@ -18,6 +18,7 @@ mod provider_live;
 mod provider_offline;
 mod provider_replay;
 mod reference;
+mod sandbox;
 mod session;
 mod shell;
 mod tool_command;

@@ -193,6 +193,7 @@ fn command(bench: &Bench, line: &str) -> placet::process::Command {
         supervisor: env!("CARGO_BIN_EXE_placet").into(),
         timeout: Duration::from_secs(30),
         withheld: Vec::new(),
+        sandbox: None,
         stdin: None,
     }
 }

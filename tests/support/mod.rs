@@ -1,6 +1,7 @@
 //! What the cases share.
 
 pub mod binary;
+pub mod den;
 pub mod fixture;
 pub mod history_rules;
 pub mod mock_server;

@@ -1,8 +1,110 @@
 //! Landlock: a second wall behind the mounts, and the first where there are none.
+//!
+//! Behind overlays it repeats which places may be written, and closes abstract sockets, and from the ninth interface on
+//! named ones. Alone it also forbids reading what is masked. Landlock knows only what is allowed, so there the
+//! directories on the way to a mask are allowed entry by entry; a file made in one of them later cannot be read. For a
+//! workspace that would be the end of all work, so what is masked inside of one stays readable: the probe says so.
 
-use super::super::spec::Spec;
-use super::init::Fault;
+use super::super::spec::{Backend, Spec};
+use super::init::{Fault, at};
+use super::mount::place;
+use ::landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+};
+use rustix::fs::{FileType, OFlags, fstat};
+use std::io;
+use std::path::{Path, PathBuf};
 
-pub(super) fn apply(_: &Spec) -> Result<(), Fault> {
-    Ok(())
+/// The newest interface this was written for.
+const NEWEST: ABI = ABI::V9;
+
+/// Places that are fresh, or hold nothing of the host, when there are mounts.
+const FRESH: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev"];
+
+/// Device files that may be written without mounts of our own.
+const DEVICES: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/shm"];
+
+pub(super) fn apply(spec: &Spec) -> Result<(), Fault> {
+    let done = match spec.backend {
+        Backend::Overlay => behind(spec).map(|_| ()),
+        _ => alone(spec).and_then(|status| match status {
+            RulesetStatus::NotEnforced => Err(io::Error::other("this kernel has no Landlock")),
+            _ => Ok(()),
+        }),
+    };
+    at(done, || "restrict the command with Landlock".into())
+}
+
+fn behind(spec: &Spec) -> io::Result<RulesetStatus> {
+    let mut rules = rules(AccessFs::from_write(NEWEST))?;
+    let own = spec.overlays.iter().map(|o| o.target.as_path()).chain(spec.scratch.as_deref());
+    for path in own.chain(FRESH.map(Path::new)) {
+        rules = allow(rules, path, AccessFs::from_write(NEWEST))?;
+    }
+    for path in &spec.writable {
+        // What is bound through may hold sockets of the host.
+        rules = allow(rules, path, AccessFs::from_write(NEWEST) & !BitFlags::from(AccessFs::ResolveUnix))?;
+    }
+    // A fresh `/proc` is read-only; writing to a process' own entries fails there already.
+    enforce(rules)
+}
+
+fn alone(spec: &Spec) -> io::Result<RulesetStatus> {
+    let mut rules = rules(AccessFs::from_all(NEWEST))?;
+    let mut masked: Vec<PathBuf> = spec.masked.clone();
+    masked.extend(spec.masked.iter().filter_map(|path| std::fs::canonicalize(path).ok()));
+    rules = carve(rules, Path::new("/"), &masked, AccessFs::from_read(NEWEST))?;
+    let roots = spec.overlays.iter().map(|o| o.target.as_path());
+    let places = roots.chain(spec.writable.iter().map(PathBuf::as_path)).chain(spec.scratch.as_deref());
+    let write = AccessFs::from_all(NEWEST) & !BitFlags::from(AccessFs::ResolveUnix);
+    for path in places {
+        rules = allow(rules, path, write)?;
+    }
+    for path in DEVICES.map(Path::new) {
+        rules = allow(rules, path, write)?;
+    }
+    enforce(rules)
+}
+
+fn rules(handled: BitFlags<AccessFs>) -> io::Result<RulesetCreated> {
+    let set = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
+    let set = set.handle_access(handled).and_then(|set| set.scope(Scope::from_all(NEWEST)));
+    set.and_then(Ruleset::create).map_err(io::Error::other)
+}
+
+/// Allows `access` at `path` and below. A missing path is skipped.
+fn allow(rules: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> io::Result<RulesetCreated> {
+    let Ok(fd) = place(path, OFlags::NOFOLLOW) else { return Ok(rules) };
+    let access = match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
+        FileType::Directory => access,
+        // A link has no content; its target has a rule of its own or none.
+        FileType::Symlink => return Ok(rules),
+        _ => access & AccessFs::from_file(NEWEST),
+    };
+    rules.add_rule(PathBeneath::new(fd, access)).map_err(io::Error::other)
+}
+
+/// [`allow`], leaving out what is masked.
+fn carve(
+    mut rules: RulesetCreated,
+    path: &Path,
+    masked: &[PathBuf],
+    access: BitFlags<AccessFs>,
+) -> io::Result<RulesetCreated> {
+    if masked.iter().any(|mask| path.starts_with(mask)) {
+        return Ok(rules);
+    }
+    let is_link = std::fs::symlink_metadata(path).is_ok_and(|known| known.is_symlink());
+    if is_link || !masked.iter().any(|mask| mask.starts_with(path)) {
+        return allow(rules, path, access);
+    }
+    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        rules = carve(rules, &entry.path(), masked, access)?;
+    }
+    Ok(rules)
+}
+
+fn enforce(rules: RulesetCreated) -> io::Result<RulesetStatus> {
+    rules.restrict_self().map(|status| status.ruleset).map_err(io::Error::other)
 }

@@ -18,4 +18,5 @@ mod seccomp;
 mod start;
 mod view;
 
+pub(super) use raw::landlock_abi;
 pub use start::confine;

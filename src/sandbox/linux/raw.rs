@@ -87,3 +87,11 @@ pub(super) fn loopback_up(socket: impl AsFd) -> io::Result<()> {
     let done = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
+
+/// The number of the Landlock interface that the kernel offers, if it does.
+pub(in crate::sandbox) fn landlock_abi() -> Option<u32> {
+    const VERSION: u32 = 1;
+    // SAFETY: with this flag the call takes no pointer, makes nothing and answers a number.
+    let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, VERSION) };
+    u32::try_from(abi).ok().filter(|&abi| abi > 0)
+}

@@ -2,16 +2,20 @@
 
 use super::super::Spec;
 use super::super::spec::Backend;
-use super::{init, raw};
+use super::{init, raw, view};
 use crate::process::{Confined, Confinement};
 use rustix::process::Pid;
+use std::ffi::OsStr;
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 
 /// Starts `sh -c` in the sandbox that the words describe (a [`Spec`]). Returns when the command is about to start; any
 /// failure before that is an error that says what was refused, and nothing has run.
 pub fn confine(asked: Confinement) -> io::Result<Confined> {
-    let spec = Spec::from_words(&asked.words).map_err(io::Error::other)?;
+    let mut spec = Spec::from_words(&asked.words).map_err(io::Error::other)?;
+    spec.masked.extend(named_sockets());
     let flags = match spec.backend {
         Backend::Overlay => namespaces(&spec),
         Backend::Landlock => 0,
@@ -33,6 +37,22 @@ pub fn confine(asked: Confinement) -> io::Result<Confined> {
             Err(error)
         }
     }
+}
+
+/// Sockets with a name in the file system that somebody listens to. A read-only mount does not stop `connect`, and
+/// Landlock does so only in its newest interface.
+fn named_sockets() -> Vec<PathBuf> {
+    const LISTENS: u32 = 1 << 16;
+    let table = std::fs::read("/proc/net/unix").unwrap_or_default();
+    let named = table.split(|&byte| byte == b'\n').skip(1).filter_map(|row| {
+        let start = memchr::memchr(b'/', row)?;
+        let (fields, path) = row.split_at_checked(start)?;
+        let flags = std::str::from_utf8(fields).ok()?.split_ascii_whitespace().nth(3)?;
+        let listens = u32::from_str_radix(flags, 16).ok()? & LISTENS != 0;
+        // An abstract name begins with `@`, and those are cut off by the network namespace.
+        (listens && fields.ends_with(b" ")).then(|| PathBuf::from(OsStr::from_bytes(path)))
+    });
+    named.filter(|path| !view::is_fresh(path)).collect()
 }
 
 fn namespaces(spec: &Spec) -> i32 {
@@ -66,7 +86,7 @@ fn map_ids(pid: Pid, flags: i32) -> io::Result<()> {
         return Ok(());
     }
     let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    let dir = std::path::PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
+    let dir = PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
     if holds_setuid() && all_ids(&dir).is_ok() {
         return Ok(());
     }
@@ -85,7 +105,7 @@ fn holds_setuid() -> bool {
 }
 
 /// Maps what is mapped here, as it is. In a container that is a part of all ids.
-fn all_ids(dir: &std::path::Path) -> io::Result<()> {
+fn all_ids(dir: &Path) -> io::Result<()> {
     for name in ["uid_map", "gid_map"] {
         let mut own = String::new();
         for line in std::fs::read_to_string(format!("/proc/self/{name}"))?.lines() {

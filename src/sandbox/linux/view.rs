@@ -71,9 +71,14 @@ pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
     mask::cover(spec, &blank)
 }
 
+/// True below a directory that is empty in every view.
+pub(super) fn is_fresh(path: &Path) -> bool {
+    FRESH.iter().any(|dir| path.starts_with(dir))
+}
+
 /// A place below a fresh directory is made again. Elsewhere it is there, or it is missing.
 fn reachable(path: &Path) -> std::io::Result<()> {
-    if FRESH.iter().any(|dir| path.starts_with(dir)) {
+    if is_fresh(path) {
         let is_file = std::fs::symlink_metadata(path).is_ok_and(|known| !known.is_dir());
         return if is_file { Ok(()) } else { std::fs::create_dir_all(path) };
     }
@@ -127,6 +132,5 @@ fn processes() -> Result<(), Fault> {
 /// The resolver's file, if `/etc/resolv.conf` leads to a place that will be covered.
 fn resolver() -> Option<(PathBuf, Vec<u8>)> {
     let path = std::fs::canonicalize("/etc/resolv.conf").ok()?;
-    let covered = FRESH.iter().any(|dir| path.starts_with(dir));
-    covered.then(|| std::fs::read(&path).ok().map(|bytes| (path, bytes))).flatten()
+    is_fresh(&path).then(|| std::fs::read(&path).ok().map(|bytes| (path, bytes))).flatten()
 }

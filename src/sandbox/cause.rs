@@ -1,0 +1,48 @@
+//! Why a copy-on-write view was refused, in words that name the setting.
+
+use std::path::Path;
+
+/// `reason` is what the helper said; `dir` is where the layers would have been.
+pub(super) fn explain(dir: &Path, reason: &str) -> String {
+    let setting = |name: &str| {
+        std::fs::read_to_string(Path::new("/proc/sys").join(name)).ok().map(|text| text.trim().to_string())
+    };
+    let is = |name: &str, value: &str| setting(name).as_deref() == Some(value);
+    let ordinary = !rustix::process::geteuid().is_root();
+    let container = ["/.dockerenv", "/run/.containerenv"].iter().any(|path| Path::new(path).exists());
+    if is("user/max_user_namespaces", "0") {
+        return "user namespaces are switched off (sysctl user.max_user_namespaces=0)".into();
+    }
+    if ordinary && is("kernel/unprivileged_userns_clone", "0") {
+        return "user namespaces are kept for root (sysctl kernel.unprivileged_userns_clone=0)".into();
+    }
+    if ordinary && is("kernel/apparmor_restrict_unprivileged_userns", "1") {
+        return "AppArmor restricts user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=1; a profile \
+                for placet with `userns,` lifts it)"
+            .into();
+    }
+    if reason.contains("copy-on-write") {
+        if let Some(kind) = unfit(dir) {
+            return format!("layers cannot lie in `{}`, which is {kind}", dir.display());
+        }
+    }
+    if container {
+        return format!("this container forbids it ({reason})");
+    }
+    reason.trim_start_matches("the sandbox could not be set up: ").to_string()
+}
+
+/// The kind of a file system on which no upper layer can lie.
+fn unfit(dir: &Path) -> Option<&'static str> {
+    const KINDS: [(u64, &str); 6] = [
+        (0x794c_7630, "itself an overlay"),
+        (0x6969, "on NFS"),
+        (0xff53_4d42, "on CIFS"),
+        (0xfe53_4d42, "on SMB"),
+        (0x6573_5546, "on FUSE"),
+        (0x0102_1997, "on 9p"),
+    ];
+    let kind = rustix::fs::statfs(dir).ok()?.f_type;
+    let kind = u64::try_from(kind).unwrap_or(0);
+    KINDS.iter().find(|(magic, _)| *magic == kind).map(|(_, name)| *name)
+}

@@ -1,0 +1,207 @@
+//! What this machine can do, found by doing it: a command in a real sandbox, which must land in its layer and nowhere
+//! else. What cannot be had is explained in one sentence that names the cause.
+
+use super::spec::{Backend, Overlay, Spec};
+use crate::process::RUN;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long a trial may take before it counts as failed.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    pub backend: Backend,
+    /// What holds, or why more does not, for a person: one sentence, no full stop.
+    pub sentence: String,
+    /// Of the candidates, the first directory in which layers can lie.
+    pub layers: Option<PathBuf>,
+    /// The Landlock interface of the kernel.
+    pub landlock_abi: Option<u32>,
+    /// What is weaker here than it could be, a sentence each.
+    pub remarks: Vec<String>,
+}
+
+type Trials = Mutex<Vec<((PathBuf, Vec<PathBuf>), Probe)>>;
+static DONE: LazyLock<Trials> = LazyLock::new(Trials::default);
+
+/// Tries, once per process and arguments. `supervisor` is placet itself; `dirs` are where layers could lie, best
+/// first, and existing. Takes some milliseconds, and leaves nothing behind.
+pub fn probe(supervisor: &Path, dirs: &[PathBuf]) -> Probe {
+    let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (supervisor.to_path_buf(), dirs.to_vec());
+    if let Some((_, found)) = done.iter().find(|(known, _)| *known == key) {
+        return found.clone();
+    }
+    let found = try_all(supervisor, dirs);
+    done.push((key, found.clone()));
+    found
+}
+
+#[cfg(not(target_os = "linux"))]
+fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> Probe {
+    let backend = if cfg!(target_os = "macos") { Backend::Seatbelt } else { Backend::None };
+    let tried = dirs.iter().map(|dir| Trial { supervisor, dir, backend }.run()).find(Result::is_ok);
+    let (backend, sentence) = match (backend, tried) {
+        (Backend::Seatbelt, Some(_)) => {
+            (backend, "writes are confined by Seatbelt; what a command changes is real at once")
+        }
+        _ => (Backend::None, "this system has no sandbox that placet knows"),
+    };
+    Probe { backend, sentence: sentence.into(), layers: None, landlock_abi: None, remarks: Vec::new() }
+}
+
+#[cfg(target_os = "linux")]
+fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> Probe {
+    let landlock_abi = super::linux::landlock_abi();
+    let mut why = String::from("there is no directory for layers");
+    for dir in dirs {
+        match (Trial { supervisor, dir, backend: Backend::Overlay }).run() {
+            Ok(said) => {
+                return Probe {
+                    backend: Backend::Overlay,
+                    sentence: "commands run in a copy-on-write view of their own".into(),
+                    layers: Some(dir.clone()),
+                    landlock_abi,
+                    remarks: remarks(&said, landlock_abi),
+                };
+            }
+            Err(reason) => why = super::cause::explain(dir, &reason),
+        }
+    }
+    for dir in dirs {
+        if landlock_abi.is_some() && (Trial { supervisor, dir, backend: Backend::Landlock }).run().is_ok() {
+            return Probe {
+                backend: Backend::Landlock,
+                sentence: format!("no copy-on-write view, because {why}; Landlock confines writes instead"),
+                layers: None,
+                landlock_abi,
+                remarks: vec![
+                    "what a command changes in the workspace is real at once".into(),
+                    "masked files inside the workspace can be read by commands".into(),
+                    "modes and times of files outside the workspace can be changed by commands".into(),
+                ],
+            };
+        }
+    }
+    let also =
+        if landlock_abi.is_some() { "Landlock did not hold either" } else { "this kernel has no Landlock" };
+    Probe {
+        backend: Backend::None,
+        sentence: format!("no sandbox, because {why}, and {also}"),
+        layers: None,
+        landlock_abi,
+        remarks: Vec::new(),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn remarks(said: &str, landlock_abi: Option<u32>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if !said.contains("own processes") {
+        remarks.push(
+            "commands see the list of the container's processes, because a fresh /proc is refused".into(),
+        );
+    }
+    if landlock_abi.is_none_or(|abi| abi < 6) {
+        remarks.push(
+            "with the network open, abstract sockets of the host can be reached (Landlock 6 would stop it)"
+                .into(),
+        );
+    }
+    if landlock_abi.is_none_or(|abi| abi < 9) {
+        remarks.push(
+            "a named socket outside /run, /tmp and the home that no process of this network namespace listens to can be reached (Landlock 9 would stop it)"
+                .into(),
+        );
+    }
+    remarks
+}
+
+/// One command in one kind of sandbox.
+struct Trial<'a> {
+    supervisor: &'a Path,
+    dir: &'a Path,
+    backend: Backend,
+}
+
+impl Trial<'_> {
+    /// What the command wrote, if everything held.
+    fn run(&self) -> Result<String, String> {
+        self.attempt().map_err(|error| error.to_string())?
+    }
+
+    fn attempt(&self) -> io::Result<Result<String, String>> {
+        let base = tempfile::Builder::new().prefix("probe").tempdir_in(self.dir)?;
+        // A mount cannot go over a link on the way.
+        let at = |name: &str| std::fs::canonicalize(base.path()).map(|dir| dir.join(name));
+        let (inside, upper, work) = (at("inside")?, at("upper")?, at("work")?);
+        for dir in [&inside, &upper, &work] {
+            std::fs::create_dir(dir)?;
+        }
+        std::fs::write(inside.join("seen"), "old")?;
+        let outside = at("outside")?;
+        std::fs::write(&outside, "old")?;
+        let layer =
+            Overlay { target: inside.clone(), lowers: vec![inside.clone()], upper: upper.clone(), work };
+        let spec = Spec {
+            backend: self.backend,
+            overlays: if self.backend == Backend::Overlay { vec![layer] } else { Vec::new() },
+            writable: if self.backend == Backend::Overlay { Vec::new() } else { vec![inside.clone()] },
+            cwd: inside.clone(),
+            ..Spec::default()
+        };
+        let mut words = tempfile::NamedTempFile::new()?;
+        words.write_all(&spec.to_words())?;
+        let (ending, said) = self.start(words.path())?;
+        if let Some(("error", reason)) = ending.split_once(' ') {
+            return Ok(Err(reason.into()));
+        }
+        let landed = if self.backend == Backend::Overlay { &upper } else { &inside };
+        let read = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+        let kept = self.backend != Backend::Overlay || read(inside.join("seen")) == "old";
+        let holds = read(landed.join("seen")).trim() == "new" && kept && read(outside) == "old";
+        // The kernel leaves a directory without rights in it, which has to go before the rest can.
+        let _ = std::fs::remove_dir(base.path().join("work/work"));
+        Ok(if holds && ending == "exit 0" {
+            Ok(said)
+        } else {
+            Err(format!("a trial did not hold: {ending} {said}"))
+        })
+    }
+
+    fn start(&self, spec: &Path) -> io::Result<(String, String)> {
+        const LINE: &str = "test \"$(cat seen)\" = old && echo new > seen && \
+            { (echo new > ../outside) 2>/dev/null; true; } && \
+            { ! tr '\\0' ' ' < /proc/1/cmdline | grep -q __run || echo own processes; }";
+        let (mut mine, theirs) = UnixStream::pair()?;
+        mine.set_read_timeout(Some(PATIENCE))?;
+        let mut child = Command::new(self.supervisor)
+            .arg(RUN)
+            .arg("--sandbox")
+            .arg(spec)
+            .args(["--", LINE])
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut ending = String::new();
+        let heard = mine.read_to_string(&mut ending);
+        drop(mine);
+        let mut said = String::new();
+        if heard.is_err() {
+            let _ = child.kill();
+        } else if let Some(out) = &mut child.stdout {
+            out.read_to_string(&mut said)?;
+        }
+        let _ = child.wait();
+        heard?;
+        Ok((ending, said))
+    }
+}
