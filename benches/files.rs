@@ -29,8 +29,13 @@ struct Bench {
 
 impl Bench {
     fn new(root: &Path) -> Bench {
-        let commands =
-            CommandSettings { supervisor: PathBuf::new(), timeout: Duration::MAX, withheld: Vec::new() };
+        let commands = CommandSettings {
+            supervisor: PathBuf::new(),
+            timeout: Duration::MAX,
+            withheld: Vec::new(),
+            confining: None,
+            brake: placet::workspace::Brake::default(),
+        };
         let env = Env {
             workspace: Workspace::new(root.to_path_buf(), Vec::new()).unwrap(),
             ledger: Mutex::new(Ledger::default()),

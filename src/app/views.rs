@@ -23,6 +23,11 @@ pub(super) fn fresh_name() -> String {
 }
 
 impl App {
+    /// A name for the view of something that is no session.
+    pub fn fresh_view(&self) -> String {
+        fresh_name()
+    }
+
     /// The view of a session, with what is pending in it.
     pub fn view(&self, name: &str) -> View {
         View::at(self.places(name), self.workspace.roots())
@@ -36,7 +41,8 @@ impl App {
         let away = || private(&PathBuf::from("/var/tmp"));
         let views = if covered(state) { away().join("views") } else { state.join("views") };
         let in_home = home.is_some_and(|home| views.starts_with(home));
-        let layers = if in_home { Some(away().join("layers").join(name)) } else { None };
+        let mut layers = if in_home { vec![away().join("layers")] } else { vec![views.clone()] };
+        layers.push(private(Path::new("/dev/shm")).join("layers"));
         let journal = blake3::hash(self.cwd().as_os_str().as_encoded_bytes()).to_hex();
         let journal: String = journal.chars().take(24).collect();
         Places {
@@ -106,7 +112,7 @@ impl App {
 
     /// What this machine offers for confining commands, tried out once.
     pub fn backend(&self) -> (Backend, String) {
-        tried(&self.workspace.roots().to_vec(), &self.view("probe"))
+        tried(&self.view("probe"))
     }
 
     pub(super) fn confining(&self, view: &View) -> Confining {
@@ -126,9 +132,9 @@ impl App {
             masked.extend(SECRETS.iter().map(|name| home.join(name)));
         }
         masked.extend([self.paths.keys_file(), self.paths.state.clone(), self.paths.config.clone()]);
-        let (roots, view) = (self.workspace.roots().to_vec(), view.clone());
+        let view = view.clone();
         Confining {
-            backend: Box::new(move || tried(&roots, &view)),
+            backend: Box::new(move || tried(&view)),
             home,
             masked,
             writable: texts("sandbox.passthrough").into_iter().map(below_cwd).collect(),
@@ -174,8 +180,15 @@ fn private(shared: &Path) -> PathBuf {
     if ours { dir } else { std::env::temp_dir().join(format!("placet-{uid}-{}", std::process::id())) }
 }
 
-fn tried(_roots: &[PathBuf], view: &View) -> (Backend, String) {
+fn tried(view: &View) -> (Backend, String) {
     let supervisor = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet"));
-    let probe = probe(&supervisor, &[view.layers_dir()]);
-    (probe.backend, probe.sentence.clone())
+    for dir in view.layer_places() {
+        drop(std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir));
+    }
+    let places: Vec<PathBuf> = view.layer_places().iter().filter(|dir| dir.is_dir()).cloned().collect();
+    let probe = probe(&supervisor, &places);
+    if let Some(dir) = probe.layers {
+        view.lay_in(dir);
+    }
+    (probe.backend, probe.sentence)
 }

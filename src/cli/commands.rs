@@ -137,7 +137,7 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
                 input => input,
             };
             let call = Call { id: CallId::new("call"), name, input };
-            let env = app.env(Arc::new(Scratchpads::in_memory()));
+            let env = app.env(Arc::new(Scratchpads::in_memory()), &app.fresh_view());
             let running = call_once(
                 Arc::clone(&app.registry),
                 env,
@@ -277,7 +277,7 @@ fn trust(options: &Options) -> Result<u8, Failure> {
 fn mcp(root: Option<std::path::PathBuf>, options: &Options) -> Result<u8, Failure> {
     let options = Options { cwd: root.or_else(|| options.cwd.clone()), ..options.clone() };
     let app = start::app(&options)?;
-    let env = app.env(Arc::new(Scratchpads::in_memory()));
+    let env = app.env(Arc::new(Scratchpads::in_memory()), &app.fresh_view());
     let server = Server::new(Arc::clone(&app.registry), env, Arc::clone(&app.policy));
     start::runtime()?.block_on(server.serve()).map_err(Failure::new)?;
     Ok(report::DONE)

@@ -49,18 +49,12 @@ pub(super) async fn enter(
     hosts: &[String],
     landing: Landing,
 ) -> Result<Option<(Entered, Vec<u8>)>, ToolError> {
-    let (Some(view), Some(confining)) = (env.workspace.view(), &env.commands.confining) else {
-        return if landing == Landing::Direct
-            || env.commands.confining.is_none() && env.workspace.view().is_none()
-        {
-            Ok(None)
-        } else {
-            Err(ToolError::new("there is no view for the command to run in"))
-        };
-    };
-    if landing == Landing::Direct {
+    let Some(confining) = env.commands.confining.as_ref().filter(|_| landing != Landing::Direct) else {
         return Ok(None);
-    }
+    };
+    let Some(view) = env.workspace.view() else {
+        return Err(ToolError::new("there is no view for the command to run in"));
+    };
     let (backend, sentence) = (confining.backend)();
     if backend == Backend::None {
         return Err(ToolError::hint(

@@ -13,7 +13,7 @@ use placet::tools::{
     CommandSettings, Env, Limits, Output, Plan, Preview, Registry, RunCtx, Running, Sight, Summary, Tool,
     ToolError, Touches,
 };
-use placet::workspace::{Ledger, Workspace};
+use placet::workspace::{Brake, Ledger, Workspace};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -111,6 +111,8 @@ impl Talk {
 
     fn parts(&self) -> Parts {
         let workspace = Workspace::new(self.root.clone(), Vec::new()).unwrap();
+        let beside = tempfile::tempdir().unwrap().keep();
+        let workspace = super::tool_bench::viewed(workspace, &beside);
         let policy = Policy::new(self.mode.clone(), self.rules.clone(), workspace.roots().to_vec());
         let (provider, model) = self.provider();
         let env = Env {
@@ -122,6 +124,8 @@ impl Talk {
                 supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")),
                 timeout: Duration::from_secs(20),
                 withheld: Vec::new(),
+                confining: None,
+                brake: Brake::default(),
             },
         };
         Parts {

@@ -4,7 +4,7 @@ use placet::conversation::{CallId, Input, Outcome, Part, text_of};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{CommandSettings, Env, Limits, Output, Progress, Registry, RunCtx, Sight};
-use placet::workspace::{Ledger, Workspace};
+use placet::workspace::{Brake, Ledger, Places, View, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -22,6 +22,20 @@ pub struct Bench {
     runtime: tokio::runtime::Runtime,
 }
 
+/// The workspace seen through a view whose state lies in `beside`.
+pub fn viewed(workspace: Workspace, beside: &Path) -> Workspace {
+    let state = beside.join("view-state");
+    let places = Places {
+        view: state.join("views/test"),
+        layers: Vec::new(),
+        objects: state.join("objects"),
+        journal: state.join("journal"),
+        scratch: state.join("scratch"),
+    };
+    let view = View::at(places, workspace.roots());
+    workspace.with_view(view)
+}
+
 impl Bench {
     pub fn new() -> Bench {
         Bench::with_limits(Limits::default())
@@ -32,7 +46,7 @@ impl Bench {
         let root = std::fs::canonicalize(dir.path()).unwrap().join("work");
         std::fs::create_dir(&root).unwrap();
         let env = Env {
-            workspace: Workspace::new(root.clone(), Vec::new()).unwrap(),
+            workspace: viewed(Workspace::new(root.clone(), Vec::new()).unwrap(), root.parent().unwrap()),
             ledger: Mutex::new(Ledger::default()),
             scratchpads: Arc::new(Scratchpads::in_memory()),
             limits,
@@ -40,6 +54,8 @@ impl Bench {
                 supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")),
                 timeout: Duration::from_secs(20),
                 withheld: vec!["PLACET_TEST_KEY".into()],
+                confining: None,
+                brake: Brake::default(),
             },
         };
         let runtime =

@@ -29,15 +29,15 @@ use layer::Layer;
 use stack::{Backing, Stack};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Where a view and what it needs are kept, all outside the workspace.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// This view's own directory.
     pub view: PathBuf,
-    /// Where a command's own layer may lie; beside the view when `None`.
-    pub layers: Option<PathBuf>,
+    /// Where a command's own layer may lie: directories that commands of several views share, best first.
+    pub layers: Vec<PathBuf>,
     pub objects: PathBuf,
     pub journal: PathBuf,
     /// A directory for temporary files that tools and commands share; none of it is ever applied.
@@ -59,6 +59,8 @@ struct Inner {
     /// Commands of one view run one at a time: each starts from what the one before left.
     gate: Arc<tokio::sync::Mutex<()>>,
     turn: Mutex<Turn>,
+    /// The one of `Places::layers` that was found to work.
+    layers: OnceLock<PathBuf>,
     /// Held from the first change on: another process must not touch this view meanwhile.
     claim: Mutex<Option<std::fs::File>>,
 }
@@ -133,6 +135,7 @@ impl View {
             roots,
             gate: Arc::default(),
             turn: Mutex::default(),
+            layers: OnceLock::new(),
             claim: Mutex::default(),
         }))
     }
@@ -160,6 +163,16 @@ impl View {
 
     pub fn turn(&self) -> MutexGuard<'_, Turn> {
         self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where commands' layers could lie.
+    pub fn layer_places(&self) -> &[PathBuf] {
+        &self.0.places.layers
+    }
+
+    /// Settles which of them is used; only the first word counts.
+    pub fn lay_in(&self, dir: PathBuf) {
+        drop(self.0.layers.set(dir));
     }
 
     /// Makes this view this process's own, for as long as the process lives.

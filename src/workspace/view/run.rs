@@ -52,6 +52,7 @@ impl View {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let base = self.layers_dir();
+        private(&base)?;
         self.sweep_runs(&base);
         let dir = base.join(format!("run-{}-{count}", std::process::id()));
         let mut mounts = Vec::new();
@@ -108,9 +109,13 @@ impl View {
         held.save()
     }
 
-    /// Where commands' layers lie: by the view itself unless that lies below a directory that is laid over.
-    pub fn layers_dir(&self) -> PathBuf {
-        self.0.places.layers.clone().unwrap_or_else(|| self.dir().to_path_buf())
+    /// Where this view's commands have their layers.
+    fn layers_dir(&self) -> PathBuf {
+        let base = self.0.layers.get().or(self.0.places.layers.first());
+        match (base, self.dir().file_name()) {
+            (Some(base), Some(name)) => base.join(name),
+            _ => self.dir().to_path_buf(),
+        }
     }
 
     /// Layers that a killed process left are thrown away: their command never ended.
@@ -127,6 +132,12 @@ impl View {
             }
         }
     }
+}
+
+/// Only its owner may look into a layer: it may hold what the workspace hides from others.
+fn private(dir: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 fn make(target: &Path, lowers: Vec<PathBuf>, place: &Path) -> io::Result<Mount> {

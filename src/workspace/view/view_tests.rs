@@ -19,7 +19,7 @@ fn bench() -> Bench {
     fs::create_dir(&root).unwrap();
     let places = Places {
         view: base.join("state/view"),
-        layers: None,
+        layers: Vec::new(),
         objects: base.join("state/objects"),
         journal: base.join("state/journal"),
         scratch: base.join("scratch"),
