@@ -2,7 +2,7 @@
 
 use super::super::Spec;
 use super::super::spec::Backend;
-use super::{init, raw, view};
+use super::{init, raw};
 use crate::process::{Confined, Confinement};
 use rustix::process::Pid;
 use std::ffi::OsStr;
@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 /// failure before that is an error that says what was refused, and nothing has run.
 pub fn confine(asked: Confinement) -> io::Result<Confined> {
     let mut spec = Spec::from_words(&asked.words).map_err(io::Error::other)?;
-    spec.masked.extend(named_sockets());
+    let sockets = named_sockets(&spec);
+    spec.masked.extend(sockets);
     let flags = match spec.backend {
         Backend::Overlay => namespaces(&spec),
         Backend::Landlock => 0,
@@ -40,8 +41,8 @@ pub fn confine(asked: Confinement) -> io::Result<Confined> {
 }
 
 /// Sockets with a name in the file system that somebody listens to. A read-only mount does not stop `connect`, and
-/// Landlock does so only in its newest interface.
-fn named_sockets() -> Vec<PathBuf> {
+/// Landlock does so only in its newest interface. Below an overlay they are dead: its files are others than the host's.
+fn named_sockets(spec: &Spec) -> Vec<PathBuf> {
     const LISTENS: u32 = 1 << 16;
     let table = std::fs::read("/proc/net/unix").unwrap_or_default();
     let named = table.split(|&byte| byte == b'\n').skip(1).filter_map(|row| {
@@ -52,7 +53,11 @@ fn named_sockets() -> Vec<PathBuf> {
         // An abstract name begins with `@`, and those are cut off by the network namespace.
         (listens && fields.ends_with(b" ")).then(|| PathBuf::from(OsStr::from_bytes(path)))
     });
-    named.filter(|path| !view::is_fresh(path)).collect()
+    let is_live = |path: &PathBuf| {
+        spec.writable.iter().chain(&spec.scratch).any(|dir| path.starts_with(dir))
+            || !spec.overlays.iter().any(|overlay| path.starts_with(&overlay.target))
+    };
+    named.filter(is_live).collect()
 }
 
 fn namespaces(spec: &Spec) -> i32 {

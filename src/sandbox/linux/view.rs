@@ -72,7 +72,7 @@ pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
 }
 
 /// True below a directory that is empty in every view.
-pub(super) fn is_fresh(path: &Path) -> bool {
+fn is_fresh(path: &Path) -> bool {
     FRESH.iter().any(|dir| path.starts_with(dir))
 }
 
