@@ -12,6 +12,8 @@ mod cause;
 mod environment;
 mod path;
 mod probe;
+#[cfg(target_os = "linux")]
+mod proxy;
 mod spec;
 
 #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 use crate::support::den::{Den, PLACET, Ran, command, sandbox_or_skip, tree};
 use crate::support::require::require;
 use placet::process::{Ending, Finished};
-use placet::sandbox::{Backend, Limits, Overlay, Spec};
+use placet::sandbox::{Backend, Limits, Network, Overlay, Spec};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -259,6 +259,34 @@ fn localhost_is_there_and_no_other_host() {
     };
     den.run(&den.spec(), &connect("127.0.0.1")).refused("refused");
     den.run(&den.spec(), &connect("192.0.2.1")).refused("unreachable");
+}
+
+#[test]
+fn a_list_of_hosts_is_a_proxy_that_says_what_it_refuses() {
+    needs_a_sandbox!();
+    if !require("python3") {
+        return;
+    }
+    let den = Den::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let spec = Spec { network: Network::Hosts(vec!["crates.io".into(), "127.0.0.1".into()]), ..den.spec() };
+    let ask = |target: &str| {
+        let line = format!(
+            "python3 -c '\nimport os, socket\nat = os.environ[\"https_proxy\"].rsplit(\":\", 1)\n\
+             assert at[0] == \"http://127.0.0.1\" and os.environ[\"ALL_PROXY\"].startswith(\"socks5h://\")\n\
+             s = socket.create_connection((\"localhost\", int(at[1])))\n\
+             s.send(b\"CONNECT {target} HTTP/1.1\\r\\n\\r\\n\")\nprint(s.recv(9999).decode())\n'"
+        );
+        den.run(&spec, &line).done()
+    };
+    let refused = ask("example.org:443");
+    assert!(refused.starts_with("HTTP/1.1 403") && refused.contains("example.org"), "{refused}");
+    let private = ask(&format!("127.0.0.1:{port}"));
+    assert!(private.starts_with("HTTP/1.1 403") && private.contains("private network"), "{private}");
+    let around =
+        format!("python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 2)' 2>&1");
+    den.run(&spec, &around).refused("refused");
 }
 
 #[test]
