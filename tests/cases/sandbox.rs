@@ -106,7 +106,7 @@ fn exit_codes_signals_input_and_output_come_through() {
     assert_eq!(run("kill -TERM $$").ending, Ending::Signal(15));
     assert_eq!(run("kill -9 0").ending, Ending::Signal(9));
     assert_eq!(run("no-such-program").ending, Ending::Exit(127));
-    assert_eq!(run("cat; echo end").text, "end\n");
+    assert_eq!(run("cat; cat /dev/stdin; echo end").text, "end\n");
     let given = placet::process::Command { stdin: Some(b"given".to_vec()), ..command(&den.spec(), "cat") };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let done = runtime.block_on(given.run(&CancellationToken::new(), |_| {})).unwrap();
@@ -410,6 +410,11 @@ fn what_cannot_be_set_up_is_an_error_and_nothing_runs() {
     let mut missing = den.spec();
     missing.overlays[0].upper = "/nowhere".into();
     assert!(error(missing).contains("could not open the layer `/nowhere`"));
+    let mut overlapping = den.spec();
+    let within = den.root.join("within");
+    std::fs::create_dir(&within).unwrap();
+    overlapping.overlays[0].upper = within;
+    assert!(error(overlapping).contains("in which the layer itself lies"));
     let lost = Spec { cwd: "/run/nowhere".into(), ..den.spec() };
     assert!(error(lost).contains("could not enter the working directory `/run/nowhere`"));
     let none = Spec { backend: Backend::None, ..den.spec() };

@@ -62,6 +62,7 @@ impl Child<'_> {
     }
 
     fn enter(&mut self) -> Result<i32, Fault> {
+        let has_input = self.stdin.is_some();
         let stdin = at(self.input(), || "pass the input on".into())?;
         at(rustix::stdio::dup2_stdin(&stdin), || "pass the input on".into())?;
         // Not to be closed a second time, when its number is another's.
@@ -76,6 +77,11 @@ impl Child<'_> {
             let hidden = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
             at(hidden, || "hide the supervisor's memory".into())?;
             view::build(self.spec)?;
+            if !has_input {
+                // The one from before is on a mount that has lost its devices, and `/dev/stdin` opens it anew.
+                let null = at(File::open("/dev/null"), || "open `/dev/null` inside".into())?;
+                at(rustix::stdio::dup2_stdin(&null), || "pass no input on".into())?;
+            }
             if self.spec.network != Network::Open {
                 at(loopback(), || "bring the loopback interface up".into())?;
             }
