@@ -21,10 +21,8 @@ pub(super) fn explain(dir: &Path, reason: &str) -> String {
                 for placet with `userns,` lifts it)"
             .into();
     }
-    if reason.contains("copy-on-write") {
-        if let Some(kind) = unfit(dir) {
-            return format!("layers cannot lie in `{}`, which is {kind}", dir.display());
-        }
+    if let (true, Some(kind)) = (reason.contains("copy-on-write"), unfit(dir)) {
+        return format!("layers cannot lie in `{}`, which is {kind}", dir.display());
     }
     if container {
         return format!("this container forbids it ({reason})");

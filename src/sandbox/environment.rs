@@ -53,10 +53,12 @@ const KEYS: [&str; 28] = [
     "GH_*TOKEN*",
 ];
 
-/// The environment inside: what this process has, without the above, and with what the view adds.
+/// The environment inside: what this process has, without the above, and with what the view adds. `proxy` is the port
+/// of the way out, if there is one.
 pub(super) fn inside(
     all: impl Iterator<Item = (OsString, OsString)>,
     spec: &Spec,
+    proxy: Option<u16>,
 ) -> Vec<(OsString, OsString)> {
     let mut kept: Vec<(OsString, OsString)> =
         all.filter(|(name, _)| !is_withheld(name, &spec.keep_env)).collect();
@@ -68,6 +70,19 @@ pub(super) fn inside(
     if let Some(scratch) = &spec.scratch {
         put("TMPDIR", scratch.as_os_str());
         put("PLACET_SCRATCH", scratch.as_os_str());
+    }
+    if let Some(port) = proxy {
+        let (http, socks) = (format!("http://127.0.0.1:{port}"), format!("socks5h://127.0.0.1:{port}"));
+        for (name, value) in [
+            ("HTTP_PROXY", http.as_str()),
+            ("HTTPS_PROXY", &http),
+            ("ALL_PROXY", &socks),
+            ("NO_PROXY", "localhost,127.0.0.1,::1"),
+        ] {
+            // Some programs read the one spelling, some the other.
+            put(name, OsStr::new(value));
+            put(&name.to_lowercase(), OsStr::new(value));
+        }
     }
     kept
 }

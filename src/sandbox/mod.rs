@@ -12,17 +12,21 @@ mod cause;
 mod environment;
 mod path;
 mod probe;
+#[cfg(target_os = "linux")]
+mod proxy;
+#[cfg(target_os = "macos")]
+mod seatbelt;
 mod spec;
 
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
-pub use linux::confine;
+pub use linux::{confine, mounted_below};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::confine;
+pub use elsewhere::{confine, mounted_below};
 
 pub use probe::{Probe, probe};
 pub use spec::{Backend, Limits, Network, Overlay, Spec, SpecError};

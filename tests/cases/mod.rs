@@ -19,6 +19,7 @@ mod provider_offline;
 mod provider_replay;
 mod reference;
 mod sandbox;
+mod sandbox_escape;
 mod session;
 mod shell;
 mod tool_command;

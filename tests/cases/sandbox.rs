@@ -3,7 +3,7 @@
 use crate::support::den::{Den, PLACET, Ran, command, sandbox_or_skip, tree};
 use crate::support::require::require;
 use placet::process::{Ending, Finished};
-use placet::sandbox::{Backend, Limits, Overlay, Spec};
+use placet::sandbox::{Backend, Limits, Network, Overlay, Spec};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -106,7 +106,7 @@ fn exit_codes_signals_input_and_output_come_through() {
     assert_eq!(run("kill -TERM $$").ending, Ending::Signal(15));
     assert_eq!(run("kill -9 0").ending, Ending::Signal(9));
     assert_eq!(run("no-such-program").ending, Ending::Exit(127));
-    assert_eq!(run("cat; echo end").text, "end\n");
+    assert_eq!(run("cat; cat /dev/stdin; echo end").text, "end\n");
     let given = placet::process::Command { stdin: Some(b"given".to_vec()), ..command(&den.spec(), "cat") };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let done = runtime.block_on(given.run(&CancellationToken::new(), |_| {})).unwrap();
@@ -262,6 +262,34 @@ fn localhost_is_there_and_no_other_host() {
 }
 
 #[test]
+fn a_list_of_hosts_is_a_proxy_that_says_what_it_refuses() {
+    needs_a_sandbox!();
+    if !require("python3") {
+        return;
+    }
+    let den = Den::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let spec = Spec { network: Network::Hosts(vec!["crates.io".into(), "127.0.0.1".into()]), ..den.spec() };
+    let ask = |target: &str| {
+        let line = format!(
+            "python3 -c '\nimport os, socket\nat = os.environ[\"https_proxy\"].rsplit(\":\", 1)\n\
+             assert at[0] == \"http://127.0.0.1\" and os.environ[\"ALL_PROXY\"].startswith(\"socks5h://\")\n\
+             s = socket.create_connection((\"localhost\", int(at[1])))\n\
+             s.send(b\"CONNECT {target} HTTP/1.1\\r\\n\\r\\n\")\nprint(s.recv(9999).decode())\n'"
+        );
+        den.run(&spec, &line).done()
+    };
+    let refused = ask("example.org:443");
+    assert!(refused.starts_with("HTTP/1.1 403") && refused.contains("example.org"), "{refused}");
+    let private = ask(&format!("127.0.0.1:{port}"));
+    assert!(private.starts_with("HTTP/1.1 403") && private.contains("private network"), "{private}");
+    let around =
+        format!("python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 2)' 2>&1");
+    den.run(&spec, &around).refused("refused");
+}
+
+#[test]
 fn a_masked_file_gives_no_byte_by_any_way() {
     needs_a_sandbox!();
     let den = Den::new();
@@ -382,6 +410,11 @@ fn what_cannot_be_set_up_is_an_error_and_nothing_runs() {
     let mut missing = den.spec();
     missing.overlays[0].upper = "/nowhere".into();
     assert!(error(missing).contains("could not open the layer `/nowhere`"));
+    let mut overlapping = den.spec();
+    let within = den.root.join("within");
+    std::fs::create_dir(&within).unwrap();
+    overlapping.overlays[0].upper = within;
+    assert!(error(overlapping).contains("in which the layer itself lies"));
     let lost = Spec { cwd: "/run/nowhere".into(), ..den.spec() };
     assert!(error(lost).contains("could not enter the working directory `/run/nowhere`"));
     let none = Spec { backend: Backend::None, ..den.spec() };

@@ -6,11 +6,14 @@
 use super::super::environment;
 use super::super::spec::{Backend, Network, Spec};
 use super::{harden, landlock, raw, seccomp, view};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::process::{DumpableBehavior, Signal, WaitOptions};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::OwnedFd;
+use std::mem::MaybeUninit;
+use std::net::TcpListener;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -59,6 +62,7 @@ impl Child<'_> {
     }
 
     fn enter(&mut self) -> Result<i32, Fault> {
+        let has_input = self.stdin.is_some();
         let stdin = at(self.input(), || "pass the input on".into())?;
         at(rustix::stdio::dup2_stdin(&stdin), || "pass the input on".into())?;
         // Not to be closed a second time, when its number is another's.
@@ -67,13 +71,22 @@ impl Child<'_> {
         let mut go = [0];
         at(self.line_out.read_exact(&mut go), || "hear from the supervisor".into())?;
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;
+        let mut proxy = None;
         if self.spec.backend == Backend::Overlay {
             // The ids are mapped now. Nobody inside may look into this process: its memory and its links are the host's.
             let hidden = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
             at(hidden, || "hide the supervisor's memory".into())?;
             view::build(self.spec)?;
+            if !has_input {
+                // The one from before is on a mount that has lost its devices, and `/dev/stdin` opens it anew.
+                let null = at(File::open("/dev/null"), || "open `/dev/null` inside".into())?;
+                at(rustix::stdio::dup2_stdin(&null), || "pass no input on".into())?;
+            }
             if self.spec.network != Network::Open {
                 at(loopback(), || "bring the loopback interface up".into())?;
+            }
+            if let Network::Hosts(_) = self.spec.network {
+                proxy = Some(at(TcpListener::bind("127.0.0.1:0"), || "listen for connections".into())?);
             }
         }
         at(std::env::set_current_dir(&self.spec.cwd), || {
@@ -85,16 +98,17 @@ impl Child<'_> {
         seccomp::apply(self.spec)?;
         // Giving up privileges clears it.
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;
+        let port = proxy.as_ref().and_then(|listener| listener.local_addr().ok()).map(|at| at.port());
         let shell = Command::new("sh")
             .arg("-c")
             .arg(self.line)
             .env_clear()
-            .envs(environment::inside(std::env::vars_os(), self.spec))
+            .envs(environment::inside(std::env::vars_os(), self.spec, port))
             .process_group(0)
             .stdin(Stdio::inherit())
             .spawn();
         let shell = at(shell, || "start the shell".into())?;
-        at(writeln!(self.line_out, "{READY}"), || "be heard by the supervisor".into())?;
+        at(self.ready(proxy.as_ref()), || "be heard by the supervisor".into())?;
         // Held open here, a pipe to the command would never break.
         if let Ok(null) = File::open("/dev/null") {
             let _ = rustix::stdio::dup2_stdin(&null);
@@ -103,6 +117,24 @@ impl Child<'_> {
             step: "start the shell".into(),
             error: io::Error::other("a process without an id"),
         })
+    }
+
+    /// Says so, and hands the listener over, whose connections are made outside.
+    fn ready(&self, proxy: Option<&TcpListener>) -> io::Result<()> {
+        let descriptors: Vec<BorrowedFd<'_>> = proxy.iter().map(|listener| listener.as_fd()).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut attached = SendAncillaryBuffer::new(&mut space);
+        if !descriptors.is_empty() {
+            attached.push(SendAncillaryMessage::ScmRights(&descriptors));
+        }
+        let said = format!("{READY}\n");
+        rustix::net::sendmsg(
+            &self.line_out,
+            &[io::IoSlice::new(said.as_bytes())],
+            &mut attached,
+            SendFlags::empty(),
+        )?;
+        Ok(())
     }
 
     /// The input as memory: a file of the host could be opened again, for writing, through `/proc/self/fd/0`.
@@ -119,8 +151,7 @@ impl Child<'_> {
 
     fn alone(&self) -> io::Result<()> {
         // Held by its number only: the original stays open in `line_out`.
-        let keep = std::os::fd::AsFd::as_fd(&self.line_out);
-        raw::close_all_but(keep)?;
+        raw::close_all_but(self.line_out.as_fd())?;
         rustix::process::setsid()?;
         Ok(())
     }

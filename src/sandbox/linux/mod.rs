@@ -20,3 +20,4 @@ mod view;
 
 pub(super) use raw::landlock_abi;
 pub use start::confine;
+pub use view::mounted_below;

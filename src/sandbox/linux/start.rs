@@ -1,12 +1,15 @@
 //! The supervisor's part: a child in namespaces of its own, with this user's ids.
 
-use super::super::Spec;
-use super::super::spec::Backend;
-use super::{init, raw, view};
+use super::super::proxy;
+use super::super::spec::{Backend, Network, Spec};
+use super::{init, raw};
 use crate::process::{Confined, Confinement};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::Pid;
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSliceMut, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -15,7 +18,8 @@ use std::path::{Path, PathBuf};
 /// failure before that is an error that says what was refused, and nothing has run.
 pub fn confine(asked: Confinement) -> io::Result<Confined> {
     let mut spec = Spec::from_words(&asked.words).map_err(io::Error::other)?;
-    spec.masked.extend(named_sockets());
+    let sockets = named_sockets(&spec);
+    spec.masked.extend(sockets);
     let flags = match spec.backend {
         Backend::Overlay => namespaces(&spec),
         Backend::Landlock => 0,
@@ -28,7 +32,8 @@ pub fn confine(asked: Confinement) -> io::Result<Confined> {
     let (mut mine, theirs) = UnixStream::pair()?;
     let child = init::Child { spec: &spec, stdin: asked.stdin, line: &asked.line, line_out: theirs };
     let pid = raw::fork(flags, || child.run()).map_err(refused)?;
-    let ready = map_ids(pid, flags).and_then(|()| handshake(&mut mine));
+    let ready =
+        map_ids(pid, flags).and_then(|()| handshake(&mut mine)).and_then(|listener| way_out(&spec, listener));
     match ready {
         Ok(()) => Ok(Confined { pid, words: Some(mine) }),
         Err(error) => {
@@ -39,9 +44,17 @@ pub fn confine(asked: Confinement) -> io::Result<Confined> {
     }
 }
 
+/// Serves the listener inside with connections from outside. The child was forked before: this may start a thread.
+fn way_out(spec: &Spec, listener: Option<OwnedFd>) -> io::Result<()> {
+    match (&spec.network, listener) {
+        (Network::Hosts(hosts), Some(listener)) => proxy::serve(listener.into(), hosts.clone()),
+        _ => Ok(()),
+    }
+}
+
 /// Sockets with a name in the file system that somebody listens to. A read-only mount does not stop `connect`, and
-/// Landlock does so only in its newest interface.
-fn named_sockets() -> Vec<PathBuf> {
+/// Landlock does so only in its newest interface. Below an overlay they are dead: its files are others than the host's.
+fn named_sockets(spec: &Spec) -> Vec<PathBuf> {
     const LISTENS: u32 = 1 << 16;
     let table = std::fs::read("/proc/net/unix").unwrap_or_default();
     let named = table.split(|&byte| byte == b'\n').skip(1).filter_map(|row| {
@@ -52,12 +65,16 @@ fn named_sockets() -> Vec<PathBuf> {
         // An abstract name begins with `@`, and those are cut off by the network namespace.
         (listens && fields.ends_with(b" ")).then(|| PathBuf::from(OsStr::from_bytes(path)))
     });
-    named.filter(|path| !view::is_fresh(path)).collect()
+    let is_live = |path: &PathBuf| {
+        spec.writable.iter().chain(&spec.scratch).any(|dir| path.starts_with(dir))
+            || !spec.overlays.iter().any(|overlay| path.starts_with(&overlay.target))
+    };
+    named.filter(is_live).collect()
 }
 
 fn namespaces(spec: &Spec) -> i32 {
     let network = match spec.network {
-        super::super::Network::Open => 0,
+        Network::Open => 0,
         _ => libc::CLONE_NEWNET,
     };
     libc::CLONE_NEWUSER
@@ -120,16 +137,30 @@ fn all_ids(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets the child go on and waits until it has its walls. Its word is a line: `ready`, or what was refused.
-fn handshake(line: &mut UnixStream) -> io::Result<()> {
+/// Lets the child go on and waits until it has its walls. Its word is a line: `ready`, with a listener where there is
+/// a proxy, or what was refused.
+fn handshake(line: &mut UnixStream) -> io::Result<Option<OwnedFd>> {
     line.write_all(b"g")?;
     let mut said = Vec::new();
-    let mut byte = [0];
-    while said.last() != Some(&b'\n') && line.read(&mut byte)? == 1 {
+    let mut listener = None;
+    // Byte by byte: what follows the line is for later.
+    while said.last() != Some(&b'\n') {
+        let mut byte = [0];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut attached = RecvAncillaryBuffer::new(&mut space);
+        let got = recvmsg(&line, &mut [IoSliceMut::new(&mut byte)], &mut attached, RecvFlags::CMSG_CLOEXEC)?;
+        for message in attached.drain() {
+            if let RecvAncillaryMessage::ScmRights(mut descriptors) = message {
+                listener = descriptors.next().or(listener);
+            }
+        }
+        if got.bytes == 0 {
+            break;
+        }
         said.extend_from_slice(&byte);
     }
     match String::from_utf8_lossy(&said).trim_end() {
-        init::READY => Ok(()),
+        init::READY => Ok(listener),
         "" => Err(io::Error::other("it ended before it was ready")),
         reason => Err(io::Error::other(reason.replace('\u{0}', "\n"))),
     }

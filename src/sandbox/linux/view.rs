@@ -18,7 +18,9 @@ use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, fsconfig_create, fsconfig_set_flag,
     fsconfig_set_string, fsmount, fsopen, mount_change,
 };
+use std::ffi::OsString;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// Fresh and empty in every view. Host sockets live there, and a read-only mount does not stop `connect`.
@@ -72,7 +74,7 @@ pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
 }
 
 /// True below a directory that is empty in every view.
-pub(super) fn is_fresh(path: &Path) -> bool {
+fn is_fresh(path: &Path) -> bool {
     FRESH.iter().any(|dir| path.starts_with(dir))
 }
 
@@ -91,8 +93,52 @@ fn overlay(overlay: &Overlay) -> Result<Detached, Fault> {
         |path: &Path| at(place(path, OFlags::DIRECTORY), || format!("open the layer `{}`", path.display()));
     let lowers = overlay.lowers.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
     let (upper, work) = (open(&overlay.upper)?, open(&overlay.work)?);
-    let made = assemble(&lowers, &upper, &work);
-    at(made, || format!("lay a copy-on-write layer over `{}`", overlay.target.display())).map(Detached)
+    let inside = overlay
+        .lowers
+        .iter()
+        .any(|lower| overlay.upper.starts_with(lower) || overlay.work.starts_with(lower));
+    // The kernel would take it and answer ELOOP later, to whoever looks there.
+    let made = if inside { Err(Errno::LOOP) } else { assemble(&lowers, &upper, &work) };
+    let step = || {
+        let inside = overlay.lowers.iter().flat_map(|lower| mounted_below(lower)).next();
+        let why = match (&made, inside) {
+            // What lies under somebody else's mount must not come to light, so the kernel refuses.
+            (Err(Errno::INVAL), Some(inside)) => {
+                format!(", inside of which `{}` is mounted", inside.display())
+            }
+            (Err(Errno::LOOP), _) => ", in which the layer itself lies".into(),
+            _ => String::new(),
+        };
+        format!("lay a copy-on-write layer over `{}`{why}", overlay.target.display())
+    };
+    let step = step();
+    at(made, || step).map(Detached)
+}
+
+/// Where other file systems are mounted below `dir`. Without privileges no overlay can be laid over such a directory.
+pub fn mounted_below(dir: &Path) -> Vec<PathBuf> {
+    let table = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let places = table.split(|&byte| byte == b'\n').filter_map(|row| row.split(|&byte| byte == b' ').nth(4));
+    let places = places.map(|place| PathBuf::from(OsString::from_vec(unescaped(place))));
+    places.filter(|place| place != dir && place.starts_with(dir)).collect()
+}
+
+/// Blanks and the like are written as three octal digits there.
+fn unescaped(mut text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    while let [first, rest @ ..] = text {
+        text = match (first, rest) {
+            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', rest @ ..]) => {
+                plain.push((a - b'0') * 64 + (b - b'0') * 8 + (c - b'0'));
+                rest
+            }
+            _ => {
+                plain.push(*first);
+                rest
+            }
+        };
+    }
+    plain
 }
 
 fn assemble(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> rustix::io::Result<OwnedFd> {
@@ -133,4 +179,14 @@ fn processes() -> Result<(), Fault> {
 fn resolver() -> Option<(PathBuf, Vec<u8>)> {
     let path = std::fs::canonicalize("/etc/resolv.conf").ok()?;
     is_fresh(&path).then(|| std::fs::read(&path).ok().map(|bytes| (path, bytes))).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escaped_blanks_are_blanks_again() {
+        assert_eq!(unescaped(br"/a\040b\134c\011\9"), b"/a b\\c\t\\9");
+    }
 }
