@@ -276,7 +276,7 @@ pub(super) fn status(shell: &mut Shell<'_>, _: &str) -> After {
         pair("theme", shell.theme.name.clone()),
     ];
     let grants: Vec<String> = match shell.app.policy().lock() {
-        Ok(policy) => policy.grants().iter().map(|g| g.describe()).collect(),
+        Ok(policy) => policy.grants().iter().map(|g| g.grant.describe()).collect(),
         Err(_) => Vec::new(),
     };
     rows.extend(grants.into_iter().map(|g| pair("always", g)));
