@@ -515,7 +515,20 @@ fn a_permit_names_what_consented_and_a_reason_is_told() {
     );
     assert_eq!(told("npm ci"), "the rule `run(npm *)` (user file /u, line 5) asks: it reaches the network");
     let explained = policy.explain("run_command", &run("cd sub && timeout 5 make x; y > z")).to_string();
-    insta::assert_snapshot!(explained, @"");
+    insta::assert_snapshot!(explained, @r"
+    ask: a command, without a sandbox (write mode)
+      cd sub
+        = nothing in it needs consent
+      timeout 5 make x
+        allow run(make *) (user file /u, line 3)
+        = the rule `run(make *)` (user file /u, line 3) allows it
+        make x
+          allow run(make *) (user file /u, line 3)
+          = the rule `run(make *)` (user file /u, line 3) allows it
+      y > z
+        runs in /w/sub or /w
+        = no rule and no grant covers it
+    ");
 }
 
 #[test]
