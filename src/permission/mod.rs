@@ -26,3 +26,6 @@ pub use mode::{Landing, Mode, ModeCell};
 pub use policy::Policy;
 pub use reach::{Place, Reach, is_protected};
 pub use rule::{Rule, RuleError, Verdict};
+
+#[cfg(test)]
+mod replay_tests;

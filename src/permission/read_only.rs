@@ -268,7 +268,11 @@ fn look(segment: &Segment, name: &str) -> Option<Reads> {
     }
     let operands = || words.iter().filter(|w| !w.source.starts_with('-')).count();
     let refused = match name {
-        "find" => words.iter().any(|w| w.text.is_none() || FIND_ACTS.iter().any(|act| w.is(act))),
+        // What `-exec` runs is judged beside it, where it is known.
+        "find" => words.iter().any(|w| {
+            let runs = w.is("-exec") || w.is("-execdir") || w.is("-ok") || w.is("-okdir");
+            w.text.is_none() || !(runs && !segment.inner.is_empty()) && FIND_ACTS.iter().any(|act| w.is(act))
+        }),
         "uniq" | "xxd" => operands() > 1,
         "date" => {
             words.iter().any(|w| !w.source.starts_with(['+', '-']))
@@ -339,6 +343,11 @@ fn paths(segment: &Segment, words: &[Word], skip: usize) -> Option<Reads> {
     let mut reads = Reads::default();
     let mut skip = skip;
     for word in words {
+        // What `find` found lies below where it was told to look, which is judged there.
+        if word.source == "{}" && word.text.is_none() {
+            reads.more = true;
+            continue;
+        }
         let text = word.text.as_deref()?;
         reads.more |= word.glob;
         let path = match text.strip_prefix('-') {

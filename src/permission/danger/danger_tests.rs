@@ -106,7 +106,7 @@ fn what_destroys_is_found_and_its_targets_are_named() {
         ("rm -rf $X", Unclear, &["`$X` (cannot be resolved)"]),
         ("rm -rf $(cat list)", Unclear, &["`$(cat list)` (cannot be resolved)"]),
         ("ls | xargs rm -f", Unclear, &["`(standard input)` (cannot be resolved)"]),
-        ("ls | xargs -I% rm -r %", Unclear, &["`%` (cannot be resolved)"]),
+        ("ls | xargs -I% rm -r %", Unclear, &["`(standard input)` (cannot be resolved)"]),
         ("find . -exec rm {} +", Unclear, &["`{}` (cannot be resolved)"]),
         ("cd $X && rm -rf a", Unclear, &["`a` (cannot be resolved)"]),
         ("find . -name '*.o' -delete", Loss, &["/home/me/p/w"]),

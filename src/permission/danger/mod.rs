@@ -6,7 +6,7 @@
 
 mod git;
 mod program;
-mod service;
+mod remote;
 mod target;
 
 pub(super) use git::Git;
@@ -64,7 +64,7 @@ pub fn danger_of(command: &str, cwd: &Path, home: Option<&Path>, roots: &[PathBu
 
 fn of_segment(segment: &Segment, ground: Ground<'_>, line: &str) -> Option<Danger> {
     let redirected = target::of_redirects(segment, ground);
-    let run = program::danger(segment, ground).or_else(|| service::danger(segment, line));
+    let run = program::danger(segment, ground).or_else(|| remote::danger(segment, line));
     match (run, redirected) {
         (Some(run), Some(redirected)) => Some(run.and(redirected)),
         (run, redirected) => run.or(redirected),

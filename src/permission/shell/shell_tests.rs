@@ -80,7 +80,7 @@ fn wrappers_are_looked_through() {
         assert_eq!(runs(line), ["rm x"], "{line}");
     }
     assert_eq!(runs("a | xargs -n 1 rm x"), ["a", "rm x (standard input)"]);
-    assert_eq!(runs("a | xargs -I % rm %/b"), ["a", "rm %/b"]);
+    assert_eq!(runs("a | xargs -I % rm %/b"), ["a", "rm (standard input)/b"]);
     assert_eq!(runs("find . -exec rm {} +"), ["rm {}"]);
     assert_eq!(runs("command -v rm"), ["command -v rm"]);
     assert_eq!(runs("ssh host rm x"), ["ssh host rm x"]);

@@ -346,7 +346,7 @@ fn xargs(parser: &mut Parser, segment: &mut Segment) -> Result<(), ShellError> {
     match replaces {
         Some(mark) => {
             for word in command.iter_mut().filter(|w| w.source.contains(&mark)) {
-                word.text = None;
+                *word = Word::unknown(&word.source.replace(&mark, "(standard input)"));
             }
         }
         None => command.push(Word::unknown("(standard input)")),
