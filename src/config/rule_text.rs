@@ -22,13 +22,16 @@ pub struct RuleText {
 /// A reason is shown beside a question, where long text would push the question away.
 const MOST_REASON: usize = 200;
 
+/// What is wrong with an item, and the byte at which it stands.
+type Wrong = (String, Option<usize>);
+
 impl RuleText {
     pub fn plain(rule: &str) -> RuleText {
         RuleText { rule: rule.into(), ..RuleText::default() }
     }
 
     /// The rules of an item, with the byte each begins at; or what is wrong, and where.
-    pub(super) fn read(item: &Item) -> Result<Vec<(RuleText, Option<usize>)>, (String, Option<usize>)> {
+    pub(super) fn read(item: &Item) -> Result<Vec<(RuleText, Option<usize>)>, Wrong> {
         let start = |span: Option<std::ops::Range<usize>>| span.map(|s| s.start);
         if let Some(tables) = item.as_array_of_tables() {
             return tables.iter().map(|t| Ok((of_table(t, start(t.span()))?, start(t.span())))).collect();
@@ -47,7 +50,7 @@ impl RuleText {
     }
 }
 
-fn of_table(table: &dyn TableLike, at: Option<usize>) -> Result<RuleText, (String, Option<usize>)> {
+fn of_table(table: &dyn TableLike, at: Option<usize>) -> Result<RuleText, Wrong> {
     let mut rule = RuleText::default();
     for (name, item) in table.iter() {
         let wrong = |wanted: &str| (format!("has a `{name}` that is not {wanted}"), at);

@@ -12,7 +12,6 @@ pub(super) struct Line<'a> {
     pub(super) tool: &'a str,
     pub(super) reach: &'a Reach,
     pub(super) command: &'a str,
-    pub(super) cwd: &'a Path,
     pub(super) segments: Result<Vec<Segment>, ShellError>,
 }
 
@@ -30,7 +29,7 @@ impl<'a> Line<'a> {
     pub(super) fn read(tool: &'a str, reach: &'a Reach, home: Option<&Path>) -> Option<Line<'a>> {
         let Reach::Run { command, cwd, .. } = reach else { return None };
         let segments = shell::parse(command, Surroundings { cwd, home });
-        Some(Line { tool, reach, command, cwd, segments })
+        Some(Line { tool, reach, command, segments })
     }
 
     /// Every part, with what wrappers run.

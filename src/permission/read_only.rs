@@ -271,7 +271,7 @@ fn look(segment: &Segment, name: &str) -> Option<Reads> {
         // What `-exec` runs is judged beside it, where it is known.
         "find" => words.iter().any(|w| {
             let runs = w.is("-exec") || w.is("-execdir") || w.is("-ok") || w.is("-okdir");
-            w.text.is_none() || !(runs && !segment.inner.is_empty()) && FIND_ACTS.iter().any(|act| w.is(act))
+            w.text.is_none() || (!runs || segment.inner.is_empty()) && FIND_ACTS.iter().any(|act| w.is(act))
         }),
         "uniq" | "xxd" => operands() > 1,
         "date" => {

@@ -2,7 +2,7 @@
 
 use super::Shell;
 use super::command::After;
-use crate::permission::{Grant, GrantId, Limit, Policy, Reach};
+use crate::permission::{Grant, GrantId, Limit, Policy, Reach, Rule, Verdict};
 use jiff::{SignedDuration, Timestamp};
 
 /// The tool whose calls are command lines.
@@ -92,6 +92,10 @@ fn grant(shell: &Shell<'_>, rest: &str) {
             return;
         }
     };
+    if let Err(e) = Rule::parse(&format!("run({pattern})"), Verdict::Allow, "grant", &[]) {
+        shell.error(&e.to_string(), None);
+        return;
+    }
     let (id, told) = with(shell, |policy| {
         let id = policy.give(Grant::Pattern { patterns: vec![pattern.clone()] }, limit);
         let given = policy.grants().iter().find(|g| g.id == id);

@@ -1,6 +1,6 @@
 //! The grammar: lists, pipelines, compound commands, simple commands. Recursive descent with a bound on its depth.
 
-use super::cursor::{is_meta, is_name};
+use super::cursor::is_name;
 use super::redirect::Pending;
 use super::state::State;
 use super::{Carrier, Kind, Segment, ShellError, Surroundings, Word, unwrap};
@@ -13,7 +13,7 @@ const MOST_DEPTH: usize = 32;
 const MOST_SEGMENTS: usize = 1_000;
 
 /// The simple commands that `line` may run, in the order in which they stand.
-pub fn parse(line: &str, at: Surroundings<'_>) -> Result<Vec<Segment>, ShellError> {
+pub(in crate::permission) fn parse(line: &str, at: Surroundings<'_>) -> Result<Vec<Segment>, ShellError> {
     if line.len() > MOST_CHARS {
         return Err(ShellError::Long);
     }
@@ -97,7 +97,7 @@ impl Parser {
         }
     }
 
-    fn skip_lines(&mut self) -> Result<(), ShellError> {
+    pub(super) fn skip_lines(&mut self) -> Result<(), ShellError> {
         loop {
             self.skip_blanks();
             if self.peek() != Some('\n') {
@@ -219,7 +219,7 @@ impl Parser {
         Ok(())
     }
 
-    fn command(&mut self) -> Result<(), ShellError> {
+    pub(super) fn command(&mut self) -> Result<(), ShellError> {
         self.skip_blanks();
         if self.looking_at("((") {
             return Err(ShellError::Unsupported("an arithmetic command"));
@@ -278,215 +278,18 @@ impl Parser {
         self.compound_redirects()
     }
 
-    fn close(&mut self, what: &'static str) -> Result<(), ShellError> {
+    pub(super) fn close(&mut self, what: &'static str) -> Result<(), ShellError> {
         self.skip_lines()?;
         if self.eat(what) { Ok(()) } else { Err(ShellError::Open(if what == ")" { "(" } else { "{" })) }
     }
 
-    fn keyword(&mut self, word: &'static str) -> Result<(), ShellError> {
+    pub(super) fn keyword(&mut self, word: &'static str) -> Result<(), ShellError> {
         self.skip_lines()?;
         if self.peek_plain().as_deref() == Some(word) {
             self.at += word.len();
             return Ok(());
         }
         Err(self.unexpected(word))
-    }
-
-    fn branches(&mut self) -> Result<(), ShellError> {
-        self.at += 2;
-        let before = self.state.clone();
-        self.list()?;
-        self.keyword("then")?;
-        let mut joined = before;
-        loop {
-            let start = self.state.clone();
-            self.list()?;
-            joined.or(&self.state);
-            self.state = start;
-            self.skip_lines()?;
-            match self.peek_plain().as_deref() {
-                Some("elif") => {
-                    self.at += 4;
-                    self.list()?;
-                    self.keyword("then")?;
-                }
-                Some("else") => self.at += 4,
-                _ => break,
-            }
-        }
-        self.keyword("fi")?;
-        self.state = joined;
-        Ok(())
-    }
-
-    /// A loop's body runs again after all of it ran: what it sets, its beginning may see.
-    fn enter_loop(&mut self) {
-        self.state.forget_vars();
-        let rest: String = self.chars.get(self.at..).unwrap_or_default().iter().collect();
-        if rest.contains("cd") || rest.contains("pushd") || rest.contains("popd") {
-            self.state.dirs = None;
-        }
-        // A name that is set in the body only is not known before it either.
-        for name in rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|n| is_name(n)) {
-            if rest.contains(&format!("{name}=")) {
-                self.state.vars.insert(name.into(), None);
-            }
-        }
-    }
-
-    fn for_loop(&mut self) -> Result<(), ShellError> {
-        self.at += self.peek_plain().map_or(0, |w| w.len());
-        self.skip_blanks();
-        if self.looking_at("((") {
-            return Err(ShellError::Unsupported("an arithmetic `for`"));
-        }
-        let Some(name) = self.word()? else { return Err(self.unexpected("the name of a `for`")) };
-        self.skip_lines()?;
-        if self.peek_plain().as_deref() == Some("in") {
-            self.at += 2;
-            self.skip_blanks();
-            while self.word()?.is_some() {
-                self.skip_blanks();
-            }
-        }
-        self.skip_blanks();
-        self.eat(";");
-        self.enter_loop();
-        let before = self.state.clone();
-        self.state.vars.insert(name.source, None);
-        self.skip_lines()?;
-        if self.peek_plain().as_deref() == Some("{") {
-            self.at += 1;
-            self.list()?;
-            self.close("}")?;
-        } else {
-            self.keyword("do")?;
-            self.list()?;
-            self.keyword("done")?;
-        }
-        self.state.or(&before);
-        Ok(())
-    }
-
-    fn case(&mut self) -> Result<(), ShellError> {
-        self.at += 4;
-        self.skip_blanks();
-        self.word()?;
-        self.keyword("in")?;
-        let mut joined = self.state.clone();
-        loop {
-            self.skip_lines()?;
-            if self.peek_plain().as_deref() == Some("esac") {
-                self.at += 4;
-                break;
-            }
-            self.eat("(");
-            loop {
-                self.skip_blanks();
-                if self.word()?.is_none() {
-                    return Err(self.unexpected("a pattern of `case`"));
-                }
-                self.skip_blanks();
-                if !self.eat("|") {
-                    break;
-                }
-            }
-            if !self.eat(")") {
-                return Err(self.unexpected("the `)` of a pattern"));
-            }
-            let start = self.state.clone();
-            self.list()?;
-            joined.or(&self.state);
-            self.state = start;
-            self.skip_lines()?;
-            let ended = self.eat(";;&") || self.eat(";;") || self.eat(";&");
-            if !ended && self.peek_plain().as_deref() != Some("esac") {
-                return Err(self.unexpected("`;;`"));
-            }
-        }
-        self.state = joined;
-        Ok(())
-    }
-
-    /// `[[ ... ]]`: its words, with the operators left out. Numbers are compared by evaluating, see `opaque`.
-    fn test(&mut self) -> Result<(), ShellError> {
-        let mut segment = self.blank();
-        let mut compares = false;
-        loop {
-            self.skip_lines()?;
-            if self.peek_plain().as_deref() == Some("]]") {
-                self.at += 2;
-                break;
-            }
-            match self.peek() {
-                None => return Err(ShellError::Open("[[")),
-                Some('(' | ')' | '<' | '>' | '|' | '&' | ';') => self.at += 1,
-                Some(_) => {
-                    if let Some(word) = self.word()? {
-                        compares |=
-                            ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"].iter().any(|o| word.is(o));
-                        segment.words.push(word);
-                    }
-                }
-            }
-        }
-        let simple = |w: &Word| w.text.as_deref().is_some_and(|t| !t.contains(['[', '`', '$']) || t == "[[");
-        if compares && !segment.words.iter().all(simple) {
-            self.opaque(&segment.text());
-        }
-        self.out.push(segment);
-        Ok(())
-    }
-
-    /// `name()`; when it is one, stands behind the brackets.
-    fn at_function(&mut self) -> bool {
-        let here = self.at;
-        while self.peek().is_some_and(|c| !is_meta(c) && !matches!(c, '\'' | '"' | '\\' | '$' | '`' | '=')) {
-            self.at += 1;
-        }
-        let named = self.at > here;
-        self.skip_blanks();
-        if named && self.eat("(") {
-            self.skip_blanks();
-            if self.eat(")") {
-                return true;
-            }
-        }
-        self.at = here;
-        false
-    }
-
-    /// A body is judged where it is written, and runs who knows where.
-    fn function_body(&mut self) -> Result<(), ShellError> {
-        let state = self.state.clone();
-        self.state.forget_vars();
-        self.state.dirs = None;
-        self.skip_lines()?;
-        self.nested(Parser::command)?;
-        self.state = state;
-        // A call of it may change the directory and any variable.
-        self.state.forget_vars();
-        let changes =
-            |s: &Segment| matches!(s.program(), Some("cd" | "pushd" | "popd" | "eval" | "source" | "."));
-        if self.out.iter().flat_map(Segment::all).any(changes) {
-            self.state.dirs = None;
-        }
-        Ok(())
-    }
-
-    fn compound_redirects(&mut self) -> Result<(), ShellError> {
-        let mut segment = Segment { kind: Kind::Compound, ..self.blank() };
-        loop {
-            self.skip_blanks();
-            match self.redirect()? {
-                Some(redirect) => segment.redirects.extend(redirect),
-                None => break,
-            }
-        }
-        if !segment.redirects.is_empty() {
-            self.out.push(segment);
-        }
-        Ok(())
     }
 
     fn simple(&mut self) -> Result<(), ShellError> {

@@ -6,6 +6,7 @@
 //! What cannot be read for certain (arrays, arithmetic commands, extended globs, deep nesting) is an error, never a
 //! guess. Nothing is run and no file is looked at: paths are resolved by their spelling alone.
 
+mod compound;
 mod cursor;
 mod grammar;
 mod redirect;
@@ -14,18 +15,18 @@ mod state;
 mod unwrap;
 mod word;
 
-pub use grammar::parse;
-pub use segment::{Carrier, Kind, Redirect, RedirectKind, Segment};
-pub use state::Surroundings;
+pub(super) use grammar::parse;
+pub(super) use segment::{Carrier, Kind, Redirect, RedirectKind, Segment};
+pub(super) use state::Surroundings;
 pub(super) use state::{join, normal};
 pub(super) use unwrap::SHELLS;
-pub use word::Word;
+pub(super) use word::Word;
 
 use thiserror::Error;
 
 /// Why a line cannot be read; where such a line is not confined, it asks.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum ShellError {
+pub(super) enum ShellError {
     #[error("it is too long to be read")]
     Long,
     #[error("it nests too deep to be read")]

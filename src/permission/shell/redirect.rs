@@ -5,6 +5,9 @@ use super::grammar::Parser;
 use super::word::{Builder, Word};
 use super::{Redirect, RedirectKind, ShellError};
 
+/// More here-documents than people start on one line; each is read ahead.
+const MOST_PENDING: usize = 16;
+
 /// A here-document whose body begins after the next line end.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
@@ -96,6 +99,9 @@ impl Parser {
         if quote.is_some() || delimiter.is_empty() {
             return Err(self.unexpected("the end word of a here-document"));
         }
+        if self.pending.len() >= MOST_PENDING {
+            return Err(ShellError::Long);
+        }
         self.pending.push(Pending { delimiter, literal, tabs });
         // The body is read ahead of the rest of the line, so that it belongs to its command.
         let body = self.body_ahead();
@@ -107,7 +113,7 @@ impl Parser {
         let here = self.at;
         // Where the line's end is not certain, neither is what the body says.
         let mut body = Word::unknown("<<");
-        if self.to_line_end() {
+        if self.find_line_end() {
             for pending in self.pending.clone() {
                 body = self.body(&pending);
             }
@@ -117,7 +123,7 @@ impl Parser {
     }
 
     /// To the line end that starts the bodies; quotes in between may hold line ends of their own.
-    fn to_line_end(&mut self) -> bool {
+    fn find_line_end(&mut self) -> bool {
         let mut quote = None;
         while let Some(c) = self.peek() {
             match (c, quote) {

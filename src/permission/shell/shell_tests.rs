@@ -91,8 +91,9 @@ fn wrappers_are_looked_through() {
 fn the_directory_is_followed_and_a_failed_cd_is_counted_in() {
     let dirs = |line: &str| {
         let segments = parse(line, at()).unwrap();
-        let last =
-            segments.iter().flat_map(Segment::all).filter(|s| s.program() == Some("x")).last().unwrap();
+        let mut found: Vec<&Segment> = segments.iter().flat_map(Segment::all).collect();
+        found.retain(|s| s.program() == Some("x"));
+        let last = found.pop().unwrap();
         last.dirs
             .clone()
             .map(|dirs| dirs.iter().map(|d| d.display().to_string()).collect::<Vec<_>>().join(" "))
@@ -236,5 +237,37 @@ proptest::proptest! {
     #[test]
     fn any_text_is_read_without_a_fall(line in "[a-c $'\"`\\\\(){}<>|&;\n=*~#!\\[\\]-]{0,60}") {
         drop(parse(&line, at()));
+    }
+}
+
+/// Lines made to be read again and again; each must be read, or given up, at once.
+#[test]
+fn no_line_takes_long_to_read() {
+    let started = std::time::Instant::now();
+    for (part, times) in [
+        ("$((", 30_000),
+        ("$(( $(", 15_000),
+        ("a <<E ", 16_000),
+        ("`", 90_000),
+        ("${a:-", 18_000),
+        ("for a in b; do ", 6_000),
+        ("while a=b; do c; done; ", 4_000),
+        ("a[", 49_000),
+        ("eval ", 19_000),
+        ("sudo ", 19_000),
+        ("f() { ", 15_000),
+        ("case a in b) ", 7_000),
+        ("<(", 49_000),
+        ("a | ", 24_000),
+        ("if a; then ", 9_000),
+        ("\\", 99_000),
+        ("{", 99_000),
+        ("a() ", 24_000),
+    ] {
+        let before = started.elapsed();
+        drop(parse(&part.repeat(times), at()));
+        drop(parse(&format!("{}{}", part.repeat(12), ")".repeat(24)), at()));
+        let took = started.elapsed() - before;
+        assert!(took < std::time::Duration::from_secs(5), "{part}: {took:?}");
     }
 }

@@ -5,9 +5,9 @@ use std::path::{Component, Path, PathBuf};
 
 /// Where a line starts.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
-    pub cwd: &'a Path,
-    pub home: Option<&'a Path>,
+pub(in crate::permission) struct Surroundings<'a> {
+    pub(in crate::permission) cwd: &'a Path,
+    pub(in crate::permission) home: Option<&'a Path>,
 }
 
 /// More possible directories than this are as good as unknown.

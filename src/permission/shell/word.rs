@@ -3,30 +3,30 @@
 /// `text` is what the program gets, where that is certain: no expansion in it, or only ones whose value is known
 /// (`~`, `$HOME`, a variable set in the same line).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Word {
+pub(in crate::permission) struct Word {
     /// As written, quotes removed, expansions left as they stand.
-    pub source: String,
-    pub text: Option<String>,
+    pub(in crate::permission) source: String,
+    pub(in crate::permission) text: Option<String>,
     /// An unquoted `*`, `?`, `[` or brace list: the shell puts file names, or several words, in its place.
-    pub glob: bool,
+    pub(in crate::permission) glob: bool,
 }
 
 impl Word {
-    pub fn literal(text: &str) -> Word {
+    pub(in crate::permission) fn literal(text: &str) -> Word {
         Word { source: text.into(), text: Some(text.into()), glob: false }
     }
 
     /// A word that only the run will know.
-    pub fn unknown(source: &str) -> Word {
+    pub(in crate::permission) fn unknown(source: &str) -> Word {
         Word { source: source.into(), text: None, glob: false }
     }
 
-    pub fn is(&self, text: &str) -> bool {
+    pub(in crate::permission) fn is(&self, text: &str) -> bool {
         self.text.as_deref() == Some(text)
     }
 
     /// The value where it is known, else the spelling.
-    pub fn shown(&self) -> &str {
+    pub(in crate::permission) fn shown(&self) -> &str {
         self.text.as_deref().unwrap_or(&self.source)
     }
 }
