@@ -84,7 +84,7 @@ impl App {
     pub fn new(mut config: Config, paths: Paths, request: Request) -> Result<App, AppError> {
         let registry = Registry::native();
         let workspace = Workspace::new(request.cwd.clone(), request.add_dirs.clone())?;
-        let mut rules = rules(&mut config, &registry)?;
+        let mut rules = rules(&mut config, &registry, workspace.roots())?;
         rules.extend(own_files(&paths)?);
         let hidden: Vec<String> = rules.iter().filter_map(Rule::hides).map(String::from).collect();
         workspace.set_hidden(&hidden)?;
@@ -95,7 +95,8 @@ impl App {
             modes.retain(|m| *m <= Mode::Ask);
         }
         let mode = ModeCell::new(mode);
-        let policy = Policy::new(mode.clone(), rules, workspace.roots().to_vec());
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let policy = Policy::new(mode.clone(), rules, workspace.roots().to_vec()).at_home(home);
         Ok(App {
             config,
             paths,
@@ -412,7 +413,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> crate::config::Layer {
     crate::config::Layer { problems: vec![problem], ..crate::config::Layer::default() }
 }
 
-fn rules(config: &mut Config, registry: &Registry) -> Result<Vec<Rule>, AppError> {
+fn rules(config: &mut Config, registry: &Registry, roots: &[PathBuf]) -> Result<Vec<Rule>, AppError> {
     let tools: Vec<String> = registry.specs().into_iter().map(|s| s.name).collect();
     let mut out = Vec::new();
     for (key, verdict) in [
@@ -420,9 +421,15 @@ fn rules(config: &mut Config, registry: &Registry) -> Result<Vec<Rule>, AppError
         ("permission.ask", Verdict::Ask),
         ("permission.allow", Verdict::Allow),
     ] {
-        for (text, origin) in config.list(key).to_vec() {
-            match Rule::parse(&text, verdict, &origin.to_string(), &tools) {
-                Ok(rule) => out.push(rule),
+        for (text, origin) in config.rules(key).to_vec() {
+            match Rule::parse(&text.rule, verdict, &origin.to_string(), &tools) {
+                Ok(rule) => {
+                    // A rule that does not do what its examples say may be meant to forbid more than it does.
+                    if let Err(e) = rule.check(&text.matching, &text.other, roots) {
+                        config.doubt(Problem::of_value(&origin, e.to_string()));
+                    }
+                    out.push(rule.because(text.reason));
+                }
                 // What was typed just now is put right at once; a file may be older or newer than this program.
                 Err(e) if matches!(origin, Origin::Flag(_)) => return Err(e.into()),
                 Err(e) => config.doubt(Problem::of_value(&origin, e.to_string())),

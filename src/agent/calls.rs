@@ -147,7 +147,13 @@ impl Shared {
     }
 
     fn decide(&self, call: &Call, planned: &dyn Plan) -> Decision {
-        lock(&self.policy).decide(&call.id, &call.name, planned.reach())
+        let policy = lock(&self.policy);
+        policy.at(jiff::Timestamp::now());
+        let decision = policy.decide(&call.id, &call.name, planned.reach());
+        if let Decision::Allow(permit) = &decision {
+            tracing::info!(call = %call.id, tool = call.name, why = %permit.why(), "permitted");
+        }
+        decision
     }
 
     async fn prepare(
@@ -172,6 +178,9 @@ impl Shared {
             reason: ask.reason.clone(),
             preview,
             always: ask.always.clone(),
+            pattern: ask.pattern.clone(),
+            typed: ask.typed.clone(),
+            why: ask.why.clone(),
             flag: ask.flag.clone(),
             reply,
         }));
@@ -181,8 +190,9 @@ impl Shared {
         };
         match reply {
             Reply::Yes => Ok(ask.allow()),
-            Reply::Always => {
-                if let Some(grant) = ask.always.clone() {
+            Reply::Always | Reply::Pattern => {
+                let grant = if reply == Reply::Always { &ask.always } else { &ask.pattern };
+                if let Some(grant) = grant.clone() {
                     lock(&self.policy).remember(grant);
                 }
                 Ok(ask.allow())

@@ -73,6 +73,12 @@ pub struct Question {
     pub preview: Preview,
     /// What "always" would allow; absent where every call must be asked anew.
     pub always: Option<Grant>,
+    /// What "always for commands of this kind" would allow.
+    pub pattern: Option<Grant>,
+    /// The word that must be typed to say yes, where a key is not enough.
+    pub typed: Option<String>,
+    /// How each part of the call was judged, in lines.
+    pub why: String,
     /// The flag that would have permitted it without asking.
     pub flag: Option<String>,
     pub reply: oneshot::Sender<Reply>,
@@ -82,6 +88,8 @@ pub struct Question {
 pub enum Reply {
     Yes,
     Always,
+    /// Yes, and to all commands of this kind.
+    Pattern,
     /// No, with a word to the model if there is one.
     No(String),
     /// No, and not again in this session.

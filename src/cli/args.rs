@@ -106,6 +106,9 @@ pub enum Command {
     /// Show the settings and where they come from
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Show the rules, and how a command would be judged
+    #[command(subcommand)]
+    Permission(PermissionCommand),
     /// Offer the tools to other programs
     #[command(subcommand)]
     Mcp(McpCommand),
@@ -177,6 +180,25 @@ pub enum ConfigCommand {
     },
     /// Trust this project's .placet/config.toml as it is now
     Trust,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PermissionCommand {
+    /// How a command line would be judged, part by part; 0 when it is allowed, 3 when it asks or is refused
+    Check {
+        /// As one argument, quoted
+        command: String,
+        /// Judge it as inside the view, where it changes nothing for good
+        #[arg(long)]
+        view: bool,
+        #[arg(long)]
+        json: bool,
+    },
+    /// The rules in force, strictest first, and where each was written
+    List {
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -2,7 +2,7 @@
 
 use super::args::{Command, ConfigCommand, ExportFormat, McpCommand, Options, SessionCommand, ToolCommand};
 use super::report::{self, Failure, print, print_foreign, warn};
-use super::{doctor, start};
+use super::{doctor, permission, start};
 use crate::agent::call_once;
 use crate::app::{self, WithProject};
 use crate::config::{KEYS, Project};
@@ -19,6 +19,7 @@ pub(super) fn run(command: Command, options: &Options) -> Result<u8, Failure> {
         Command::Session(command) => session(command),
         Command::Tool(command) => tool(command, options),
         Command::Config(command) => config(command, options),
+        Command::Permission(command) => permission::run(command, options),
         Command::Mcp(McpCommand::Serve { root }) => mcp(root, options),
         Command::Doctor => doctor::run(options),
         Command::Completions { shell } => {

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod doctor;
 mod log;
+mod permission;
 pub mod reference;
 mod report;
 mod signals;

@@ -10,6 +10,8 @@ pub enum Kind {
     Flag,
     /// A list of texts; lists of several layers are joined.
     Texts,
+    /// A list of rules, each a text or a table; lists of several layers are joined.
+    Rules,
 }
 
 /// What a project's file may say before the person trusts it.
@@ -100,15 +102,15 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "permission.allow",
-        Kind::Texts,
+        Kind::Rules,
         "[]",
         Trust::Needed,
-        "Rules that answer yes where the mode would ask: `run_command(cargo test*)`.",
+        "Rules that answer yes where the mode would ask: `run(cargo test *)`.",
     ),
-    key("permission.ask", Kind::Texts, "[]", Trust::Harmless, "Rules that always ask."),
+    key("permission.ask", Kind::Rules, "[]", Trust::Harmless, "Rules that always ask."),
     key(
         "permission.deny",
-        Kind::Texts,
+        Kind::Rules,
         "[]",
         Trust::Harmless,
         "Rules that refuse, in every mode: `read(.env)`.",
@@ -288,6 +290,7 @@ impl Kind {
             Kind::Number => "a whole number, 0 or more".into(),
             Kind::Flag => "true or false".into(),
             Kind::Texts => "a list of strings".into(),
+            Kind::Rules => "a list of rules".into(),
         }
     }
 }

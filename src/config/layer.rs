@@ -2,6 +2,7 @@
 
 use super::key::{Key, Kind};
 use super::problem::Problem;
+use super::rule_text::RuleText;
 use crate::text::nearest;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,17 @@ pub enum Origin {
     Doubt,
 }
 
+impl Origin {
+    /// The same place, but another line of it.
+    pub(super) fn at_line(&self, other: Option<usize>) -> Origin {
+        match (self, other) {
+            (Origin::User { path, .. }, Some(line)) => Origin::User { path: path.clone(), line },
+            (Origin::Project { path, .. }, Some(line)) => Origin::Project { path: path.clone(), line },
+            (origin, _) => origin.clone(),
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -44,6 +56,7 @@ pub enum Setting {
     Number(u64),
     Flag(bool),
     Texts(Vec<String>),
+    Rules(Vec<RuleText>),
 }
 
 impl fmt::Display for Setting {
@@ -57,6 +70,10 @@ impl fmt::Display for Setting {
                 let quoted: Vec<String> =
                     list.iter().map(|t| Value::from(t.as_str()).to_string().trim().to_string()).collect();
                 write!(f, "[{}]", quoted.join(", "))
+            }
+            Setting::Rules(list) => {
+                let shown: Vec<String> = list.iter().map(ToString::to_string).collect();
+                write!(f, "[{}]", shown.join(", "))
             }
         }
     }
@@ -145,7 +162,11 @@ impl Layer {
     /// A list from a repeatable flag: each text is one item, commas and all.
     pub fn flag_list(&mut self, name: &str, items: &[String], flag: &str) {
         if !items.is_empty() {
-            self.values.push((name.into(), Setting::Texts(items.to_vec()), Origin::Flag(flag.into())));
+            let setting = match Key::find(name).map(|key| key.kind) {
+                Some(Kind::Rules) => Setting::Rules(items.iter().map(|item| RuleText::plain(item)).collect()),
+                _ => Setting::Texts(items.to_vec()),
+            };
+            self.values.push((name.into(), setting, Origin::Flag(flag.into())));
         }
     }
 
@@ -156,6 +177,9 @@ impl Layer {
             Kind::Number => text.trim().parse().ok().map(Setting::Number),
             Kind::Flag => text.trim().parse().ok().map(Setting::Flag),
             Kind::Texts => Some(Setting::Texts(split_list(text))),
+            Kind::Rules => {
+                Some(Setting::Rules(split_list(text).iter().map(|item| RuleText::plain(item)).collect()))
+            }
         };
         match parsed {
             Some(setting) => self.values.push((name.into(), setting, origin)),
@@ -219,6 +243,7 @@ impl Reader<'_> {
             let span = table.get_key_value(name).and_then(|(key, _)| key.span()).or_else(|| item.span());
             let place = line_column(self.text, span.map_or(0, |s| s.start));
             match (Key::find(&full), item.as_table_like()) {
+                (Some(key), _) if key.kind == Kind::Rules => self.rules(&full, item, place, layer),
                 (Some(key), _) => match convert(key.kind, item) {
                     Some(setting) => layer.values.push((full, setting, self.origin(place.0))),
                     None => {
@@ -232,6 +257,20 @@ impl Reader<'_> {
                     let (message, hint) = unknown(&full);
                     self.problem(layer, place, message, hint, full.starts_with("permission"));
                 }
+            }
+        }
+    }
+
+    fn rules(&self, name: &str, item: &Item, place: (usize, usize), layer: &mut Layer) {
+        match RuleText::read(item) {
+            Ok(found) => {
+                let line = |at: Option<usize>| at.map(|at| line_column(self.text, at).0);
+                let rules = found.into_iter().map(|(rule, at)| RuleText { line: line(at), ..rule }).collect();
+                layer.values.push((name.into(), Setting::Rules(rules), self.origin(place.0)));
+            }
+            Err((what, at)) => {
+                let place = at.map_or(place, |at| line_column(self.text, at));
+                self.problem(layer, place, format!("`{name}` {what}"), None, true);
             }
         }
     }
@@ -270,6 +309,7 @@ fn convert(kind: Kind, item: &Item) -> Option<Setting> {
         Kind::Word(words) => item.as_str().filter(|t| words.contains(t)).map(|t| Setting::Text(t.into())),
         Kind::Number => item.as_integer().and_then(|n| u64::try_from(n).ok()).map(Setting::Number),
         Kind::Flag => item.as_bool().map(Setting::Flag),
+        Kind::Rules => None,
         Kind::Texts => {
             let list: Option<Vec<String>> =
                 item.as_array()?.iter().map(|v| v.as_str().map(String::from)).collect();

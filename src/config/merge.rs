@@ -3,6 +3,7 @@
 use super::key::{KEYS, Key, Kind, Trust};
 use super::layer::{Layer, Origin, Setting};
 use super::problem::Problem;
+use super::rule_text::RuleText;
 use super::trust::Project;
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ pub struct Sources {
 pub struct Config {
     values: BTreeMap<String, (Setting, Origin)>,
     lists: BTreeMap<String, Vec<(String, Origin)>>,
+    rules: BTreeMap<String, Vec<(RuleText, Origin)>>,
     pub problems: Vec<Problem>,
     /// Settings of an untrusted project that were left out, as `key = value`.
     pub untrusted: Vec<String>,
@@ -87,6 +89,11 @@ impl Config {
         self.lists.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// The rules of a joined list, each with its origin.
+    pub fn rules(&self, name: &str) -> &[(RuleText, Origin)] {
+        self.rules.get(name).map_or(&[], Vec::as_slice)
+    }
+
     pub fn origin(&self, name: &str) -> Option<&Origin> {
         self.values.get(name).map(|(_, origin)| origin)
     }
@@ -109,12 +116,11 @@ impl Config {
             self.values.iter().map(|(k, (v, o))| (k.clone(), v.to_string(), o.to_string())).collect();
         for (name, items) in &self.lists {
             let texts = Setting::Texts(items.iter().map(|(t, _)| t.clone()).collect());
-            let mut origins: Vec<String> = items.iter().map(|(_, o)| o.to_string()).collect();
-            origins.dedup();
-            if origins.is_empty() {
-                origins.push(Origin::Default.to_string());
-            }
-            rows.push((name.clone(), texts.to_string(), origins.join("; ")));
+            rows.push((name.clone(), texts.to_string(), joined(items.iter().map(|(_, o)| o))));
+        }
+        for (name, items) in &self.rules {
+            let rules = Setting::Rules(items.iter().map(|(r, _)| r.clone()).collect());
+            rows.push((name.clone(), rules.to_string(), joined(items.iter().map(|(_, o)| o))));
         }
         rows.sort();
         rows
@@ -170,17 +176,28 @@ impl Config {
         match setting {
             // A list that is a choice of its own replaces the default; rules add up over all layers.
             Setting::Texts(items) => {
-                let list = self.lists.entry(name.clone()).or_default();
-                if !name.starts_with("permission.") {
-                    list.clear();
-                }
-                list.extend(items.into_iter().map(|item| (item, origin.clone())));
+                let items = items.into_iter().map(|item| (item, origin.clone())).collect();
+                self.lists.insert(name, items);
+            }
+            Setting::Rules(items) => {
+                let list = self.rules.entry(name).or_default();
+                list.extend(items.into_iter().map(|rule| {
+                    let origin = origin.at_line(rule.line);
+                    (rule, origin)
+                }));
             }
             setting => {
                 self.values.insert(name, (setting, origin));
             }
         }
     }
+}
+
+/// Where the items of a list came from.
+fn joined<'a>(origins: impl Iterator<Item = &'a Origin>) -> String {
+    let mut told: Vec<String> = origins.map(ToString::to_string).collect();
+    told.dedup();
+    if told.is_empty() { Origin::Default.to_string() } else { told.join("; ") }
 }
 
 #[cfg(test)]

@@ -85,8 +85,8 @@ fn an_untrusted_project_may_only_tighten() {
     assert_eq!(config.text("mode"), Some("read"));
     assert_eq!(config.number("max_turns"), Some(200));
     assert_eq!(config.text("model"), None);
-    assert!(config.list("permission.allow").is_empty());
-    assert_eq!(config.list("permission.deny").len(), 1);
+    assert!(config.rules("permission.allow").is_empty());
+    assert_eq!(config.rules("permission.deny").len(), 1);
     assert_eq!(config.text("ui.theme"), Some("light"));
     assert_eq!(config.untrusted.len(), 5, "{:?}", config.untrusted);
 
@@ -109,4 +109,58 @@ fn every_default_in_the_table_is_valid_and_every_key_is_found() {
         let known = config.all().iter().any(|(name, ..)| name == key.name);
         assert_eq!(known, !key.default.is_empty() && !key.name.contains('*'), "{}", key.name);
     }
+}
+
+#[test]
+fn a_rule_may_be_a_table_and_knows_its_line() {
+    let text = "[permission]\nallow = [\n  \"run(ls)\",\n  { rule = \"run(make *)\", match = [\"make x\"], \
+                not_match = [\"rm x\"], reason = \"the\n build\" },\n]\n[[permission.deny]]\nrule = \"read(.env)\"\n"
+        .replace("the\n build", "the  build");
+    let mut flags = Layer::default();
+    flags.flag_list("permission.allow", &["run(a, b)".to_string()], "--allow");
+    let config = Config::merge(Sources { user: user(&text), flags, ..Sources::default() });
+    assert!(config.problems.is_empty(), "{:?}", config.problems);
+    let told: Vec<String> =
+        config.rules("permission.allow").iter().map(|(rule, origin)| format!("{rule} ({origin})")).collect();
+    assert_eq!(
+        told,
+        [
+            "\"run(ls)\" (user file /u/config.toml, line 3)",
+            "{ rule = \"run(make *)\", match = [\"make x\"], not_match = [\"rm x\"], reason = \"the build\" } (user file /u/config.toml, line 4)",
+            "\"run(a, b)\" (flag --allow)",
+        ]
+    );
+    assert_eq!(config.rules("permission.deny").len(), 1);
+}
+
+#[test]
+fn a_rule_table_with_a_mistake_falls_to_the_strict_side_and_names_its_line() {
+    for (entry, told) in [
+        ("{ rul = \"x\" }", "has the unknown key `rul`; known are rule, match, not_match, reason"),
+        ("{ match = [] }", "has a table without `rule`"),
+        ("{ rule = 1 }", "has a `rule` that is not a string"),
+        ("{ rule = \"run(x)\", match = \"x\" }", "has a `match` that is not a list of strings"),
+        ("3", "holds integer, which is no rule"),
+    ] {
+        let text = format!("[permission]\ndeny = [\n  \"run(y)\",\n  {entry},\n]\n");
+        let config = Config::merge(Sources { user: user(&text), ..Sources::default() });
+        assert!(config.strict(), "{entry}");
+        let first = config.problems.first().unwrap().to_string();
+        assert!(first.starts_with(&format!("/u/config.toml:4:3: `permission.deny` {told}")), "{first}");
+    }
+}
+
+#[test]
+fn an_untrusted_project_may_deny_and_ask_with_tables_and_never_allow() {
+    let text = "[permission]\nallow = [{ rule = \"run_command\", match = [\"x\"] }]\n\
+                ask = [{ rule = \"run(make *)\", reason = \"r\" }]\n[[permission.deny]]\nrule = \"read(.env)\"\n";
+    let config = Config::merge(Sources { project: project(text, false), ..Sources::default() });
+    assert!(config.problems.is_empty() && config.rules("permission.allow").is_empty());
+    assert_eq!((config.rules("permission.ask").len(), config.rules("permission.deny").len()), (1, 1));
+    assert_eq!(config.untrusted, ["permission.allow = [{ rule = \"run_command\", match = [\"x\"] }]"]);
+    let tables = "[[permission.allow]]\nrule = \"run_command\"\n";
+    let config = Config::merge(Sources { project: project(tables, false), ..Sources::default() });
+    assert!(config.rules("permission.allow").is_empty() && config.untrusted.len() == 1);
+    let config = Config::merge(Sources { project: project(text, true), ..Sources::default() });
+    assert_eq!(config.rules("permission.allow").len(), 1);
 }

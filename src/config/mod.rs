@@ -9,6 +9,7 @@ mod layer;
 mod merge;
 mod paths;
 mod problem;
+mod rule_text;
 mod trust;
 
 pub use key::{KEYS, Key, Kind, Trust};
@@ -16,4 +17,5 @@ pub use layer::{Layer, Origin, Setting};
 pub use merge::{Config, Sources};
 pub use paths::Paths;
 pub use problem::Problem;
+pub use rule_text::RuleText;
 pub use trust::{Project, TrustStore};

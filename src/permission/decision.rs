@@ -1,7 +1,8 @@
 //! What the policy answers, and the proof of consent that a run needs.
 
-use super::{Grant, Landing, Reach};
+use super::{Grant, GrantId, Landing, Reach};
 use crate::conversation::CallId;
+use std::fmt;
 
 #[derive(Debug)]
 pub enum Decision {
@@ -52,9 +53,62 @@ pub enum Why {
     /// A rule, as it was written and where.
     Rule { rule: String, origin: String },
     /// A grant the person gave earlier in this session.
-    Grant(String),
+    Grant { id: GrantId, words: String },
+    /// The command changes nothing: it is in the built-in set.
+    ReadOnly,
+    /// Each part of a line by itself.
+    Several(Vec<Why>),
     /// The person, just now.
     Person,
+}
+
+impl Why {
+    /// The reasons without repetition; what the mode allows is named only when nothing else is.
+    pub(super) fn all(reasons: impl IntoIterator<Item = Why>) -> Option<Why> {
+        let mut parts: Vec<Why> = Vec::new();
+        for reason in reasons {
+            let each = match reason {
+                Why::Several(inner) => inner,
+                one => vec![one],
+            };
+            for one in each {
+                if !parts.contains(&one) {
+                    parts.push(one);
+                }
+            }
+        }
+        if parts.iter().any(|w| !matches!(w, Why::Mode(_))) {
+            parts.retain(|w| !matches!(w, Why::Mode(_)));
+        }
+        match parts.len() {
+            0 | 1 => parts.pop(),
+            _ => Some(Why::Several(parts)),
+        }
+    }
+
+    /// This and all its parts.
+    pub(super) fn parts(&self) -> &[Why] {
+        match self {
+            Why::Several(parts) => parts,
+            one => std::slice::from_ref(one),
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Mode(name) => write!(f, "{name} mode allows it"),
+            Why::Rule { rule, origin } => write!(f, "the rule `{rule}` ({origin}) allows it"),
+            Why::Grant { id, words } => write!(f, "grant {id} allows it: {words}"),
+            Why::ReadOnly => f.write_str("it changes nothing"),
+            Why::Person => f.write_str("the person said yes"),
+            Why::Several(parts) => {
+                let told: Vec<String> = parts.iter().map(ToString::to_string).collect();
+                f.write_str(&told.join("; "))
+            }
+        }
+    }
 }
 
 /// A decision that needs a person.
@@ -67,6 +121,12 @@ pub struct Question {
     pub reason: String,
     /// What "always" would store, shown before it is chosen. `None` where nothing may be remembered.
     pub always: Option<Grant>,
+    /// What "always for commands like this" would store. `None` where they are of no one kind.
+    pub pattern: Option<Grant>,
+    /// The word a person must type to say yes; a key is not enough for this one.
+    pub typed: Option<String>,
+    /// How each part of the call was judged, in lines.
+    pub why: String,
     /// What to pass on the command line so that nobody need be asked: `--mode write`, `--allow run_command`.
     pub flag: Option<String>,
     pub landing: Landing,

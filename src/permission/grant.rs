@@ -1,20 +1,59 @@
-//! A grant: an "always" the person gave, for this session.
+//! A grant: an "always" the person gave, for this session or less.
 
 use super::Reach;
-use std::path::PathBuf;
+use super::pattern::CommandPattern;
+use super::shell::Segment;
+use jiff::Timestamp;
+use std::cell::Cell;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
-/// Each grant is shown in full before it is given, so the words and the match are one thing.
+/// What is granted. Each is shown in full before it is given, so the words and the match are one thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// Exactly this command line, in this directory.
     Command { command: String, cwd: PathBuf },
+    /// Commands of these patterns, wherever in the workspace; each part of a line is compared on its own.
+    Pattern { patterns: Vec<String> },
     /// Writing inside the workspace, protected files left out: what write mode allows.
     WriteInside,
     /// Reading one file outside the workspace, or one directory and what is below it.
     ReadBelow(PathBuf),
 }
 
+/// How long a grant holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    Session,
+    /// So many more permits.
+    Uses(u32),
+    Until(Timestamp),
+}
+
+/// Names a grant to the person: `/permission revoke 3`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GrantId(pub u32);
+
+impl fmt::Display for GrantId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// A grant in force, and what became of it.
+#[derive(Clone, Debug)]
+pub struct Given {
+    pub id: GrantId,
+    pub grant: Grant,
+    pub limit: Limit,
+    pub given: Timestamp,
+    /// Counted where a permit is made, which borrows the policy only to read it.
+    hits: Cell<u32>,
+    patterns: Vec<CommandPattern>,
+}
+
 impl Grant {
+    /// True when the grant speaks of exactly this reach. A pattern speaks of parts of a line, never of a whole one.
     pub fn covers(&self, reach: &Reach) -> bool {
         use super::Place;
         match (self, reach) {
@@ -31,8 +70,61 @@ impl Grant {
     pub fn describe(&self) -> String {
         match self {
             Grant::Command { command, cwd } => format!("`{command}` in {}", cwd.display()),
+            Grant::Pattern { patterns } => {
+                let quoted: Vec<String> = patterns.iter().map(|p| format!("run({p})")).collect();
+                quoted.join(", ")
+            }
             Grant::WriteInside => "changing files in the workspace".into(),
             Grant::ReadBelow(dir) => format!("reading {}", dir.display()),
+        }
+    }
+}
+
+impl Given {
+    pub(super) fn new(id: GrantId, grant: Grant, limit: Limit, given: Timestamp) -> Given {
+        let patterns = match &grant {
+            Grant::Pattern { patterns } => {
+                patterns.iter().filter_map(|p| CommandPattern::parse(p).ok()).collect()
+            }
+            _ => Vec::new(),
+        };
+        Given { id, grant, limit, given, hits: Cell::new(0), patterns }
+    }
+
+    /// How many permits were made by it.
+    pub fn hits(&self) -> u32 {
+        self.hits.get()
+    }
+
+    pub(super) fn count(&self) {
+        self.hits.set(self.hits.get().saturating_add(1));
+    }
+
+    /// True while it still holds.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        match self.limit {
+            Limit::Session => true,
+            Limit::Uses(most) => self.hits.get() < most,
+            Limit::Until(end) => now < end,
+        }
+    }
+
+    /// True when a pattern speaks of this part of a line, and it runs in the workspace.
+    pub(super) fn covers_segment(&self, segment: &Segment, roots: &[PathBuf]) -> bool {
+        let inside = |dir: &Path| roots.iter().any(|root| dir.starts_with(root));
+        let placed = segment.dirs.as_ref().is_some_and(|dirs| dirs.iter().all(|dir| inside(dir)));
+        placed && self.patterns.iter().any(|p| p.allows(segment))
+    }
+
+    /// What is left of it, for a list.
+    pub fn left(&self, now: Timestamp) -> String {
+        match self.limit {
+            Limit::Session => "this session".into(),
+            Limit::Uses(most) => format!("{} of {most} uses left", most.saturating_sub(self.hits.get())),
+            Limit::Until(end) => {
+                let seconds = end.duration_since(now).as_secs().max(0);
+                format!("{} min left", (seconds + 59) / 60)
+            }
         }
     }
 }

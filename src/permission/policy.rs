@@ -1,47 +1,137 @@
 //! The policy: mode, rules and grants against one call's reach.
 
+use super::command::Line;
 use super::{
-    Decision, Denial, Grant, Mode, ModeCell, Permit, Place, Question, Reach, Rule, Verdict, Why, danger_of,
-    is_protected,
+    Danger, Decision, Denial, Given, Grant, GrantId, Limit, Mode, ModeCell, Permit, Place, Question, Reach,
+    Rule, Verdict, Why, danger_of, family, is_protected,
 };
 use crate::conversation::CallId;
-use std::path::PathBuf;
+use jiff::Timestamp;
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
 
-/// Everything consent depends on. `decide` is a pure function of it.
+/// Everything consent depends on. `decide` is a pure function of it: the time is told to it with [`Policy::at`], so
+/// that a decision can be repeated in a test, and the only thing a decision changes is how often grants and rules
+/// were used.
 #[derive(Clone, Debug)]
 pub struct Policy {
     mode: ModeCell,
     rules: Vec<Rule>,
-    grants: Vec<Grant>,
+    /// How many permits each rule made, by its place in `rules`.
+    rule_hits: Vec<Cell<u32>>,
+    grants: Vec<Given>,
+    next_grant: u32,
     forbidden: Vec<Reach>,
     roots: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    now: Cell<Timestamp>,
 }
 
 /// What one reach comes to, before the call's reaches are joined: the strictest wins.
-enum Opinion {
+pub(super) enum Opinion {
     Allow(Why),
-    Ask { reason: String, always: Option<Grant>, flag: Option<String> },
-    Deny { reason: String, hint: String },
+    Ask {
+        reason: String,
+        always: Option<Grant>,
+        flag: Option<String>,
+    },
+    /// It destroys something: asks each time, whatever rules and grants say.
+    Danger(Danger),
+    Deny {
+        reason: String,
+        hint: String,
+    },
+}
+
+/// What a question is made of while a call's reaches are joined.
+#[derive(Default)]
+struct Asking {
+    reasons: Vec<String>,
+    always: Option<Grant>,
+    flag: Option<String>,
+    typed: Option<String>,
 }
 
 impl Policy {
     pub fn new(mode: ModeCell, rules: Vec<Rule>, roots: Vec<PathBuf>) -> Policy {
-        Policy { mode, rules, grants: Vec::new(), forbidden: Vec::new(), roots }
+        let rule_hits = vec![Cell::new(0); rules.len()];
+        Policy {
+            mode,
+            rules,
+            rule_hits,
+            grants: Vec::new(),
+            next_grant: 1,
+            forbidden: Vec::new(),
+            roots,
+            home: None,
+            now: Cell::new(Timestamp::UNIX_EPOCH),
+        }
+    }
+
+    /// With the person's home, so that `~` and `$HOME` in commands have a meaning.
+    pub fn at_home(self, home: Option<PathBuf>) -> Policy {
+        Policy { home, ..self }
+    }
+
+    /// What time it is from now on. A value that is set, and no argument of `decide`: most callers have grants without
+    /// an end, and the one gate that asks sets it.
+    pub fn at(&self, now: Timestamp) {
+        self.now.set(now);
     }
 
     pub fn mode(&self) -> Mode {
         self.mode.load()
     }
 
-    pub fn grants(&self) -> &[Grant] {
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The rules with how many permits each made.
+    pub fn rules_and_hits(&self) -> impl Iterator<Item = (&Rule, u32)> {
+        self.rules.iter().zip(self.rule_hits.iter().map(Cell::get))
+    }
+
+    pub(super) fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// Every grant of this session, also those that are used up.
+    pub fn grants(&self) -> &[Given] {
         &self.grants
+    }
+
+    /// The grants that still hold.
+    pub fn live(&self) -> impl Iterator<Item = &Given> {
+        let now = self.now.get();
+        self.grants.iter().filter(move |given| given.is_live(now))
     }
 
     /// Remembers an "always" for the rest of the session.
     pub fn remember(&mut self, grant: Grant) {
-        if !self.grants.contains(&grant) {
-            self.grants.push(grant);
+        self.give(grant, Limit::Session);
+    }
+
+    /// Remembers a grant for as long as `limit` says. One that holds already is not given twice.
+    pub fn give(&mut self, grant: Grant, limit: Limit) -> GrantId {
+        if let Some(known) = self.live().find(|given| given.grant == grant && given.limit == limit) {
+            return known.id;
         }
+        let id = GrantId(self.next_grant);
+        self.next_grant += 1;
+        self.grants.push(Given::new(id, grant, limit, self.now.get()));
+        id
+    }
+
+    /// Takes a grant back; the next call feels it. False where there is none of this number.
+    pub fn revoke(&mut self, id: GrantId) -> bool {
+        let before = self.grants.len();
+        self.grants.retain(|given| given.id != id);
+        self.grants.len() < before
     }
 
     /// Remembers a "never": exactly this is refused for the rest of the session.
@@ -51,44 +141,100 @@ impl Policy {
 
     /// Judges `reach`, which is what the call's plan says it will touch and nothing else.
     pub fn decide(&self, call: &CallId, tool: &str, reach: Vec<Reach>) -> Decision {
-        let mut why = Why::Mode(self.mode().name());
-        let mut question: Option<(String, Option<Grant>, Option<String>)> = None;
+        let mut reasons = vec![Why::Mode(self.mode().name())];
+        let mut asking: Option<Asking> = None;
         for one in &reach {
-            match self.judge(tool, one) {
+            match self.judge(tool, &self.as_it_runs(one)) {
                 Opinion::Deny { reason, hint } => return Decision::Deny(Denial { reason, hint }),
-                Opinion::Allow(because) => {
-                    if !matches!(because, Why::Mode(_)) {
-                        why = because;
+                Opinion::Allow(because) => reasons.push(because),
+                Opinion::Ask { reason, always, flag } => {
+                    let first = asking.is_none();
+                    let asking = asking.get_or_insert_default();
+                    asking.add(reason);
+                    // Two reasons to ask: one remembered answer could not cover both.
+                    asking.always = always.filter(|_| first);
+                    if first {
+                        asking.flag = flag;
                     }
                 }
-                Opinion::Ask { reason, always, flag } => match &mut question {
-                    None => question = Some((reason, always, flag)),
-                    // Two reasons to ask: one remembered answer could not cover both.
-                    Some((first, always, _)) => {
-                        if !first.contains(&reason) {
-                            *first = format!("{first}; {reason}");
-                        }
-                        *always = None;
-                    }
-                },
+                Opinion::Danger(danger) => {
+                    let asking = asking.get_or_insert_default();
+                    asking.add(danger.describe());
+                    (asking.always, asking.flag) = (None, None);
+                    asking.typed = asking.typed.take().or(danger.typed);
+                }
             }
         }
-        match question {
-            None => Decision::Allow(Permit::new(call.clone(), reach, why, self.mode().landing())),
-            Some((reason, always, flag)) => {
-                let (call, tool, landing) = (call.clone(), tool.into(), self.mode().landing());
-                Decision::Ask(Question { call, tool, reach, reason, always, flag, landing })
+        let (call, landing) = (call.clone(), self.mode().landing());
+        let Some(asking) = asking else {
+            let why = Why::all(reasons).unwrap_or(Why::Mode(self.mode().name()));
+            self.count(&why);
+            return Decision::Allow(Permit::new(call, reach, why, landing));
+        };
+        let pattern = asking.always.as_ref().and_then(|_| self.pattern_for(tool, &reach));
+        let why = reach.iter().map(|one| self.explain(tool, one).to_string()).collect::<String>();
+        let Asking { reasons, always, flag, typed } = asking;
+        // What will not come again as it stands is offered as a pattern or once only.
+        let always =
+            always.filter(|g| !matches!(g, Grant::Command { command, .. } if family::is_passing(command)));
+        let (tool, reason) = (tool.into(), reasons.join("; "));
+        Decision::Ask(Question { call, tool, reach, reason, always, pattern, typed, why, flag, landing })
+    }
+
+    fn pattern_for(&self, tool: &str, reach: &[Reach]) -> Option<Grant> {
+        let [only] = reach else { return None };
+        self.family(&Line::read(tool, only, self.home())?)
+    }
+
+    fn count(&self, why: &Why) {
+        for part in why.parts() {
+            match part {
+                Why::Grant { id, .. } => self.grants.iter().filter(|g| g.id == *id).for_each(Given::count),
+                Why::Rule { rule, origin } => {
+                    for (known, hits) in self.rules.iter().zip(&self.rule_hits) {
+                        if known.text == *rule && known.origin == *origin {
+                            hits.set(hits.get().saturating_add(1));
+                        }
+                    }
+                }
+                _ => {}
             }
         }
     }
 
-    fn judge(&self, tool: &str, reach: &Reach) -> Opinion {
+    pub(super) fn by_rule(&self, rule: &Rule) -> Why {
+        Why::Rule { rule: rule.text.clone(), origin: rule.origin.clone() }
+    }
+
+    /// True when a rule of the person's or the project's hides files inside the workspace.
+    pub(super) fn hides_something(&self) -> bool {
+        let outside = |pattern: &str| {
+            pattern.starts_with('/') && !self.roots.iter().any(|r| Path::new(pattern).starts_with(r))
+        };
+        self.rules.iter().filter_map(Rule::hides).any(|pattern| !outside(pattern))
+    }
+
+    /// Unrestricted mode runs commands outside the view, whether there is one or not.
+    fn as_it_runs<'a>(&self, reach: &'a Reach) -> std::borrow::Cow<'a, Reach> {
+        match reach {
+            Reach::Run { command, cwd, confined: true } if self.mode() == Mode::Unrestricted => {
+                let (command, cwd) = (command.clone(), cwd.clone());
+                std::borrow::Cow::Owned(Reach::Run { command, cwd, confined: false })
+            }
+            other => std::borrow::Cow::Borrowed(other),
+        }
+    }
+
+    pub(super) fn judge(&self, tool: &str, reach: &Reach) -> Opinion {
         let mode = self.mode();
-        let rule =
-            self.rules.iter().filter(|r| r.matches(tool, reach, &self.roots)).max_by_key(|r| r.verdict);
-        if let Some(rule) = rule.filter(|r| r.verdict == Verdict::Deny) {
+        let line = Line::read(tool, reach, self.home());
+        let rule = |verdict: Verdict| match &line {
+            Some(line) if verdict != Verdict::Allow => self.catching(line, verdict),
+            _ => self.rules.iter().find(|r| r.verdict == verdict && r.matches(tool, reach, &self.roots)),
+        };
+        if let Some(rule) = rule(Verdict::Deny) {
             return Opinion::Deny {
-                reason: format!("the rule `{}` ({}) forbids it", rule.text, rule.origin),
+                reason: format!("the rule `{}` ({}) forbids it{}", rule.text, rule.origin, because(rule)),
                 hint: "this path or command is off limits in this session".into(),
             };
         }
@@ -101,25 +247,57 @@ impl Policy {
         if let Some(denial) = refused_by_mode(mode, reach) {
             return denial;
         }
-        if let Some(rule) = rule.filter(|r| r.verdict == Verdict::Ask) {
-            let reason = format!("the rule `{}` ({}) asks", rule.text, rule.origin);
+        if let Some(danger) = self.danger(reach) {
+            return Opinion::Danger(danger);
+        }
+        if let Some(rule) = rule(Verdict::Ask) {
+            let reason = format!("the rule `{}` ({}) asks{}", rule.text, rule.origin, because(rule));
             return Opinion::Ask { reason, always: None, flag: None };
         }
         let opinion = by_mode(mode, tool, reach);
         let Opinion::Ask { always, .. } = &opinion else { return opinion };
-        // Protected files and destroyers ask every time: neither a rule nor a grant answers for them.
+        // Protected files ask every time: neither a rule nor a grant answers for them.
         let fresh = always.is_none();
         if fresh && !names_a_rule_would_do(&opinion) {
             return opinion;
         }
-        if let Some(rule) = rule.filter(|r| r.verdict == Verdict::Allow) {
-            return Opinion::Allow(Why::Rule { rule: rule.text.clone(), origin: rule.origin.clone() });
+        if let Some(line) = &line {
+            return match (self.consent(line), opinion) {
+                (Ok(why), _) => Opinion::Allow(why),
+                (Err(Some(more)), Opinion::Ask { reason, always, flag }) => {
+                    Opinion::Ask { reason: format!("{reason}; {more}"), always, flag }
+                }
+                (Err(_), opinion) => opinion,
+            };
         }
-        match self.grants.iter().find(|g| g.covers(reach)) {
-            Some(grant) => Opinion::Allow(Why::Grant(grant.describe())),
+        if let Some(rule) = rule(Verdict::Allow) {
+            return Opinion::Allow(self.by_rule(rule));
+        }
+        match self.live().find(|g| g.grant.covers(reach)) {
+            Some(given) => Opinion::Allow(Why::Grant { id: given.id, words: given.grant.describe() }),
             None => opinion,
         }
     }
+
+    /// What an unconfined command would destroy. In the view it would destroy nothing for good.
+    fn danger(&self, reach: &Reach) -> Option<Danger> {
+        match reach {
+            Reach::Run { command, cwd, confined: false } => danger_of(command, cwd, self.home(), &self.roots),
+            _ => None,
+        }
+    }
+}
+
+impl Asking {
+    fn add(&mut self, reason: String) {
+        if !self.reasons.iter().any(|known| known.contains(&reason)) {
+            self.reasons.push(reason);
+        }
+    }
+}
+
+fn because(rule: &Rule) -> String {
+    rule.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"))
 }
 
 fn names_a_rule_would_do(opinion: &Opinion) -> bool {
@@ -183,18 +361,15 @@ fn by_mode(mode: Mode, tool: &str, reach: &Reach) -> Opinion {
             always: None,
             flag: Some(format!("--allow '{tool}({})'", path.display())),
         },
+        Reach::Run { .. } if mode == Mode::Unrestricted => allow,
         // In the view it changes nothing for good: its effects are what is judged.
-        Reach::Run { confined: true, .. } if mode != Mode::Unrestricted => allow,
-        Reach::Run { command, cwd, .. } => match (danger_of(command), mode) {
-            (Some(danger), _) => Opinion::Ask { reason: danger, always: None, flag: None },
-            (None, Mode::Unrestricted) => allow,
-            (None, _) => Opinion::Ask {
-                reason: format!(
-                    "a command whose changes are real at once: no copy-on-write view here ({mode} mode)"
-                ),
-                always: Some(Grant::Command { command: command.clone(), cwd: cwd.clone() }),
-                flag: Some(format!("--allow {tool}")),
-            },
+        Reach::Run { confined: true, .. } => allow,
+        Reach::Run { command, cwd, .. } => Opinion::Ask {
+            reason: format!(
+                "a command whose changes are real at once: no copy-on-write view here ({mode} mode)"
+            ),
+            always: Some(Grant::Command { command: command.clone(), cwd: cwd.clone() }),
+            flag: Some(format!("--allow {tool}")),
         },
     }
 }

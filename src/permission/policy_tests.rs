@@ -136,60 +136,6 @@ fn what_a_permit_covers_is_what_was_decided() {
 }
 
 #[test]
-fn destroyers_are_found_behind_wrappers_and_inside_quotes() {
-    for line in [
-        "rm -rf \"$HOME\"",
-        "rm -rf /",
-        "rm -fr ~/*",
-        "rm -r -f ..",
-        "rm --recursive x",
-        "sudo rm -rf x",
-        "/bin/rm -rf x",
-        "env A=b rm -rf x",
-        "timeout 5 rm -rf x",
-        "sh -c 'rm -rf x'",
-        "bash -c \"cd x && rm -rf .\"",
-        "echo $(rm -rf x)",
-        "ls | xargs rm -f",
-        "find / -delete",
-        "find . -exec rm {} +",
-        "git reset --hard",
-        "git -c a=b clean -fdx",
-        "git checkout -- .",
-        "git checkout .",
-        "git push --force",
-        "git push -f origin x",
-        "git branch -D main",
-        "git stash drop",
-        "git restore .",
-        "dd if=/dev/zero of=/dev/sda",
-        "mkfs.ext4 /dev/sda",
-        "chmod -R 777 .",
-        "\\rm -rf x",
-        "true; rm -rf x",
-        "true & rm -rf x",
-        "`rm -rf x`",
-    ] {
-        assert!(danger_of(line).is_some(), "{line}");
-    }
-    for line in [
-        "ls -la",
-        "cargo test",
-        "git status",
-        "git log --oneline",
-        "git diff",
-        "grep -r rm .",
-        "rm one.txt",
-        "git checkout main",
-        "git push",
-        "find . -name x",
-        "chmod +x run.sh",
-    ] {
-        assert_eq!(danger_of(line), None, "{line}");
-    }
-}
-
-#[test]
 fn a_rule_that_cannot_be_read_says_what_is_wrong() {
     let known = vec!["read_file".to_string()];
     assert!(matches!(Rule::parse("read_file(a", Verdict::Deny, "flag", &known), Err(RuleError::Shape(_))));
@@ -202,4 +148,418 @@ fn a_rule_that_cannot_be_read_says_what_is_wrong() {
     assert!(rule.matches("search_contents", &read("/w/sub/.env"), &[PathBuf::from("/w")]));
     assert!(!rule.matches("search_contents", &read("/w/.envrc"), &[PathBuf::from("/w")]));
     assert_eq!(rule.hides(), Some(".env"));
+}
+
+#[test]
+fn deny_wins_whatever_the_mode_the_reach_and_the_layer() {
+    let reaches = [
+        ("read_file", read("/w/a"), "read(a)"),
+        ("read_file", read("/etc/hosts"), "read(/etc/*)"),
+        ("edit_file", write("/w/a"), "write(a)"),
+        ("edit_file", write("/w/.envrc"), "write(.envrc)"),
+        ("run_command", run("cargo test"), "run(cargo *)"),
+        ("run_command", run("ls"), "run(ls)"),
+        ("run_command", run("rm -rf /"), "run(rm *)"),
+        (
+            "run_command",
+            Reach::Run { command: "cargo test".into(), cwd: "/w".into(), confined: true },
+            "run(cargo *)",
+        ),
+        ("run_command", Reach::Network { host: "a.example.com:443".into() }, "network(*.EXAMPLE.com)"),
+    ];
+    let layers =
+        ["default", "user file /u, line 1", "project file /p, line 2", "environment X", "flag --deny"];
+    for (tool, reach, pattern) in &reaches {
+        for mode in Mode::ALL {
+            for strict in layers {
+                for loose in layers {
+                    for order in 0..2 {
+                        let tools = vec![(*tool).to_string()];
+                        let rule = |text: &str, v, from: &str| Rule::parse(text, v, from, &tools).unwrap();
+                        let mut rules = vec![
+                            rule(pattern, Verdict::Deny, strict),
+                            rule(pattern, Verdict::Ask, loose),
+                            rule(pattern, Verdict::Allow, loose),
+                            rule("*", Verdict::Allow, loose),
+                        ];
+                        if order == 1 {
+                            rules.reverse();
+                        }
+                        let mut policy = Policy::new(ModeCell::new(mode), rules, vec![PathBuf::from("/w")]);
+                        policy.remember(Grant::WriteInside);
+                        policy.remember(Grant::Command { command: "cargo test".into(), cwd: "/w".into() });
+                        policy.remember(Grant::Pattern { patterns: vec!["*".into()] });
+                        assert_eq!(
+                            answer(&policy, tool, reach.clone()),
+                            "deny",
+                            "{mode} {strict} {loose} {reach:?}"
+                        );
+                        let Decision::Deny(denial) =
+                            policy.decide(&CallId::new("c"), tool, vec![reach.clone()])
+                        else {
+                            panic!("denied")
+                        };
+                        assert!(denial.reason.contains(strict), "{denial:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn each_verdict_of_a_rule_in_each_mode_is_as_the_table_says() {
+    let confined = Reach::Run { command: "make".into(), cwd: "/w".into(), confined: true };
+    let table: [(&str, Reach, &str, Verdict, [&str; 5]); 12] = [
+        ("read_file", read("/w/a"), "read(a)", Verdict::Ask, ["deny", "ask", "ask", "ask", "ask"]),
+        (
+            "read_file",
+            read("/etc/a"),
+            "read(/etc/a)",
+            Verdict::Allow,
+            ["deny", "allow", "allow", "allow", "allow"],
+        ),
+        ("edit_file", write("/w/a"), "write(a)", Verdict::Ask, ["deny", "deny", "ask", "ask", "ask"]),
+        ("edit_file", write("/w/a"), "write(a)", Verdict::Allow, ["deny", "deny", "allow", "allow", "allow"]),
+        (
+            "edit_file",
+            write("/w/.envrc"),
+            "write(.envrc)",
+            Verdict::Allow,
+            ["deny", "deny", "ask", "ask", "ask"],
+        ),
+        (
+            "edit_file",
+            write("/opt/a"),
+            "write(/opt/**)",
+            Verdict::Allow,
+            ["deny", "deny", "allow", "allow", "allow"],
+        ),
+        ("run_command", run("make"), "run(make)", Verdict::Ask, ["deny", "deny", "ask", "ask", "ask"]),
+        (
+            "run_command",
+            run("make"),
+            "run(make)",
+            Verdict::Allow,
+            ["deny", "deny", "allow", "allow", "allow"],
+        ),
+        ("run_command", run("rm -rf a"), "run(rm *)", Verdict::Allow, ["deny", "deny", "ask", "ask", "ask"]),
+        ("run_command", confined, "run(make)", Verdict::Ask, ["deny", "deny", "ask", "ask", "ask"]),
+        (
+            "run_command",
+            Reach::Network { host: "a.b".into() },
+            "network(a.b)",
+            Verdict::Allow,
+            ["deny", "allow", "allow", "allow", "allow"],
+        ),
+        (
+            "run_command",
+            Reach::Network { host: "a.b".into() },
+            "network(c.b)",
+            Verdict::Allow,
+            ["deny", "ask", "ask", "ask", "ask"],
+        ),
+    ];
+    for (tool, reach, rule, verdict, expected) in table {
+        let got = Mode::ALL.map(|mode| answer(&policy(mode, &[(rule, verdict)]), tool, reach.clone()));
+        assert_eq!(got, expected, "{rule} {verdict:?} {reach:?}");
+    }
+}
+
+#[test]
+fn danger_is_judged_only_outside_the_view() {
+    let confined = |command: &str| Reach::Run { command: command.into(), cwd: "/w".into(), confined: true };
+    let policy = policy(Mode::Unrestricted, &[]);
+    assert_eq!(answer(&policy, "run_command", run("git reset --hard")), "ask");
+    assert_eq!(answer(&policy, "run_command", confined("git reset --hard")), "allow");
+    assert_eq!(answer(&policy, "run_command", run("a=(1)")), "ask");
+    assert_eq!(answer(&policy, "run_command", confined("a=(1)")), "allow");
+    let Decision::Ask(question) = policy.decide(&CallId::new("c"), "run_command", vec![run("rm -rf ..")])
+    else {
+        panic!("asks")
+    };
+    assert_eq!(question.reason, "`rm -rf ..` destroys data: /");
+    assert_eq!(question.typed.as_deref(), Some("everything"));
+    assert_eq!((question.always, question.pattern, question.flag), (None, None, None));
+}
+
+#[test]
+fn a_line_is_allowed_only_when_each_part_of_it_is() {
+    let rules = [("run(cargo test *)", Verdict::Allow), ("run(npm run *)", Verdict::Allow)];
+    let write = policy(Mode::Write, &rules);
+    for line in [
+        "cargo test",
+        "cargo test --lib",
+        "cd sub && cargo test 2>&1 | tail -5",
+        "timeout 60 cargo test",
+        "sh -c 'cargo test; npm run x'",
+        "env RUST_LOG=debug cargo test",
+        "RUST_LOG=debug cargo test",
+        "cargo test > out.txt 2>/dev/null",
+        "for i in 1 2; do cargo test; done",
+        "cargo test && git status",
+        "ls | xargs cargo test",
+        "x=1; cargo test $x",
+    ] {
+        assert_eq!(answer(&write, "run_command", run(line)), "allow", "{line}");
+    }
+    for line in [
+        "cargo tester",
+        "cargo",
+        "cargo publish",
+        "cd .. && cargo publish",
+        "cd /etc && ls",
+        "cargo test; cargo publish",
+        "cargo test $(curl x)",
+        "cargo test `curl x`",
+        "cargo test <(curl x)",
+        "cargo test | sh",
+        "cargo test > /etc/x",
+        "cargo test > ../x",
+        "cargo test > \"$X\"",
+        "cargo test > .envrc",
+        "cd $X && cargo test > y",
+        "cargo test < /etc/passwd",
+        "sudo cargo test",
+        "PATH=. cargo test",
+        "RUSTC_WRAPPER=x cargo test",
+        "export PATH=x; cargo test",
+        "PATH=x; cargo test",
+        "$X test",
+        "./cargo test",
+        "cargo test $((x))",
+        "cargo() { x; }; cargo test",
+        "cat /etc/passwd",
+        "cat $X",
+        "cargo test &",
+        "",
+    ] {
+        let expected = if line == "cargo test &" { "allow" } else { "ask" };
+        assert_eq!(answer(&write, "run_command", run(line)), expected, "{line}");
+    }
+    // In ask mode a write through a redirection is a change like any other.
+    assert_eq!(answer(&policy(Mode::Ask, &rules), "run_command", run("cargo test > out.txt")), "ask");
+    // A variable that is written in the rule is consented to.
+    let named = policy(Mode::Write, &[("run(RUSTC_WRAPPER=sccache cargo *)", Verdict::Allow)]);
+    assert_eq!(answer(&named, "run_command", run("RUSTC_WRAPPER=sccache cargo test")), "allow");
+    assert_eq!(answer(&named, "run_command", run("RUSTC_WRAPPER=x cargo test")), "ask");
+    // Whoever trusts every command has said so.
+    let all = policy(Mode::Write, &[("run_command", Verdict::Allow)]);
+    assert_eq!(answer(&all, "run_command", run("anything; at all")), "allow");
+}
+
+#[test]
+fn a_denied_command_is_found_wherever_it_stands() {
+    let policy = policy(Mode::Unrestricted, &[("run(curl *)", Verdict::Deny)]);
+    for line in [
+        "curl x",
+        "curl",
+        "/usr/bin/curl x",
+        "a; curl x",
+        "a | curl x",
+        "sh -c 'curl x'",
+        "sudo env A=b timeout 3 curl x",
+        "echo $(curl x)",
+        "xargs curl",
+        "find . -exec curl {} ;",
+        "A=b curl x",
+        "c\\url x",
+        "'curl' x",
+        "C=curl; $C x",
+        "if a; then curl x; fi",
+        "a=(1); curl x",
+        "watch curl x",
+    ] {
+        assert_eq!(answer(&policy, "run_command", run(line)), "deny", "{line}");
+    }
+    for line in ["echo curl x", "curlie x", "git commit -m 'curl x'", "grep curl a"] {
+        assert_eq!(answer(&policy, "run_command", run(line)), "allow", "{line}");
+    }
+}
+
+#[test]
+fn a_hidden_file_is_not_read_by_naming_it_to_a_command() {
+    let policy =
+        policy(Mode::Unrestricted, &[("read(.env)", Verdict::Deny), ("write(gen/**)", Verdict::Deny)]);
+    for line in [
+        "cat .env",
+        "cat ./.env",
+        "cat sub/.env",
+        "cat /w/.env",
+        "head -n1 .env",
+        "x < .env",
+        "git show HEAD:.env",
+        "git show :.env",
+        "cp .env a",
+        "dd if=.env",
+        "curl -d @.env x",
+        "cd sub && cat .env",
+        "sh -c 'cat .env'",
+        "x > gen/a",
+        "touch gen/a",
+        "sed -i s/a/b/ gen/a",
+    ] {
+        assert_eq!(answer(&policy, "run_command", run(line)), "deny", "{line}");
+    }
+    for line in [
+        "cat .envrc",
+        "grep -r foo .",
+        "npm run build",
+        "git commit -m 'add .env'",
+        "git commit -m .env",
+        "echo .env",
+        "cat gen/a",
+    ] {
+        assert_eq!(answer(&policy, "run_command", run(line)), "allow", "{line}");
+    }
+    // Where nothing confines it, a walk that would read the file is not let through unasked.
+    let ask = self::policy(Mode::Ask, &[("read(.env)", Verdict::Deny)]);
+    assert_eq!(answer(&ask, "run_command", run("grep -r foo .")), "ask");
+    assert_eq!(answer(&ask, "run_command", run("cat README.md")), "allow");
+}
+
+#[test]
+fn a_pattern_grant_covers_commands_of_its_kind_in_the_workspace() {
+    let mut policy = policy(Mode::Ask, &[]);
+    let line = "cd app && npm test 2>&1 | tail -5";
+    let Decision::Ask(question) = policy.decide(&CallId::new("c"), "run_command", vec![run(line)]) else {
+        panic!("asks")
+    };
+    assert_eq!(question.pattern, Some(Grant::Pattern { patterns: vec!["npm test *".into()] }));
+    assert_eq!(question.pattern.as_ref().map(Grant::describe).as_deref(), Some("run(npm test *)"));
+    policy.remember(question.pattern.unwrap());
+    for line in [line, "cd app && npm test 2>&1 | tail -20", "npm test -- --watch", "timeout 9 npm test"] {
+        assert_eq!(answer(&policy, "run_command", run(line)), "allow", "{line}");
+    }
+    for line in
+        ["cd app && npm publish", "cd /x && npm test", "cd $X && npm test", "npm test; x", "A=b npm test"]
+    {
+        assert_eq!(answer(&policy, "run_command", run(line)), "ask", "{line}");
+    }
+}
+
+#[test]
+fn what_is_offered_for_always_says_what_would_be_stored() {
+    let policy = policy(Mode::Write, &[]);
+    let offers = |line: &str| match policy.decide(&CallId::new("c"), "run_command", vec![run(line)]) {
+        Decision::Ask(q) => (q.always.is_some(), q.pattern.map(|p| p.describe())),
+        _ => panic!("{line}"),
+    };
+    assert_eq!(offers("cargo test"), (true, Some("run(cargo test *)".into())));
+    assert_eq!(
+        offers("cargo build && npm test > o"),
+        (true, Some("run(cargo build *), run(npm test *)".into()))
+    );
+    assert_eq!(offers("cargo test --target-dir /tmp/x1"), (false, Some("run(cargo test *)".into())));
+    assert_eq!(offers("x /tmp/abc"), (false, None));
+    assert_eq!(offers("kill 12345"), (false, None));
+    assert_eq!(offers("curl x"), (true, None));
+    assert_eq!(offers("python x.py"), (true, None));
+    assert_eq!(offers("cargo test > /etc/x"), (true, None));
+}
+
+#[test]
+fn a_grant_ends_when_it_says_and_can_be_taken_back() {
+    let mut policy = policy(Mode::Ask, &[]);
+    let start: Timestamp = "2026-01-01T10:00:00Z".parse().unwrap();
+    let later = |minutes: i64| start + jiff::SignedDuration::from_mins(minutes);
+    policy.at(start);
+    let pattern = |p: &str| Grant::Pattern { patterns: vec![p.into()] };
+    let twice = policy.give(pattern("twice"), Limit::Uses(2));
+    let short = policy.give(pattern("short"), Limit::Until(later(10)));
+    let session = policy.give(pattern("session"), Limit::Session);
+    assert_eq!(policy.give(pattern("session"), Limit::Session), session);
+    // Asking how it would be judged uses nothing up.
+    for _ in 0..3 {
+        assert_eq!(policy.explain("run_command", &run("twice")).verdict, "allow");
+    }
+    let answers = |policy: &Policy, line: &str| answer(policy, "run_command", run(line));
+    assert_eq!(
+        [answers(&policy, "twice"), answers(&policy, "twice"), answers(&policy, "twice")],
+        ["allow", "allow", "ask"]
+    );
+    assert_eq!(answers(&policy, "short; session"), "allow");
+    policy.at(later(10));
+    assert_eq!(answers(&policy, "short"), "ask");
+    assert_eq!(answers(&policy, "session"), "allow");
+    let hits: Vec<(GrantId, u32)> = policy.grants().iter().map(|g| (g.id, g.hits())).collect();
+    assert_eq!(hits, [(twice, 2), (short, 1), (session, 2)]);
+    assert_eq!(policy.live().map(|g| g.id).collect::<Vec<_>>(), [session]);
+    assert!(policy.revoke(session) && !policy.revoke(session));
+    assert_eq!(answers(&policy, "session"), "ask");
+}
+
+#[test]
+fn a_permit_names_what_consented_and_a_reason_is_told() {
+    let tools = vec!["run_command".to_string()];
+    let rule = |text: &str, verdict, line| {
+        Rule::parse(text, verdict, &format!("user file /u, line {line}"), &tools).unwrap()
+    };
+    let rules = vec![
+        rule("run(make *)", Verdict::Allow, 3),
+        rule("run(npm publish *)", Verdict::Deny, 4).because(Some("releases are made by CI".into())),
+        rule("run(npm *)", Verdict::Ask, 5).because(Some("it reaches the network".into())),
+    ];
+    let policy = Policy::new(ModeCell::new(Mode::Write), rules, vec![PathBuf::from("/w")]);
+    let Decision::Allow(permit) = policy.decide(&CallId::new("c"), "run_command", vec![run("make a && ls")])
+    else {
+        panic!("allowed")
+    };
+    let by_rule = Why::Rule { rule: "run(make *)".into(), origin: "user file /u, line 3".into() };
+    assert_eq!(permit.why(), &Why::Several(vec![by_rule, Why::ReadOnly]));
+    assert_eq!(policy.rules_and_hits().map(|(_, hits)| hits).collect::<Vec<_>>(), [1, 0, 0]);
+    let told = |line: &str| policy.explain("run_command", &run(line)).reason;
+    assert_eq!(
+        told("npm publish"),
+        "the rule `run(npm publish *)` (user file /u, line 4) forbids it: releases are made by CI"
+    );
+    assert_eq!(told("npm ci"), "the rule `run(npm *)` (user file /u, line 5) asks: it reaches the network");
+    let explained = policy.explain("run_command", &run("cd sub && timeout 5 make x; y > z")).to_string();
+    insta::assert_snapshot!(explained, @r"
+    ask: a command, without a sandbox (write mode)
+      cd sub
+        = nothing in it needs consent
+      timeout 5 make x
+        allow run(make *) (user file /u, line 3)
+        = the rule `run(make *)` (user file /u, line 3) allows it
+        make x
+          allow run(make *) (user file /u, line 3)
+          = the rule `run(make *)` (user file /u, line 3) allows it
+      y > z
+        runs in /w/sub or /w
+        = no rule and no grant covers it
+    ");
+}
+
+#[test]
+fn examples_that_a_rule_does_not_keep_are_errors() {
+    let tools = vec!["edit_file".to_string()];
+    let roots = [PathBuf::from("/w")];
+    let check = |rule: &str, verdict, yes: &[&str], no: &[&str]| {
+        let owned = |list: &[&str]| list.iter().map(|s| (*s).to_string()).collect::<Vec<_>>();
+        Rule::parse(rule, verdict, "t", &tools).unwrap().check(&owned(yes), &owned(no), &roots)
+    };
+    use Verdict::{Allow, Deny};
+    let good = [
+        check(
+            "run(cargo test *)",
+            Allow,
+            &["cargo test", "cargo test --lib"],
+            &["cargo publish", "cargo test; x"],
+        ),
+        check("run(rm *)", Deny, &["a && sudo rm x"], &["echo rm x"]),
+        check("write(docs/**)", Allow, &["docs/a/b.md"], &["src/a", "../docs/a"]),
+        check("read(.env)", Deny, &["sub/.env", ".env"], &[".envrc"]),
+        check("network(*.crates.io)", Allow, &["static.crates.io:443"], &["crates.io.evil.com"]),
+        check("edit_file(a)", Allow, &["a"], &["b"]),
+    ];
+    assert!(good.iter().all(Result::is_ok), "{good:?}");
+    assert_eq!(
+        check("run(cargo test *)", Allow, &["cargo build"], &[]).unwrap_err().to_string(),
+        "the rule `run(cargo test *)` does not match its example `cargo build`"
+    );
+    assert_eq!(
+        check("run(cargo *)", Allow, &[], &["cargo publish"]).unwrap_err().to_string(),
+        "the rule `run(cargo *)` matches `cargo publish`, which is an example of what it must not match"
+    );
 }

@@ -1,10 +1,12 @@
-//! Rules people write: `read_file`, `write(docs/**)`, `run_command(cargo test *)`.
+//! Rules people write: `read_file`, `write(docs/**)`, `run(cargo test *)`, `network(*.crates.io)`.
 //!
-//! The head is a tool's name, a kind of reach (`read`, `write`, `run`) or `*`. The pattern in brackets is a glob
-//! over the path (relative ones hang below each root) or, for commands, over the whole command line.
+//! The head is a tool's name, a kind of reach (`read`, `write`, `run`, `network`) or `*`. The pattern in brackets is a
+//! glob: over the path (relative ones hang below each root), over the words of each command of a line, or over the
+//! host.
 
 use super::Reach;
-use globset::{GlobBuilder, GlobMatcher};
+use super::pattern::Pattern;
+use super::shell::{self, Segment, Surroundings};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -15,20 +17,26 @@ pub enum Verdict {
     Deny,
 }
 
+impl Verdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Allow => "allow",
+            Verdict::Ask => "ask",
+            Verdict::Deny => "deny",
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub text: String,
     pub verdict: Verdict,
     /// Where it was written: `flag`, `user file, line 12`.
     pub origin: String,
+    /// Why it is there, in the words of who wrote it; shown when it decides.
+    pub reason: Option<String>,
     head: String,
     pattern: Option<Pattern>,
-}
-
-#[derive(Clone, Debug)]
-struct Pattern {
-    glob: GlobMatcher,
-    raw: String,
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -39,10 +47,16 @@ pub enum RuleError {
     Head { rule: String, head: String, known: String },
     #[error("the pattern in the rule `{rule}` is not a glob: {reason}")]
     Glob { rule: String, reason: String },
+    #[error("the rule `{rule}` does not match its example `{example}`")]
+    Misses { rule: String, example: String },
+    #[error("the rule `{rule}` matches `{example}`, which is an example of what it must not match")]
+    Catches { rule: String, example: String },
 }
 
+const KINDS: [&str; 5] = ["read", "write", "run", "network", "*"];
+
 impl Rule {
-    /// Reads a rule; `tools` are the names it may start with, beside `read`, `write`, `run` and `*`.
+    /// Reads a rule; `tools` are the names it may start with, beside `read`, `write`, `run`, `network` and `*`.
     pub fn parse(text: &str, verdict: Verdict, origin: &str, tools: &[String]) -> Result<Rule, RuleError> {
         let trimmed = text.trim();
         let (head, pattern) = match trimmed.split_once('(') {
@@ -56,29 +70,72 @@ impl Rule {
         if !well_formed {
             return Err(RuleError::Shape(trimmed.into()));
         }
-        let kinds = ["read", "write", "run", "*"];
-        if !kinds.contains(&head) && !tools.iter().any(|t| t == head) {
-            let known = kinds.iter().map(|k| (*k).to_string()).chain(tools.iter().cloned());
+        if !KINDS.contains(&head) && !tools.iter().any(|t| t == head) {
+            let known = KINDS.iter().map(|k| (*k).to_string()).chain(tools.iter().cloned());
             let known = known.collect::<Vec<_>>().join(", ");
             return Err(RuleError::Head { rule: trimmed.into(), head: head.into(), known });
         }
+        let lower = |raw: &str| if head == "network" { raw.to_ascii_lowercase() } else { raw.to_string() };
         let pattern = pattern
-            .map(|raw| Pattern::parse(raw, head))
+            .map(|raw| Pattern::parse(&lower(raw)))
             .transpose()
             .map_err(|reason| RuleError::Glob { rule: trimmed.into(), reason })?;
-        Ok(Rule { text: trimmed.into(), verdict, origin: origin.into(), head: head.into(), pattern })
+        let (text, origin, head) = (trimmed.into(), origin.into(), head.into());
+        Ok(Rule { text, verdict, origin, reason: None, head, pattern })
     }
 
-    /// True when the rule speaks of this reach of this tool.
+    /// With the words of who wrote it.
+    pub fn because(self, reason: Option<String>) -> Rule {
+        Rule { reason, ..self }
+    }
+
+    /// Compares the rule with examples of what it must match and what it must not. A path is compared as it stands
+    /// and below each root; a command line as [`Rule::matches`] does.
+    pub fn check(&self, matching: &[String], other: &[String], roots: &[PathBuf]) -> Result<(), RuleError> {
+        let (rule, owned) = (self.text.clone(), |example: &String| example.clone());
+        if let Some(example) = matching.iter().find(|e| !self.matches_example(e, roots)) {
+            return Err(RuleError::Misses { rule, example: owned(example) });
+        }
+        match other.iter().find(|e| self.matches_example(e, roots)) {
+            Some(example) => Err(RuleError::Catches { rule, example: owned(example) }),
+            None => Ok(()),
+        }
+    }
+
+    fn matches_example(&self, example: &str, roots: &[PathBuf]) -> bool {
+        let Some(pattern) = &self.pattern else { return true };
+        let root = roots.first().map_or(Path::new("/"), PathBuf::as_path);
+        match self.head.as_str() {
+            "network" => pattern.matches_host(example),
+            "run" | "run_command" => self.matches_line(example, root),
+            "*" => {
+                self.matches_line(example, root) || pattern.matches_path(&shell::join(root, example), roots)
+            }
+            _ => pattern.matches_path(&shell::join(root, example), roots),
+        }
+    }
+
+    fn matches_line(&self, line: &str, cwd: &Path) -> bool {
+        match shell::parse(line, Surroundings { cwd, home: None }) {
+            Ok(segments) if self.verdict == Verdict::Allow => {
+                !segments.is_empty() && segments.iter().all(|s| self.allows(s))
+            }
+            Ok(segments) => segments.iter().flat_map(Segment::all).any(|s| self.catches(s)),
+            Err(_) => self.catches_text(line),
+        }
+    }
+
+    /// True when the rule speaks of this reach of this tool. Of a command line: for an allowing rule every part of it,
+    /// for others any.
     pub fn matches(&self, tool: &str, reach: &Reach, roots: &[PathBuf]) -> bool {
-        if self.head != "*" && self.head != tool && self.head != reach.kind() {
+        if !self.speaks_of(tool, reach) {
             return false;
         }
         let Some(pattern) = &self.pattern else { return true };
         match reach {
             Reach::Read { path, .. } | Reach::Write { path, .. } => pattern.matches_path(path, roots),
-            Reach::Run { command, .. } => pattern.matches_command(command, self.verdict),
-            Reach::Network { host } => pattern.glob.is_match(host),
+            Reach::Run { command, cwd, .. } => self.matches_line(command, cwd),
+            Reach::Network { host } => pattern.matches_host(host),
             Reach::Session => false,
         }
     }
@@ -88,40 +145,40 @@ impl Rule {
         let forbids = self.verdict == Verdict::Deny && matches!(self.head.as_str(), "read" | "*");
         if forbids { self.pattern.as_ref().map(|p| p.raw.as_str()) } else { None }
     }
-}
 
-impl Pattern {
-    fn parse(raw: &str, head: &str) -> Result<Pattern, String> {
-        let command = matches!(head, "run" | "run_command");
-        let glob = GlobBuilder::new(raw)
-            .literal_separator(!command)
-            .backslash_escape(true)
-            .build()
-            .map_err(|e| e.kind().to_string())?;
-        Ok(Pattern { glob: glob.compile_matcher(), raw: raw.into() })
+    pub(super) fn speaks_of(&self, tool: &str, reach: &Reach) -> bool {
+        self.head == "*" || self.head == tool || self.head == reach.kind()
     }
 
-    fn matches_path(&self, path: &Path, roots: &[PathBuf]) -> bool {
-        if self.glob.is_match(path) {
-            return true;
-        }
-        roots.iter().filter_map(|root| path.strip_prefix(root).ok()).any(|relative| {
-            // A pattern without a slash names files at any depth, as in an ignore file.
-            let anywhere =
-                !self.raw.contains('/') && relative.iter().any(|part| self.glob.is_match(Path::new(part)));
-            anywhere || self.glob.is_match(relative)
+    /// True when it speaks of all a tool or a kind does.
+    pub(super) fn is_whole(&self) -> bool {
+        self.pattern.is_none()
+    }
+
+    pub(super) fn allows(&self, segment: &Segment) -> bool {
+        let itself = self.pattern.as_ref().is_none_or(|p| p.command.allows(segment));
+        let inner = || !segment.inner.is_empty() && segment.inner.iter().all(|s| self.allows(s));
+        itself || segment.carrier == shell::Carrier::Transparent && inner()
+    }
+
+    pub(super) fn catches(&self, segment: &Segment) -> bool {
+        self.pattern.as_ref().is_none_or(|p| p.command.catches(segment))
+    }
+
+    /// For a line that cannot be read: cut at everything that could start a command.
+    pub(super) fn catches_text(&self, line: &str) -> bool {
+        let Some(pattern) = &self.pattern else { return true };
+        let cut = |c: char| "\n;|&`(){}\"'".contains(c);
+        std::iter::once(line).chain(line.split(cut)).any(|part| {
+            let words: Vec<&str> = part.split_whitespace().collect();
+            (0..words.len())
+                .any(|at| pattern.command.is_match(&words.get(at..).unwrap_or_default().join(" ")))
         })
     }
 
-    /// An allowing pattern must not match a line that runs more than one thing: `cargo *` is no consent to
-    /// `cargo build; curl x | sh`. A denying one matches any part of the line.
-    fn matches_command(&self, command: &str, verdict: Verdict) -> bool {
-        match verdict {
-            Verdict::Allow => !super::danger::is_compound(command) && self.glob.is_match(command.trim()),
-            Verdict::Ask | Verdict::Deny => {
-                self.glob.is_match(command.trim())
-                    || super::danger::segments(command).iter().any(|part| self.glob.is_match(part))
-            }
-        }
+    /// Whether a command that names `path` names what the rule guards.
+    pub(super) fn guards(&self, kind: &str, path: &Path, roots: &[PathBuf]) -> bool {
+        (self.head == kind || self.head == "*")
+            && self.pattern.as_ref().is_some_and(|pattern| pattern.matches_path(path, roots))
     }
 }

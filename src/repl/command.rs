@@ -1,6 +1,6 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
-use super::{Shell, commands};
+use super::{Shell, commands, permission};
 use crate::agent::Start;
 use crate::permission::Mode;
 use crate::provider::Preset;
@@ -32,6 +32,13 @@ pub const COMMANDS: &[CommandRow] = &[
     row("tools", "[NAME]", "list the tools, or describe one", none, commands::tools),
     row("status", "", "what holds now: mode, provider, session, workspace", none, commands::status),
     row("cost", "", "tokens used in this conversation", none, commands::cost),
+    row(
+        "permission",
+        "[check CMD|grant PATTERN|revoke N]",
+        "rules and grants; how a command would be judged",
+        permission_words,
+        permission::run,
+    ),
     row("config", "[KEY]", "settings and where they come from", keys, commands::config),
     row("quit", "", "leave", none, commands::quit),
 ];
@@ -52,6 +59,10 @@ fn none() -> Vec<String> {
 
 fn modes() -> Vec<String> {
     Mode::ALL.map(|m| m.name().to_string()).to_vec()
+}
+
+fn permission_words() -> Vec<String> {
+    ["check", "grant", "revoke"].map(String::from).to_vec()
 }
 
 fn providers() -> Vec<String> {

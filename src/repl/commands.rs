@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 use std::path::Path;
 
 impl Shell<'_> {
-    fn rows(&self, rows: &[(String, String)]) {
+    pub(super) fn rows(&self, rows: &[(String, String)]) {
         let width = rows.iter().map(|(name, _)| crate::text::width::of(name)).max().unwrap_or(0);
         for (name, text) in rows {
             let pad = " ".repeat(width.saturating_sub(crate::text::width::of(name)) + 2);
@@ -23,7 +23,7 @@ impl Shell<'_> {
         }
     }
 
-    fn text(&self, text: &str) {
+    pub(super) fn text(&self, text: &str) {
         for line in sanitize::block(text).lines() {
             self.print(&[Line::raw(line.to_string())]);
         }
@@ -276,7 +276,7 @@ pub(super) fn status(shell: &mut Shell<'_>, _: &str) -> After {
         pair("theme", shell.theme.name.clone()),
     ];
     let grants: Vec<String> = match shell.app.policy().lock() {
-        Ok(policy) => policy.grants().iter().map(|g| g.describe()).collect(),
+        Ok(policy) => policy.live().map(|g| g.grant.describe()).collect(),
         Err(_) => Vec::new(),
     };
     rows.extend(grants.into_iter().map(|g| pair("always", g)));

@@ -8,6 +8,7 @@ mod files;
 mod helper;
 mod host;
 mod line;
+mod permission;
 mod prompt;
 mod session;
 mod turn;

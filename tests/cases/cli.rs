@@ -103,10 +103,11 @@ fn a_tool_call_passes_the_same_gate_as_a_conversation() {
     assert!(!place.tree.join("new.txt").exists());
     with(&["--mode", "write"]).code(0);
     assert_eq!(place.read("new.txt"), "x");
-    let run = ["tool", "call", "run_command", r#"{"command":"echo hello"}"#];
+    // A command that is not known to change nothing.
+    let run = ["tool", "call", "run_command", r#"{"command":"expr 40 + 2"}"#];
     place.run(run).code(3).warns("commands are not run");
     place.run(run.iter().chain(&["--mode", "write"])).code(3).warns("--allow run_command");
-    place.run(run.iter().chain(&["--mode", "ask", "--allow", "run_command(echo *)"])).code(0).says("hello");
+    place.run(run.iter().chain(&["--mode", "ask", "--allow", "run_command(expr *)"])).code(0).says("42");
     place.run(["tool", "call", "read_file", r#"{"path":"notes.txt"}"#, "--mode", "none"]).code(3);
     place.run(["tool", "call", "read_file", r#"{"path":"/etc/passwd"}"#]).code(3).warns("--allow");
 }
@@ -344,4 +345,51 @@ fn a_denied_file_gives_no_byte_to_any_tool() {
     }
     assert_eq!(place.read(".env"), "SECRET=hunter2\n");
     place.run(["-p", "show .env", "--deny", "read(.env)"]).code(3);
+}
+
+#[test]
+fn a_command_is_judged_without_being_run() {
+    let place = place().config(
+        "[permission]\nallow = [\n  { rule = \"run(make *)\", match = [\"make x\"], not_match = [\"rm x\"] },\n]\n\
+         [[permission.deny]]\nrule = \"run(curl *)\"\nreason = \"no downloads\"\n",
+    );
+    let file = place.config_dir().join("config.toml");
+    let check = |mode: &str, command: &str| place.run(["permission", "check", "--mode", mode, command]);
+    check("write", "cd sub && make all > make.log; ls")
+        .code(0)
+        .says("allow: the rule `run(make *)`")
+        .says(&format!("allow run(make *) (user file {}, line 3)", file.display()));
+    check("write", "make && touch made").code(3).says("ask: ").says("no rule and no grant covers it");
+    check("unrestricted", "timeout 5 curl x").code(3).says("deny: ").says("no downloads").says("line 5)");
+    check("read", "ls").code(3).says("deny: read mode");
+    let out = check("unrestricted", "rm -rf ..").code(3);
+    assert!(out.stdout.contains("a yes must be typed: "), "{out:?}");
+    let json =
+        place.run(["permission", "check", "--mode", "write", "--json", "make; touch x"]).code(3).json();
+    assert_eq!((&json["verdict"], json["segments"].as_array().unwrap().len()), (&"ask".into(), 2));
+    assert_eq!(json["segments"][0]["rules"][0]["rule"], "run(make *)");
+    assert!(!place.tree.join("x").exists() && !place.tree.join("made").exists());
+    place
+        .run(["permission", "list"])
+        .code(0)
+        .says("deny   run(curl *)")
+        .says("allow  run(make *)")
+        .says("no downloads");
+    let rules = place.run(["permission", "list", "--json"]).code(0).json();
+    assert_eq!(rules["rules"][0]["verdict"], "deny");
+}
+
+#[test]
+fn a_rule_that_breaks_its_examples_holds_everything_down() {
+    let place = place().config(
+        "mode = \"write\"\n[permission]\nallow = [\n  { rule = \"run(cargo *)\", not_match = [\"cargo publish\"] },\n]\n",
+    );
+    let file = place.config_dir().join("config.toml");
+    let out = place.run(["permission", "check", "cargo test"]).code(3).warns(&format!(
+        "{}:4:1: the rule `run(cargo *)` matches `cargo publish`, which is an example of what it must not match",
+        file.display()
+    ));
+    assert!(out.stdout.starts_with("deny: read mode"), "{out:?}");
+    let list = place.run(["permission", "list"]).code(0).says("ask    *");
+    assert!(!list.stdout.contains("run(cargo *)"), "{list:?}");
 }

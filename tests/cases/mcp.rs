@@ -113,11 +113,11 @@ fn a_file_must_be_read_before_it_is_edited_and_the_connection_remembers() {
 fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
     let place = place();
     let write = json!({"path": "new.txt", "content": "x"});
-    let echo = json!({"command": "echo hello"});
+    let command = json!({"command": "expr 40 + 2"});
     for (args, tool, input, words) in [
         (vec![], "write_file", &write, "read mode: nothing may be written"),
         (vec!["--mode", "ask"], "write_file", &write, "--mode write"),
-        (vec!["--mode", "write"], "run_command", &echo, "--allow run_command"),
+        (vec!["--mode", "write"], "run_command", &command, "--allow run_command"),
         (vec!["--mode", "none"], "read_file", &json!({"path": "notes.txt"}), "mode none"),
         (vec!["--deny", "read(notes.txt)"], "read_file", &json!({"path": "notes.txt"}), "forbids"),
         (vec![], "read_file", &json!({"path": "/etc/passwd"}), "--allow"),
@@ -131,8 +131,8 @@ fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
     }
     assert!(!place.tree.join("new.txt").exists());
     let mut client = Client::start(&place, &["--mode", "ask", "--allow", "run_command"]);
-    let (error, text) = client.call("run_command", echo);
-    assert!(!error && text.contains("hello"), "{text}");
+    let (error, text) = client.call("run_command", command);
+    assert!(!error && text.contains("42"), "{text}");
     client.close();
 }
 

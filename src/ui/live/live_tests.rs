@@ -12,6 +12,7 @@ struct Bench {
     now: Instant,
     scrollback: Vec<String>,
     size: (u16, u16),
+    typed: Option<String>,
 }
 
 fn bench() -> Bench {
@@ -29,7 +30,7 @@ fn bench_of(width: u16, height: u16) -> Bench {
         motion: true,
     };
     let live = Live::new(Theme::plain(), usize::from(width), facts, now);
-    Bench { live, now, scrollback: Vec::new(), size: (width, height) }
+    Bench { live, now, scrollback: Vec::new(), size: (width, height), typed: None }
 }
 
 impl Bench {
@@ -84,6 +85,9 @@ impl Bench {
             reason: "a command, without a sandbox (ask mode)".into(),
             preview: Preview { line: "run cargo test".into(), detail },
             always: Some(Grant::Command { command: "cargo test".into(), cwd: "/w".into() }),
+            pattern: Some(Grant::Pattern { patterns: vec!["cargo test *".into()] }),
+            typed: self.typed.clone(),
+            why: "allow: nothing\n  cargo test\n    = no rule and no grant covers it\n".into(),
             flag: None,
             reply,
         }));
@@ -147,8 +151,9 @@ fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
     Allow? run cargo test
     asks because: a command, without a sandbox (ask mode)
       cargo test
-    y yes  n no  a always: `cargo test` in /w  v never  Esc stop the turn
-    (a moment: keys count after half a second of quiet)
+    y yes  n no  a always: `cargo test` in /w  p always: run(cargo test *)
+    v never  w why  Esc stop the turn  (a moment: keys count after half a
+    second of quiet)
     [a] waiting for the model · 0 s · test-model · Esc stops
     >
     ");
@@ -315,4 +320,60 @@ fn a_retry_is_counted_down_and_a_long_silence_says_what_can_be_done() {
     assert!(b.screen().contains("no data for 10 s ·"), "{}", b.screen());
     b.event(Event::Silent { since: Duration::from_secs(30) });
     assert!(b.screen().contains("no data for 30 s: Esc, then /retry, sends it again"), "{}", b.screen());
+}
+
+#[test]
+fn why_it_asks_can_be_read_and_is_not_taken_for_the_call() {
+    let long = (0..50).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
+    let mut b = bench();
+    let mut answer = b.ask(Detail::Text(long));
+    b.screen();
+    b.pass(1_000);
+    b.key(KeyCode::Char('w'));
+    let screen = b.screen();
+    assert!(screen.contains("= no rule and no grant covers it") && !screen.contains("line 0"), "{screen}");
+    b.pass(1_000);
+    // The call itself was not seen to its end.
+    b.key(KeyCode::Char('y'));
+    assert!(answer.try_recv().is_err());
+    b.pass(1_000);
+    b.key(KeyCode::Char('w'));
+    assert!(b.screen().contains("line 0"));
+}
+
+#[test]
+fn p_allows_all_commands_of_the_kind() {
+    let mut b = bench();
+    let mut answer = b.ask(Detail::None);
+    b.screen();
+    b.pass(1_000);
+    b.key(KeyCode::Char('p'));
+    assert_eq!(answer.try_recv(), Ok(Reply::Pattern));
+}
+
+#[test]
+fn a_total_loss_is_allowed_only_by_its_word() {
+    for (keys, allowed) in [("/home/me", true), ("y", false), ("/home/m", false), ("", false)] {
+        let mut b = bench();
+        b.typed = Some("/home/me".into());
+        let mut answer = b.ask(Detail::None);
+        b.screen();
+        b.pass(1_000);
+        b.key(KeyCode::Char('y'));
+        assert!(b.screen().contains("type `/home/me` and Enter"), "{}", b.screen());
+        b.type_text(keys);
+        b.key(KeyCode::Enter);
+        assert_eq!(answer.try_recv().ok(), allowed.then_some(Reply::Yes), "{keys}");
+    }
+    // Esc goes back to the question, where n is still an answer.
+    let mut b = bench();
+    b.typed = Some("x".into());
+    let mut answer = b.ask(Detail::None);
+    b.screen();
+    b.pass(1_000);
+    b.key(KeyCode::Char('y'));
+    b.key(KeyCode::Esc);
+    b.pass(1_000);
+    b.key(KeyCode::Char('n'));
+    assert_eq!(answer.try_recv(), Ok(Reply::No(String::new())));
 }

@@ -279,7 +279,7 @@ impl Live {
             if open.scroll_key(key) {
                 return None;
             }
-            if !self.composing && open.may_answer(now, quiet_since) {
+            if !self.composing && (open.is_typing() || open.may_answer(now, quiet_since)) {
                 return match Open::answer_key(&mut self.question, key) {
                     Answered::Cancelled => self.stop(),
                     Answered::Closed | Answered::Open => None,

@@ -32,6 +32,10 @@ pub(super) struct Open {
     seen_end: bool,
     /// Yes was pressed once while rows were unseen.
     confirmed: bool,
+    /// The body is how the call was judged, and not the call.
+    shows_why: bool,
+    /// What was typed of the word that says yes; `None` before yes was pressed.
+    typing: Option<String>,
 }
 
 pub(super) enum Answered {
@@ -45,7 +49,17 @@ pub(super) enum Answered {
 
 impl Open {
     pub(super) fn new(asked: Asked) -> Open {
-        Open { asked, drawn_at: None, scroll: 0, rows: 0, fits: 0, seen_end: false, confirmed: false }
+        Open {
+            asked,
+            drawn_at: None,
+            scroll: 0,
+            rows: 0,
+            fits: 0,
+            seen_end: false,
+            confirmed: false,
+            shows_why: false,
+            typing: None,
+        }
     }
 
     /// True when a key pressed at `now` may answer; `last_input` is when anything was last typed or pasted.
@@ -54,11 +68,16 @@ impl Open {
         self.drawn_at.is_some_and(quiet) && last_input.is_none_or(quiet)
     }
 
+    /// True while a word is being typed: then every key is meant for it.
+    pub(super) fn is_typing(&self) -> bool {
+        self.typing.is_some()
+    }
+
     pub(super) fn drawn(&mut self, now: Instant, rows: usize, fits: usize) {
         self.drawn_at.get_or_insert(now);
         (self.rows, self.fits) = (rows, fits);
         self.scroll = self.scroll.min(rows.saturating_sub(fits));
-        self.seen_end |= self.scroll + fits >= rows;
+        self.seen_end |= !self.shows_why && self.scroll + fits >= rows;
     }
 
     pub(super) fn cancel(self) {
@@ -80,7 +99,7 @@ impl Open {
             _ => return false,
         }
         .min(most);
-        self.seen_end |= self.scroll >= most;
+        self.seen_end |= !self.shows_why && self.scroll >= most;
         true
     }
 
@@ -89,20 +108,40 @@ impl Open {
         if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
             return Answered::Not;
         }
+        if open.typing.is_some() {
+            return Open::type_key(slot, key);
+        }
+        if let (KeyCode::Char('w'), Asked::Call(q)) = (key.code, &open.asked)
+            && !q.why.is_empty()
+        {
+            open.shows_why = !open.shows_why;
+            open.scroll = 0;
+            return Answered::Open;
+        }
         let reply = match (key.code, &open.asked) {
             (KeyCode::Char('y'), _) => Reply::Yes,
             (KeyCode::Char('n'), _) => Reply::No(String::new()),
             (KeyCode::Char('a'), Asked::Call(q)) if q.always.is_some() => Reply::Always,
+            (KeyCode::Char('p'), Asked::Call(q)) if q.pattern.is_some() => Reply::Pattern,
             (KeyCode::Char('v'), Asked::Call(_)) => Reply::Never,
             (KeyCode::Esc, _) => Reply::Cancel,
             _ => return Answered::Open,
         };
-        let consents = matches!(reply, Reply::Yes | Reply::Always);
+        let consents = matches!(reply, Reply::Yes | Reply::Always | Reply::Pattern);
         if consents && !open.seen_end && !open.confirmed {
             open.confirmed = true;
             return Answered::Open;
         }
+        if consents && matches!(&open.asked, Asked::Call(q) if q.typed.is_some()) {
+            open.typing = Some(String::new());
+            return Answered::Open;
+        }
+        Open::close(slot, reply)
+    }
+
+    fn close(slot: &mut Option<Open>, reply: Reply) -> Answered {
         let cancelled = reply == Reply::Cancel;
+        let consents = matches!(reply, Reply::Yes | Reply::Always | Reply::Pattern);
         let Some(open) = slot.take() else { return Answered::Not };
         match open.asked {
             Asked::Call(question) => drop(question.reply.send(reply)),
@@ -111,9 +150,34 @@ impl Open {
         if cancelled { Answered::Cancelled } else { Answered::Closed }
     }
 
+    /// A key of the word that says yes. A wrong word is begun again, Esc goes back to the question.
+    fn type_key(slot: &mut Option<Open>, key: KeyEvent) -> Answered {
+        let Some(open) = slot.as_mut() else { return Answered::Not };
+        let wanted = match &open.asked {
+            Asked::Call(q) => q.typed.clone(),
+            Asked::Loop(_) => None,
+        };
+        match (key.code, &mut open.typing) {
+            (KeyCode::Char(c), Some(typed)) => typed.push(c),
+            (KeyCode::Backspace, Some(typed)) => drop(typed.pop()),
+            (KeyCode::Esc, typing) => *typing = None,
+            (KeyCode::Enter, Some(typed)) if wanted.as_ref() == Some(typed) => {
+                return Open::close(slot, Reply::Yes);
+            }
+            (KeyCode::Enter, Some(typed)) => typed.clear(),
+            _ => {}
+        }
+        Answered::Open
+    }
+
     /// Everything the call would do, wrapped to rows.
     fn body(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
         let Asked::Call(question) = &self.asked else { return Vec::new() };
+        if self.shows_why {
+            let clean = sanitize::block(question.why.trim_end_matches('\n'));
+            let lines = clean.lines().map(|l| Line::raw(format!("  {l}")));
+            return lines.flat_map(|line| wrap(&line, columns)).collect();
+        }
         let lines = match &question.preview.detail {
             Detail::Diff(diff) => cell::diff_lines(diff, theme),
             Detail::Text(text) => {
@@ -178,6 +242,11 @@ impl Open {
                 theme.style("hint"),
             )];
         }
+        if let (Some(typed), Asked::Call(question)) = (&self.typing, &self.asked) {
+            let wanted = question.typed.as_deref().unwrap_or_default();
+            let text = format!("type `{wanted}` and Enter to allow it, Esc goes back: {typed}");
+            return vec![Line::styled(sanitize::line(&text).into_owned(), theme.style("warning"))];
+        }
         if self.confirmed {
             let text = "not all of it was shown: press y again to allow it unseen";
             return vec![Line::styled(text, theme.style("warning"))];
@@ -190,7 +259,15 @@ impl Open {
                 let what = sanitize::line(&grant.describe()).into_owned();
                 spans.extend([key("a"), Span::raw(format!(" always: {what}  "))]);
             }
+            if let Some(grant) = &question.pattern {
+                let what = sanitize::line(&grant.describe()).into_owned();
+                spans.extend([key("p"), Span::raw(format!(" always: {what}  "))]);
+            }
             spans.extend([key("v"), Span::raw(" never  ")]);
+            if !question.why.is_empty() {
+                let what = if self.shows_why { " the call  " } else { " why  " };
+                spans.extend([key("w"), Span::raw(what)]);
+            }
         }
         spans.extend([key("Esc"), Span::raw(" stop the turn")]);
         if !ready {

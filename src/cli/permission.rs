@@ -1,0 +1,50 @@
+//! `placet permission`: the rules, and how a command would be judged. Runs nothing.
+
+use super::args::{Options, PermissionCommand};
+use super::report::{self, Failure, print_foreign};
+use super::start;
+use crate::permission::{Policy, Reach};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::sync::PoisonError;
+
+pub(super) fn run(command: PermissionCommand, options: &Options) -> Result<u8, Failure> {
+    let app = start::app(options)?;
+    let policy = app.policy.lock().unwrap_or_else(PoisonError::into_inner);
+    match command {
+        PermissionCommand::Check { command, view, json } => {
+            let reach = Reach::Run { command, cwd: app.cwd().to_path_buf(), confined: view };
+            let explained = policy.explain("run_command", &reach);
+            let text = if json {
+                serde_json::to_string_pretty(&explained).map_err(Failure::new)? + "\n"
+            } else {
+                explained.to_string()
+            };
+            print_foreign(&text)?;
+            Ok(if explained.verdict == "allow" { report::DONE } else { report::REFUSED })
+        }
+        PermissionCommand::List { json } => {
+            let text = if json { as_json(&policy)? } else { as_text(&policy) };
+            print_foreign(&text).map(|()| report::DONE)
+        }
+    }
+}
+
+fn as_text(policy: &Policy) -> String {
+    let mut out = format!("mode   {}\n", policy.mode());
+    for rule in policy.rules() {
+        let reason = rule.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+        let _ = writeln!(out, "{:<5}  {}  ({}){reason}", rule.verdict.name(), rule.text, rule.origin);
+    }
+    out
+}
+
+fn as_json(policy: &Policy) -> Result<String, Failure> {
+    let rules: Vec<serde_json::Value> = policy
+        .rules()
+        .iter()
+        .map(|r| json!({"verdict": r.verdict.name(), "rule": r.text, "origin": r.origin, "reason": r.reason}))
+        .collect();
+    let all = json!({"mode": policy.mode().name(), "rules": rules});
+    Ok(serde_json::to_string_pretty(&all).map_err(Failure::new)? + "\n")
+}

@@ -1,0 +1,102 @@
+//! A rule as it stands in a file: its text alone, or a table with examples and a reason.
+//!
+//! What the rule means is not known here; the examples are compared where rules are read.
+
+use std::fmt;
+use toml_edit::{Item, TableLike, Value};
+
+/// `"run(make *)"`, or `{ rule = "run(make *)", match = ["make x"], not_match = ["rm x"], reason = "..." }`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuleText {
+    pub rule: String,
+    /// What the rule must match.
+    pub matching: Vec<String>,
+    /// What it must not match.
+    pub other: Vec<String>,
+    /// Why it is there; at most [`MOST_REASON`] characters on one line.
+    pub reason: Option<String>,
+    /// The line of the file it stands on, where there is a file.
+    pub line: Option<usize>,
+}
+
+/// A reason is shown beside a question, where long text would push the question away.
+const MOST_REASON: usize = 200;
+
+/// What is wrong with an item, and the byte at which it stands.
+type Wrong = (String, Option<usize>);
+
+impl RuleText {
+    pub fn plain(rule: &str) -> RuleText {
+        RuleText { rule: rule.into(), ..RuleText::default() }
+    }
+
+    /// The rules of an item, with the byte each begins at; or what is wrong, and where.
+    pub(super) fn read(item: &Item) -> Result<Vec<(RuleText, Option<usize>)>, Wrong> {
+        let start = |span: Option<std::ops::Range<usize>>| span.map(|s| s.start);
+        if let Some(tables) = item.as_array_of_tables() {
+            return tables.iter().map(|t| Ok((of_table(t, start(t.span()))?, start(t.span())))).collect();
+        }
+        let wanted = || format!("must be a list of rules, not {}", item.type_name());
+        let list = item.as_array().ok_or_else(|| (wanted(), start(item.span())))?;
+        let one = |value: &Value| {
+            let at = start(value.span());
+            match value {
+                Value::String(text) => Ok((RuleText::plain(text.value()), at)),
+                Value::InlineTable(table) => Ok((of_table(table, at)?, at)),
+                other => Err((format!("holds {}, which is no rule", other.type_name()), at)),
+            }
+        };
+        list.iter().map(one).collect()
+    }
+}
+
+fn of_table(table: &dyn TableLike, at: Option<usize>) -> Result<RuleText, Wrong> {
+    let mut rule = RuleText::default();
+    for (name, item) in table.iter() {
+        let wrong = |wanted: &str| (format!("has a `{name}` that is not {wanted}"), at);
+        let text = || item.as_str().map(String::from).ok_or_else(|| wrong("a string"));
+        let texts = || {
+            let list: Option<Vec<String>> =
+                item.as_array().and_then(|a| a.iter().map(|v| v.as_str().map(String::from)).collect());
+            list.ok_or_else(|| wrong("a list of strings"))
+        };
+        match name {
+            "rule" => rule.rule = text()?,
+            "reason" => {
+                let line = text()?.split_whitespace().collect::<Vec<_>>().join(" ");
+                rule.reason = Some(line.chars().take(MOST_REASON).collect());
+            }
+            "match" => rule.matching = texts()?,
+            "not_match" => rule.other = texts()?,
+            name => {
+                return Err((
+                    format!("has the unknown key `{name}`; known are rule, match, not_match, reason"),
+                    at,
+                ));
+            }
+        }
+    }
+    if rule.rule.is_empty() { Err(("has a table without `rule`".into(), at)) } else { Ok(rule) }
+}
+
+impl fmt::Display for RuleText {
+    /// As it would stand in a file.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |text: &str| Value::from(text).to_string().trim().to_string();
+        let list = |texts: &[String]| texts.iter().map(|t| quoted(t)).collect::<Vec<_>>().join(", ");
+        if self.matching.is_empty() && self.other.is_empty() && self.reason.is_none() {
+            return f.write_str(&quoted(&self.rule));
+        }
+        write!(f, "{{ rule = {}", quoted(&self.rule))?;
+        if !self.matching.is_empty() {
+            write!(f, ", match = [{}]", list(&self.matching))?;
+        }
+        if !self.other.is_empty() {
+            write!(f, ", not_match = [{}]", list(&self.other))?;
+        }
+        if let Some(reason) = &self.reason {
+            write!(f, ", reason = {}", quoted(reason))?;
+        }
+        f.write_str(" }")
+    }
+}

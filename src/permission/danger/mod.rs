@@ -1,0 +1,118 @@
+//! Command lines that destroy things: what they would destroy, and how much of it.
+//!
+//! The line is read as a shell reads it, so a destroyer is found behind wrappers, in branches and in substitutions,
+//! and its targets are named by their absolute paths. What cannot be read or resolved counts as dangerous. This is no
+//! defence: a program can destroy anything without a word on its command line. Containment is the sandbox's work.
+
+mod git;
+mod program;
+mod remote;
+mod target;
+
+pub(super) use git::Git;
+pub(super) use target::is_harmless_device;
+
+use super::shell::{self, Kind, Segment, Surroundings};
+use std::path::{Path, PathBuf};
+
+/// What a line would destroy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Danger {
+    /// In one line: "`rm -rf x` destroys data".
+    pub what: String,
+    /// Absolute paths; what has none is the word with `(cannot be resolved)`.
+    pub targets: Vec<String>,
+    pub severity: Severity,
+    /// What a person types to confirm a total one.
+    pub typed: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Something is lost.
+    Loss,
+    /// What is lost cannot be told from the line.
+    Unclear,
+    /// A target is a root of the workspace, the home directory or the file system, or contains one.
+    Total,
+}
+
+/// Where a line runs and what must not be lost whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ground<'a> {
+    pub(super) cwd: &'a Path,
+    pub(super) home: Option<&'a Path>,
+    pub(super) roots: &'a [PathBuf],
+}
+
+/// The destructive thing in `command`, run in `cwd`, if there is one. Links are not followed.
+pub fn danger_of(command: &str, cwd: &Path, home: Option<&Path>, roots: &[PathBuf]) -> Option<Danger> {
+    let ground = Ground { cwd, home, roots };
+    if is_fork_bomb(command) {
+        return Some(Danger::of("a fork bomb stops the machine", Severity::Total).typing("everything"));
+    }
+    let segments = match shell::parse(command, Surroundings { cwd, home }) {
+        Ok(segments) => segments,
+        Err(e) => {
+            return Some(Danger::of(&format!("what the line runs is not certain: {e}"), Severity::Unclear));
+        }
+    };
+    let all = segments.iter().flat_map(Segment::all).filter(|s| s.kind != Kind::Opaque);
+    let found = all.filter_map(|segment| of_segment(segment, ground, command));
+    found.reduce(Danger::and)
+}
+
+fn of_segment(segment: &Segment, ground: Ground<'_>, line: &str) -> Option<Danger> {
+    let redirected = target::of_redirects(segment, ground);
+    let run = program::danger(segment, ground).or_else(|| remote::danger(segment, line));
+    match (run, redirected) {
+        (Some(run), Some(redirected)) => Some(run.and(redirected)),
+        (run, redirected) => run.or(redirected),
+    }
+}
+
+impl Danger {
+    fn of(what: &str, severity: Severity) -> Danger {
+        Danger { what: what.into(), targets: Vec::new(), severity, typed: None }
+    }
+
+    fn typing(self, word: &str) -> Danger {
+        Danger { typed: Some(word.into()), ..self }
+    }
+
+    fn and(mut self, other: Danger) -> Danger {
+        if !self.what.contains(&other.what) {
+            self.what = format!("{}; {}", self.what, other.what);
+        }
+        for target in other.targets {
+            if !self.targets.contains(&target) {
+                self.targets.push(target);
+            }
+        }
+        self.severity = self.severity.max(other.severity);
+        self.typed = self.typed.or(other.typed);
+        self
+    }
+
+    /// The reason of the question it asks, targets and all.
+    pub fn describe(&self) -> String {
+        if self.targets.is_empty() {
+            self.what.clone()
+        } else {
+            format!("{}: {}", self.what, self.targets.join(", "))
+        }
+    }
+}
+
+/// `:(){ :|:& };:` under any name.
+fn is_fork_bomb(line: &str) -> bool {
+    let squeezed: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+    let Some((before, after)) = squeezed.split_once("(){") else { return false };
+    let name: String = before.chars().rev().take_while(|c| !";&|({".contains(*c)).collect();
+    let name: String = name.chars().rev().collect();
+    !name.is_empty() && after.contains(&format!("{name}|{name}&"))
+}
+
+#[cfg(test)]
+#[path = "danger_tests.rs"]
+mod tests;

@@ -1,0 +1,159 @@
+//! What a destroyer is aimed at, as absolute paths.
+
+use super::{Danger, Ground, Severity};
+use crate::permission::is_protected;
+use crate::permission::shell::{self, Kind, RedirectKind, Segment, Word};
+use std::path::{Path, PathBuf};
+
+/// One operand: the path it comes to in one of the directories it may be seen from.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    pub(super) shown: String,
+    /// `None` where it cannot be resolved.
+    pub(super) path: Option<PathBuf>,
+    /// A wildcard stands for everything in `path`, not for `path` itself.
+    pub(super) contents: bool,
+}
+
+/// What `word` names, seen from each directory the segment may run in.
+pub(super) fn targets(segment: &Segment, word: &Word) -> Vec<Target> {
+    let unresolved = || {
+        vec![Target { shown: format!("`{}` (cannot be resolved)", word.source), path: None, contents: false }]
+    };
+    let Some(text) = word.text.as_deref() else { return unresolved() };
+    let (base, contents, glob) = cut_at_glob(text, word.glob);
+    let seen_from: Vec<PathBuf> = match &segment.dirs {
+        _ if text.starts_with('/') => vec![PathBuf::from("/")],
+        Some(dirs) => dirs.clone(),
+        None => return unresolved(),
+    };
+    let one = |dir: &PathBuf| {
+        let path = shell::join(dir, base);
+        let shown = match glob {
+            Some(rest) => shell::join(dir, base).join(rest).display().to_string(),
+            None => path.display().to_string(),
+        };
+        // Of a partial wildcard the part before it is not itself a target.
+        let path = if glob.is_some() && !contents { path.join("?") } else { path };
+        Target { shown, path: Some(path), contents }
+    };
+    seen_from.iter().map(one).collect()
+}
+
+/// The part before the first component with a wildcard, whether that component stands for everything, and the rest.
+fn cut_at_glob(text: &str, glob: bool) -> (&str, bool, Option<&str>) {
+    let wild = |part: &str| part.contains(['*', '?', '[', '{']);
+    if !glob {
+        return (text, false, None);
+    }
+    let mut at = 0;
+    for part in text.split('/') {
+        if wild(part) {
+            let rest = text.get(at..).unwrap_or_default();
+            let all = matches!(part, "*" | ".*" | "**" | ".[!.]*" | "{*,.*}" | "{.*,*}" | ".??*" | "?*")
+                || part.starts_with('{') && part.contains('*');
+            let whole = all && rest.trim_end_matches('/').split('/').all(|p| wild(p) || p.is_empty());
+            return (text.get(..at).unwrap_or_default(), whole, Some(rest));
+        }
+        at += part.len() + 1;
+    }
+    (text, false, None)
+}
+
+/// True when losing `path` loses a root, the home directory or the system.
+pub(super) fn is_total(path: &Path, ground: Ground<'_>) -> bool {
+    let shallow = path.components().count() <= 2 && path.is_absolute() && path != Path::new("/tmp");
+    let above = |kept: &Path| shell::normal(kept).starts_with(path);
+    shallow
+        || above(ground.cwd) && ground.roots.is_empty()
+        || ground.roots.iter().any(|r| above(r))
+        || ground.home.is_some_and(above)
+}
+
+/// The danger of losing all of `operands`.
+pub(super) fn lost(what: &str, segment: &Segment, operands: &[&Word], ground: Ground<'_>) -> Danger {
+    let targets: Vec<Target> = operands.iter().flat_map(|word| targets(segment, word)).collect();
+    let mut danger = Danger::of(&format!("`{what}` destroys data"), Severity::Loss);
+    for target in targets {
+        match &target.path {
+            None => danger.severity = danger.severity.max(Severity::Unclear),
+            Some(path) if is_total(path, ground) => {
+                danger.severity = Severity::Total;
+                let word =
+                    if path.parent().is_none() { "everything".into() } else { path.display().to_string() };
+                danger.typed.get_or_insert(word);
+            }
+            Some(_) => {}
+        }
+        let shown = if target.contents { format!("everything in {}", parent(&target)) } else { target.shown };
+        if !danger.targets.contains(&shown) {
+            danger.targets.push(shown);
+        }
+    }
+    danger
+}
+
+fn parent(target: &Target) -> String {
+    target.path.as_deref().map_or_else(|| target.shown.clone(), |p| p.display().to_string())
+}
+
+/// True for devices that swallow or print what is written to them.
+pub(in crate::permission) fn is_harmless_device(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    matches!(&*text, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/full" | "/dev/stdin")
+        || text.starts_with("/dev/fd/")
+}
+
+/// Files emptied, devices overwritten and protected files changed by `>` and `>>`.
+pub(super) fn of_redirects(segment: &Segment, ground: Ground<'_>) -> Option<Danger> {
+    let empties = segment.kind == Kind::Simple && prints_nothing(segment);
+    let mut found: Option<Danger> = None;
+    for redirect in &segment.redirects {
+        if !matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append) {
+            continue;
+        }
+        let danger = if empties && redirect.kind == RedirectKind::Write {
+            let harmless = redirect.target.text.as_deref().is_some_and(|t| is_harmless_device(Path::new(t)));
+            (!harmless).then(|| {
+                lost(
+                    &format!("{} > {}", segment.source(), redirect.target.source),
+                    segment,
+                    &[&redirect.target],
+                    ground,
+                )
+            })
+        } else {
+            written(segment, &redirect.target)
+        };
+        found = match (found, danger) {
+            (Some(a), Some(b)) => Some(a.and(b)),
+            (a, b) => a.or(b),
+        };
+    }
+    found
+}
+
+/// The danger of writing `word`: a device, or a file that something runs later.
+pub(super) fn written(segment: &Segment, word: &Word) -> Option<Danger> {
+    targets(segment, word).into_iter().find_map(|target| {
+        let path = target.path?;
+        let device = path.starts_with("/dev") && !is_harmless_device(&path) && !path.starts_with("/dev/shm");
+        let what = match () {
+            () if device => format!("writing to `{}` destroys what is on it", path.display()),
+            () if is_protected(&path) => {
+                format!("`{}` is protected: something on this machine runs or obeys it later", path.display())
+            }
+            () => return None,
+        };
+        Some(Danger { targets: vec![path.display().to_string()], ..Danger::of(&what, Severity::Loss) })
+    })
+}
+
+fn prints_nothing(segment: &Segment) -> bool {
+    match segment.program() {
+        None => segment.words.is_empty() && segment.assignments.is_empty(),
+        Some(":" | "true") => true,
+        Some("cat" | "cp") => segment.arguments().first().is_some_and(|w| w.is("/dev/null")),
+        _ => false,
+    }
+}

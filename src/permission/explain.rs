@@ -1,0 +1,124 @@
+//! How a call was judged, part by part: the answer to "why does it ask?".
+
+use super::command::{Cover, Line};
+use super::policy::{Opinion, Policy};
+use super::shell::Segment;
+use super::{Reach, Verdict};
+use serde::Serialize;
+use std::fmt;
+
+/// The whole judgement of one reach, for people and for programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    pub verdict: &'static str,
+    /// Why, in one line.
+    pub reason: String,
+    /// What the person must type to say yes, if a key is not enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub typed: Option<String>,
+    /// The commands of a line; empty for other reaches.
+    pub segments: Vec<Explained>,
+}
+
+/// One command of a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Explained {
+    pub command: String,
+    /// 0 for what stands in the line, 1 for what a wrapper there runs, and so on.
+    pub depth: usize,
+    /// Where it may run; empty where that cannot be known.
+    pub dirs: Vec<String>,
+    pub rules: Vec<Matched>,
+    /// What decides for this one.
+    pub by: String,
+}
+
+/// A rule that speaks of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Matched {
+    pub verdict: &'static str,
+    pub rule: String,
+    pub origin: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Policy {
+    /// How `reach` is judged now, and by what. Counts nothing.
+    pub fn explain(&self, tool: &str, reach: &Reach) -> Explanation {
+        let (verdict, reason, typed) = match self.judge(tool, reach) {
+            Opinion::Allow(why) => ("allow", why.to_string(), None),
+            Opinion::Ask { reason, .. } => ("ask", reason, None),
+            Opinion::Danger(danger) => ("ask", danger.describe(), danger.typed),
+            Opinion::Deny { reason, .. } => ("deny", reason, None),
+        };
+        let line = Line::read(tool, reach, self.home());
+        let mut segments = Vec::new();
+        if let Some(line) = &line {
+            for segment in line.segments.iter().flatten() {
+                self.explain_segment(line, segment, 0, &mut segments);
+            }
+        }
+        Explanation { verdict, reason, typed, segments }
+    }
+
+    fn explain_segment(&self, line: &Line<'_>, segment: &Segment, depth: usize, out: &mut Vec<Explained>) {
+        let mut rules: Vec<Matched> = Vec::new();
+        for rule in self.rules() {
+            let speaks = rule.speaks_of(line.tool, line.reach);
+            let hit = match rule.verdict {
+                Verdict::Allow => speaks && !segment.words.is_empty() && rule.allows(segment),
+                _ => speaks && rule.catches(segment) || self.names_guarded(rule, segment),
+            };
+            if hit {
+                rules.push(Matched {
+                    verdict: rule.verdict.name(),
+                    rule: rule.text.clone(),
+                    origin: rule.origin.clone(),
+                    reason: rule.reason.clone(),
+                });
+            }
+        }
+        let stops = |verdict: &str| rules.iter().find(|m| m.verdict == verdict);
+        let by = match (stops("deny"), stops("ask")) {
+            (Some(rule), _) => format!("the rule `{}` forbids it", rule.rule),
+            (None, Some(rule)) => format!("the rule `{}` asks", rule.rule),
+            (None, None) => match self.cover(line, segment) {
+                Cover::Harmless => "nothing in it needs consent".into(),
+                Cover::By(why) => why.to_string(),
+                Cover::Open(Some(reason)) => reason,
+                Cover::Open(None) => "no rule and no grant covers it".into(),
+            },
+        };
+        let dirs = segment.dirs.iter().flatten().map(|dir| dir.display().to_string()).collect();
+        out.push(Explained { command: segment.describe(), depth, dirs, rules, by });
+        for inner in &segment.inner {
+            self.explain_segment(line, inner, depth + 1, out);
+        }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}: {}", self.verdict, self.reason)?;
+        if let Some(word) = &self.typed {
+            writeln!(f, "  a yes must be typed: {word}")?;
+        }
+        for part in &self.segments {
+            let indent = "  ".repeat(part.depth + 1);
+            writeln!(f, "{indent}{}", part.command.replace('\n', " "))?;
+            for matched in &part.rules {
+                write!(f, "{indent}  {} {} ({})", matched.verdict, matched.rule, matched.origin)?;
+                match &matched.reason {
+                    Some(reason) => writeln!(f, ": {reason}")?,
+                    None => writeln!(f)?,
+                }
+            }
+            if part.dirs.len() > 1 {
+                writeln!(f, "{indent}  runs in {}", part.dirs.join(" or "))?;
+            }
+            writeln!(f, "{indent}  = {}", part.by)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! Patterns of rules: over paths, over commands, over hosts.
+
+use super::read_only::is_safe_variable;
+use super::shell::{Kind, Segment};
+use globset::{GlobBuilder, GlobMatcher};
+use std::path::{Path, PathBuf};
+
+/// A glob over the words of one command, joined with one space. `cargo test *` matches `cargo test` too.
+#[derive(Clone, Debug)]
+pub(super) struct CommandPattern {
+    whole: GlobMatcher,
+    /// The pattern without its last ` *`.
+    bare: Option<GlobMatcher>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Pattern {
+    pub(super) raw: String,
+    path: GlobMatcher,
+    pub(super) command: CommandPattern,
+}
+
+fn glob(raw: &str, path: bool) -> Result<GlobMatcher, String> {
+    let built = GlobBuilder::new(raw).literal_separator(path).backslash_escape(true).build();
+    built.map(|g| g.compile_matcher()).map_err(|e| e.kind().to_string())
+}
+
+impl CommandPattern {
+    pub(super) fn parse(raw: &str) -> Result<CommandPattern, String> {
+        let bare = raw.strip_suffix(" *").map(|bare| glob(bare, false)).transpose()?;
+        Ok(CommandPattern { whole: glob(raw, false)?, bare })
+    }
+
+    pub(super) fn is_match(&self, text: &str) -> bool {
+        self.whole.is_match(text) || self.bare.as_ref().is_some_and(|bare| bare.is_match(text))
+    }
+
+    /// Consent to this part of a line: the program is certain, and variables that change what it is are named.
+    pub(super) fn allows(&self, segment: &Segment) -> bool {
+        if segment.kind != Kind::Simple || segment.program().is_none() {
+            return false;
+        }
+        let either = |texts: [String; 2]| texts.iter().any(|text| self.is_match(text));
+        let plain = segment.assignments.iter().all(|(name, value)| is_safe_variable(name, value));
+        if plain && either([segment.text(), segment.source()]) {
+            return true;
+        }
+        let prefix = segment.prefix();
+        !prefix.is_empty()
+            && either([format!("{prefix} {}", segment.text()), format!("{prefix} {}", segment.source())])
+    }
+
+    /// Caution about this part of a line: any spelling of it will do.
+    pub(super) fn catches(&self, segment: &Segment) -> bool {
+        let (text, source) = (segment.text(), segment.source());
+        let by_name = segment.program().map(|name| {
+            let rest: Vec<&str> = segment.arguments().iter().map(|w| w.shown()).collect();
+            format!("{name} {}", rest.join(" ")).trim_end().to_string()
+        });
+        let with_prefix = format!("{} {source}", segment.prefix()).trim().to_string();
+        [Some(text), Some(source), by_name, Some(with_prefix)]
+            .into_iter()
+            .flatten()
+            .any(|t| !t.is_empty() && self.is_match(&t))
+    }
+}
+
+impl Pattern {
+    pub(super) fn parse(raw: &str) -> Result<Pattern, String> {
+        Ok(Pattern { raw: raw.into(), path: glob(raw, true)?, command: CommandPattern::parse(raw)? })
+    }
+
+    pub(super) fn matches_path(&self, path: &Path, roots: &[PathBuf]) -> bool {
+        if self.path.is_match(path) {
+            return true;
+        }
+        roots.iter().filter_map(|root| path.strip_prefix(root).ok()).any(|relative| {
+            // A pattern without a slash names files at any depth, as in an ignore file.
+            let anywhere =
+                !self.raw.contains('/') && relative.iter().any(|part| self.path.is_match(Path::new(part)));
+            anywhere || self.path.is_match(relative)
+        })
+    }
+
+    /// A host with or without its port; names are the same in upper and lower case.
+    pub(super) fn matches_host(&self, host: &str) -> bool {
+        let host = host.to_ascii_lowercase();
+        let name = host.rsplit_once(':').filter(|(_, port)| port.chars().all(|c| c.is_ascii_digit()));
+        self.path.is_match(&host) || name.is_some_and(|(name, _)| self.path.is_match(name))
+    }
+}

@@ -1,0 +1,405 @@
+//! Commands that run other commands: what is behind them is reached too.
+//!
+//! A wrapper that is not known here stands for itself, and a rule or a person answers for it.
+
+use super::grammar::Parser;
+use super::{Carrier, RedirectKind, Segment, ShellError, Word};
+
+/// A wrapper: the options that take a word of their own, and how many words stand before the command.
+struct Wrapper {
+    name: &'static str,
+    valued: &'static [&'static str],
+    before: usize,
+    carrier: Carrier,
+}
+
+const fn plain(name: &'static str, valued: &'static [&'static str], before: usize) -> Wrapper {
+    Wrapper { name, valued, before, carrier: Carrier::Transparent }
+}
+
+const fn adding(name: &'static str, valued: &'static [&'static str], before: usize) -> Wrapper {
+    Wrapper { name, valued, before, carrier: Carrier::Itself }
+}
+
+const SUDO: &[&str] = &[
+    "-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "-R", "--user", "--group", "--host",
+    "--prompt", "--chdir", "--chroot",
+];
+
+const WRAPPERS: &[Wrapper] = &[
+    plain("timeout", &["-s", "--signal", "-k", "--kill-after"], 1),
+    plain("gtimeout", &["-s", "--signal", "-k", "--kill-after"], 1),
+    plain("nice", &["-n", "--adjustment"], 0),
+    plain("ionice", &["-c", "--class", "-n", "--classdata"], 0),
+    plain("chrt", &[], 1),
+    plain("taskset", &[], 1),
+    plain("nohup", &[], 0),
+    plain("setsid", &[], 0),
+    plain("stdbuf", &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
+    plain("unbuffer", &[], 0),
+    plain("builtin", &[], 0),
+    plain("exec", &["-a"], 0),
+    plain("busybox", &[], 0),
+    plain("toybox", &[], 0),
+    plain("caffeinate", &["-t", "-w"], 0),
+    adding("time", &["-o", "--output", "-f", "--format"], 0),
+    adding("sudo", SUDO, 0),
+    adding("doas", &["-u", "-C"], 0),
+    adding("pkexec", &["--user"], 0),
+    adding("run0", &["--user", "-u"], 0),
+    adding("systemd-run", &["-p", "--property", "--unit", "-u"], 0),
+    adding("chroot", &["--userspec", "--groups"], 1),
+    adding("unshare", &[], 0),
+    adding("nsenter", &["-t", "--target"], 0),
+    adding("strace", &["-o", "-e", "-p", "-s", "-P", "-u", "-E"], 0),
+    adding("ltrace", &["-o", "-e", "-p", "-s", "-u"], 0),
+    adding("entr", &[], 0),
+    adding("xvfb-run", &["-n", "-s", "-e", "-f"], 0),
+    adding("fakeroot", &["-i", "-s", "-l"], 0),
+    adding("proxychains", &["-f"], 0),
+    adding("torsocks", &[], 0),
+    adding("firejail", &[], 0),
+    adding("ccache", &[], 0),
+    adding("npx", &["-p", "--package"], 0),
+    adding("bunx", &[], 0),
+    adding("pnpx", &[], 0),
+    adding("uvx", &["--from", "--with"], 0),
+    adding("flock", &["-w", "--timeout", "-E"], 1),
+];
+
+pub(in crate::permission) const SHELLS: &[&str] =
+    &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish"];
+
+pub(super) fn unwrap(parser: &mut Parser, segment: &mut Segment) -> Result<(), ShellError> {
+    let Some(program) = segment.program().map(String::from) else { return Ok(()) };
+    match program.as_str() {
+        "env" => env(parser, segment),
+        "command" => {
+            let lookup =
+                |w: &Word| w.text.as_deref().is_some_and(|t| t.starts_with('-') && t.contains(['v', 'V']));
+            if segment.arguments().first().is_some_and(lookup) {
+                return Ok(());
+            }
+            let at = options(segment.arguments(), &[]);
+            run_from(parser, segment, at, Carrier::Transparent)
+        }
+        "xargs" => xargs(parser, segment),
+        "find" | "fd" | "fdfind" => find(parser, segment),
+        "eval" => {
+            let words = segment.arguments().to_vec();
+            let state = parser.state.clone();
+            if let Some(state) = script_of(parser, segment, &words, state)? {
+                parser.state = state;
+            } else {
+                parser.state.forget_vars();
+                parser.state.change_dir(None);
+            }
+            Ok(())
+        }
+        "watch" => {
+            let valued = ["-n", "--interval", "-q", "--equexit"];
+            let at = options(segment.arguments(), &valued);
+            let words = segment.arguments().get(at..).unwrap_or_default().to_vec();
+            let state = parser.state.for_new_shell();
+            script_of(parser, segment, &words, state).map(drop)
+        }
+        "git" => git(parser, segment),
+        "trap" => own_script(parser, segment, 0),
+        "alias" => alias(parser, segment),
+        "su" | "script" | "runuser" => after_flag(parser, segment, &["-c", "--command"]),
+        name if SHELLS.contains(&name) => shell(parser, segment),
+        name => match WRAPPERS.iter().find(|w| w.name == name) {
+            Some(wrapper) => {
+                let mut at = options(segment.arguments(), wrapper.valued) + wrapper.before;
+                // `sudo A=b make` sets a variable for it.
+                while wrapper.carrier == Carrier::Itself
+                    && segment.arguments().get(at).and_then(|w| w.text.as_deref()).is_some_and(is_assignment)
+                {
+                    at += 1;
+                }
+                run_from(parser, segment, at, wrapper.carrier)
+            }
+            None => Ok(()),
+        },
+    }
+}
+
+fn is_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| super::cursor::is_name(name))
+}
+
+/// How many of `words` are options, with the words of those in `valued`.
+fn options(words: &[Word], valued: &[&str]) -> usize {
+    let mut at = 0;
+    while let Some(text) = words.get(at).and_then(|w| w.text.as_deref()) {
+        match text {
+            "--" => return at + 1,
+            text if valued.contains(&text) => at += 2,
+            text if text.starts_with('-') && text.len() > 1 => at += 1,
+            _ => break,
+        }
+    }
+    at.min(words.len())
+}
+
+/// The command that starts at argument `at`.
+fn run_from(
+    parser: &mut Parser,
+    segment: &mut Segment,
+    at: usize,
+    carrier: Carrier,
+) -> Result<(), ShellError> {
+    let words = segment.arguments().get(at..).unwrap_or_default().to_vec();
+    run_words(parser, segment, words, carrier)
+}
+
+fn run_words(
+    parser: &mut Parser,
+    segment: &mut Segment,
+    words: Vec<Word>,
+    carrier: Carrier,
+) -> Result<(), ShellError> {
+    if words.is_empty() {
+        return Ok(());
+    }
+    let mut inner = Segment { words, assignments: segment.assignments.clone(), ..parser.blank() };
+    inner.redirects = segment.redirects.iter().filter(|r| r.kind == RedirectKind::Text).cloned().collect();
+    parser.nested(|parser| unwrap(parser, &mut inner))?;
+    segment.inner.push(inner);
+    segment.carrier = carrier;
+    Ok(())
+}
+
+/// `words` joined and read as a script. `None` when it cannot be known: then the segment stands for itself.
+fn script_of(
+    parser: &mut Parser,
+    segment: &mut Segment,
+    words: &[Word],
+    state: super::state::State,
+) -> Result<Option<super::state::State>, ShellError> {
+    let known: Option<Vec<&str>> = words.iter().map(|w| w.text.as_deref().filter(|_| !w.glob)).collect();
+    let Some(known) = known else { return Ok(None) };
+    let (found, state) = parser.read_script(&known.join(" "), state)?;
+    segment.inner.extend(found);
+    segment.carrier = Carrier::Transparent;
+    Ok(Some(state))
+}
+
+/// Argument `at` is a script, and the segment needs consent of its own.
+fn own_script(parser: &mut Parser, segment: &mut Segment, at: usize) -> Result<(), ShellError> {
+    let words: Vec<Word> = segment.arguments().get(at).cloned().into_iter().collect();
+    if words.iter().any(|w| w.is("-") || w.is("")) {
+        return Ok(());
+    }
+    let state = parser.state.for_new_shell();
+    script_of(parser, segment, &words, state)?;
+    segment.carrier = Carrier::Itself;
+    Ok(())
+}
+
+fn after_flag(parser: &mut Parser, segment: &mut Segment, flags: &[&str]) -> Result<(), ShellError> {
+    let at = segment.arguments().iter().position(|w| flags.iter().any(|f| w.is(f)));
+    match at {
+        Some(at) => own_script(parser, segment, at + 1),
+        None => Ok(()),
+    }
+}
+
+fn alias(parser: &mut Parser, segment: &mut Segment) -> Result<(), ShellError> {
+    for word in segment.arguments().to_vec() {
+        let Some((_, value)) = word.text.as_deref().and_then(|t| t.split_once('=')) else { continue };
+        let state = parser.state.for_new_shell();
+        let (found, _) = parser.read_script(value, state)?;
+        segment.inner.extend(found);
+        segment.carrier = Carrier::Itself;
+    }
+    Ok(())
+}
+
+/// `sh -c SCRIPT`, `sh <<EOF`, `sh <<< TEXT`. A script file or a pipe is for the danger list to judge.
+fn shell(parser: &mut Parser, segment: &mut Segment) -> Result<(), ShellError> {
+    let words = segment.arguments().to_vec();
+    let (mut at, mut takes_script) = (0, false);
+    while let Some(text) = words.get(at).and_then(|w| w.text.as_deref()) {
+        if matches!(text, "--rcfile" | "--init-file") {
+            at += 2;
+            continue;
+        }
+        if !text.starts_with(['-', '+']) || text == "-" || text == "--" {
+            break;
+        }
+        let cluster = !text.starts_with("--");
+        takes_script |= text.starts_with('-') && cluster && text.contains('c');
+        // `-euo pipefail`: a cluster that ends so takes a word.
+        at += if cluster && text.ends_with(['o', 'O']) { 2 } else { 1 };
+    }
+    let state = parser.state.for_new_shell();
+    if takes_script {
+        let script: Vec<Word> = words.get(at).cloned().into_iter().collect();
+        if !script.is_empty() {
+            script_of(parser, segment, &script, state)?;
+        }
+        return Ok(());
+    }
+    let text = segment.redirects.iter().find(|r| r.kind == RedirectKind::Text).map(|r| r.target.clone());
+    match (words.get(at), text) {
+        (None, Some(text)) => script_of(parser, segment, &[text], state).map(drop),
+        _ => Ok(()),
+    }
+}
+
+fn env(parser: &mut Parser, segment: &mut Segment) -> Result<(), ShellError> {
+    let words = segment.arguments().to_vec();
+    let mut at = 0;
+    let mut set = Vec::new();
+    let mut carrier = Carrier::Transparent;
+    while let Some(word) = words.get(at) {
+        let Some(text) = word.text.as_deref() else {
+            // `env $X cmd`: what comes first is not known.
+            match word.source.split_once('=') {
+                Some((name, _)) if super::cursor::is_name(name) => {
+                    set.push((name.to_string(), Word::unknown(&word.source)));
+                    at += 1;
+                    continue;
+                }
+                _ => break,
+            }
+        };
+        match text {
+            "-u" | "--unset" => at += 2,
+            "-C" | "--chdir" => {
+                // The command runs elsewhere; its paths are not followed there.
+                carrier = Carrier::Itself;
+                at += 2;
+            }
+            "-S" | "--split-string" => {
+                let state = parser.state.for_new_shell();
+                let script: Vec<Word> = words.get(at + 1..).unwrap_or_default().to_vec();
+                return script_of(parser, segment, &script, state).map(drop);
+            }
+            "--" => {
+                at += 1;
+                break;
+            }
+            text if text.starts_with("-S") || text.starts_with("--split-string=") => {
+                return Err(ShellError::Unsupported("`env -S` in one word"));
+            }
+            text if text.starts_with('-') => at += 1,
+            text => match text.split_once('=') {
+                Some((name, value)) => {
+                    set.push((name.to_string(), Word::literal(value)));
+                    at += 1;
+                }
+                None => break,
+            },
+        }
+    }
+    run_from(parser, segment, at, carrier)?;
+    for inner in &mut segment.inner {
+        assign(inner, &set);
+        if carrier == Carrier::Itself {
+            inner.dirs = None;
+        }
+    }
+    Ok(())
+}
+
+fn assign(segment: &mut Segment, set: &[(String, Word)]) {
+    segment.assignments.extend(set.iter().cloned());
+    for inner in &mut segment.inner {
+        assign(inner, set);
+    }
+}
+
+fn xargs(parser: &mut Parser, segment: &mut Segment) -> Result<(), ShellError> {
+    const VALUED: &[&str] = &[
+        "-I",
+        "-n",
+        "-P",
+        "-L",
+        "-d",
+        "-a",
+        "-s",
+        "-E",
+        "--max-args",
+        "--max-procs",
+        "--max-lines",
+        "--delimiter",
+        "--arg-file",
+        "--replace",
+        "--max-chars",
+    ];
+    let words = segment.arguments().to_vec();
+    let at = options(&words, VALUED);
+    let replaces: Option<String> = words.iter().take(at).enumerate().find_map(|(i, w)| {
+        let text = w.text.as_deref()?;
+        match text {
+            "-I" | "--replace" => words.get(i + 1).and_then(|w| w.text.clone()),
+            "-i" => Some("{}".into()),
+            text => text.strip_prefix("-I").map(String::from),
+        }
+    });
+    let mut command: Vec<Word> = words.get(at..).unwrap_or_default().to_vec();
+    if command.is_empty() {
+        command.push(Word::literal("echo"));
+    }
+    match replaces {
+        Some(mark) => {
+            for word in command.iter_mut().filter(|w| w.source.contains(&mark)) {
+                *word = Word::unknown(&word.source.replace(&mark, "(standard input)"));
+            }
+        }
+        None => command.push(Word::unknown("(standard input)")),
+    }
+    run_words(parser, segment, command, Carrier::Transparent)
+}
+
+/// `find ... -exec CMD ;`, `fd ... -x CMD`. The search itself needs consent of its own.
+fn find(parser: &mut Parser, segment: &mut Segment) -> Result<(), ShellError> {
+    const RUNS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
+    let words = segment.arguments().to_vec();
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        if !RUNS.iter().any(|run| word.is(run)) {
+            continue;
+        }
+        let ends = |w: &Word| w.is(";") || w.is("+");
+        let rest = words.get(at..).unwrap_or_default();
+        let command: Vec<Word> = rest.iter().take_while(|w| !ends(w)).map(found).collect();
+        at += command.len();
+        run_words(parser, segment, command, Carrier::Itself)?;
+    }
+    Ok(())
+}
+
+/// `{}` stands for a name that only the search knows.
+fn found(word: &Word) -> Word {
+    if word.source.contains("{}") { Word::unknown(&word.source) } else { word.clone() }
+}
+
+fn git(parser: &mut Parser, segment: &mut Segment) -> Result<(), ShellError> {
+    let words = segment.arguments().to_vec();
+    for (at, word) in words.iter().enumerate() {
+        let Some(text) = word.text.as_deref() else { continue };
+        let next = || words.get(at + 1).and_then(|w| w.text.clone());
+        let script = match text {
+            "foreach" | "--exec" | "-x" => next(),
+            "-c" => next().and_then(|t| t.split_once("=!").map(|(_, script)| script.to_string())),
+            "run" if at > 0 && words.get(at - 1).is_some_and(|w| w.is("bisect")) => {
+                let rest: Vec<&str> = words.iter().skip(at + 1).map(Word::shown).collect();
+                Some(rest.join(" "))
+            }
+            text => text.strip_prefix("--exec=").map(String::from),
+        };
+        if let Some(script) = script {
+            let state = parser.state.for_new_shell();
+            // Not every `-x` is a script; what is none adds nothing.
+            if let Ok((found, _)) = parser.read_script(&script, state) {
+                segment.inner.extend(found);
+                segment.carrier = Carrier::Itself;
+            }
+        }
+    }
+    Ok(())
+}

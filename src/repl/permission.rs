@@ -1,0 +1,137 @@
+//! `/permission`: what is granted, which rules there are, and how a command would be judged.
+
+use super::Shell;
+use super::command::After;
+use crate::permission::{Grant, GrantId, Limit, Policy, Reach, Rule, Verdict};
+use jiff::{SignedDuration, Timestamp};
+
+/// The tool whose calls are command lines.
+const TOOL: &str = "run_command";
+
+pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> After {
+    let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let rest = rest.trim();
+    match word {
+        "" | "list" => list(shell),
+        "check" if !rest.is_empty() => check(shell, rest),
+        "revoke" => revoke(shell, rest),
+        "grant" if !rest.is_empty() => grant(shell, rest),
+        _ => shell.error(
+            &format!("`/permission {word}` is not known"),
+            Some("/permission, /permission check COMMAND, /permission grant PATTERN, /permission revoke N"),
+        ),
+    }
+    None
+}
+
+/// The policy at this moment; a poisoned lock is still a policy.
+fn with<T>(shell: &Shell<'_>, work: impl FnOnce(&mut Policy) -> T) -> T {
+    let mut policy = shell.app.policy().lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    policy.at(Timestamp::now());
+    work(&mut policy)
+}
+
+fn list(shell: &Shell<'_>) {
+    let now = Timestamp::now();
+    let (grants, rules) = with(shell, |policy| {
+        let clock = |at: Timestamp| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M").to_string();
+        let grants: Vec<(String, String)> = policy
+            .live()
+            .map(|g| {
+                let told = format!(
+                    "{}  ({}; given {}; used {}x)",
+                    g.grant.describe(),
+                    g.left(now),
+                    clock(g.given),
+                    g.hits()
+                );
+                (format!("grant {}", g.id), told)
+            })
+            .collect();
+        let rules: Vec<(String, String)> = policy
+            .rules_and_hits()
+            .map(|(rule, hits)| {
+                let used = if hits > 0 { format!("; used {hits}x") } else { String::new() };
+                let reason = rule.reason.as_ref().map_or_else(String::new, |r| format!("; {r}"));
+                (rule.verdict.name().to_string(), format!("{}  ({}{used}{reason})", rule.text, rule.origin))
+            })
+            .collect();
+        (grants, rules)
+    });
+    if grants.is_empty() {
+        shell.note("nothing is granted in this session");
+    }
+    shell.rows(&grants);
+    shell.rows(&rules);
+}
+
+fn check(shell: &Shell<'_>, command: &str) {
+    let reach = Reach::Run { command: command.into(), cwd: shell.app.cwd().to_path_buf(), confined: false };
+    let told = with(shell, |policy| policy.explain(TOOL, &reach).to_string());
+    shell.text(&told);
+}
+
+fn revoke(shell: &Shell<'_>, rest: &str) {
+    let Ok(number) = rest.parse::<u32>() else {
+        shell.error("which grant?", Some("/permission lists them with their numbers"));
+        return;
+    };
+    if with(shell, |policy| policy.revoke(GrantId(number))) {
+        shell.note(&format!("grant {number} is taken back"));
+    } else {
+        shell.error(&format!("there is no grant {number}"), Some("/permission lists them"));
+    }
+}
+
+/// `PATTERN`, `PATTERN for 5 times`, `PATTERN for 10 minutes`.
+fn grant(shell: &Shell<'_>, rest: &str) {
+    let (pattern, limit) = match read_limit(rest) {
+        Ok(read) => read,
+        Err(wrong) => {
+            shell.error(&wrong, Some("for example: /permission grant npm test * for 10 minutes"));
+            return;
+        }
+    };
+    if let Err(e) = Rule::parse(&format!("run({pattern})"), Verdict::Allow, "grant", &[]) {
+        shell.error(&e.to_string(), None);
+        return;
+    }
+    let (id, told) = with(shell, |policy| {
+        let id = policy.give(Grant::Pattern { patterns: vec![pattern.clone()] }, limit);
+        let given = policy.grants().iter().find(|g| g.id == id);
+        (id, given.map(|g| g.left(Timestamp::now())).unwrap_or_default())
+    });
+    shell.note(&format!("grant {id}: run({pattern}), {told}"));
+}
+
+fn read_limit(text: &str) -> Result<(String, Limit), String> {
+    let Some((pattern, limit)) = text.rsplit_once(" for ") else { return Ok((text.into(), Limit::Session)) };
+    let (number, unit) = limit.split_once(' ').unwrap_or((limit, ""));
+    let Ok(number) = number.parse::<u32>() else { return Ok((text.into(), Limit::Session)) };
+    if number == 0 {
+        return Err("a grant for 0 is none".into());
+    }
+    let limit = match unit {
+        "times" | "time" => Limit::Uses(number),
+        "min" | "minutes" | "minute" => {
+            let end = Timestamp::now().checked_add(SignedDuration::from_mins(i64::from(number)));
+            Limit::Until(end.map_err(|_| "that is too long".to_string())?)
+        }
+        unit => return Err(format!("`{unit}` is neither times nor minutes")),
+    };
+    Ok((pattern.trim().into(), limit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_read_from_the_end_of_the_line() {
+        assert_eq!(read_limit("npm test *"), Ok(("npm test *".into(), Limit::Session)));
+        assert_eq!(read_limit("npm test * for 3 times"), Ok(("npm test *".into(), Limit::Uses(3))));
+        assert!(matches!(read_limit("make for 10 minutes"), Ok((p, Limit::Until(_))) if p == "make"));
+        assert_eq!(read_limit("say for it"), Ok(("say for it".into(), Limit::Session)));
+        assert!(read_limit("make for 3 hours").is_err() && read_limit("make for 0 times").is_err());
+    }
+}
