@@ -348,6 +348,11 @@ impl Host for App {
         &self.workspace
     }
 
+    fn viewed(&self) -> Workspace {
+        let view = self.waiting().into_iter().next().map(|w| w.view);
+        self.workspace.with_view(view.unwrap_or_else(|| self.view("none")))
+    }
+
     fn store(&self) -> Result<(Store, Vec<String>), Trouble> {
         Ok(App::store(self)?)
     }

@@ -4,7 +4,7 @@ use super::ending::Ending;
 use crate::conversation::{CallId, Outcome, Usage};
 use crate::permission::Grant;
 use crate::provider::ProviderError;
-use crate::tools::{Preview, Summary};
+use crate::tools::{Detail, Preview, Summary};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -44,6 +44,7 @@ pub enum Event {
     },
     Question(Question),
     LoopQuestion(LoopQuestion),
+    Choice(ChoiceQuestion),
     Retrying {
         attempt: u32,
         of: u32,
@@ -98,6 +99,35 @@ pub enum Reply {
     Cancel,
     /// There is no person here: the call is refused, and the flag that permits it is named.
     Nobody,
+}
+
+/// A question with answers of its own. Dropping it answers nothing: whoever asks takes the harmless way.
+#[derive(Debug)]
+pub struct ChoiceQuestion {
+    pub title: String,
+    pub reason: String,
+    pub detail: Detail,
+    pub choices: Vec<Choice>,
+    /// Gets the key of what was chosen.
+    pub reply: oneshot::Sender<char>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    pub key: char,
+    pub words: String,
+    /// It does something: all of the question must have been seen, or the key is pressed twice.
+    pub consents: bool,
+}
+
+impl Choice {
+    pub fn plain(key: char, words: &str) -> Choice {
+        Choice { key, words: words.into(), consents: false }
+    }
+
+    pub fn consent(key: char, words: &str) -> Choice {
+        Choice { key, words: words.into(), consents: true }
+    }
 }
 
 #[derive(Debug)]

@@ -8,12 +8,14 @@ mod event;
 mod guard;
 mod instructions;
 mod once;
+mod settle;
 mod standing;
 mod turn;
 
 pub use driver::{Agent, Answerer, Parts, Start};
 pub use ending::Ending;
-pub use event::{Event, LoopQuestion, Question, Reply};
+pub use event::{Choice, ChoiceQuestion, Event, LoopQuestion, Question, Reply};
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
 pub use once::call_once;
+pub use settle::{Settled, overview};
 pub use turn::{Effect, Input, LoopAnswer, Repair, Turn};

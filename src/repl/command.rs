@@ -1,6 +1,6 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
-use super::{Shell, commands, permission};
+use super::{Shell, changes, commands, permission};
 use crate::agent::Start;
 use crate::permission::Mode;
 use crate::provider::Preset;
@@ -23,6 +23,12 @@ pub const COMMANDS: &[CommandRow] = &[
     row("mode", "[MODE]", "show or change how far calls may reach", modes, commands::mode),
     row("model", "[NAME]", "show or change the model", none, commands::model),
     row("provider", "[NAME]", "show or change who answers", providers, commands::provider),
+    row("changes", "[PATH]", "what is pending, or how a path changes", none, changes::changes),
+    row("apply", "[PATH ...]", "land what is pending", none, changes::apply),
+    row("discard", "[PATH ...]", "throw away what is pending", none, changes::discard),
+    row("undo", "[N|PATH]", "take back the last turn's changes", none, changes::undo),
+    row("redo", "", "put back what undo took away", none, changes::redo),
+    row("journal", "[N]", "what was applied in this directory", none, changes::journal),
     row("clear", "", "start a new conversation on an empty screen", none, commands::clear),
     row("new", "", "start a new conversation", none, commands::new),
     row("resume", "[N|ID]", "go on with an earlier conversation", none, commands::resume),

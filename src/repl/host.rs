@@ -31,6 +31,8 @@ pub trait Host {
     fn policy(&self) -> &Arc<Mutex<Policy>>;
     fn registry(&self) -> &Arc<Registry>;
     fn workspace(&self) -> &Workspace;
+    /// The workspace through the view of this directory's last session with something pending, or an empty one.
+    fn viewed(&self) -> Workspace;
     /// Opens the session store; the sentences say what was wrong with it.
     fn store(&self) -> Result<(Store, Vec<String>), Trouble>;
     /// Who answers: as named, or as the settings say.

@@ -1,6 +1,7 @@
 //! The conversation with the person: a prompt, a line, a turn, and again.
 
 mod attach;
+mod changes;
 mod command;
 mod commands;
 mod editor;

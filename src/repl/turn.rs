@@ -2,7 +2,7 @@
 
 use super::prompt::Prompter;
 use super::{ReplError, Shell, attach};
-use crate::agent::{Event, Start};
+use crate::agent::{Ending, Event, Settled, Start};
 use crate::ui::live::{self, Ended, Facts, LiveSettings};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -46,7 +46,10 @@ impl Shell<'_> {
     ) -> Result<Next, ReplError> {
         let stop = CancellationToken::new();
         (self.on_turn)(Some(stop.clone()));
-        let ended = self.run_turn(start, stop, draft)?;
+        let (settled, ended) = self.run_turn(start, stop, draft)?;
+        if settled == Settled::Review {
+            super::changes::changes(self, ".");
+        }
         (self.on_turn)(None);
         if let Some(cleared) = ended.cleared {
             prompter.remember(&cleared, self.app.cwd(), self.store.as_ref());
@@ -54,7 +57,12 @@ impl Shell<'_> {
         Ok((ended.queued, ended.draft))
     }
 
-    fn run_turn(&mut self, start: Start, stop: CancellationToken, draft: String) -> Result<Ended, ReplError> {
+    fn run_turn(
+        &mut self,
+        start: Start,
+        stop: CancellationToken,
+        draft: String,
+    ) -> Result<(Settled, Ended), ReplError> {
         let fold = usize::try_from(self.app.config().number("ui.fold_lines").unwrap_or(6)).unwrap_or(6);
         let motion = self.app.config().text("ui.motion") != Some("none");
         let (theme, mode, modes) = (self.theme.clone(), self.app.mode().clone(), self.app.modes().to_vec());
@@ -69,10 +77,14 @@ impl Shell<'_> {
         Ok(runtime.block_on(async {
             let working = async {
                 let ending = agent.run(start, events.clone(), stop.clone()).await;
+                let settled = match ending {
+                    Ending::Interrupted => Settled::Nothing,
+                    _ => agent.settle(&events).await,
+                };
                 drop(events.send(Event::Ended(ending)));
+                settled
             };
-            let ((), ended) = tokio::join!(working, live::run(settings, inbox, stop.clone()));
-            ended
+            tokio::join!(working, live::run(settings, inbox, stop.clone()))
         }))
     }
 }

@@ -1,5 +1,6 @@
 //! Faces without a screen: plain text, JSON, and MCP.
 
+pub mod changes;
 pub mod headless;
 mod json;
 pub mod mcp;

@@ -133,7 +133,10 @@ impl Entered {
                         Ok(Ok(Applied::Landed(_))) => Fate::Applied,
                         Ok(Ok(Applied::Nothing)) => Fate::None,
                         Ok(Ok(Applied::Changed { .. })) => Fate::Pending("files changed meanwhile".into()),
-                        Ok(Err(braked)) => Fate::Braked(braked),
+                        Ok(Err(braked)) => {
+                            view.turn().braked.push(braked.words());
+                            Fate::Braked(braked)
+                        }
                         Err(e) => Fate::Pending(e.to_string()),
                     }
                 }

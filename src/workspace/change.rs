@@ -2,7 +2,7 @@
 
 use super::node::Node;
 use super::objects::Objects;
-use crate::text::{Detected, LineDiff};
+use crate::text::{Detected, LineDiff, sanitize};
 use similar::{Algorithm, DiffTag};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -99,6 +99,40 @@ impl Change {
         };
         let named = |bytes: &Vec<u8>, node: &Node| node.hash().is_none_or(|h| blake3::hash(bytes) == h);
         (named(&before, &self.before) && named(&after, &self.after)).then_some((before, after))
+    }
+
+    fn line(&self, objects: &Objects, name: &dyn Fn(&Path) -> String) -> String {
+        let slash = if self.after.is_directory() || self.before.is_directory() { "/" } else { "" };
+        let mut line = format!("{} ", self.verb().letter());
+        if let Some(from) = &self.moved_from {
+            line.push_str(&format!("{} -> ", name(from)));
+        }
+        line.push_str(&format!("{}{slash}", name(&self.path)));
+        match (&self.before, &self.after) {
+            (_, Node::Special { what }) => line.push_str(&format!(" ({what}: never applied)")),
+            (_, Node::Link { target }) => {
+                line.push_str(&format!(" -> {}", sanitize::name(&target.to_string_lossy())));
+            }
+            (Node::File { attrs: a, .. }, Node::File { attrs: b, .. })
+            | (Node::Directory { attrs: a }, Node::Directory { attrs: b })
+                if a.mode != b.mode =>
+            {
+                line.push_str(&format!(" mode {:o} to {:o}", a.mode, b.mode));
+            }
+            _ if self.verb() == Verb::Mode => line.push_str(" owner or attributes"),
+            _ => {}
+        }
+        if self.before.is_file() || self.after.is_file() {
+            match self.counts(objects) {
+                Some((0, 0)) => {}
+                Some((added, removed)) => line.push_str(&format!(" +{added} -{removed}")),
+                None => line.push_str(&format!(" {} to {} bytes", self.before.size(), self.after.size())),
+            }
+        }
+        if self.raced {
+            line.push_str(" (changed by somebody else at the same time)");
+        }
+        line
     }
 
     /// Lines added and removed; `None` for what is no text.
@@ -210,6 +244,57 @@ impl ChangeSet {
                 return all;
             }
         }
+    }
+
+    /// Lines added and removed in all texts of the set.
+    pub fn lines(&self, objects: &Objects) -> (usize, usize) {
+        let counts = self.changes.iter().filter_map(|c| c.counts(objects));
+        counts.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed))
+    }
+
+    /// One line for each path, in the words of `git status`: `M src/app.rs +3 -1`. A repository's own files are one
+    /// line, a directory with more than a screenful of new files is one line.
+    pub fn listing(&self, objects: &Objects, shown: impl Fn(&Path) -> String) -> Vec<String> {
+        const SCREENFUL: usize = 30;
+        let mut lines = Vec::new();
+        let mut skip: Option<PathBuf> = None;
+        for (at, change) in self.changes.iter().enumerate() {
+            if skip.as_ref().is_some_and(|dir| change.path.starts_with(dir)) {
+                continue;
+            }
+            let name = |path: &Path| sanitize::name(&shown(path)).into_owned();
+            let rest = self.changes.get(at..).unwrap_or_default();
+            if let Some(repository) = super::view::repository_of(&change.path) {
+                let files = rest.iter().take_while(|c| c.path.starts_with(&repository)).count();
+                let s = if files == 1 { "" } else { "s" };
+                lines.push(format!("M {} ({files} file{s} of the repository)", name(&repository)));
+                skip = Some(repository);
+                continue;
+            }
+            let below: Vec<&Change> =
+                rest.iter().skip(1).take_while(|c| c.path.starts_with(&change.path)).collect();
+            if change.before.is_directory() != change.after.is_directory() && below.len() > SCREENFUL {
+                let files = below.iter().filter(|c| c.before.is_file() || c.after.is_file()).count();
+                let bytes: u64 = below.iter().map(|c| c.after.size().max(c.before.size())).sum();
+                lines.push(format!(
+                    "{} {}/ ({files} files, {bytes} bytes)",
+                    change.verb().letter(),
+                    name(&change.path)
+                ));
+                skip = Some(change.path.clone());
+                continue;
+            }
+            // A directory that has something new in it needs no line of its own.
+            if change.after.is_directory() && change.before.is_absent() && !below.is_empty()
+                || change.before.is_directory() && change.after.is_absent() && !below.is_empty()
+                || change.verb() == Verb::Deleted
+                    && self.changes.iter().any(|c| c.moved_from.as_ref() == Some(&change.path))
+            {
+                continue;
+            }
+            lines.push(change.line(objects, &name));
+        }
+        lines
     }
 
     /// Bytes of the person's that would be gone or written over, and in how many files: of files that were there before

@@ -72,6 +72,17 @@ pub struct Landed {
     pub twin: Option<PathBuf>,
 }
 
+impl Landed {
+    /// As `git status` marks it.
+    pub fn letter(&self) -> char {
+        match (&self.before, &self.after) {
+            (Node::Absent, _) => 'A',
+            (_, Node::Absent) => 'D',
+            _ => 'M',
+        }
+    }
+}
+
 /// The transactions of one workspace.
 #[derive(Clone, Debug)]
 pub struct Journal {

@@ -17,6 +17,7 @@ mod needle;
 mod node;
 mod objects;
 mod open;
+mod patch;
 mod resolve;
 mod text_file;
 mod view;
@@ -33,6 +34,7 @@ pub use line_index::LineIndex;
 pub use node::{Attrs, Node};
 pub use objects::Objects;
 pub use open::{Consent, Opened};
+pub use patch::patch;
 pub use resolve::Resolved;
 pub use text_file::{EditError, Spliced, TextFile};
 pub use view::{

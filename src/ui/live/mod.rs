@@ -192,6 +192,7 @@ impl Live {
             }
             Event::Question(question) => self.ask(Asked::Call(Box::new(question))),
             Event::LoopQuestion(question) => self.ask(Asked::Loop(question)),
+            Event::Choice(question) => self.ask(Asked::Choice(question)),
             Event::Retrying { attempt, of, wait, error } => {
                 self.retry = Some(Retry { attempt, of, at: now + wait });
                 let text = format!("{error}; retry {attempt}/{of} in {:.1} s", wait.as_secs_f64());

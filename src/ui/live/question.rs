@@ -6,7 +6,7 @@
 use super::super::cell;
 use super::super::theme::Theme;
 use super::super::wrap::wrap;
-use crate::agent::{LoopQuestion, Question, Reply};
+use crate::agent::{Choice, ChoiceQuestion, LoopQuestion, Question, Reply};
 use crate::text::sanitize;
 use crate::tools::Detail;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -19,6 +19,7 @@ pub(super) const QUIET: Duration = Duration::from_millis(500);
 pub(super) enum Asked {
     Call(Box<Question>),
     Loop(LoopQuestion),
+    Choice(ChoiceQuestion),
 }
 
 pub(super) struct Open {
@@ -84,6 +85,7 @@ impl Open {
         match self.asked {
             Asked::Call(question) => drop(question.reply.send(Reply::Cancel)),
             Asked::Loop(question) => drop(question.reply.send(false)),
+            Asked::Choice(_) => {}
         }
     }
 
@@ -118,6 +120,10 @@ impl Open {
             open.scroll = 0;
             return Answered::Open;
         }
+        if let Asked::Choice(question) = &open.asked {
+            let chosen = question.choices.iter().find(|c| KeyCode::Char(c.key) == key.code).cloned();
+            return Open::choose(slot, chosen, key.code == KeyCode::Esc);
+        }
         let reply = match (key.code, &open.asked) {
             (KeyCode::Char('y'), _) => Reply::Yes,
             (KeyCode::Char('n'), _) => Reply::No(String::new()),
@@ -139,6 +145,28 @@ impl Open {
         Open::close(slot, reply)
     }
 
+    /// A key of a question with answers of its own; Esc answers nothing.
+    fn choose(slot: &mut Option<Open>, chosen: Option<Choice>, escape: bool) -> Answered {
+        let Some(open) = slot.as_mut() else { return Answered::Not };
+        match chosen {
+            Some(choice) if choice.consents && !open.seen_end && !open.confirmed => {
+                open.confirmed = true;
+                Answered::Open
+            }
+            Some(choice) => {
+                if let Some(Open { asked: Asked::Choice(question), .. }) = slot.take() {
+                    let _ = question.reply.send(choice.key);
+                }
+                Answered::Closed
+            }
+            None if escape => {
+                drop(slot.take());
+                Answered::Closed
+            }
+            None => Answered::Open,
+        }
+    }
+
     fn close(slot: &mut Option<Open>, reply: Reply) -> Answered {
         let cancelled = reply == Reply::Cancel;
         let consents = matches!(reply, Reply::Yes | Reply::Always | Reply::Pattern);
@@ -146,6 +174,7 @@ impl Open {
         match open.asked {
             Asked::Call(question) => drop(question.reply.send(reply)),
             Asked::Loop(question) => drop(question.reply.send(consents)),
+            Asked::Choice(_) => {}
         }
         if cancelled { Answered::Cancelled } else { Answered::Closed }
     }
@@ -155,7 +184,7 @@ impl Open {
         let Some(open) = slot.as_mut() else { return Answered::Not };
         let wanted = match &open.asked {
             Asked::Call(q) => q.typed.clone(),
-            Asked::Loop(_) => None,
+            Asked::Loop(_) | Asked::Choice(_) => None,
         };
         match (key.code, &mut open.typing) {
             (KeyCode::Char(c), Some(typed)) => typed.push(c),
@@ -172,13 +201,17 @@ impl Open {
 
     /// Everything the call would do, wrapped to rows.
     fn body(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-        let Asked::Call(question) = &self.asked else { return Vec::new() };
-        if self.shows_why {
+        let detail = match &self.asked {
+            Asked::Call(question) => &question.preview.detail,
+            Asked::Choice(question) => &question.detail,
+            Asked::Loop(_) => return Vec::new(),
+        };
+        if let (true, Asked::Call(question)) = (self.shows_why, &self.asked) {
             let clean = sanitize::block(question.why.trim_end_matches('\n'));
             let lines = clean.lines().map(|l| Line::raw(format!("  {l}")));
             return lines.flat_map(|line| wrap(&line, columns)).collect();
         }
-        let lines = match &question.preview.detail {
+        let lines = match detail {
             Detail::Diff(diff) => cell::diff_lines(diff, theme),
             Detail::Text(text) => {
                 let clean = sanitize::block(text.trim_end_matches('\n'));
@@ -209,6 +242,12 @@ impl Open {
                     &Line::styled(sanitize::line(&why).into_owned(), theme.style("notice")),
                     columns,
                 ));
+            }
+            Asked::Choice(q) => {
+                let style = theme.style("question");
+                head.extend(wrap(&Line::styled(sanitize::line(&q.title).into_owned(), style), columns));
+                let style = theme.style("notice");
+                head.extend(wrap(&Line::styled(sanitize::line(&q.reason).into_owned(), style), columns));
             }
             Asked::Loop(q) => {
                 let text = format!("{} was called {} times with the same result. Go on?", q.tool, q.times);
@@ -248,10 +287,22 @@ impl Open {
             return vec![Line::styled(sanitize::line(&text).into_owned(), theme.style("warning"))];
         }
         if self.confirmed {
-            let text = "not all of it was shown: press y again to allow it unseen";
+            let text = match &self.asked {
+                Asked::Choice(_) => "not all of it was shown: press the key again to do it unseen",
+                _ => "not all of it was shown: press y again to allow it unseen",
+            };
             return vec![Line::styled(text, theme.style("warning"))];
         }
         let key = |k: &'static str| Span::styled(k, theme.style("key"));
+        if let Asked::Choice(question) = &self.asked {
+            let mut spans = Vec::new();
+            for choice in &question.choices {
+                spans.push(Span::styled(choice.key.to_string(), theme.style("key")));
+                spans.push(Span::raw(format!(" {}  ", choice.words)));
+            }
+            spans.extend(waiting(theme, ready));
+            return vec![Line::from(spans)];
+        }
         let mut spans = vec![key("y"), Span::raw(" yes  "), key("n"), Span::raw(" no  ")];
         let mut lines = Vec::new();
         if let Asked::Call(question) = &self.asked {
@@ -270,13 +321,14 @@ impl Open {
             }
         }
         spans.extend([key("Esc"), Span::raw(" stop the turn")]);
-        if !ready {
-            spans.push(Span::styled(
-                "  (a moment: keys count after half a second of quiet)",
-                theme.style("hint"),
-            ));
-        }
+        spans.extend(waiting(theme, ready));
         lines.push(Line::from(spans));
         lines
     }
+}
+
+/// What stands behind the keys while they do not count yet.
+fn waiting(theme: &Theme, ready: bool) -> Option<Span<'static>> {
+    let words = "  (a moment: keys count after half a second of quiet)";
+    (!ready).then(|| Span::styled(words, theme.style("hint")))
 }

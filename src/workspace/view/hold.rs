@@ -120,6 +120,7 @@ impl View {
 
     fn hold_at(&self, index: usize, rel: &Path, bytes: &[u8], now: &Node) -> io::Result<()> {
         self.claim()?;
+        self.turn().held = true;
         let held = self.held(Shelf::Pending);
         let layer = held.layers.get(index).ok_or_else(|| io::Error::other("no such root"))?;
         let path = join(self.root(index), rel);

@@ -105,6 +105,10 @@ pub struct Turn {
     made: std::collections::BTreeSet<String>,
     /// Files and bytes of others it has taken away.
     lost: (usize, u64),
+    /// Something was put on the pending shelf.
+    pub held: bool,
+    /// Why the brake held something back.
+    pub braked: Vec<String>,
     /// Changes of read mode that were thrown away.
     pub dropped: usize,
 }

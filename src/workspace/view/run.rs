@@ -92,6 +92,9 @@ impl View {
             effects = folding.effects;
         }
         self.watch_repositories(command.shelf, &effects)?;
+        if command.shelf == Shelf::Pending && !effects.is_empty() {
+            self.turn().held = true;
+        }
         Ok(effects)
     }
 

@@ -1,0 +1,148 @@
+//! The end of a turn: what is pending is shown, and the person says what becomes of it.
+
+use super::driver::Agent;
+use super::event::{Choice, ChoiceQuestion, Event};
+use crate::tools::Detail;
+use crate::workspace::{Applied, ApplyError, ChangeSet, Shelf, View, Workspace, patch};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+
+/// The most of a diff that is put into a question, in bytes; the rest is counted.
+const DIFF: usize = 1 << 20;
+
+/// What the person chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// Nothing was pending from this turn.
+    Nothing,
+    Applied,
+    Discarded,
+    /// It stays pending.
+    Kept,
+    /// It stays pending, and the person wants to look at it file by file.
+    Review,
+}
+
+impl Agent {
+    /// Asks what becomes of the changes that this turn left pending. Without an answer they stay pending.
+    pub async fn settle(&mut self, events: &UnboundedSender<Event>) -> Settled {
+        let workspace = self.env().workspace.clone();
+        let Some(view) = workspace.view().cloned() else { return Settled::Nothing };
+        if !view.turn().held {
+            return Settled::Nothing;
+        }
+        loop {
+            let Ok(set) = view.changes(Shelf::Pending) else { return Settled::Nothing };
+            if set.is_empty() {
+                return Settled::Nothing;
+            }
+            let (reply, answer) = oneshot::channel();
+            let question = ChoiceQuestion {
+                title: headline(&set, &view),
+                reason: reason(&view),
+                detail: Detail::Diff(overview(&set, &view, &workspace)),
+                choices: vec![
+                    Choice::consent('a', "apply all"),
+                    Choice::plain('r', "review"),
+                    Choice::plain('k', "keep pending"),
+                    Choice::consent('d', "discard all"),
+                ],
+                reply,
+            };
+            drop(events.send(Event::Choice(question)));
+            match answer.await.unwrap_or('k') {
+                'a' => match self.apply_all(&view, events).await {
+                    Some(settled) => return settled,
+                    // They changed meanwhile and were merged: that is another question.
+                    None => {}
+                },
+                'd' => {
+                    let said = match view.discard_all(Shelf::Pending) {
+                        Ok(()) => format!("discarded: {}", counted(&set)),
+                        Err(e) => format!("could not be discarded: {e}"),
+                    };
+                    drop(events.send(Event::Notice(said)));
+                    return Settled::Discarded;
+                }
+                'r' => return Settled::Review,
+                _ => {
+                    let said = format!("{} pending: /changes, /apply, /discard", counted(&set));
+                    drop(events.send(Event::Notice(said)));
+                    return Settled::Kept;
+                }
+            }
+        }
+    }
+
+    /// `None` when it is to be asked again.
+    async fn apply_all(&self, view: &View, events: &UnboundedSender<Event>) -> Option<Settled> {
+        let (view, label) = (view.clone(), view.turn().label.clone());
+        let done = tokio::task::spawn_blocking(move || {
+            let set = view.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
+            view.apply(&View::everything(&set), label)
+        });
+        let (said, settled) = match done.await {
+            Ok(Ok(Applied::Landed(entry))) => {
+                let s = if entry.changes.len() == 1 { "" } else { "s" };
+                (
+                    format!("applied {} change{s}; /undo takes them back", entry.changes.len()),
+                    Some(Settled::Applied),
+                )
+            }
+            Ok(Ok(Applied::Nothing)) => ("there was nothing left to apply".into(), Some(Settled::Nothing)),
+            Ok(Ok(Applied::Changed { merged, conflicts })) => changed(&merged, &conflicts),
+            Ok(Err(e)) => (format!("not applied: {e}"), Some(Settled::Kept)),
+            Err(e) => (format!("not applied: {e}"), Some(Settled::Kept)),
+        };
+        drop(events.send(Event::Notice(said)));
+        settled
+    }
+}
+
+fn changed(merged: &[std::path::PathBuf], conflicts: &[std::path::PathBuf]) -> (String, Option<Settled>) {
+    let names = |paths: &[std::path::PathBuf]| {
+        paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    if conflicts.is_empty() {
+        let words = "changed since the turn began; nothing was applied, both changes are merged below";
+        return (format!("{} {words}", names(merged)), None);
+    }
+    let words =
+        "changed since, in the same lines; nothing was applied. Discard that change, or apply the others";
+    (format!("{} {words}", names(conflicts)), Some(Settled::Kept))
+}
+
+fn headline(set: &ChangeSet, view: &View) -> String {
+    let (added, removed) = set.lines(view.objects());
+    format!("{}, +{added} -{removed} lines: apply?", counted(set))
+}
+
+/// `3 changes`.
+fn counted(set: &ChangeSet) -> String {
+    let s = if set.len() == 1 { "" } else { "s" };
+    format!("{} change{s}", set.len())
+}
+
+fn reason(view: &View) -> String {
+    let reasons = view.turn().braked.clone();
+    match reasons.is_empty() {
+        true => "nothing is in the workspace yet".into(),
+        false => format!("held back: {}", reasons.join("; ")),
+    }
+}
+
+/// The list of what changes, and then how.
+pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> String {
+    let mut text = set.listing(view.objects(), |path| workspace.shown(path)).join("\n");
+    let bytes = patch(set, view.objects(), workspace.cwd());
+    let diff = String::from_utf8_lossy(&bytes);
+    text.push_str("\n\n");
+    text.push_str(diff.get(..diff.floor_char_boundary(DIFF)).unwrap_or_default());
+    if diff.len() > DIFF {
+        let more = diff.len() - DIFF;
+        text.push_str(&format!(
+            "\n[{more} more bytes of this diff: `placet changes --patch` has all of it]\n"
+        ));
+    }
+    text
+}

@@ -1,0 +1,156 @@
+//! `/changes`, `/apply`, `/discard`, `/undo`, `/redo`, `/journal`: what is pending, and what was applied.
+
+use super::Shell;
+use super::command::After;
+use crate::agent::overview;
+use crate::serve::changes::{self, Back, Told};
+use crate::tools::Detail;
+use crate::ui::cell;
+use crate::workspace::{Label, Shelf, View, Workspace};
+use std::path::{Path, PathBuf};
+
+impl Shell<'_> {
+    /// The conversation's workspace and view; before the first message there is none.
+    fn viewed(&self) -> Option<(Workspace, View)> {
+        let workspace = match &self.conversation.agent {
+            Some(agent) => agent.env().workspace.clone(),
+            None => self.app.viewed(),
+        };
+        let view = workspace.view()?.clone();
+        Some((workspace, view))
+    }
+
+    /// Changes that wait for the person.
+    pub(super) fn pending(&self) -> usize {
+        let view = self.viewed();
+        let count = |view: View| view.changes(Shelf::Pending).map_or(0, |set| set.len());
+        view.filter(|(_, view)| !view.is_empty(Shelf::Pending)).map_or(0, |(_, view)| count(view))
+    }
+
+    fn told(&mut self, told: Told) -> After {
+        let mut lines = told.lines.into_iter();
+        let first = lines.next().unwrap_or_default();
+        match told.done {
+            true => self.note(&first),
+            false => self.error(&first, None),
+        }
+        for line in lines {
+            self.hint(&format!("  {line}"));
+        }
+        None
+    }
+}
+
+/// Words of a command as paths; quotes hold blanks together.
+fn paths(workspace: &Workspace, rest: &str) -> Result<Vec<PathBuf>, String> {
+    let words = super::line::words(rest);
+    words.iter().map(|word| Ok(workspace.resolve(word).map_err(|e| e.to_string())?.path)).collect()
+}
+
+fn label(view: &View, title: &str) -> Label {
+    let turn = view.turn().label.clone();
+    let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if turn.turn.is_empty() { Label { turn: name, session: None, title: title.into() } } else { turn }
+}
+
+pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {
+    let Some((workspace, view)) = shell.viewed() else { return None };
+    let set = match view.changes(Shelf::Pending) {
+        Ok(set) => set,
+        Err(e) => {
+            shell.error(&format!("what is pending cannot be read: {e}"), None);
+            return None;
+        }
+    };
+    if set.is_empty() {
+        shell.note("nothing is pending");
+        return None;
+    }
+    let only = match paths(&workspace, rest) {
+        Ok(only) => only,
+        Err(e) => {
+            shell.error(&e, None);
+            return None;
+        }
+    };
+    let shown = |path: &Path| workspace.shown(path);
+    if only.is_empty() {
+        for line in set.listing(view.objects(), shown) {
+            shell.print(&[ratatui::text::Line::raw(line)]);
+        }
+        shell.hint("/changes PATH shows how; /apply, /discard with or without paths");
+        return None;
+    }
+    let mut part = set.clone();
+    part.changes.retain(|c| only.iter().any(|path| c.path.starts_with(path)));
+    let text = overview(&part, &view, &workspace);
+    shell.print(&cell::detail(&Detail::Diff(text), &shell.theme, usize::MAX));
+    None
+}
+
+pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> After {
+    let (workspace, view) = shell.viewed()?;
+    let told = match paths(&workspace, rest) {
+        Ok(paths) => changes::apply(&view, &paths, label(&view, "/apply"), &|path| workspace.shown(path)),
+        Err(e) => Told { lines: vec![e], done: false },
+    };
+    shell.told(told)
+}
+
+pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> After {
+    let (workspace, view) = shell.viewed()?;
+    let told = match paths(&workspace, rest) {
+        Ok(paths) => changes::discard(&view, &paths, &|path| workspace.shown(path)),
+        Err(e) => Told { lines: vec![e], done: false },
+    };
+    shell.told(told)
+}
+
+pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> After {
+    let (workspace, view) = shell.viewed()?;
+    let (rest, others) = match rest.strip_suffix("rest") {
+        Some(before) if before.is_empty() || before.ends_with(' ') => (before.trim(), true),
+        _ => (rest, false),
+    };
+    let back = match rest.parse::<usize>() {
+        _ if rest.is_empty() => Back::Turns(1),
+        Ok(count) => Back::Turns(count.max(1)),
+        Err(_) => match workspace.resolve(rest) {
+            Ok(at) => Back::Path(at.path),
+            Err(e) => return shell.told(Told { lines: vec![e.to_string()], done: false }),
+        },
+    };
+    let told = changes::undo(&view, &back, others, &label(&view, "/undo"), &|path| workspace.shown(path));
+    shell.told(told)
+}
+
+pub(super) fn redo(shell: &mut Shell<'_>, rest: &str) -> After {
+    let (workspace, view) = shell.viewed()?;
+    let told = changes::redo(&view, rest == "rest", &label(&view, "/redo"), &|path| workspace.shown(path));
+    shell.told(told)
+}
+
+pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> After {
+    let (workspace, view) = shell.viewed()?;
+    if let Ok(id) = rest.parse::<u64>() {
+        match view.journal().entry(id) {
+            None => shell.error(&format!("there is no transaction {id}"), Some("/journal lists them")),
+            Some(entry) => {
+                shell.note(&changes::entry_line(&entry));
+                for change in &entry.changes {
+                    let name = crate::text::sanitize::name(&workspace.shown(&change.path)).into_owned();
+                    shell.hint(&format!("  {} {name}", change.letter()));
+                }
+            }
+        }
+        return None;
+    }
+    let entries = view.journal().entries();
+    if entries.is_empty() {
+        shell.note("nothing was applied here yet");
+    }
+    for entry in entries.iter().rev().take(20) {
+        shell.print(&[ratatui::text::Line::raw(changes::entry_line(entry))]);
+    }
+    None
+}
