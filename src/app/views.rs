@@ -3,7 +3,7 @@
 use super::App;
 use crate::sandbox::{Backend, Limits, probe};
 use crate::tools::Confining;
-use crate::workspace::{Brake, Keep, Places, Recovered, Shelf, View, recover};
+use crate::workspace::{Base, Brake, Keep, Places, Recovered, Shelf, View, recover};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -75,6 +75,18 @@ impl App {
         }
         found.sort_by_key(|w| std::cmp::Reverse(w.changed));
         found
+    }
+
+    /// Contents that something pending starts from, in any directory: pruning must leave them.
+    pub fn pending_contents(&self) -> std::collections::BTreeSet<String> {
+        let mut needed = std::collections::BTreeSet::new();
+        let dir = self.places("x").view;
+        for entry in dir.parent().and_then(|d| std::fs::read_dir(d).ok()).into_iter().flatten().flatten() {
+            let text = std::fs::read_to_string(entry.path().join("pending/base.jsonl")).unwrap_or_default();
+            let bases = text.lines().filter_map(|line| serde_json::from_str::<Base>(line).ok());
+            needed.extend(bases.filter_map(|base| Some(base.node.hash()?.to_hex().to_string())));
+        }
+        needed
     }
 
     /// Finishes what a crash left of an apply or an undo in this directory. `None` when there was nothing.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
     about,
     disable_help_subcommand = true,
     after_help = "Without a terminal and without a prompt, prompts are read line by line from standard input.\n\
-                  Exit codes: 0 done, 1 error, 2 usage, 3 a call was refused or needed a person, 4 the provider failed, 130 interrupted."
+                  Exit codes: 0 done, 1 error, 2 usage, 3 a call was refused or needed a person, or changes are pending, 4 the provider failed, 130 interrupted."
 )]
 pub struct Args {
     /// The first turn
@@ -72,6 +72,12 @@ pub struct Options {
     /// Add to the system prompt
     #[arg(long, value_name = "TEXT")]
     pub append_system_prompt: Option<String>,
+    /// With --print: land what is pending at the end
+    #[arg(long, conflicts_with = "dry_run")]
+    pub apply: bool,
+    /// With --print: show what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
     /// Write the conversation with the provider to a file that --replay plays back
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -106,6 +112,48 @@ pub enum Command {
     /// Show the settings and where they come from
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// What is pending in this directory
+    Changes {
+        /// One object for each path
+        #[arg(long, conflicts_with = "patch")]
+        json: bool,
+        /// A patch that `git apply` and `patch -p1` take
+        #[arg(long)]
+        patch: bool,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Land what is pending: all of it, or these paths
+    Apply {
+        paths: Vec<PathBuf>,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Throw away what is pending: all of it, or these paths
+    Discard {
+        paths: Vec<PathBuf>,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Take back the last turn's changes, the last N turns', or those to one path
+    Undo {
+        what: Option<String>,
+        /// Go on although not everything can be brought back
+        #[arg(long)]
+        rest: bool,
+    },
+    /// Put back what undo took away
+    Redo {
+        /// Go on although not everything can be put back
+        #[arg(long)]
+        rest: bool,
+    },
+    /// What was applied in this directory
+    #[command(subcommand)]
+    Journal(JournalCommand),
+    /// Run a command in the copy-on-write view
+    #[command(subcommand)]
+    Sandbox(SandboxCommand),
     /// Show the rules, and how a command would be judged
     #[command(subcommand)]
     Permission(PermissionCommand),
@@ -118,6 +166,47 @@ pub enum Command {
     Completions { shell: clap_complete::Shell },
     /// Print the manual page
     Man,
+}
+
+/// Whose pending changes.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct Which {
+    /// Of the session whose name starts so; otherwise of the one that changed something last
+    #[arg(long, value_name = "ID-PREFIX")]
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum JournalCommand {
+    /// The transactions, newest first
+    List {
+        #[arg(short = 'n', long, default_value_t = 20)]
+        limit: usize,
+        #[arg(long)]
+        json: bool,
+    },
+    /// What one transaction changed
+    Show { id: u64 },
+    /// Remove what is older or more than the settings keep
+    Prune,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum SandboxCommand {
+    /// Run it, show what it would change, and ask
+    Run {
+        /// Land the effects without asking
+        #[arg(long, conflicts_with = "discard")]
+        apply: bool,
+        /// Throw the effects away without asking
+        #[arg(long)]
+        discard: bool,
+        /// A host it may reach: crates.io, *.npmjs.org:443
+        #[arg(long, value_name = "HOST")]
+        network: Vec<String>,
+        #[arg(last = true, required = true, num_args = 1..)]
+        command: Vec<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

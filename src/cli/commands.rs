@@ -1,8 +1,10 @@
 //! The subcommands.
 
-use super::args::{Command, ConfigCommand, ExportFormat, McpCommand, Options, SessionCommand, ToolCommand};
+use super::args::{
+    Command, ConfigCommand, ExportFormat, McpCommand, Options, SandboxCommand, SessionCommand, ToolCommand,
+};
 use super::report::{self, Failure, print, print_foreign, warn};
-use super::{doctor, permission, start};
+use super::{changes, doctor, permission, start};
 use crate::agent::call_once;
 use crate::app::{self, WithProject};
 use crate::config::{KEYS, Project};
@@ -21,6 +23,16 @@ pub(super) fn run(command: Command, options: &Options) -> Result<u8, Failure> {
         Command::Config(command) => config(command, options),
         Command::Permission(command) => permission::run(command, options),
         Command::Mcp(McpCommand::Serve { root }) => mcp(root, options),
+        Command::Changes { json, patch, which } => changes::show(json, patch, &which, options),
+        Command::Apply { paths, which } => changes::apply(&paths, &which, options),
+        Command::Discard { paths, which } => changes::discard(&paths, &which, options),
+        Command::Undo { what, rest } => changes::undo(what.as_deref(), rest, options),
+        Command::Redo { rest } => changes::redo(rest, options),
+        Command::Journal(command) => changes::journal(command, options),
+        Command::Sandbox(SandboxCommand::Run { apply, discard, network, command }) => {
+            let then = changes::Then::of(apply, discard);
+            changes::sandbox(&command, &network, then, options)
+        }
         Command::Doctor => doctor::run(options),
         Command::Completions { shell } => {
             let mut out = Vec::new();
@@ -139,6 +151,7 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
             };
             let call = Call { id: CallId::new("call"), name, input };
             let env = app.env(Arc::new(Scratchpads::in_memory()), &app.fresh_view());
+            let workspace = env.workspace.clone();
             let running = call_once(
                 Arc::clone(&app.registry),
                 env,
@@ -147,7 +160,8 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
                 CancellationToken::new(),
             );
             let result = start::runtime()?.block_on(running);
-            tell_result(&result.parts, result.outcome)
+            let code = tell_result(&result.parts, result.outcome)?;
+            Ok(changes::after(&app, &workspace, code))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The door: the command line, its subcommands, and the exit code.
 
 mod args;
+mod changes;
 mod commands;
 mod doctor;
 mod log;

@@ -44,6 +44,9 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
             flags.flag(key, value, flag);
         }
     }
+    if options.dry_run && options.mode.is_none() {
+        flags.flag("mode", "ask", "--dry-run");
+    }
     if let Some(most) = options.max_turns {
         flags.flag("max_turns", &most.to_string(), "--max-turns");
     }
@@ -74,6 +77,14 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
         replay: options.replay.clone(),
     };
     let app = App::new(config, paths, request)?;
+    if options.dry_run && app.mode.load() > crate::permission::Mode::Ask {
+        return Err(Failure::usage("--dry-run changes nothing, so it goes with read or ask mode"));
+    }
+    match app.recover() {
+        None => {}
+        Some(Ok(recovered)) => warn(&format!("note: {}", recovered.words())),
+        Some(Err(e)) => warn(&format!("an apply that was interrupted cannot be completed: {e}")),
+    }
     tell(app.config.problems.get(told..).unwrap_or_default());
     Ok(Loaded { app, untrusted })
 }
@@ -157,7 +168,17 @@ fn print(text: &str, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
     let current = Current::default();
     signals::watch(&runtime, current.clone());
     let mut agent = headless_agent(&loaded.app, options, &prompt)?;
-    turn(&runtime, &current, &mut agent, prompt.trim_end(), options.output_format)
+    let code = turn(&runtime, &current, &mut agent, prompt.trim_end(), options.output_format)?;
+    settled(&loaded.app, &agent, options, code)
+}
+
+/// What is pending after a turn without a screen.
+fn settled(app: &App, agent: &Agent, options: &Options, code: u8) -> Result<u8, Failure> {
+    let workspace = &agent.env().workspace;
+    match super::changes::settle(workspace, options, code)? {
+        Some(code) => Ok(code),
+        None => Ok(super::changes::after(app, workspace, code)),
+    }
 }
 
 /// Prompts line by line from a pipe, answered plainly, in one conversation.
@@ -178,6 +199,7 @@ fn lines(loaded: Loaded, options: &Options) -> Result<u8, Failure> {
         }
         let Some(agent) = agent.as_mut() else { continue };
         let code = turn(&runtime, &current, agent, &line, options.output_format)?;
+        let code = settled(&loaded.app, agent, options, code)?;
         worst = worst.max(code);
         if code == report::INTERRUPTED {
             break;

@@ -141,7 +141,7 @@ impl Shell<'_> {
             let text = match next.take() {
                 // What else was typed meanwhile goes on in the pane.
                 Some(text) => text,
-                None => match prompter.ask(&std::mem::take(&mut draft))? {
+                None => match prompter.ask(&std::mem::take(&mut draft), self.pending())? {
                     Asked::Line(text) => text,
                     Asked::Interrupted => {
                         if interrupted.is_some_and(|at| at.elapsed() < AGAIN) {

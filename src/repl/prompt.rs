@@ -59,7 +59,9 @@ impl Prompter {
     }
 
     /// Asks for a line that begins as `draft`, with the cursor at its end.
-    pub(super) fn ask(&mut self, draft: &str) -> Result<Asked, ReplError> {
+    /// `pending` is how many changes wait.
+    pub(super) fn ask(&mut self, draft: &str, pending: usize) -> Result<Asked, ReplError> {
+        self.prompt.tell(pending);
         let mut draft = draft.to_string();
         loop {
             match self.editor.readline_with_initial(&self.prompt, (&draft, "")) {
@@ -94,23 +96,45 @@ impl Prompter {
     }
 }
 
-/// `placet [r] > `, of the same width in every mode.
+/// `placet [r] > `, or `placet [a] ±3 > ` while changes wait; of the same width in every mode.
 struct ModePrompt {
     mode: ModeCell,
+    theme: Theme,
+    pending: usize,
     raw: Vec<String>,
     styled: Vec<String>,
 }
 
 impl ModePrompt {
     fn new(mode: ModeCell, theme: &Theme) -> ModePrompt {
-        let raw = Mode::ALL.map(|m| format!("placet [{}] > ", m.letter())).to_vec();
+        let mut prompt = ModePrompt {
+            mode,
+            theme: theme.clone(),
+            pending: usize::MAX,
+            raw: Vec::new(),
+            styled: Vec::new(),
+        };
+        prompt.tell(0);
+        prompt
+    }
+
+    fn tell(&mut self, pending: usize) {
+        if self.pending == pending {
+            return;
+        }
+        self.pending = pending;
+        let waits = if pending > 0 { format!(" ±{pending}") } else { String::new() };
+        self.raw = Mode::ALL.map(|m| format!("placet [{}]{waits} > ", m.letter())).to_vec();
         let styled = Mode::ALL.map(|m| {
-            let letter = ratatui::text::Span::styled(format!("[{}]", m.letter()), theme.style(mode_label(m)));
-            let name = ratatui::text::Span::styled("placet ", theme.style("prompt"));
-            let end = ratatui::text::Span::styled(" > ", theme.style("prompt"));
-            ansi::line(&ratatui::text::Line::from(vec![name, letter, end]))
+            let span = |text: String, style: &str| ratatui::text::Span::styled(text, self.theme.style(style));
+            ansi::line(&ratatui::text::Line::from(vec![
+                span("placet ".into(), "prompt"),
+                span(format!("[{}]", m.letter()), mode_label(m)),
+                span(waits.clone(), "question"),
+                span(" > ".into(), "prompt"),
+            ]))
         });
-        ModePrompt { mode, raw, styled: styled.to_vec() }
+        self.styled = styled.to_vec();
     }
 
     fn pick<'a>(&self, from: &'a [String]) -> &'a str {

@@ -2,10 +2,11 @@
 
 use super::{Env, RunCtx, ToolError};
 use crate::permission::Landing;
-use crate::process::Ending;
+use crate::process::{Command, Ending, Finished};
 use crate::sandbox::{Backend, Network, Overlay, Spec};
 use crate::workspace::{Applied, Braked, CommandView, Effects, Shelf, View, Workspace};
 use std::path::{Path, PathBuf};
+use tokio_util::sync::CancellationToken;
 
 /// What stands between a command and the machine, as far as it is known before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +95,39 @@ pub(super) async fn enter(
     };
     let words = spec.to_words();
     Ok(Some((Entered { view: view.clone(), command, landing }, words)))
+}
+
+/// A command in the view and its effects, which are pending when this returns: for `placet sandbox run`.
+pub async fn run_confined(
+    env: &Env,
+    line: &str,
+    hosts: &[String],
+    cancel: &CancellationToken,
+    on_output: impl FnMut(&[u8]) + Send,
+) -> Result<(Finished, Effects), ToolError> {
+    let entered = enter(env, env.workspace.cwd(), hosts, Landing::Hold).await?;
+    let (entered, words) =
+        entered.ok_or_else(|| ToolError::new("there is no view for the command to run in"))?;
+    let Entered { view, command: Some(view_of_command), .. } = entered else {
+        return Err(ToolError::new("this machine has no copy-on-write view"));
+    };
+    let command = Command {
+        line: line.into(),
+        cwd: env.workspace.cwd().to_path_buf(),
+        supervisor: env.commands.supervisor.clone(),
+        timeout: std::time::Duration::MAX,
+        withheld: env.commands.withheld.clone(),
+        stdin: None,
+        sandbox: Some(words),
+    };
+    let finished = command.run(cancel, on_output).await.map_err(|e| ToolError::new(e.to_string()))?;
+    let effects = match finished.ending {
+        Ending::Cancelled => Effects::default(),
+        _ => view
+            .finish(view_of_command, &|path| env.workspace.is_hidden(path))
+            .map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?,
+    };
+    Ok((finished, effects))
 }
 
 fn masks(workspace: &Workspace, more: &[PathBuf]) -> Vec<PathBuf> {

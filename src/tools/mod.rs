@@ -27,6 +27,7 @@ mod spans;
 mod work;
 mod write_file;
 
+pub use confined::run_confined;
 pub use env::{CommandSettings, Confining, Env, Limits, Progress, RunCtx, Sight};
 pub use error::ToolError;
 pub use registry::Registry;
