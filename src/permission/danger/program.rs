@@ -18,6 +18,11 @@ pub(super) fn danger(segment: &Segment, ground: Ground<'_>) -> Option<Danger> {
         return Some(Danger::of(&what, Severity::Unclear));
     };
     let args = Args(segment.arguments());
+    let lists = |w: &Word| w.glob && w.text.is_none() && w.source.contains('{');
+    if matches!(name.as_str(), "git" | "find" | "dd" | "kubectl" | "docker") && args.0.iter().any(lists) {
+        let what = format!("which options a brace list gives `{name}` is not certain");
+        return Some(Danger::of(&what, Severity::Unclear));
+    }
     let says = |what: &str| Some(lost(what, segment, &[], ground));
     match name.as_str() {
         "rm" | "unlink" | "rimraf" => rm(&name, segment, args, ground),
@@ -86,7 +91,7 @@ fn name_of(segment: &Segment) -> Option<String> {
     }
     let source = &segment.words.first()?.source;
     let (_, name) = source.rsplit_once('/')?;
-    let plain = !name.is_empty() && !name.contains(['$', '`', ')', '}', '*', '?', ' ']);
+    let plain = !name.is_empty() && !name.contains(['$', '`', ')', '{', '}', '*', '?', '[', ' ']);
     plain.then(|| name.to_string())
 }
 
