@@ -42,8 +42,14 @@ pub(super) fn danger(segment: &Segment, ground: Ground<'_>) -> Option<Danger> {
             }
         }
         "fdisk" | "sfdisk" | "parted" | "gdisk" if args.has("-l") || args.has("--list") => None,
-        "shred" | "wipefs" | "fdisk" | "sfdisk" | "parted" | "gdisk" | "blkdiscard" | "mkswap"
-        | "truncate" | "srm" | "wipe" => Some(lost(&name, segment, &args.operands(), ground)),
+        "shred" | "wipefs" | "fdisk" | "sfdisk" | "parted" | "gdisk" | "blkdiscard" | "mkswap" | "srm"
+        | "wipe" => Some(lost(&name, segment, &args.operands(), ground)),
+        "truncate" => {
+            let sizes =
+                |at: usize| at > 0 && args.0.get(at - 1).is_some_and(|w| w.is("-s") || w.is("--size"));
+            let files = args.0.iter().enumerate().filter(|(at, w)| !w.source.starts_with('-') && !sizes(*at));
+            Some(lost("truncate", segment, &files.map(|(_, w)| w).collect::<Vec<_>>(), ground))
+        }
         name if name.starts_with("mkfs") || name == "mke2fs" => {
             Some(lost(name, segment, &args.operands(), ground))
         }
