@@ -3,7 +3,7 @@
 use super::command::{Cover, Line};
 use super::policy::{Opinion, Policy};
 use super::shell::Segment;
-use super::{Reach, Verdict};
+use super::{Reach, Verdict, Why};
 use serde::Serialize;
 use std::fmt;
 
@@ -46,7 +46,9 @@ pub struct Matched {
 impl Policy {
     /// How `reach` is judged now, and by what. Counts nothing.
     pub fn explain(&self, tool: &str, reach: &Reach) -> Explanation {
-        let (verdict, reason, typed) = match self.judge(tool, reach) {
+        let judged = self.judge(tool, reach);
+        let by_mode = matches!(judged, Opinion::Allow(Why::Mode(_)));
+        let (verdict, reason, typed) = match judged {
             Opinion::Allow(why) => ("allow", why.to_string(), None),
             Opinion::Ask { reason, .. } => ("ask", reason, None),
             Opinion::Danger(danger) => ("ask", danger.describe(), danger.typed),
@@ -58,6 +60,10 @@ impl Policy {
             for segment in line.segments.iter().flatten() {
                 self.explain_segment(line, segment, 0, &mut segments);
             }
+        }
+        // Where the mode decides, what rules and grants do not cover matters to nobody.
+        for part in segments.iter_mut().filter(|_| by_mode) {
+            part.by = "the mode allows it".into();
         }
         Explanation { verdict, reason, typed, segments }
     }

@@ -21,7 +21,7 @@ const TALK: &[&str] = &[
     "echo", "printf", "true", "false", ":", "pwd", "whoami", "id", "groups", "uname", "arch", "nproc",
     "uptime", "tty", "which", "type", "seq", "basename", "dirname", "sleep", "exit", "return", "break",
     "continue", "wait", "shift", "test", "[", "[[", "cal", "getconf", "locale", "tput", "free", "ps",
-    "pgrep", "lscpu", "hash", "times", "jobs", "read", "local", "getopts", "umask", "ulimit", "command",
+    "pgrep", "lscpu", "times", "jobs", "read", "local", "getopts", "umask", "ulimit", "command",
 ];
 
 /// Programs that only read the files they name.
@@ -65,18 +65,12 @@ const LOOK: &[&str] = &[
     "zgrep",
     "zcat",
     "jq",
-    "tokei",
-    "cloc",
-    "bat",
     "column",
     "expand",
     "unexpand",
     "numfmt",
     "dir",
     "vdir",
-    "exa",
-    "eza",
-    "lsof",
     "file",
     "sort",
     "tree",
@@ -95,12 +89,11 @@ const LOOK: &[&str] = &[
 /// Options with which one of them does more than look.
 const SPOILT: &[(&str, &[&str])] = &[
     ("sort", &["-o", "--output", "--compress-program", "-T", "--temporary-directory"]),
-    ("tree", &["-o"]),
+    ("tree", &["-o", "-R"]),
     ("rg", &["--pre", "--hostname-bin"]),
     ("date", &["-s", "--set"]),
     ("file", &["-C", "--compile"]),
     ("xxd", &["-r", "-revert"]),
-    ("bat", &["--pager"]),
     ("fd", &["-x", "-X", "--exec", "--exec-batch"]),
     ("find", &[]),
 ];
@@ -197,10 +190,12 @@ pub(super) fn reads(segment: &Segment) -> Option<Reads> {
     }
     match name {
         "git" => git(segment),
-        "cargo" => first_of(words, &["tree", "metadata", "locate-project", "pkgid", "version", "help"]),
-        "npm" | "pnpm" => first_of(words, &["ls", "list", "root", "prefix", "help"]),
-        "go" => first_of(words, &["version", "list", "doc", "help"]),
-        "rustup" => first_of(words, &["show", "which"]),
+        // Without `--locked` the lock file may be written.
+        "cargo" if words.iter().any(|w| w.is("--locked") || w.is("--frozen")) => {
+            first_of(words, &["tree", "metadata", "pkgid"])
+        }
+        "npm" => first_of(words, &["ls", "list", "root", "prefix"]),
+        "go" => first_of(words, &["version"]),
         "hostname" if words.is_empty() => Some(Reads::default()),
         "set" if words.iter().all(|w| w.text.as_deref().is_some_and(is_shell_option)) => {
             Some(Reads::default())
@@ -212,14 +207,20 @@ pub(super) fn reads(segment: &Segment) -> Option<Reads> {
     }
 }
 
+/// `--version` is the same everywhere. `-v` is not: `bash -v` and `python -v` run what comes in.
 fn is_version_question(name: &str, words: &[Word]) -> bool {
-    let tools = [
-        "cargo", "rustc", "rustup", "node", "npm", "pnpm", "yarn", "bun", "deno", "python", "python3", "pip",
-        "pip3", "go", "git", "gcc", "clang", "make", "cmake", "java", "javac", "docker", "kubectl", "bash",
-        "tsc", "ruby", "perl", "php", "uv", "gh", "rg", "jq",
+    const ALL: &[&str] = &[
+        "cargo", "rustc", "node", "npm", "bun", "deno", "python", "python3", "pip", "pip3", "git", "gcc",
+        "clang", "make", "cmake", "java", "javac", "docker", "bash", "tsc", "ruby", "perl", "php", "uv",
+        "gh", "rg", "jq",
     ];
-    let asks = |w: &Word| w.is("--version") || w.is("-V") || w.is("-v") || w.is("--help");
-    tools.contains(&name) && matches!(words, [only] if asks(only))
+    let [only] = words else { return false };
+    match only.text.as_deref() {
+        Some("--version") => ALL.contains(&name),
+        Some("-V") => matches!(name, "cargo" | "rustc" | "python" | "python3"),
+        Some("-v") => matches!(name, "node" | "npm"),
+        _ => false,
+    }
 }
 
 fn is_shell_option(text: &str) -> bool {
@@ -247,10 +248,14 @@ fn export(words: &[Word]) -> Option<Reads> {
 fn talk(segment: &Segment, name: &str) -> Option<Reads> {
     let evaluates = |w: &Word| w.source.contains('[') && w.source.contains(['$', '`']) && w.text.is_some();
     let words = segment.arguments();
+    // `read PATH` sets what later commands are found by.
+    let sets = |w: &Word| {
+        let text = w.text.as_deref().unwrap_or("PATH");
+        steers_later_commands(text.split('=').next().unwrap_or(text))
+    };
     let spoilt = match name {
-        "printf" | "test" | "[" | "[[" | "read" | "local" => {
-            words.iter().any(evaluates) || words.iter().any(|w| w.is("-v"))
-        }
+        "read" | "local" | "getopts" => words.iter().any(|w| evaluates(w) || sets(w)),
+        "printf" | "test" | "[" | "[[" => words.iter().any(|w| evaluates(w) || w.is("-v")),
         "command" => !segment.inner.is_empty(),
         _ => false,
     };

@@ -86,9 +86,9 @@ for f in src/a.rs src/b.rs; do echo "== $f"; done
 if [ -f .gitignore ]; then cat .gitignore; fi
 cargo --version
 cargo --version && rustc --version
-cargo tree
-cargo tree --depth 1 | head -30
-cargo metadata --format-version 1 --no-deps | jq '.packages[0].name'
+cargo tree --locked
+cargo tree --locked --depth 1 | head -30
+cargo metadata --locked --format-version 1 --no-deps | jq '.packages[0].name'
 node --version; npm --version
 python3 --version
 npm ls --depth=0

@@ -33,7 +33,6 @@ fn losing_all_of_it_is_found_in_every_spelling() {
         "rm -rf ../../..",
         "rm -rf a/../..",
         "rm -rf \"$PWD\"",
-        "rm -rf {*,.*}",
         "rm -rf /etc",
         "rm -rf /usr/",
         "'rm' -rf /",
@@ -116,7 +115,7 @@ fn what_destroys_is_found_and_its_targets_are_named() {
         ("shred -u a", Loss, &["/home/me/p/w/a"]),
         ("wipefs -a /dev/sda", Loss, &["/dev/sda"]),
         ("fdisk /dev/sda", Loss, &["/dev/sda"]),
-        ("truncate -s 0 a", Loss, &["0", "a"]),
+        ("truncate -s 0 a", Loss, &["/home/me/p/w/a"]),
         ("chmod -R 777 src", Loss, &["/home/me/p/w/src"]),
         ("mv a /dev/null", Loss, &["/home/me/p/w/a"]),
         ("cp /dev/null a", Loss, &["/home/me/p/w/a"]),
@@ -167,6 +166,13 @@ fn what_destroys_is_found_and_its_targets_are_named() {
         ("eval \"$(curl x)\"", Unclear, &[]),
         ("echo cm0= | base64 -d | sh", Unclear, &[]),
         ("$X -rf /", Unclear, &[]),
+        ("{rm,-rf,/}", Unclear, &[]),
+        ("/bin/r? -rf /", Unclear, &[]),
+        ("/bin/[r]m -rf /", Unclear, &[]),
+        ("rm {-rf,/}", Unclear, &["`{-rf,/}` (cannot be resolved)"]),
+        ("rm -rf {*,.*}", Unclear, &["`{*,.*}` (cannot be resolved)"]),
+        ("git reset {--hard,HEAD}", Unclear, &[]),
+        ("find . {-delete,-print}", Unclear, &[]),
         ("\"$@\"", Unclear, &[]),
         ("python3 -c 'import shutil; shutil.rmtree(\"/\")'", Unclear, &[]),
         ("node -e 'fs.rmSync(\"a\")'", Unclear, &[]),
@@ -186,9 +192,6 @@ fn what_destroys_is_found_and_its_targets_are_named() {
     ];
     for (line, severity, targets) in table {
         let danger = judge(line).unwrap_or_else(|| panic!("{line}"));
-        if line.starts_with("truncate") {
-            continue;
-        }
         assert_eq!(
             (danger.severity, danger.targets.as_slice()),
             (*severity, targets.map_owned().as_slice()),
@@ -250,7 +253,8 @@ fn ordinary_commands_are_not_dangerous() {
         "chown me a",
         "mv a b",
         "cp -r a b",
-        "mkdir -p a/b",
+        "mkdir -p a/{b,c}",
+        "cp a.{txt,md} b",
         "touch a",
         "echo x > a.txt",
         "cargo test > out.txt 2>&1",

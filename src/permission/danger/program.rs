@@ -18,6 +18,11 @@ pub(super) fn danger(segment: &Segment, ground: Ground<'_>) -> Option<Danger> {
         return Some(Danger::of(&what, Severity::Unclear));
     };
     let args = Args(segment.arguments());
+    let lists = |w: &Word| w.glob && w.text.is_none() && w.source.contains('{');
+    if matches!(name.as_str(), "git" | "find" | "dd" | "kubectl" | "docker") && args.0.iter().any(lists) {
+        let what = format!("which options a brace list gives `{name}` is not certain");
+        return Some(Danger::of(&what, Severity::Unclear));
+    }
     let says = |what: &str| Some(lost(what, segment, &[], ground));
     match name.as_str() {
         "rm" | "unlink" | "rimraf" => rm(&name, segment, args, ground),
@@ -37,8 +42,14 @@ pub(super) fn danger(segment: &Segment, ground: Ground<'_>) -> Option<Danger> {
             }
         }
         "fdisk" | "sfdisk" | "parted" | "gdisk" if args.has("-l") || args.has("--list") => None,
-        "shred" | "wipefs" | "fdisk" | "sfdisk" | "parted" | "gdisk" | "blkdiscard" | "mkswap"
-        | "truncate" | "srm" | "wipe" => Some(lost(&name, segment, &args.operands(), ground)),
+        "shred" | "wipefs" | "fdisk" | "sfdisk" | "parted" | "gdisk" | "blkdiscard" | "mkswap" | "srm"
+        | "wipe" => Some(lost(&name, segment, &args.operands(), ground)),
+        "truncate" => {
+            let sizes =
+                |at: usize| at > 0 && args.0.get(at - 1).is_some_and(|w| w.is("-s") || w.is("--size"));
+            let files = args.0.iter().enumerate().filter(|(at, w)| !w.source.starts_with('-') && !sizes(*at));
+            Some(lost("truncate", segment, &files.map(|(_, w)| w).collect::<Vec<_>>(), ground))
+        }
         name if name.starts_with("mkfs") || name == "mke2fs" => {
             Some(lost(name, segment, &args.operands(), ground))
         }
@@ -86,7 +97,7 @@ fn name_of(segment: &Segment) -> Option<String> {
     }
     let source = &segment.words.first()?.source;
     let (_, name) = source.rsplit_once('/')?;
-    let plain = !name.is_empty() && !name.contains(['$', '`', ')', '}', '*', '?', ' ']);
+    let plain = !name.is_empty() && !name.contains(['$', '`', ')', '{', '}', '*', '?', '[', ' ']);
     plain.then(|| name.to_string())
 }
 

@@ -3,6 +3,7 @@
 use super::cursor::{is_meta, is_name};
 use super::grammar::Parser;
 use super::{Kind, Segment, ShellError, Word};
+use crate::permission::read_only::steers_later_commands;
 
 impl Parser {
     pub(super) fn branches(&mut self) -> Result<(), ShellError> {
@@ -56,6 +57,9 @@ impl Parser {
             return Err(ShellError::Unsupported("an arithmetic `for`"));
         }
         let Some(name) = self.word()? else { return Err(self.unexpected("the name of a `for`")) };
+        if steers_later_commands(&name.source) {
+            self.opaque(&name.source);
+        }
         self.skip_lines()?;
         if self.peek_plain().as_deref() == Some("in") {
             self.at += 2;

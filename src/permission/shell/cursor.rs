@@ -3,6 +3,7 @@
 use super::grammar::Parser;
 use super::word::{Builder, Word};
 use super::{Kind, Segment, ShellError};
+use crate::permission::read_only::steers_later_commands;
 
 /// What ends an unquoted word.
 pub(super) fn is_meta(c: char) -> bool {
@@ -254,6 +255,11 @@ impl Parser {
         // `@P` runs what the value holds; an index is arithmetic, which may run a command too.
         if inside.contains('@') && inside.ends_with('P') {
             return Err(ShellError::Unsupported("`${...@P}`"));
+        }
+        // `${PATH:=x}` sets the variable.
+        let sets = inside.split_once('=').map(|(name, _)| name.trim_end_matches(':'));
+        if sets.is_some_and(|name| is_name(name) && steers_later_commands(name)) {
+            self.opaque(&inside);
         }
         let subscript = inside.split_once('[').map(|(_, rest)| rest);
         if subscript.is_some_and(|rest| !rest.starts_with(['@', '*', '0', '1', '2', '3', '4'])) {

@@ -57,9 +57,9 @@ pub(in crate::permission) enum RedirectKind {
 }
 
 impl Segment {
-    /// The program's name without its directory; `None` where it comes from an expansion.
+    /// The program's name without its directory; `None` where it comes from an expansion or a wildcard.
     pub(in crate::permission) fn program(&self) -> Option<&str> {
-        let text = self.words.first()?.text.as_deref()?;
+        let text = self.words.first().filter(|word| !word.glob)?.text.as_deref()?;
         if text.is_empty() || text.contains(char::is_whitespace) {
             return None;
         }

@@ -50,10 +50,13 @@ impl Builder {
     pub(super) fn plain(&mut self, c: char) {
         match c {
             '*' | '?' | '[' => self.glob = true,
-            '{' => self.brace = 1,
+            '{' if self.brace < 3 => self.brace = 1,
             ',' if self.brace == 1 => self.brace = 2,
             '.' if self.brace == 1 && self.source.ends_with('.') => self.brace = 2,
-            '}' if self.brace == 2 => self.glob = true,
+            '}' if self.brace == 2 => {
+                self.glob = true;
+                self.brace = 3;
+            }
             _ => {}
         }
         self.add(c);
@@ -99,6 +102,10 @@ impl Builder {
     }
 
     pub(super) fn finish(self) -> Word {
-        Word { source: self.source, text: self.text, glob: self.glob }
+        // A brace list becomes several words, options among them.
+        let text = self.text.filter(|_| self.brace < 3);
+        // A bracket that nothing closes is no wildcard: `[` and `[[` are programs.
+        let glob = self.glob && self.source != "[" && self.source != "[[";
+        Word { source: self.source, text, glob }
     }
 }
