@@ -89,9 +89,8 @@ pub(super) fn inside(
 
 fn is_withheld(name: &OsStr, keep: &[String]) -> bool {
     let name = name.to_string_lossy().to_uppercase();
-    let hit = |pattern: &str| matches(&pattern.to_uppercase(), &name);
-    let kept = keep.iter().any(|pattern| hit(pattern));
-    !kept && (WAYS.contains(&name.as_str()) || KEYS.iter().any(|pattern| hit(pattern)))
+    let looks = WAYS.contains(&name.as_str()) || KEYS.iter().any(|pattern| matches(pattern, &name));
+    looks && !keep.iter().any(|pattern| matches(&pattern.to_uppercase(), &name))
 }
 
 /// `*` stands for any text.

@@ -339,6 +339,29 @@ fn a_masked_file_gives_no_byte_by_any_way() {
 }
 
 #[test]
+fn a_masked_file_is_never_staged_as_an_empty_one() {
+    needs_a_sandbox!();
+    if !require("git") {
+        return;
+    }
+    let den = Den::new();
+    den.write("tracked.env", "");
+    let git = |line: &str| {
+        let out =
+            std::process::Command::new("sh").args(["-c", line]).current_dir(&den.root).output().unwrap();
+        assert!(out.status.success(), "{out:?}");
+    };
+    git(
+        "git init -q . && git add -A && git -c user.name=x -c user.email=x commit -qm x && echo canary > tracked.env",
+    );
+    let masked = vec![den.root.join("tracked.env"), den.write("new.env", "canary")];
+    let spec = Spec { masked, ..den.spec() };
+    let line = "git add -A 2>&1; git commit -qam x 2>&1; git diff --cached --stat; git ls-files; test ! -e .git/index.lock";
+    let text = den.run(&spec, line).done();
+    assert!(text.contains("fatal") && text.ends_with("\ntracked.env\n"), "{text}");
+}
+
+#[test]
 fn a_mask_on_a_link_hides_what_it_leads_to_but_never_blinds_the_command() {
     needs_a_sandbox!();
     let den = Den::new();

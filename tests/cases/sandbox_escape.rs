@@ -376,6 +376,26 @@ fn files_outside_are_not_written_by_any_detour() {
 }
 
 #[test]
+fn no_pipe_of_the_host_is_written() {
+    let Some(den) = den() else { return };
+    let Ok(outside) = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")) else { return };
+    // A read-only mount does not forbid writing to a pipe with a name; Landlock does.
+    if crate::support::den::found().landlock_abi.is_none() {
+        return;
+    }
+    let pipe = outside.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = rustix::fs::open(
+        &pipe,
+        rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK,
+        rustix::fs::Mode::empty(),
+    );
+    let body = format!("attempt('pipe', lambda: os.open({pipe:?}, os.O_WRONLY | os.O_NONBLOCK))");
+    expect(&den, &den.spec(), &body, &[("pipe", &["EACCES"])]);
+    drop(reader.unwrap());
+}
+
+#[test]
 fn nothing_is_typed_into_a_terminal() {
     let Some(den) = den() else { return };
     let body = r#"

@@ -1,5 +1,6 @@
 //! A `/dev` of the few devices that every program expects and that lead nowhere.
 
+use super::ground::Ground;
 use super::init::{Fault, at};
 use super::mount::{Detached, TAME};
 use rustix::mount::MountAttrFlags;
@@ -30,10 +31,10 @@ pub(super) fn take() -> Result<Devices, Fault> {
 
 impl Devices {
     /// Puts a fresh `/dev` over the host's. No terminal is in it; `pts` is a new, empty set of them.
-    pub(super) fn furnish(self) -> Result<(), Fault> {
+    pub(super) fn furnish(self, ground: &Ground) -> Result<(), Fault> {
         let dev = Path::new("/dev");
         let still = TAME | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-        Detached::fresh("tmpfs", &[("mode", "755"), ("size", "25%")], still)?.attach(dev)?;
+        ground.part("dev", 0o755, still)?.attach(dev)?;
         for (name, node) in self.0 {
             let path = dev.join(name);
             at(std::fs::write(&path, b""), || format!("make `{}`", path.display()))?;

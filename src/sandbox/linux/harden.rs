@@ -27,8 +27,9 @@ pub(super) fn limit(spec: &Spec) -> Result<(), Fault> {
         (Resource::Nofile, limits.open_files, "open files"),
         (Resource::Cpu, limits.cpu_seconds, "processor time"),
         (Resource::Fsize, limits.file_size, "file size"),
-        // A core dump is a file that nobody reviews.
-        (Resource::Core, Some(0), "core dumps"),
+        // A core dump is a file that nobody reviews. With one byte allowed the kernel starts no handler on the host
+        // either, which a limit of zero would not prevent.
+        (Resource::Core, Some(1), "core dumps"),
     ] {
         let Some(value) = value else { continue };
         let most = getrlimit(resource).maximum.map_or(value, |maximum| maximum.min(value));

@@ -4,12 +4,13 @@
 //! root no mode forbids opening, so for root it is a device on a file system without devices: that forbids it to all.
 
 use super::super::spec::Spec;
+use super::ground::Ground;
 use super::init::{Fault, at};
 use super::mount::{Detached, TAME, place};
-use super::raw::{self, Depth};
-use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, mkdirat, mknodat};
+use rustix::fs::{FileType, OFlags, fstat};
 use rustix::io::Errno;
 use rustix::mount::MountAttrFlags;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
@@ -24,35 +25,24 @@ pub(super) struct Blank {
 }
 
 impl Blank {
-    /// Lies below `/tmp`, which is covered by a fresh one afterwards, so it can be reached by nobody.
-    pub(super) fn new() -> Result<Blank, Fault> {
-        let base = Path::new("/tmp");
-        let fresh = Detached::fresh("tmpfs", &[("mode", "755"), ("size", "64k")], TAME)?;
-        fresh.attach(base)?;
+    pub(super) fn new(ground: &Ground) -> Result<Blank, Fault> {
+        let dir = ground.dir("blank", 0o000)?;
         let make = || -> rustix::io::Result<Blank> {
-            let root = place(base, OFlags::DIRECTORY)?;
             let (kind, device) = match rustix::process::geteuid().is_root() {
                 // The device 0:0 is the one that needs no privilege to make.
                 true => (FileType::CharacterDevice, rustix::fs::makedev(0, 0)),
                 false => (FileType::RegularFile, 0),
             };
-            mknodat(&root, "file", kind, Mode::empty(), device)?;
-            mkdirat(&root, "dir", Mode::empty())?;
-            Ok(Blank {
-                file: place(&base.join("file"), OFlags::NOFOLLOW)?,
-                dir: place(&base.join("dir"), OFlags::NOFOLLOW)?,
-            })
+            ground.node("blank-file", kind, device).map(|file| Blank { file, dir })
         };
-        let blank = at(make(), || "make the masks".into())?;
-        let still = TAME | MountAttrFlags::MOUNT_ATTR_RDONLY | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-        at(raw::set_mount(CWD, c"/tmp", Depth::This, u64::from(still.bits())), || "seal the masks".into())?;
-        Ok(blank)
+        at(make(), || "make the masks".into())
     }
 
-    fn over(&self, target: &OwnedFd) -> rustix::io::Result<()> {
+    fn over(&self, target: &OwnedFd) -> io::Result<()> {
         let kind = FileType::from_raw_mode(fstat(target)?.st_mode);
         let blank = if kind == FileType::Directory { &self.dir } else { &self.file };
-        Detached::again(blank)?.attach_at(target)
+        let still = TAME | MountAttrFlags::MOUNT_ATTR_RDONLY | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+        Detached::again(blank)?.attach_at(target, still)
     }
 }
 
@@ -64,11 +54,11 @@ pub(super) fn cover(spec: &Spec, blank: &Blank) -> Result<(), Fault> {
     Ok(())
 }
 
-fn cover_one(spec: &Spec, blank: &Blank, path: &Path) -> rustix::io::Result<()> {
+fn cover_one(spec: &Spec, blank: &Blank, path: &Path) -> io::Result<()> {
     let target = match place(path, OFlags::NOFOLLOW) {
         Ok(target) => target,
         Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => return Ok(()),
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.into()),
     };
     if FileType::from_raw_mode(fstat(&target)?.st_mode) != FileType::Symlink {
         return blank.over(&target);

@@ -3,11 +3,12 @@
 //! | step | file | who |
 //! |---|---|---|
 //! | a child in namespaces of its own, its ids mapped | `start` | the supervisor |
-//! | the view: overlays, a read-only rest, a fresh `/tmp`, `/run`, `/dev`, `/proc`, masks | `view`, `device`, `mask` | the child |
+//! | the view: overlays, a read-only rest, a fresh `/tmp`, `/run`, `/dev`, `/proc`, masks | `view`, `ground`, `device`, `mask` | the child |
 //! | limits, no capabilities, Landlock, seccomp | `harden`, `landlock`, `seccomp` | the child |
 //! | `sh -c`, and the reaping of all that it leaves | `init` | the child, process 1 of its namespace |
 
 mod device;
+mod ground;
 mod harden;
 mod init;
 mod landlock;

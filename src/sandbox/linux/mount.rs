@@ -73,10 +73,11 @@ impl Detached {
         at(moved, || format!("mount over `{}`", path.display()))
     }
 
-    /// Puts it over `place`, whatever name that has by now.
-    pub(super) fn attach_at(self, place: &OwnedFd) -> rustix::io::Result<()> {
+    /// Puts it over `place`, whatever name that has by now, restricted by `attributes`.
+    pub(super) fn attach_at(self, place: &OwnedFd, attributes: MountAttrFlags) -> std::io::Result<()> {
+        raw::set_mount(&self.0, c"", Depth::This, u64::from(attributes.bits()))?;
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-        move_mount(&self.0, "", place, "", flags)
+        Ok(move_mount(&self.0, "", place, "", flags)?)
     }
 }
 

@@ -7,6 +7,7 @@
 //! 4. What was taken in step 1 is put to its path, and the masks go over all of it.
 
 use super::super::spec::{Overlay, Spec};
+use super::ground::Ground;
 use super::init::{Fault, at};
 use super::mask::Blank;
 use super::mount::{Detached, TAME, by_number, place};
@@ -26,9 +27,6 @@ use std::path::{Path, PathBuf};
 /// Fresh and empty in every view. Host sockets live there, and a read-only mount does not stop `connect`.
 const FRESH: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/var/run"];
 
-/// Of fresh file systems, so that a command cannot fill all memory with files.
-const FRESH_SIZE: &str = "25%";
-
 pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     at(mount_change("/", private), || "make the mounts private".into())?;
@@ -46,14 +44,15 @@ pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
     let still = u64::from((TAME | MountAttrFlags::MOUNT_ATTR_RDONLY).bits());
     at(raw::set_mount(CWD, c"/", Depth::All, still), || "make the rest read-only".into())?;
 
-    let blank = Blank::new()?;
-    for dir in FRESH.map(Path::new) {
+    let ground = Ground::lay()?;
+    let blank = Blank::new(&ground)?;
+    for dir in FRESH {
         if std::fs::symlink_metadata(dir).is_ok_and(|known| known.is_dir()) {
-            let mode = if dir.ends_with("tmp") { "1777" } else { "755" };
-            Detached::fresh("tmpfs", &[("mode", mode), ("size", FRESH_SIZE)], TAME)?.attach(dir)?;
+            let mode = if dir.ends_with("tmp") { 0o1777 } else { 0o755 };
+            ground.part(&dir.replace('/', "-"), mode, TAME)?.attach(Path::new(dir))?;
         }
     }
-    devices.furnish()?;
+    devices.furnish(&ground)?;
     processes()?;
     if let Some((path, bytes)) = resolver {
         let put =
