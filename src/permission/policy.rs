@@ -332,6 +332,8 @@ fn by_mode(mode: Mode, tool: &str, reach: &Reach) -> Opinion {
     let allow = Opinion::Allow(Why::Mode(mode.name()));
     match reach {
         Reach::Session => allow,
+        // Without a sandbox there is nothing between a command and the network.
+        Reach::Network { .. } if mode == Mode::Unrestricted => allow,
         Reach::Network { host } => Opinion::Ask {
             reason: format!("the command wants to reach `{host}`"),
             always: None,

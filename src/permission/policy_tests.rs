@@ -39,11 +39,17 @@ fn answer(policy: &Policy, tool: &str, reach: Reach) -> &'static str {
 
 #[test]
 fn each_mode_answers_each_reach_as_the_table_says() {
-    let table: [(&str, Reach, [&str; 5]); 9] = [
+    let confined = |command: &str| Reach::Run { command: command.into(), cwd: "/w".into(), confined: true };
+    let table: [(&str, Reach, [&str; 5]); 13] = [
+        ("run_command", confined("cargo test"), ["deny", "allow", "allow", "allow", "allow"]),
+        // In the view it lands only when a person has seen its effects; without a view it asks first.
+        ("run_command", confined("git reset --hard"), ["deny", "allow", "allow", "allow", "ask"]),
+        ("run_command", Reach::Network { host: "a.b".into() }, ["deny", "deny", "ask", "ask", "allow"]),
+        ("edit_file", write("/w/.envrc"), ["deny", "deny", "allow", "ask", "ask"]),
         ("read_file", read("/w/a"), ["deny", "allow", "allow", "allow", "allow"]),
         ("read_file", read("/etc/hosts"), ["deny", "ask", "ask", "ask", "allow"]),
-        ("edit_file", write("/w/a"), ["deny", "deny", "ask", "allow", "allow"]),
-        ("edit_file", write("/w/.git/config"), ["deny", "deny", "ask", "ask", "ask"]),
+        ("edit_file", write("/w/a"), ["deny", "deny", "allow", "allow", "allow"]),
+        ("edit_file", write("/w/.git/config"), ["deny", "deny", "allow", "ask", "ask"]),
         ("edit_file", write("/etc/hosts"), ["deny", "deny", "ask", "ask", "allow"]),
         ("edit_file", write("/home/me/.bashrc"), ["deny", "deny", "ask", "ask", "ask"]),
         ("run_command", run("cargo test"), ["deny", "deny", "ask", "ask", "allow"]),
@@ -121,7 +127,7 @@ fn a_grant_covers_what_it_says_and_no_more() {
     assert_eq!(answer(&policy, "run_command", run("make install")), "ask");
     assert_eq!(answer(&policy, "read_file", read("/opt/docs/a/b")), "allow");
     assert_eq!(answer(&policy, "read_file", read("/opt/docsx")), "ask");
-    assert_eq!(answer(&policy, "edit_file", write("/w/a")), "ask");
+    assert_eq!(answer(&policy, "edit_file", write("/opt/docs/a")), "ask");
 }
 
 #[test]
@@ -226,7 +232,7 @@ fn each_verdict_of_a_rule_in_each_mode_is_as_the_table_says() {
             write("/w/.envrc"),
             "write(.envrc)",
             Verdict::Allow,
-            ["deny", "deny", "ask", "ask", "ask"],
+            ["deny", "deny", "allow", "ask", "ask"],
         ),
         (
             "edit_file",
@@ -244,20 +250,20 @@ fn each_verdict_of_a_rule_in_each_mode_is_as_the_table_says() {
             ["deny", "deny", "allow", "allow", "allow"],
         ),
         ("run_command", run("rm -rf a"), "run(rm *)", Verdict::Allow, ["deny", "deny", "ask", "ask", "ask"]),
-        ("run_command", confined, "run(make)", Verdict::Ask, ["deny", "deny", "ask", "ask", "ask"]),
+        ("run_command", confined, "run(make)", Verdict::Ask, ["deny", "ask", "ask", "ask", "ask"]),
         (
             "run_command",
             Reach::Network { host: "a.b".into() },
             "network(a.b)",
             Verdict::Allow,
-            ["deny", "allow", "allow", "allow", "allow"],
+            ["deny", "deny", "allow", "allow", "allow"],
         ),
         (
             "run_command",
             Reach::Network { host: "a.b".into() },
             "network(c.b)",
             Verdict::Allow,
-            ["deny", "ask", "ask", "ask", "ask"],
+            ["deny", "deny", "ask", "ask", "allow"],
         ),
     ];
     for (tool, reach, rule, verdict, expected) in table {
@@ -269,11 +275,13 @@ fn each_verdict_of_a_rule_in_each_mode_is_as_the_table_says() {
 #[test]
 fn danger_is_judged_only_outside_the_view() {
     let confined = |command: &str| Reach::Run { command: command.into(), cwd: "/w".into(), confined: true };
+    let view = policy(Mode::Ask, &[]);
+    assert_eq!(answer(&view, "run_command", confined("git reset --hard")), "allow");
+    assert_eq!(answer(&view, "run_command", confined("a=(1)")), "allow");
     let policy = policy(Mode::Unrestricted, &[]);
     assert_eq!(answer(&policy, "run_command", run("git reset --hard")), "ask");
-    assert_eq!(answer(&policy, "run_command", confined("git reset --hard")), "allow");
+    assert_eq!(answer(&policy, "run_command", confined("git reset --hard")), "ask");
     assert_eq!(answer(&policy, "run_command", run("a=(1)")), "ask");
-    assert_eq!(answer(&policy, "run_command", confined("a=(1)")), "allow");
     let Decision::Ask(question) = policy.decide(&CallId::new("c"), "run_command", vec![run("rm -rf ..")])
     else {
         panic!("asks")
@@ -521,7 +529,7 @@ fn a_permit_names_what_consented_and_a_reason_is_told() {
     assert_eq!(told("npm ci"), "the rule `run(npm *)` (user file /u, line 5) asks: it reaches the network");
     let explained = policy.explain("run_command", &run("cd sub && timeout 5 make x; y > z")).to_string();
     insta::assert_snapshot!(explained, @r"
-    ask: a command, without a sandbox (write mode)
+    ask: a command whose changes are real at once: no copy-on-write view here (write mode)
       cd sub
         = nothing in it needs consent
       timeout 5 make x

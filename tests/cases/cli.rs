@@ -98,15 +98,16 @@ fn a_tool_call_passes_the_same_gate_as_a_conversation() {
     let write = ["tool", "call", "write_file", r#"{"path":"new.txt","content":"x"}"#];
     let with = |more: &[&str]| place.run(write.iter().chain(more));
     with(&[]).code(3).warns("read mode: nothing may be written");
-    with(&["--mode", "ask"]).code(3).warns("--mode write");
+    with(&["--mode", "ask"]).code(3).warns("A new.txt").warns("placet apply --session");
     with(&["--mode", "write", "--deny", "write(new.txt)"]).code(3).warns("forbids it");
     assert!(!place.tree.join("new.txt").exists());
     with(&["--mode", "write"]).code(0);
     assert_eq!(place.read("new.txt"), "x");
     // A command that is not known to change nothing.
     let run = ["tool", "call", "run_command", r#"{"command":"expr 40 + 2"}"#];
-    place.run(run).code(3).warns("commands are not run");
-    place.run(run.iter().chain(&["--mode", "write"])).code(3).warns("--allow run_command");
+    place.run(run).code(0).says("42");
+    let outside = ["tool", "call", "write_file", r#"{"path":"/opt/placet-test/x","content":"x"}"#];
+    place.run(outside.iter().chain(&["--mode", "write"])).code(3).warns("--allow");
     place.run(run.iter().chain(&["--mode", "ask", "--allow", "run_command(expr *)"])).code(0).says("42");
     place.run(["tool", "call", "read_file", r#"{"path":"notes.txt"}"#, "--mode", "none"]).code(3);
     place.run(["tool", "call", "read_file", r#"{"path":"/etc/passwd"}"#]).code(3).warns("--allow");
@@ -187,8 +188,8 @@ fn a_project_that_is_not_trusted_widens_nothing_and_runs_nothing() {
     let text = format!("{LOOSE}base_url = \"{}\"\n", server.url());
     let place = place().file(".placet/config.toml", text).file("secret.txt", "s3cret");
     let run = ["-p", "run touch ran"];
-    place.run(run).code(3).warns("is not trusted").warns("permission.allow").warns("config trust");
-    place.run(run.iter().chain(&["--mode", "write"])).code(3);
+    // Read mode runs it in the view, and throws away what it made.
+    place.run(run).code(0).warns("is not trusted").warns("permission.allow").warns("config trust");
     place.run(["-p", "create new.txt with \"x\""]).code(3);
     let out = place.run(["config", "show"]).code(0);
     for left_out in ["obey", "mode = \"write\"", "evil", "touch"] {

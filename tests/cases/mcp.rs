@@ -114,10 +114,12 @@ fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
     let place = place();
     let write = json!({"path": "new.txt", "content": "x"});
     let command = json!({"command": "expr 40 + 2"});
+    let outside = json!({"path": "/opt/placet-test/new.txt", "content": "x"});
+    let destroys = json!({"command": "git reset --hard"});
     for (args, tool, input, words) in [
         (vec![], "write_file", &write, "read mode: nothing may be written"),
-        (vec!["--mode", "ask"], "write_file", &write, "--mode write"),
-        (vec!["--mode", "write"], "run_command", &command, "--allow run_command"),
+        (vec!["--mode", "ask"], "write_file", &outside, "--allow"),
+        (vec!["--mode", "unrestricted"], "run_command", &destroys, "without a person"),
         (vec!["--mode", "none"], "read_file", &json!({"path": "notes.txt"}), "mode none"),
         (vec!["--deny", "read(notes.txt)"], "read_file", &json!({"path": "notes.txt"}), "forbids"),
         (vec![], "read_file", &json!({"path": "/etc/passwd"}), "--allow"),
@@ -130,7 +132,7 @@ fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
         client.close();
     }
     assert!(!place.tree.join("new.txt").exists());
-    let mut client = Client::start(&place, &["--mode", "ask", "--allow", "run_command"]);
+    let mut client = Client::start(&place, &["--mode", "read"]);
     let (error, text) = client.call("run_command", command);
     assert!(!error && text.contains("42"), "{text}");
     client.close();
@@ -199,7 +201,8 @@ fn another_root_is_served_where_it_is_named() {
 #[test]
 fn a_call_in_progress_does_not_keep_the_server_alive_when_the_client_is_gone() {
     let place = place();
-    let mut client = Client::start(&place, &["--mode", "ask", "--allow", "run_command"]);
+    // In the view nothing of a running command is seen from outside.
+    let mut client = Client::start(&place, &["--mode", "unrestricted"]);
     let line = "echo $$ > started; exec sleep 1000";
     client.request("tools/call", json!({"name": "run_command", "arguments": {"command": line}}));
     let started = place.tree.join("started");
