@@ -4,7 +4,7 @@ use super::family;
 use super::policy::{Opinion, Policy};
 use super::read_only;
 use super::shell::{self, Carrier, Kind, Redirect, RedirectKind, Segment, ShellError, Surroundings};
-use super::{Grant, Place, Reach, Rule, Verdict, Why, danger, is_protected};
+use super::{Grant, Mode, Place, Reach, Rule, Verdict, Why, danger, is_protected};
 use std::path::{Path, PathBuf};
 
 /// A line that was read once.
@@ -183,6 +183,10 @@ impl Policy {
                         Reach::Read { path, place }
                     };
                     match self.judge(line.tool, &reach) {
+                        // A tool's write would be held for the person; this one would be real at once.
+                        Opinion::Allow(Why::Mode(_)) if is_write(redirect) && self.mode() == Mode::Ask => {
+                            return Err(Some(format!("it writes `{told}`, at once")));
+                        }
                         Opinion::Allow(why) => reasons.push(why),
                         Opinion::Ask { reason, .. } | Opinion::Deny { reason, .. } => {
                             return Err(Some(format!("it opens `{told}`: {reason}")));

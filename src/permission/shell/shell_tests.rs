@@ -268,6 +268,7 @@ fn no_line_takes_long_to_read() {
         drop(parse(&part.repeat(times), at()));
         drop(parse(&format!("{}{}", part.repeat(12), ")".repeat(24)), at()));
         let took = started.elapsed() - before;
-        assert!(took < std::time::Duration::from_secs(5), "{part}: {took:?}");
+        // A guard against a line that would never end, not a measure.
+        assert!(took < std::time::Duration::from_secs(60), "{part}: {took:?}");
     }
 }
