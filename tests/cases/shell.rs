@@ -17,7 +17,7 @@ fn quiet() {
 }
 
 fn asked(pty: &Pty) {
-    pty.until("a question", |screen| screen.contains("Allow?"));
+    pty.until("a question", |screen| screen.contains("lines: apply?"));
 }
 
 #[test]
@@ -56,16 +56,42 @@ fn an_edit_asks_shows_its_diff_and_lands_only_after_yes() {
     pty.until("the diff", |s| s.contains("-beta") && s.contains("+gamma"));
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
     quiet();
-    pty.send("n");
-    pty.until("the refusal", |s| s.contains("⊘"));
+    pty.send("d");
+    pty.until("the refusal", |s| s.contains("discarded: 1 change"));
     pty.until_prompt("");
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
+    pty.line("show a.txt");
+    pty.until("it is as it was", |s| s.contains("2│beta"));
+    pty.until_prompt("");
     pty.line("replace \"beta\" with \"gamma\" in a.txt");
     asked(&pty);
     quiet();
-    pty.send("y");
-    pty.until("the edit", |s| s.contains("✓ edit a.txt +1 -1"));
+    pty.send("a");
+    pty.until("the edit", |s| s.contains("applied 1 change"));
     assert_eq!(pty.read("a.txt"), "alpha\ngamma\n");
+    pty.until_prompt("");
+    pty.line("/undo");
+    pty.until("the way back", |s| s.contains("undid 1 change"));
+    assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
+}
+
+#[test]
+fn what_is_kept_stands_in_the_prompt_and_lands_by_command() {
+    let mut pty = shell().arg("--mode").arg("ask").file("a.txt", "alpha\n").open();
+    pty.line("run echo one > new.txt; rm a.txt");
+    pty.until("a question", |s| s.contains("2 changes, +1 -1 lines: apply?"));
+    quiet();
+    pty.send("k");
+    pty.until("the prompt", |s| s.contains("placet [a] ±2 >"));
+    assert!(!pty.exists("new.txt") && pty.exists("a.txt"));
+    pty.line("/changes");
+    pty.until("the list", |s| s.contains("D a.txt +0 -1") && s.contains("A new.txt +1 -0"));
+    pty.line("/discard a.txt");
+    pty.until("one left", |s| s.contains("placet [a] ±1 >"));
+    pty.line("/apply");
+    pty.until("it lands", |s| s.contains("applied 1 change"));
+    assert_eq!(pty.read("new.txt"), "one\n");
+    assert!(pty.exists("a.txt"));
 }
 
 #[test]
@@ -84,9 +110,10 @@ fn a_line_typed_while_a_question_comes_up_neither_answers_nor_is_lost() {
     pty.send("\x1b[200~y\ry\r\x1b[201~");
     quiet();
     assert_eq!(pty.read("a.txt"), "x\n");
+    pty.send("\t");
+    quiet();
     pty.send(ESC);
-    pty.until("the end of the turn", |s| s.contains("interrupted"));
-    pty.until("the draft at the prompt", |s| s.contains("] > yes please y y ay"));
+    pty.until("the draft at the prompt", |s| s.contains("] ±1 > yes please y y ay"));
     assert_eq!(pty.read("a.txt"), "x\n");
 }
 
@@ -259,7 +286,7 @@ fn tab_completes_commands_and_paths() {
 fn a_command_of_the_shell_answers_and_an_unknown_one_is_corrected() {
     let mut pty = shell().open();
     for (line, expected) in [
-        ("/mode ask", "every command asks"),
+        ("/mode ask", "before the person applies"),
         ("/status", "workspace"),
         ("/tools", "read_file"),
         ("/config mode", "mode"),
@@ -409,8 +436,8 @@ fn a_question_can_be_read_and_answered_in_a_small_terminal() {
     }
     pty.until("its end", |s| s.contains("+line 29") && !s.contains("lines hidden"));
     quiet();
-    pty.send("y");
-    pty.until("the file", |s| s.contains("created b.txt"));
+    pty.send("a");
+    pty.until("the file", |s| s.contains("applied 1 change"));
     assert_eq!(pty.read("b.txt"), long);
 }
 

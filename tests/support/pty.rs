@@ -218,6 +218,10 @@ impl Pty {
         modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
     }
 
+    pub fn exists(&self, path: impl AsRef<Path>) -> bool {
+        self.tree.path().join(path).symlink_metadata().is_ok()
+    }
+
     pub fn read(&self, path: impl AsRef<Path>) -> String {
         std::fs::read_to_string(self.tree.path().join(path)).unwrap()
     }
