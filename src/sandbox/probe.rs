@@ -152,7 +152,7 @@ impl Trial<'_> {
             Overlay { target: inside.clone(), lowers: vec![inside.clone()], upper: upper.clone(), work };
         let spec = Spec {
             backend: self.backend,
-            overlays: if self.backend == Backend::Overlay { vec![layer] } else { Vec::new() },
+            overlays: if self.backend == Backend::Overlay { vec![layer.clone()] } else { Vec::new() },
             writable: if self.backend == Backend::Overlay { Vec::new() } else { vec![inside.clone()] },
             cwd: inside.clone(),
             ..Spec::default()
@@ -167,8 +167,7 @@ impl Trial<'_> {
         let read = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
         let kept = self.backend != Backend::Overlay || read(inside.join("seen")) == "old";
         let holds = read(landed.join("seen")).trim() == "new" && kept && read(outside) == "old";
-        // The kernel leaves a directory without rights in it, which has to go before the rest can.
-        let _ = std::fs::remove_dir(base.path().join("work/work"));
+        layer.release();
         Ok(if holds && ending == "exit 0" {
             Ok(said)
         } else {

@@ -46,7 +46,7 @@ pub struct Spec {
 }
 
 /// A copy-on-write directory. `upper` and `work` are empty directories of one file system, outside of every `lowers`,
-/// and belong to this command alone.
+/// and belong to this command alone: the kernel refuses them a second time. Nothing of the layer is synced to the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overlay {
     #[serde(with = "path")]
@@ -84,6 +84,17 @@ pub struct Limits {
     pub cpu_seconds: Option<u64>,
     /// Bytes of the largest file.
     pub file_size: Option<u64>,
+}
+
+impl Overlay {
+    /// Makes what the kernel leaves in `work` removable: directories without any rights. Call it when the command is
+    /// over and before the layer is thrown away.
+    pub fn release(&self) {
+        for left in ["work", "work/incompat", "work/incompat/volatile"] {
+            let open = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+            let _ = std::fs::set_permissions(self.work.join(left), open);
+        }
+    }
 }
 
 #[derive(Debug, Error)]

@@ -67,6 +67,17 @@ fn a_layer_becomes_the_lower_of_the_next_command() {
 }
 
 #[test]
+fn nothing_of_a_layer_stays_behind_when_it_is_thrown_away() {
+    needs_a_sandbox!();
+    let den = Den::new();
+    let spec = den.spec();
+    den.run(&spec, "echo x > file; sync").done();
+    let layer = &spec.overlays[0];
+    layer.release();
+    std::fs::remove_dir_all(layer.work.parent().unwrap()).unwrap();
+}
+
+#[test]
 fn a_workspace_below_the_home_has_a_layer_of_its_own() {
     needs_a_sandbox!();
     let den = Den::new();
@@ -193,7 +204,7 @@ fn the_rest_is_read_only_and_scratch_is_not() {
     std::fs::create_dir(&beside).unwrap();
     let spec = Spec { writable: vec![beside.clone()], ..den.spec() };
     for path in ["/etc/placet-test", "/usr/placet-test", "/var/lib/placet-test", "/placet-test"] {
-        den.run(&spec, &format!("touch {path} 2>&1")).refused("file system");
+        den.run(&den.again(&spec), &format!("touch {path} 2>&1")).refused("file system");
     }
     let line = "set -e; echo t > /tmp/t; echo v > /var/tmp/v; echo s > $TMPDIR/s; echo s > $PLACET_SCRATCH/p; \
                 echo b > ../beside/b; echo d > /dev/shm/d; echo > /dev/null; head -c1 /dev/urandom | wc -c";
@@ -278,7 +289,7 @@ fn a_list_of_hosts_is_a_proxy_that_says_what_it_refuses() {
              s = socket.create_connection((\"localhost\", int(at[1])))\n\
              s.send(b\"CONNECT {target} HTTP/1.1\\r\\n\\r\\n\")\nprint(s.recv(9999).decode())\n'"
         );
-        den.run(&spec, &line).done()
+        den.run(&den.again(&spec), &line).done()
     };
     let refused = ask("example.org:443");
     assert!(refused.starts_with("HTTP/1.1 403") && refused.contains("example.org"), "{refused}");
@@ -286,7 +297,7 @@ fn a_list_of_hosts_is_a_proxy_that_says_what_it_refuses() {
     assert!(private.starts_with("HTTP/1.1 403") && private.contains("private network"), "{private}");
     let around =
         format!("python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 2)' 2>&1");
-    den.run(&spec, &around).refused("refused");
+    den.run(&den.again(&spec), &around).refused("refused");
 }
 
 #[test]

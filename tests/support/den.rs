@@ -79,6 +79,12 @@ impl Den {
         }
     }
 
+    /// The same view with new layers: no layer serves two commands.
+    pub fn again(&self, spec: &Spec) -> Spec {
+        let overlays = spec.overlays.iter().map(|overlay| self.layer(&overlay.target)).collect();
+        Spec { overlays, ..spec.clone() }
+    }
+
     /// Everything below the workspace, with contents.
     pub fn tree(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         tree(&self.root)
@@ -99,9 +105,9 @@ impl Den {
 
 impl Drop for Den {
     fn drop(&mut self) {
-        // The kernel leaves a directory without rights in each layer.
         for number in 0..self.layers.get() {
-            let _ = std::fs::remove_dir(self.dir.path().join(format!("layer{number}/work/work")));
+            let work = self.dir.path().join(format!("layer{number}/work"));
+            Overlay { target: PathBuf::new(), lowers: Vec::new(), upper: PathBuf::new(), work }.release();
         }
     }
 }

@@ -16,6 +16,7 @@ use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Said when the walls stand and the command starts.
@@ -99,7 +100,7 @@ impl Child<'_> {
         // Giving up privileges clears it.
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;
         let port = proxy.as_ref().and_then(|listener| listener.local_addr().ok()).map(|at| at.port());
-        let shell = Command::new("sh")
+        let shell = Command::new(shell())
             .arg("-c")
             .arg(self.line)
             .env_clear()
@@ -155,6 +156,13 @@ impl Child<'_> {
         rustix::process::setsid()?;
         Ok(())
     }
+}
+
+/// By its path, where it has the usual one: nothing is searched then, and the standard library can start it without a
+/// second fork.
+fn shell() -> &'static str {
+    const USUAL: &str = "/bin/sh";
+    if Path::new(USUAL).exists() { USUAL } else { "sh" }
 }
 
 fn die_with_the_parent() -> rustix::io::Result<()> {

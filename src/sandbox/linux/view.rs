@@ -143,6 +143,8 @@ fn unescaped(mut text: &[u8]) -> Vec<u8> {
 fn assemble(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let fs = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_flag(&fs, "userxattr")?;
+    // Without it the end of the view would write all of the host's file system to its disk first.
+    fsconfig_set_flag(&fs, "volatile")?;
     for (number, lower) in lowers.iter().enumerate() {
         match fsconfig_set_string(&fs, "lowerdir+", by_number(lower)) {
             // Before 6.7 there is one option for all.
