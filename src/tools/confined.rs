@@ -3,7 +3,7 @@
 use super::{Env, RunCtx, ToolError};
 use crate::permission::Landing;
 use crate::process::{Command, Ending, Finished};
-use crate::sandbox::{Backend, Network, Overlay, Spec};
+use crate::sandbox::{self, Backend, Network, Overlay, Spec};
 use crate::workspace::{Applied, Braked, CommandView, Effects, Shelf, View, Workspace};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
@@ -66,7 +66,11 @@ pub(super) async fn enter(
     let shelf = if landing == Landing::Discard { Shelf::Scratch } else { Shelf::Pending };
     let failed = |e: std::io::Error| ToolError::new(format!("the command's view could not be made: {e}"));
     let command = match backend {
-        Backend::Overlay => Some(view.begin(shelf, confining.home.as_deref()).await.map_err(failed)?),
+        Backend::Overlay => {
+            // A directory with other mounts in it cannot be laid over without privileges.
+            let home = confining.home.as_deref().filter(|home| sandbox::mounted_below(home).is_empty());
+            Some(view.begin(shelf, home).await.map_err(failed)?)
+        }
         _ => None,
     };
     let scratch = view.scratch().map_err(failed)?;

@@ -61,6 +61,8 @@ struct Inner {
     turn: Mutex<Turn>,
     /// The one of `Places::layers` that was found to work.
     layers: OnceLock<PathBuf>,
+    /// The home directory's own view.
+    home: OnceLock<View>,
     /// Held from the first change on: another process must not touch this view meanwhile.
     claim: Mutex<Option<std::fs::File>>,
 }
@@ -140,6 +142,7 @@ impl View {
             gate: Arc::default(),
             turn: Mutex::default(),
             layers: OnceLock::new(),
+            home: OnceLock::new(),
             claim: Mutex::default(),
         }))
     }

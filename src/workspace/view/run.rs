@@ -27,7 +27,8 @@ pub struct CommandView {
     pub mounts: Vec<Mount>,
     dir: PathBuf,
     shelf: Shelf,
-    roots_from: usize,
+    /// The home directory's part, kept apart from what can be applied.
+    home: Option<(View, Box<CommandView>)>,
     since: (i64, i64),
     _gate: OwnedMutexGuard<()>,
 }
@@ -57,11 +58,15 @@ impl View {
         let dir = base.join(format!("run-{}-{count}", std::process::id()));
         let mut mounts = Vec::new();
         let below_root = |home: &Path| self.roots().iter().any(|root| home.starts_with(root));
-        if let Some(home) = home.filter(|h| h.parent().is_some() && h.is_dir() && !below_root(h)) {
-            let place = base.join("home");
-            mounts.push(make(home, vec![home.to_path_buf()], &place)?);
-        }
-        let roots_from = mounts.len();
+        let home = match home.filter(|h| h.parent().is_some() && h.is_dir() && !below_root(h)) {
+            None => None,
+            Some(home) => {
+                let view = self.0.home.get_or_init(|| self.home_view(home, &base)).clone();
+                let command = Box::pin(view.begin(Shelf::Pending, None)).await?;
+                mounts.extend(command.mounts.iter().cloned());
+                Some((view, Box::new(command)))
+            }
+        };
         let depth = if shelf == Shelf::Scratch { 0 } else { 1 };
         for (index, root) in self.roots().iter().enumerate() {
             let layers = self.stack(index, depth).layers.into_iter().filter(|l| !l.is_blank());
@@ -71,13 +76,19 @@ impl View {
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let since = (i64::try_from(now.as_secs()).unwrap_or(0), i64::from(now.subsec_nanos()));
-        Ok(CommandView { mounts, dir, shelf, roots_from, since, _gate: gate })
+        Ok(CommandView { mounts, dir, shelf, home, since, _gate: gate })
     }
 
     /// Folds what the command did; it and everything it started must be dead.
     pub fn finish(&self, command: CommandView, hidden: &dyn Fn(&Path) -> bool) -> io::Result<Effects> {
+        let mut command = command;
+        let mut before = 0;
+        if let Some((view, command)) = command.home.take() {
+            before = command.mounts.len();
+            view.finish(*command, hidden)?;
+        }
         let mut effects = Effects::default();
-        for (index, mount) in command.mounts.iter().skip(command.roots_from).enumerate() {
+        for (index, mount) in command.mounts.iter().skip(before).enumerate() {
             let upper = rustix::fs::open(&mount.upper, dir_flags(), Mode::empty())?;
             let mut folding = Folding {
                 view: self,
@@ -96,6 +107,17 @@ impl View {
             self.turn().held = true;
         }
         Ok(effects)
+    }
+
+    /// What commands leave in the home directory: seen by later ones, never applied. It must lie outside of it.
+    fn home_view(&self, home: &Path, base: &Path) -> View {
+        let places = super::Places {
+            view: base.join("home"),
+            layers: vec![base.to_path_buf()],
+            journal: base.join("home/journal"),
+            ..self.0.places.clone()
+        };
+        View::at(places, &[home.to_path_buf()])
     }
 
     /// A repository that a command changed may land only while it is what it was then: its state is recorded whole.
