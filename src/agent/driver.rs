@@ -106,11 +106,29 @@ impl Agent {
         self.transcript = loaded.transcript;
         self.usage = loaded.usage;
         self.last_prompt = loaded.last_prompt;
-        // What it was told stands in the transcript: saying it again would only cost tokens.
+        self.recall();
+        Ok(loaded.dropped)
+    }
+
+    /// Goes back to before the message `index`: what came from there on is forgotten, here and in the session, which
+    /// keeps it on record. The model must read again what it had seen.
+    pub fn rewind(&mut self, index: usize) -> Result<(), SessionError> {
+        let messages = index.min(self.transcript.messages().len());
+        if let Some(session) = &mut self.parts.session {
+            session.append(Record::Rewound { messages })?;
+        }
+        self.transcript.truncate(messages);
+        lock(&self.parts.env.ledger).drop_all();
+        self.save_ledger();
+        self.recall();
+        Ok(())
+    }
+
+    /// What the model was told stands in the transcript: saying it again would only cost tokens.
+    fn recall(&mut self) {
         let told = || self.transcript.messages().iter().rev().flat_map(texts);
         self.mode_told = told().find_map(mode_in);
         self.instructions.recall(told());
-        Ok(loaded.dropped)
     }
 
     pub fn transcript(&self) -> &Transcript {

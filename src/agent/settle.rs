@@ -51,11 +51,12 @@ impl Agent {
             };
             drop(events.send(Event::Choice(question)));
             match answer.await.unwrap_or('k') {
-                'a' => match self.apply_all(&view, events).await {
-                    Some(settled) => return settled,
-                    // They changed meanwhile and were merged: that is another question.
-                    None => {}
-                },
+                'a' => {
+                    // Without an answer they changed meanwhile and were merged: that is another question.
+                    if let Some(settled) = self.apply_all(&view, events).await {
+                        return settled;
+                    }
+                }
                 'd' => {
                     let said = match view.discard_all(Shelf::Pending) {
                         Ok(()) => format!("discarded: {}", counted(&set)),

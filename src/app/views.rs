@@ -3,7 +3,7 @@
 use super::App;
 use crate::sandbox::{Backend, Limits, probe};
 use crate::tools::Confining;
-use crate::workspace::{Base, Brake, Keep, Places, Recovered, Shelf, View, recover};
+use crate::workspace::{Base, Brake, Keep, Places, Recovered, Shelf, View, recover, remove_tree};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -144,9 +144,14 @@ impl App {
             masked.extend(SECRETS.iter().map(|name| home.join(name)));
         }
         masked.extend([self.paths.keys_file(), self.paths.state.clone(), self.paths.config.clone()]);
-        let view = view.clone();
+        let (view, sweep) = (view.clone(), self.sweep());
         Confining {
-            backend: Box::new(move || tried(&view)),
+            backend: Box::new(move || {
+                // Before the first command, once: what nobody needs any more goes.
+                static SWEPT: std::sync::Once = std::sync::Once::new();
+                SWEPT.call_once(|| sweep.run());
+                tried(&view)
+            }),
             home,
             masked,
             writable: texts("sandbox.passthrough").into_iter().map(below_cwd).collect(),
@@ -156,11 +161,51 @@ impl App {
         }
     }
 
+    fn sweep(&self) -> Sweep {
+        let Places { view, layers, scratch, .. } = self.places("x");
+        let above = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
+        Sweep { views: above(&view), layers, scratch: above(&scratch), age: self.keep().max_age }
+    }
+
     fn expanded(&self, text: &str) -> PathBuf {
         match (text.strip_prefix("~/"), self.workspace.home()) {
             (Some(rest), Some(home)) => home.join(rest),
             _ => self.cwd().join(text),
         }
+    }
+}
+
+/// The removal of views in which nothing is pending and that nobody has used for long, with what belongs to them.
+struct Sweep {
+    views: PathBuf,
+    layers: Vec<PathBuf>,
+    scratch: PathBuf,
+    age: Duration,
+}
+
+impl Sweep {
+    fn run(&self) {
+        for base in self.layers.iter().chain([&self.scratch, &self.views]) {
+            for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                // A view without a session is of no use to anybody once its process is gone.
+                let age = if name.starts_with("solo-") { Duration::from_secs(3600) } else { self.age };
+                let used = entry.metadata().and_then(|m| m.modified()).ok().and_then(|at| at.elapsed().ok());
+                if used.is_some_and(|since| since > age) && !self.needed(&name) {
+                    drop(remove_tree(&entry.path()));
+                }
+            }
+        }
+    }
+
+    fn needed(&self, name: &str) -> bool {
+        let view = self.views.join(name);
+        let held = || {
+            let lock = std::fs::File::open(view.join("lock"));
+            let how = rustix::fs::FlockOperation::NonBlockingLockShared;
+            lock.is_ok_and(|lock| rustix::fs::flock(&lock, how).is_err())
+        };
+        view.join("pending/base.jsonl").exists() || held()
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 impl Shell<'_> {
     /// The conversation's workspace and view; before the first message there is none.
-    fn viewed(&self) -> Option<(Workspace, View)> {
+    pub(super) fn viewed(&self) -> Option<(Workspace, View)> {
         let workspace = match &self.conversation.agent {
             Some(agent) => agent.env().workspace.clone(),
             None => self.app.viewed(),
@@ -27,7 +27,7 @@ impl Shell<'_> {
         view.filter(|(_, view)| !view.is_empty(Shelf::Pending)).map_or(0, |(_, view)| count(view))
     }
 
-    fn told(&mut self, told: Told) -> After {
+    pub(super) fn told(&mut self, told: Told) -> After {
         let mut lines = told.lines.into_iter();
         let first = lines.next().unwrap_or_default();
         match told.done {
@@ -42,19 +42,19 @@ impl Shell<'_> {
 }
 
 /// Words of a command as paths; quotes hold blanks together.
-fn paths(workspace: &Workspace, rest: &str) -> Result<Vec<PathBuf>, String> {
+pub(super) fn paths(workspace: &Workspace, rest: &str) -> Result<Vec<PathBuf>, String> {
     let words = super::line::words(rest);
     words.iter().map(|word| Ok(workspace.resolve(word).map_err(|e| e.to_string())?.path)).collect()
 }
 
-fn label(view: &View, title: &str) -> Label {
+pub(super) fn label(view: &View, title: &str) -> Label {
     let turn = view.turn().label.clone();
     let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
     if turn.turn.is_empty() { Label { turn: name, session: None, title: title.into() } } else { turn }
 }
 
 pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {
-    let Some((workspace, view)) = shell.viewed() else { return None };
+    let (workspace, view) = shell.viewed()?;
     let set = match view.changes(Shelf::Pending) {
         Ok(set) => set,
         Err(e) => {
@@ -152,5 +152,15 @@ pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> After {
     for entry in entries.iter().rev().take(20) {
         shell.print(&[ratatui::text::Line::raw(changes::entry_line(entry))]);
     }
+    None
+}
+
+pub(super) fn review(shell: &mut Shell<'_>, rest: &str) -> After {
+    shell.review = Some(rest.to_string());
+    None
+}
+
+pub(super) fn rewind(shell: &mut Shell<'_>, rest: &str) -> After {
+    shell.rewind(rest);
     None
 }

@@ -27,6 +27,8 @@ pub const COMMANDS: &[CommandRow] = &[
     row("apply", "[PATH ...]", "land what is pending", none, changes::apply),
     row("discard", "[PATH ...]", "throw away what is pending", none, changes::discard),
     row("undo", "[N|PATH]", "take back the last turn's changes", none, changes::undo),
+    row("rewind", "[N WHAT]", "go back to before a turn: files, conversation or both", what, changes::rewind),
+    row("review", "[PATH]", "go through what is pending, hunk by hunk", none, changes::review),
     row("redo", "", "put back what undo took away", none, changes::redo),
     row("journal", "[N]", "what was applied in this directory", none, changes::journal),
     row("clear", "", "start a new conversation on an empty screen", none, commands::clear),
@@ -61,6 +63,10 @@ const fn row(
 
 fn none() -> Vec<String> {
     Vec::new()
+}
+
+fn what() -> Vec<String> {
+    ["files", "conversation", "both"].map(String::from).to_vec()
 }
 
 fn modes() -> Vec<String> {

@@ -11,6 +11,8 @@ mod host;
 mod line;
 mod permission;
 mod prompt;
+mod review;
+mod rewind;
 mod session;
 mod turn;
 
@@ -79,6 +81,8 @@ pub(crate) struct Shell<'r> {
     conversation: Conversation,
     on_turn: Box<dyn Fn(Option<CancellationToken>)>,
     quit: Option<u8>,
+    /// The review of these paths is to begin.
+    review: Option<String>,
 }
 
 /// Runs the shell until the person leaves; returns the exit code.
@@ -110,6 +114,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         conversation: Conversation::default(),
         on_turn: opening.on_turn,
         quit: None,
+        review: None,
     };
     for note in notes {
         shell.note(&note);
@@ -167,6 +172,9 @@ impl Shell<'_> {
                     }
                 }
                 Line::Say(text) => (next, draft) = self.say(prompter, &text, draft)?,
+            }
+            if let Some(paths) = self.review.take() {
+                self.go_through(prompter, &paths)?;
             }
             if let Some(code) = self.quit {
                 return Ok(code);

@@ -26,6 +26,9 @@ pub(super) enum Asked {
     Closed,
 }
 
+/// What [`Prompter::ask_word`] gives when the person pressed Ctrl-C or Ctrl-D instead.
+pub(super) const STOPPED: &str = "\u{3}";
+
 pub(super) struct Prompter {
     editor: Editor<ShellHelper, MemHistory>,
     prompt: ModePrompt,
@@ -82,7 +85,8 @@ impl Prompter {
     pub(super) fn ask_word(&mut self, question: &str) -> Result<String, ReplError> {
         match self.editor.readline(question) {
             Ok(line) => Ok(line),
-            Err(ReadlineError::Interrupted | ReadlineError::Eof) => Ok(String::new()),
+            // No word at all, and none that means yes anywhere.
+            Err(ReadlineError::Interrupted | ReadlineError::Eof) => Ok(STOPPED.into()),
             Err(e) => Err(e.into()),
         }
     }

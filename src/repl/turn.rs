@@ -48,7 +48,7 @@ impl Shell<'_> {
         (self.on_turn)(Some(stop.clone()));
         let (settled, ended) = self.run_turn(start, stop, draft)?;
         if settled == Settled::Review {
-            super::changes::changes(self, ".");
+            self.review = Some(String::new());
         }
         (self.on_turn)(None);
         if let Some(cleared) = ended.cleared {

@@ -141,11 +141,23 @@ pub fn undo(view: &View, back: &Back, rest: bool, label: &Label, shown: Shown<'_
     if entries.is_empty() {
         return Told::done("there is nothing to undo here");
     }
+    undo_entries(view, &entries, only, rest, label, shown)
+}
+
+/// As [`undo`], for transactions that were chosen already, oldest first.
+pub fn undo_entries(
+    view: &View,
+    entries: &[JournalEntry],
+    only: Option<&Path>,
+    rest: bool,
+    label: &Label,
+    shown: Shown<'_>,
+) -> Told {
     let label = match only {
         Some(_) => Label { turn: format!("{}-undo-{}", label.turn, last_id(view)), ..label.clone() },
         None => label.clone(),
     };
-    let plan = view.plan_undo(&entries, only, label);
+    let plan = view.plan_undo(entries, only, label);
     carry_out(view, plan, rest, "undid", "/undo rest", shown)
 }
 
@@ -212,6 +224,30 @@ fn carry_out(
         Ok(None) => Told::done("everything is like that already"),
         Err(e) => failure(&e),
     }
+}
+
+/// Files that transactions changed, and lines added and removed, as far as their contents are still known.
+pub fn figures(view: &View, entries: &[JournalEntry]) -> (usize, usize, usize) {
+    let mut files: BTreeSet<&Path> = BTreeSet::new();
+    let (mut added, mut removed) = (0, 0);
+    for change in entries.iter().flat_map(|e| &e.changes) {
+        if change.before.is_file() || change.after.is_file() {
+            files.insert(&change.path);
+        }
+        let content = |node: &Node| match node {
+            Node::File { hash, size, .. } if *size < 4 << 20 => {
+                let on_disk = || std::fs::read(&change.path).ok().filter(|b| blake3::hash(b) == *hash);
+                String::from_utf8(view.objects().get(*hash).ok().or_else(on_disk)?).ok()
+            }
+            Node::Absent => Some(String::new()),
+            _ => None,
+        };
+        if let (Some(before), Some(after)) = (content(&change.before), content(&change.after)) {
+            let (more, fewer) = crate::text::LineDiff::new(&before, &after).counts();
+            (added, removed) = (added + more, removed + fewer);
+        }
+    }
+    (files.len(), added, removed)
 }
 
 /// One transaction as a line: `12  2026-11-21 10:02  3 changes  add a test`.

@@ -15,6 +15,10 @@ pub enum Record {
         hash: String,
         reason: String,
     },
+    /// The person went back: only the first so many messages still count.
+    Rewound {
+        messages: usize,
+    },
     /// What one request cost.
     Cost {
         model: String,

@@ -239,6 +239,7 @@ impl Store {
                         .push(format!("a message that does not follow from the one before is left out: {e}"));
                 }
             }
+            Record::Rewound { messages } => loaded.transcript.truncate(messages),
             Record::Withheld { hash, reason } => loaded.withheld.push((hash, reason)),
             Record::Cost { usage, .. } => {
                 loaded.usage += usage;

@@ -37,6 +37,7 @@ pub use open::{Consent, Opened};
 pub use patch::patch;
 pub use resolve::Resolved;
 pub use text_file::{EditError, Spliced, TextFile};
+pub use view::remove_dir_all as remove_tree;
 pub use view::{
     Applied, Base, Brake, Braked, Choice, CommandView, Effects, Mount, Part, Places, Shelf, UndoPlan, View,
     repository_of,

@@ -126,7 +126,7 @@ fn one(objects: &Objects, step: &Step, dir: &OwnedFd, name: &std::ffi::OsStr) ->
 }
 
 fn names_of(path: &Path) -> u64 {
-    open_regular(path, OFlags::RDONLY).map_or(1, |opened| u64::from(opened.stat.st_nlink))
+    open_regular(path, OFlags::RDONLY).map_or(1, |opened| opened.stat.st_nlink)
 }
 
 /// Another name of a file that is there and has this very content.

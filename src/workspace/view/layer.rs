@@ -284,7 +284,7 @@ fn remove_tree(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
 }
 
 /// Removes a directory of ours and all in it, whatever modes a command left there.
-pub(in crate::workspace) fn remove_dir_all(path: &Path) -> io::Result<()> {
+pub fn remove_dir_all(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     remove_tree(&rustix::fs::open(parent, dir_flags(), Mode::empty())?, name)
 }

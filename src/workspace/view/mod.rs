@@ -17,6 +17,7 @@ mod undo;
 pub use base::Base;
 pub use fold::Effects;
 pub(super) use layer::is_opaque;
+pub use layer::remove_dir_all;
 pub use run::{CommandView, Mount};
 pub use settle::{Applied, Brake, Braked, Choice, Part, repository_of};
 pub(super) use stack::node_at;

@@ -1,0 +1,118 @@
+//! `/rewind`: back to before a turn, with its files, its words, or both. What it would do is told first.
+
+use super::Shell;
+use super::changes::label;
+use crate::conversation::{Message, text_of};
+use crate::serve::changes::{figures, undo_entries};
+use crate::text::{sanitize, width};
+use crate::workspace::{JournalEntry, View};
+use std::path::Path;
+
+/// A turn of this conversation: where it begins, what was said, and what it changed that still stands.
+struct Past {
+    index: usize,
+    said: String,
+    entries: Vec<JournalEntry>,
+}
+
+/// What is to go back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Files,
+    Conversation,
+    Both,
+}
+
+impl Shell<'_> {
+    /// Lists the turns, or goes back to before the N-th from the end.
+    pub(super) fn rewind(&mut self, rest: &str) {
+        let Some((_, view)) = self.viewed() else { return };
+        let turns = self.past(&view);
+        if turns.is_empty() {
+            self.note("nothing was said yet");
+            return;
+        }
+        let mut words = rest.split_whitespace();
+        let (number, what, others) = (words.next(), words.next(), words.next() == Some("rest"));
+        let Some(number) = number else {
+            self.list_turns(&view, &turns);
+            return;
+        };
+        let from = number.parse::<usize>().ok().filter(|n| *n >= 1).and_then(|n| turns.len().checked_sub(n));
+        let Some(from) = from else {
+            self.error(&format!("there is no turn {number}"), Some("/rewind lists them"));
+            return;
+        };
+        let what = match what {
+            Some("files") => What::Files,
+            Some("conversation") => What::Conversation,
+            Some("both") => What::Both,
+            _ => {
+                let hint =
+                    format!("/rewind {number} files, /rewind {number} conversation or /rewind {number} both");
+                self.list_turns(&view, turns.get(from..).unwrap_or_default());
+                self.error("say what is to go back with these turns", Some(&hint));
+                return;
+            }
+        };
+        self.go_back(&view, turns.into_iter().skip(from).collect(), what, others);
+    }
+
+    fn past(&self, view: &View) -> Vec<Past> {
+        let Some(agent) = &self.conversation.agent else { return Vec::new() };
+        let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let standing = view.journal().turns();
+        let said = agent.transcript().messages().iter().enumerate().filter_map(|(index, m)| match m {
+            Message::User { parts, .. } => Some((index, text_of(parts))),
+            _ => None,
+        });
+        said.map(|(index, text)| {
+            let turn = format!("{name}#{index}");
+            let of_turn = |t: &&Vec<JournalEntry>| t.first().is_some_and(|e| e.label.turn == turn);
+            let entries = standing.iter().find(of_turn).cloned().unwrap_or_default();
+            let said = text.lines().next().unwrap_or_default().to_string();
+            Past { index, said, entries }
+        })
+        .collect()
+    }
+
+    fn list_turns(&self, view: &View, turns: &[Past]) {
+        for (back, turn) in turns.iter().rev().enumerate().take(20) {
+            let (files, added, removed) = figures(view, &turn.entries);
+            let s = if files == 1 { "" } else { "s" };
+            let figures = match files {
+                0 => "no files".to_string(),
+                _ => format!("{files} file{s} +{added} -{removed}"),
+            };
+            let said = width::cut(&sanitize::line(&turn.said), 60);
+            self.print(&[ratatui::text::Line::raw(format!("{:>3}  {said}  ({figures})", back + 1))]);
+        }
+        self.hint("/rewind N files|conversation|both goes back to before that turn");
+    }
+
+    fn go_back(&mut self, view: &View, turns: Vec<Past>, what: What, rest: bool) {
+        let Some(index) = turns.first().map(|t| t.index) else { return };
+        if what != What::Conversation {
+            let entries: Vec<JournalEntry> = turns.into_iter().flat_map(|t| t.entries).collect();
+            if !entries.is_empty() {
+                let Some((workspace, _)) = self.viewed() else { return };
+                let shown = |path: &Path| workspace.shown(path);
+                let told = undo_entries(view, &entries, None, rest, &label(view, "/rewind"), &shown);
+                let done = told.done;
+                self.told(told);
+                if !done {
+                    // Words and files go back together or not at all.
+                    return;
+                }
+            }
+        }
+        if what != What::Files
+            && let Some(agent) = &mut self.conversation.agent
+        {
+            match agent.rewind(index) {
+                Ok(()) => self.note("the conversation is back to before that turn; the files are read anew"),
+                Err(e) => self.error(&format!("the conversation could not go back: {e}"), None),
+            }
+        }
+    }
+}
