@@ -349,8 +349,12 @@ impl Host for App {
     }
 
     fn viewed(&self) -> Workspace {
-        let view = self.waiting().into_iter().next().map(|w| w.view);
-        self.workspace.with_view(view.unwrap_or_else(|| self.view("none")))
+        self.workspace.with_view(self.view("none"))
+    }
+
+    fn earlier(&self) -> Option<(String, Workspace)> {
+        let waiting = self.waiting().into_iter().find(|w| !w.busy)?;
+        Some((waiting.name, self.workspace.with_view(waiting.view)))
     }
 
     fn store(&self) -> Result<(Store, Vec<String>), Trouble> {

@@ -14,6 +14,8 @@ pub struct Waiting {
     pub name: String,
     pub view: View,
     pub changed: SystemTime,
+    /// Another process works on it.
+    pub busy: bool,
 }
 
 /// A name for the view of something that is no session.
@@ -70,7 +72,8 @@ impl App {
             }
             let view = View::at(self.places(&name), &roots);
             if view.changes(Shelf::Pending).is_ok_and(|set| !set.is_empty()) {
-                found.push(Waiting { name, view, changed });
+                let busy = is_locked(&entry.path().join("lock"));
+                found.push(Waiting { name, view, changed, busy });
             }
         }
         found.sort_by_key(|w| std::cmp::Reverse(w.changed));
@@ -200,13 +203,14 @@ impl Sweep {
 
     fn needed(&self, name: &str) -> bool {
         let view = self.views.join(name);
-        let held = || {
-            let lock = std::fs::File::open(view.join("lock"));
-            let how = rustix::fs::FlockOperation::NonBlockingLockShared;
-            lock.is_ok_and(|lock| rustix::fs::flock(&lock, how).is_err())
-        };
-        view.join("pending/base.jsonl").exists() || held()
+        view.join("pending/base.jsonl").exists() || is_locked(&view.join("lock"))
     }
+}
+
+/// True while another process holds this lock.
+fn is_locked(path: &Path) -> bool {
+    let how = rustix::fs::FlockOperation::NonBlockingLockShared;
+    std::fs::File::open(path).is_ok_and(|lock| rustix::fs::flock(&lock, how).is_err())
 }
 
 /// What lies in a home directory that no command should read.

@@ -12,8 +12,11 @@ use std::path::{Path, PathBuf};
 impl Shell<'_> {
     /// The conversation's workspace and view; before the first message there is none.
     pub(super) fn viewed(&self) -> Option<(Workspace, View)> {
-        let workspace = match &self.conversation.agent {
-            Some(agent) => agent.env().workspace.clone(),
+        let waits = |workspace: &&Workspace| workspace.view().is_some_and(|v| !v.is_empty(Shelf::Pending));
+        let own = self.conversation.agent.as_ref().map(|agent| &agent.env().workspace);
+        // What an earlier session left comes into sight again when this one has nothing of its own.
+        let workspace = match own.filter(waits).or(self.earlier.as_ref().filter(waits)).or(own) {
+            Some(workspace) => workspace.clone(),
             None => self.app.viewed(),
         };
         let view = workspace.view()?.clone();

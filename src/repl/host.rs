@@ -31,8 +31,10 @@ pub trait Host {
     fn policy(&self) -> &Arc<Mutex<Policy>>;
     fn registry(&self) -> &Arc<Registry>;
     fn workspace(&self) -> &Workspace;
-    /// The workspace through the view of this directory's last session with something pending, or an empty one.
+    /// The workspace through a view in which nothing is pending: its journal is this directory's.
     fn viewed(&self) -> Workspace;
+    /// The last session of this directory that left something pending, and the workspace through its view.
+    fn earlier(&self) -> Option<(String, Workspace)>;
     /// Opens the session store; the sentences say what was wrong with it.
     fn store(&self) -> Result<(Store, Vec<String>), Trouble>;
     /// Who answers: as named, or as the settings say.

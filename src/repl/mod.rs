@@ -25,6 +25,7 @@ use crate::config::{Project, TrustStore};
 use crate::session::{SessionError, Store};
 use crate::ui::ansi::{self, Depth};
 use crate::ui::{Theme, ThemeError, term};
+use crate::workspace::Workspace;
 use line::Line;
 use prompt::{Asked, Prompter};
 use ratatui::text::Line as Styled;
@@ -81,6 +82,8 @@ pub(crate) struct Shell<'r> {
     conversation: Conversation,
     on_turn: Box<dyn Fn(Option<CancellationToken>)>,
     quit: Option<u8>,
+    /// What an earlier session of this directory left pending.
+    earlier: Option<Workspace>,
     /// The review of these paths is to begin.
     review: Option<String>,
 }
@@ -115,6 +118,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         on_turn: opening.on_turn,
         quit: None,
         review: None,
+        earlier: None,
     };
     for note in notes {
         shell.note(&note);
@@ -123,6 +127,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         shell.ask_trust(&mut prompter, project, store)?;
     }
     shell.begin(&opening.resume)?;
+    shell.show_earlier();
     let code = shell.rounds(&mut prompter, opening.prompt)?;
     drop(base);
     Ok(code)
@@ -179,6 +184,20 @@ impl Shell<'_> {
             if let Some(code) = self.quit {
                 return Ok(code);
             }
+        }
+    }
+
+    /// Pending changes of an earlier session are not forgotten.
+    fn show_earlier(&mut self) {
+        if self.pending() > 0 {
+            return;
+        }
+        if let Some((name, workspace)) = self.app.earlier() {
+            self.earlier = Some(workspace);
+            let count = self.pending();
+            let s = if count == 1 { "" } else { "s" };
+            let id = name.get(..13).unwrap_or(&name);
+            self.note(&format!("{count} change{s} of {id} are pending: /changes, /apply, /discard"));
         }
     }
 

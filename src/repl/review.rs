@@ -38,6 +38,12 @@ fn read(answer: &str) -> Option<Answer> {
     })
 }
 
+/// The directory that goes with this path in it, the topmost one; else the path itself.
+fn going_with(set: &ChangeSet, path: &Path) -> PathBuf {
+    let goes = |dir: &&Path| set.get(dir).is_some_and(|c| c.before.is_directory() && !c.after.is_directory());
+    path.ancestors().filter(goes).last().unwrap_or(path).to_path_buf()
+}
+
 /// What a file's answers come to.
 #[derive(Default)]
 struct Answers {
@@ -61,14 +67,14 @@ impl Shell<'_> {
         let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
         let mut any = false;
         for change in set.changes.iter().filter(|c| wanted(&c.path)) {
-            let unit = repository_of(&change.path).unwrap_or_else(|| change.path.clone());
+            let unit = repository_of(&change.path).unwrap_or_else(|| going_with(&set, &change.path));
             // A directory comes and goes with what is in it; a repository is one thing.
             let plain_directory = change.after.is_directory() && change.before.is_absent();
             if !seen.insert(unit.clone()) || plain_directory && set.below(&change.path).len() > 1 {
                 continue;
             }
             any = true;
-            let quit = if unit == change.path {
+            let quit = if unit == change.path && !change.before.is_directory() {
                 self.file(prompter, &view, &workspace, change)?
             } else {
                 self.unit(prompter, &view, &workspace, &set, &unit)?

@@ -26,7 +26,12 @@ enum What {
 impl Shell<'_> {
     /// Lists the turns, or goes back to before the N-th from the end.
     pub(super) fn rewind(&mut self, rest: &str) {
-        let Some((_, view)) = self.viewed() else { return };
+        // The conversation's own: an earlier session's turns are not in it.
+        let own = self.conversation.agent.as_ref().map(|agent| agent.env().workspace.clone());
+        let Some(view) = own.as_ref().and_then(|w| w.view().cloned()) else {
+            self.note("nothing was said yet");
+            return;
+        };
         let turns = self.past(&view);
         if turns.is_empty() {
             self.note("nothing was said yet");
@@ -95,7 +100,7 @@ impl Shell<'_> {
         if what != What::Conversation {
             let entries: Vec<JournalEntry> = turns.into_iter().flat_map(|t| t.entries).collect();
             if !entries.is_empty() {
-                let Some((workspace, _)) = self.viewed() else { return };
+                let workspace = self.app.workspace().clone();
                 let shown = |path: &Path| workspace.shown(path);
                 let told = undo_entries(view, &entries, None, rest, &label(view, "/rewind"), &shown);
                 let done = told.done;

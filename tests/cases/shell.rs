@@ -76,6 +76,43 @@ fn an_edit_asks_shows_its_diff_and_lands_only_after_yes() {
 }
 
 #[test]
+fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
+    let lines: Vec<String> = (0..12).map(|n| format!("l{n}")).collect();
+    let mut pty = shell()
+        .arg("--mode")
+        .arg("ask")
+        .file("a.txt", &(lines.join("\n") + "\n"))
+        .file("old/x", "x\n")
+        .open();
+    pty.line("run sed -i -e s/^l0$/first/ -e s/l11/last/ a.txt; rm -r old");
+    asked(&pty);
+    quiet();
+    pty.send("r");
+    pty.until("the second key", |s| s.contains("not all of it") || s.contains("hunk 1 of 2"));
+    pty.until("hunk one", |s| s.contains("a.txt, hunk 1 of 2:"));
+    pty.line("x");
+    pty.until("what it wants", |s| s.contains("a, d, q, or Enter alone"));
+    pty.line("a");
+    pty.until("hunk two", |s| s.contains("a.txt, hunk 2 of 2:"));
+    pty.line("d");
+    // A directory that goes is one thing.
+    pty.until("the directory", |s| s.contains("discarded 1 of 2 hunks") && s.contains("old: a apply"));
+    pty.line("a");
+    pty.until("the end", |s| s.contains("applied 2 changes"));
+    pty.until_prompt("");
+    assert!(pty.read("a.txt").starts_with("first\nl1\n") && pty.read("a.txt").ends_with("l10\nl11\n"));
+    assert!(!pty.exists("old"));
+    pty.line("/rewind");
+    pty.until("the turns", |s| s.contains("1  run sed") && s.contains("(2 files +1 -2)"));
+    pty.line("/rewind 1 both");
+    pty.until("the way back", |s| s.contains("the conversation is back to before that turn"));
+    assert_eq!(pty.read("a.txt"), lines.join("\n") + "\n");
+    assert_eq!(pty.read("old/x"), "x\n");
+    pty.line("/rewind");
+    pty.until("nothing is left", |s| s.contains("nothing was said yet"));
+}
+
+#[test]
 fn what_is_kept_stands_in_the_prompt_and_lands_by_command() {
     let mut pty = shell().arg("--mode").arg("ask").file("a.txt", "alpha\n").open();
     pty.line("run echo one > new.txt; rm a.txt");

@@ -111,8 +111,7 @@ impl Talk {
 
     fn parts(&self) -> Parts {
         let workspace = Workspace::new(self.root.clone(), Vec::new()).unwrap();
-        let beside = tempfile::tempdir().unwrap().keep();
-        let workspace = super::tool_bench::viewed(workspace, &beside);
+        let workspace = super::tool_bench::viewed(workspace, self.dir.path());
         let policy = Policy::new(self.mode.clone(), self.rules.clone(), workspace.roots().to_vec());
         let (provider, model) = self.provider();
         let env = Env {

@@ -223,6 +223,7 @@ impl Live {
 
     fn ask(&mut self, asked: Asked) -> Vec<Line<'static>> {
         self.question = Some(Open::new(asked));
+        self.state = "waiting for you".into();
         self.composing = !self.composer.is_empty();
         self.end_text()
     }
