@@ -29,5 +29,6 @@ mod tool_read;
 mod tool_scratchpad;
 mod tool_search;
 mod tool_write;
+mod txn_scenarios;
 mod workspace_paths;
 mod workspace_races;
