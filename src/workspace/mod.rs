@@ -39,7 +39,7 @@ pub use resolve::Resolved;
 pub use text_file::{EditError, Spliced, TextFile};
 pub use view::{
     Applied, Base, Brake, Braked, Choice, CommandView, Effects, Mount, Part, Places, Shelf, UndoPlan, View,
-    repository_of,
+    repository_of, roots_of,
 };
 pub use walk::{Dir, Entry, EntryKind, Show, Skipped, Walk};
 pub use window::{FileWindow, WINDOW_CHUNK};
