@@ -10,6 +10,7 @@ mod change;
 mod error;
 mod ignored;
 mod journal;
+mod lease;
 mod ledger;
 mod line_index;
 mod masks;

@@ -109,15 +109,38 @@ pub(super) fn all(entry: &Entry) -> Result<(), Trouble> {
     }
 }
 
-/// Somebody who had the old file open wrote to it after it came out: that content must not be lost.
+/// Somebody who had the old file open wrote to it after it came out, or may do so yet: that content must not be lost.
 fn late_write(entry: &Entry) -> Option<PathBuf> {
-    let exchanged = entry.changes.iter().enumerate().filter(|(_, c)| acts_of(c) == [Act::Exchange]);
     let mut dirs = Dirs::default();
-    exchanged.into_iter().find_map(|(index, change)| {
-        let dir = dirs.at(&anchor(entry, index)?).ok()?;
-        let out = Node::read(&*dir, &temp_name(entry.id, index, "new")).ok()?;
-        (!out.same_content(&change.before)).then(|| change.path.clone())
-    })
+    let files = entry.changes.iter().enumerate().filter(|(_, c)| c.before.is_file() && !c.in_place);
+    for (index, change) in files {
+        let what = match acts_of(change).first() {
+            Some(Act::Exchange) => "new",
+            Some(Act::Displace) => "old",
+            _ => continue,
+        };
+        let out = anchor(entry, index).and_then(|place| dirs.at(&place).ok());
+        let out = out.and_then(|dir| {
+            let (file, _) = open_anyway(&*dir, &temp_name(entry.id, index, what), OFlags::NONBLOCK).ok()?;
+            let closed = closed_soon(&file);
+            Some(closed && super::super::atomic::hash_of(&file).ok() == change.before.hash())
+        });
+        if out == Some(false) {
+            return Some(change.path.clone());
+        }
+    }
+    None
+}
+
+/// Waits a moment for whoever has the file open for writing.
+fn closed_soon(file: &File) -> bool {
+    for _ in 0..50 {
+        if !super::super::lease::written_elsewhere(file) {
+            return true;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    false
 }
 
 /// Somebody else's work is there: it is left alone.

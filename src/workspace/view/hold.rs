@@ -207,7 +207,12 @@ impl View {
             let at = layer.open_like(self.root(index))?;
             return Ok(node.attrs().map_or(Ok(()), |attrs| attrs.give(&File::from(at)))?);
         };
-        let gone_above = rel.ancestors().skip(1).any(|dir| matches!(layer.find(dir), Ok(Found::Gone)));
+        // Where a directory above went, or became something else, whatever was in it is gone with it.
+        let gone_above = rel.ancestors().skip(1).any(|dir| match layer.find(dir) {
+            Ok(Found::Gone) => true,
+            Ok(Found::Here { stat, .. }) => !super::layer::is_dir(&stat),
+            _ => false,
+        });
         if node.is_absent() && gone_above {
             return Ok(());
         }
