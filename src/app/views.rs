@@ -3,7 +3,7 @@
 use super::App;
 use crate::sandbox::{Backend, Limits, probe};
 use crate::tools::Confining;
-use crate::workspace::{Base, Brake, Keep, Places, Recovered, Shelf, View, recover, remove_tree};
+use crate::workspace::{Base, Brake, Keep, Places, Recovered, Shelf, View, recover, remove_tree, roots_of};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -65,8 +65,7 @@ impl App {
             let name = entry.file_name().to_string_lossy().into_owned();
             let record = entry.path().join("pending/base.jsonl");
             let Ok(changed) = std::fs::metadata(&record).and_then(|m| m.modified()) else { continue };
-            let roots = std::fs::read_to_string(entry.path().join("roots.json")).unwrap_or_default();
-            let roots: Vec<PathBuf> = serde_json::from_str(&roots).unwrap_or_default();
+            let roots = roots_of(&entry.path());
             if roots.first().is_none_or(|first| first != self.cwd()) {
                 continue;
             }

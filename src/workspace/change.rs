@@ -23,6 +23,8 @@ pub struct Change {
     pub twin: Option<PathBuf>,
     /// Somebody else changed the file while the command ran that changed it.
     pub raced: bool,
+    /// A file tool made it: all names of the file change with it.
+    pub by_tool: bool,
 }
 
 /// What happened to a path, in a word.
@@ -191,6 +193,12 @@ impl ChangeSet {
     pub fn get(&self, path: &Path) -> Option<&Change> {
         let at = self.changes.binary_search_by(|c| c.path.as_path().cmp(path)).ok()?;
         self.changes.get(at)
+    }
+
+    /// The change at or above `path` that would make it a pipe, a socket or a device.
+    pub(super) fn special_at(&self, path: &Path) -> Option<&Change> {
+        let special = |dir: &Path| self.get(dir).filter(|c| matches!(c.after, Node::Special { .. }));
+        path.ancestors().find_map(special)
     }
 
     /// Those at or below `path`.

@@ -4,7 +4,7 @@
 //! the first file changes (`ID.open.json`) and renamed (`ID.json`) when all of them have; an open one that nobody holds
 //! the lock of was left by a crash, and is finished or rolled back by [`super::apply::recover`].
 
-use super::node::{Node, raw_text};
+use super::node::{Node, raw_option, raw_text};
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -25,6 +25,27 @@ pub struct Entry {
     pub kind: Kind,
     pub state: State,
     pub changes: Vec<Landed>,
+    /// The state in which it left each repository whose own files it changed: undo needs it to be the same still.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repositories: Vec<Repository>,
+    /// Directories that their mode shuts against us and that are opened for moments: after a crash they are shut again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shut: Vec<Shut>,
+}
+
+/// A repository as a transaction left it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repository {
+    #[serde(with = "raw_text")]
+    pub path: PathBuf,
+    pub state: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shut {
+    #[serde(with = "raw_text")]
+    pub path: PathBuf,
+    pub mode: u32,
 }
 
 /// Whose doing it was.
@@ -68,8 +89,11 @@ pub struct Landed {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_place: bool,
     /// It became another name of this file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
     pub twin: Option<PathBuf>,
+    /// It was another name of this file before.
+    #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
+    pub was_twin: Option<PathBuf>,
 }
 
 impl Landed {
@@ -127,11 +151,26 @@ impl Journal {
     }
 
     /// The entry that is being made, under the lock.
-    pub(super) fn begin(&self, label: Label, kind: Kind, changes: Vec<Landed>) -> io::Result<Entry> {
+    pub(super) fn begin(
+        &self,
+        label: Label,
+        kind: Kind,
+        changes: Vec<Landed>,
+        shut: Vec<Shut>,
+    ) -> io::Result<Entry> {
         let last = self.ids(".json").into_iter().chain(self.ids(".open.json")).max().unwrap_or(0);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        let entry = Entry { id: last + 1, at, label, kind, state: State::Staging, changes };
+        let entry = Entry {
+            id: last + 1,
+            at,
+            label,
+            kind,
+            state: State::Staging,
+            changes,
+            repositories: Vec::new(),
+            shut,
+        };
         self.save(&entry)?;
         Ok(entry)
     }
@@ -211,6 +250,11 @@ impl Journal {
         turns
     }
 
+    /// The bytes an entry itself takes.
+    fn length(&self, id: u64) -> u64 {
+        fs::metadata(self.file(id, ".json")).map_or(0, |meta| meta.len())
+    }
+
     pub(super) fn remove(&self, id: u64) {
         drop(fs::remove_file(self.file(id, ".json")));
     }
@@ -264,6 +308,7 @@ pub fn prune(
 ) -> io::Result<Pruned> {
     let mut pruned = Pruned::default();
     let mut kept: Vec<(Journal, Entry)> = Vec::new();
+    let mut open: Vec<Entry> = Vec::new();
     let mut locks = Vec::new();
     for dir in fs::read_dir(journals).into_iter().flatten().flatten() {
         let journal = Journal::at(dir.path());
@@ -272,6 +317,7 @@ pub fn prune(
             Some(lock) => locks.push(lock),
             None => return Ok(pruned),
         }
+        open.extend(journal.open_entries());
         kept.extend(journal.entries().into_iter().map(|entry| (journal.clone(), entry)));
     }
     kept.sort_by_key(|(_, entry)| entry.at);
@@ -286,11 +332,13 @@ pub fn prune(
         let nodes = entry.changes.iter().flat_map(|c| [&c.before, &c.after]);
         nodes.filter_map(Node::hash).map(|h| h.to_hex().to_string()).collect()
     };
-    kept.iter().flat_map(|(_, e)| named(e)).for_each(|h| *uses.entry(h).or_default() += 1);
+    // What a crash left open is finished by its own workspace's next start.
+    kept.iter().map(|(_, e)| e).chain(&open).flat_map(named).for_each(|h| *uses.entry(h).or_default() += 1);
     let unused = |uses: &std::collections::HashMap<String, usize>, h: &String| {
         uses.get(h).is_none_or(|n| *n == 0) && !more.contains(h)
     };
-    let mut bytes = total;
+    let written: u64 = kept.iter().map(|(journal, entry)| journal.length(entry.id)).sum();
+    let mut bytes = total + written;
     for (hash, size) in &sizes {
         let name = hash.to_hex().to_string();
         if unused(&uses, &name) {
@@ -318,7 +366,10 @@ pub fn prune(
                 pruned.bytes += size;
             }
         }
+        let length = journal.length(entry.id);
         journal.remove(entry.id);
+        bytes = bytes.saturating_sub(length);
+        pruned.bytes += length;
         pruned.entries += 1;
     }
     objects.sweep(std::time::Duration::from_secs(3600));

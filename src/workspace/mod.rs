@@ -10,6 +10,7 @@ mod change;
 mod error;
 mod ignored;
 mod journal;
+mod lease;
 mod ledger;
 mod line_index;
 mod masks;
@@ -40,7 +41,7 @@ pub use text_file::{EditError, Spliced, TextFile};
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
     Applied, Base, Brake, Braked, Choice, CommandView, Effects, Mount, Part, Places, Shelf, UndoPlan, View,
-    repository_of,
+    repository_of, roots_of,
 };
 pub use walk::{Dir, Entry, EntryKind, Show, Skipped, Walk};
 pub use window::{FileWindow, WINDOW_CHUNK};

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
 /// A path's state. Two equal nodes are the same bytes under the same owner, mode and attributes; times are not part
 /// of it.
@@ -101,13 +102,12 @@ impl Node {
         };
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
-                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-                Node::of_file(&File::from(rustix::fs::openat(&dir, name, flags, Mode::empty())?))
+                let (file, mode) = open_anyway(&dir, name, OFlags::NONBLOCK)?;
+                Ok(with_mode(Node::of_file(&file)?, mode))
             }
             FileType::Directory => {
-                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let file = File::from(rustix::fs::openat(&dir, name, flags, Mode::empty())?);
-                Ok(Node::Directory { attrs: Attrs::of(&file, &stat) })
+                let (file, mode) = open_anyway(&dir, name, OFlags::DIRECTORY)?;
+                Ok(with_mode(Node::Directory { attrs: Attrs::of(&file, &stat) }, mode))
             }
             FileType::Symlink => {
                 let target = rustix::fs::readlinkat(&dir, name, Vec::new())?;
@@ -122,6 +122,78 @@ impl Node {
         let hash = super::atomic::hash_of(file)?;
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         Ok(Node::File { hash, size, attrs: Attrs::of(file, &stat) })
+    }
+}
+
+/// Opens for reading what its owner has forbidden himself to read: its mode is opened for that moment alone. With the
+/// mode it had, when that was needed.
+pub(super) fn open_anyway(
+    dir: impl AsFd,
+    name: &OsStr,
+    more: OFlags,
+) -> rustix::io::Result<(File, Option<u32>)> {
+    let flags = more | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat(&dir, name, flags | OFlags::RDONLY, Mode::empty()) {
+        Err(Errno::ACCESS) => {}
+        other => return Ok((File::from(other?), None)),
+    }
+    let held = rustix::fs::openat(&dir, name, flags | OFlags::PATH, Mode::empty())?;
+    let stat = rustix::fs::fstat(&held)?;
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    let ours = stat.st_uid == rustix::process::geteuid().as_raw();
+    if !ours || !matches!(kind, FileType::RegularFile | FileType::Directory) {
+        return Err(Errno::ACCESS);
+    }
+    let mode = stat.st_mode & 0o7777;
+    // By its descriptor: whatever has the name by now is not touched.
+    let own = format!("/proc/self/fd/{}", held.as_raw_fd());
+    rustix::fs::chmod(&own, Mode::from_raw_mode(mode | 0o400))?;
+    let opened = rustix::fs::open(&own, more | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    rustix::fs::chmod(&own, Mode::from_raw_mode(mode))?;
+    Ok((File::from(opened?), Some(mode)))
+}
+
+/// Opens a directory at a path without links, whatever its mode.
+pub(super) fn dir_anyway(path: &Path) -> std::io::Result<OwnedFd> {
+    match (super::open::dir_at(path), path.parent(), path.file_name()) {
+        (Err(super::WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
+            let parent = super::open::search_at(parent).map_err(std::io::Error::other)?;
+            Ok(open_anyway(&parent, name, OFlags::DIRECTORY)?.0.into())
+        }
+        (opened, _, _) => opened.map_err(std::io::Error::other),
+    }
+}
+
+fn with_mode(mut node: Node, known: Option<u32>) -> Node {
+    if let (Node::File { attrs, .. } | Node::Directory { attrs }, Some(mode)) = (&mut node, known) {
+        attrs.mode = mode;
+    }
+    node
+}
+
+/// Keeps a directory of ours writable as long as it lives, though its mode forbids that.
+#[derive(Debug)]
+pub(super) struct Eased(Option<(OwnedFd, u32)>);
+
+impl Eased {
+    pub(super) fn of(dir: &OwnedFd) -> Eased {
+        let eased = || {
+            let stat = rustix::fs::fstat(dir).ok()?;
+            let user = rustix::process::geteuid();
+            let shut = stat.st_mode & 0o300 != 0o300 && !user.is_root() && stat.st_uid == user.as_raw();
+            let copy = dir.try_clone().ok().filter(|_| shut)?;
+            rustix::fs::fchmod(&copy, Mode::from_raw_mode(stat.st_mode & 0o7777 | 0o300)).ok()?;
+            Some((copy, stat.st_mode & 0o7777))
+        };
+        Eased(eased())
+    }
+}
+
+impl Drop for Eased {
+    fn drop(&mut self) {
+        if let Some((dir, mode)) = &self.0 {
+            let _ = rustix::fs::fchmod(dir, Mode::from_raw_mode(*mode));
+        }
     }
 }
 
@@ -217,6 +289,24 @@ pub(super) mod raw_text {
             }
         };
         Ok(P::from(raw))
+    }
+}
+
+/// The same for a path that may be missing.
+pub(super) mod raw_option {
+    use super::raw_text;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::path::PathBuf;
+
+    #[derive(Serialize, Deserialize)]
+    struct Raw(#[serde(with = "raw_text")] PathBuf);
+
+    pub(crate) fn serialize<S: Serializer>(path: &Option<PathBuf>, out: S) -> Result<S::Ok, S::Error> {
+        path.clone().map(Raw).serialize(out)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+        Ok(Option::<Raw>::deserialize(from)?.map(|raw| raw.0))
     }
 }
 

@@ -22,6 +22,10 @@ impl Objects {
         Objects { dir }
     }
 
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     fn place(&self, hash: Hash, packed: bool) -> PathBuf {
         let name = hash.to_hex();
         let shard: String = name.chars().take(2).collect();
@@ -88,7 +92,11 @@ impl Objects {
         let place = self.place(hash, false);
         self.shard(&place)?;
         match rustix::fs::renameat(dir, name, rustix::fs::CWD, &place) {
-            Ok(()) => Ok(true),
+            Ok(()) => {
+                // It is ours alone now, and must be readable whatever mode it had.
+                let _ = rustix::fs::chmod(&place, rustix::fs::Mode::from_raw_mode(0o600));
+                Ok(true)
+            }
             Err(rustix::io::Errno::XDEV) => Ok(false),
             Err(e) => Err(e.into()),
         }

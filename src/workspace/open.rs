@@ -155,6 +155,11 @@ pub(super) fn dir_at(path: &Path) -> Result<OwnedFd, WorkspaceError> {
     open_plain(path, OFlags::RDONLY | OFlags::DIRECTORY)
 }
 
+/// A directory to look names up in: it need not be one that can be listed.
+pub(super) fn search_at(path: &Path) -> Result<OwnedFd, WorkspaceError> {
+    open_plain(path, OFlags::PATH | OFlags::DIRECTORY)
+}
+
 /// Opens a path in which nothing may be a link.
 fn open_plain(path: &Path, flags: OFlags) -> Result<OwnedFd, WorkspaceError> {
     let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;

@@ -29,5 +29,8 @@ mod tool_read;
 mod tool_scratchpad;
 mod tool_search;
 mod tool_write;
+mod txn_crash;
+mod txn_races;
+mod txn_scenarios;
 mod workspace_paths;
 mod workspace_races;

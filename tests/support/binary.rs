@@ -103,6 +103,11 @@ enum Stdout {
 }
 
 impl Run {
+    /// A command that is the binary, whatever stands before it.
+    pub fn of(command: Command) -> Run {
+        Run { command, stdin: Vec::new(), stdout: Stdout::Piped }
+    }
+
     pub fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Run {
         self.command.env(name, value);
         self

@@ -10,3 +10,4 @@ pub mod require;
 pub mod schema;
 pub mod talk;
 pub mod tool_bench;
+pub mod txn;

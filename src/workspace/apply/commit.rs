@@ -5,9 +5,10 @@
 
 use super::super::atomic::{Exchange, exchange_checked};
 use super::super::journal::{Entry, Landed};
-use super::super::node::Node;
+use super::super::node::{Eased, Node, open_anyway};
 use super::super::objects::Objects;
 use super::super::open::dir_at;
+use super::dirs::Dirs;
 use super::{anchor, crash_point, temp_name};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -16,6 +17,7 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// What is done to one path, in the order in which it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,9 +92,10 @@ fn acts_of(change: &Landed) -> Vec<Act> {
 
 pub(super) fn all(entry: &Entry) -> Result<(), Trouble> {
     let mut done = Vec::new();
+    let mut dirs = Dirs::default();
     for (index, act) in acts(entry) {
         let Some(change) = entry.changes.get(index) else { continue };
-        if let Err(error) = perform(entry, index, change, act) {
+        if let Err(error) = perform(&mut dirs, entry, index, change, act) {
             let raced = error.kind() == io::ErrorKind::ResourceBusy;
             return Err(Trouble { path: change.path.clone(), error, raced, done });
         }
@@ -106,14 +109,38 @@ pub(super) fn all(entry: &Entry) -> Result<(), Trouble> {
     }
 }
 
-/// Somebody who had the old file open wrote to it after it came out: that content must not be lost.
+/// Somebody who had the old file open wrote to it after it came out, or may do so yet: that content must not be lost.
 fn late_write(entry: &Entry) -> Option<PathBuf> {
-    let exchanged = entry.changes.iter().enumerate().filter(|(_, c)| acts_of(c) == [Act::Exchange]);
-    exchanged.into_iter().find_map(|(index, change)| {
-        let dir = dir_at(&anchor(entry, index)?).ok()?;
-        let out = Node::read(&dir, &temp_name(entry.id, index, "new")).ok()?;
-        (!out.same_content(&change.before)).then(|| change.path.clone())
-    })
+    let mut dirs = Dirs::default();
+    let files = entry.changes.iter().enumerate().filter(|(_, c)| c.before.is_file() && !c.in_place);
+    for (index, change) in files {
+        let what = match acts_of(change).first() {
+            Some(Act::Exchange) => "new",
+            Some(Act::Displace) => "old",
+            _ => continue,
+        };
+        let out = anchor(entry, index).and_then(|place| dirs.at(&place).ok());
+        let out = out.and_then(|dir| {
+            let (file, _) = open_anyway(&*dir, &temp_name(entry.id, index, what), OFlags::NONBLOCK).ok()?;
+            let closed = closed_soon(&file);
+            Some(closed && super::super::atomic::hash_of(&file).ok() == change.before.hash())
+        });
+        if out == Some(false) {
+            return Some(change.path.clone());
+        }
+    }
+    None
+}
+
+/// Waits a moment for whoever has the file open for writing.
+fn closed_soon(file: &File) -> bool {
+    for _ in 0..50 {
+        if !super::super::lease::written_elsewhere(file) {
+            return true;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    false
 }
 
 /// Somebody else's work is there: it is left alone.
@@ -122,36 +149,44 @@ fn raced() -> io::Error {
 }
 
 struct Spot<'a> {
-    dir: OwnedFd,
+    dir: Rc<OwnedFd>,
     name: &'a OsStr,
-    anchor: OwnedFd,
+    anchor: Rc<OwnedFd>,
     new: OsString,
     old: OsString,
+    _eased: [Eased; 2],
 }
 
 impl<'a> Spot<'a> {
-    fn of(entry: &Entry, index: usize, path: &'a Path) -> io::Result<Spot<'a>> {
+    fn of(dirs: &mut Dirs, entry: &Entry, index: usize, path: &'a Path) -> io::Result<Spot<'a>> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let place = anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;
-        let open = |path: &Path| dir_at(path).map_err(io::Error::other);
         let [new, old] = ["new", "old"].map(|what| temp_name(entry.id, index, what));
-        Ok(Spot { dir: open(parent)?, name, anchor: open(&place)?, new, old })
+        let (dir, anchor) = (dirs.at(parent)?, dirs.at(&place)?);
+        let _eased = [Eased::of(&dir), Eased::of(&anchor)];
+        Ok(Spot { dir, name, anchor, new, old, _eased })
     }
 }
 
-pub(super) fn perform(entry: &Entry, index: usize, change: &Landed, act: Act) -> io::Result<()> {
-    let spot = Spot::of(entry, index, &change.path)?;
+pub(super) fn perform(
+    dirs: &mut Dirs,
+    entry: &Entry,
+    index: usize,
+    change: &Landed,
+    act: Act,
+) -> io::Result<()> {
+    let spot = Spot::of(dirs, entry, index, &change.path)?;
     match act {
         Act::Displace => displace(&spot, &change.before),
-        Act::RemoveDir => match rustix::fs::unlinkat(&spot.dir, spot.name, AtFlags::REMOVEDIR) {
+        Act::RemoveDir => match rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR) {
             Ok(()) => Ok(()),
             // Somebody put something into it meanwhile.
             Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Err(raced()),
             Err(e) => Err(e.into()),
         },
-        Act::MakeDir => match rustix::fs::mkdirat(&spot.dir, spot.name, Mode::from_raw_mode(0o700)) {
+        Act::MakeDir => match rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700)) {
             Err(Errno::EXIST) => Err(raced()),
             other => Ok(other?),
         },
@@ -167,28 +202,28 @@ pub(super) fn perform(entry: &Entry, index: usize, change: &Landed, act: Act) ->
 
 fn displace(spot: &Spot<'_>, before: &Node) -> io::Result<()> {
     let free = RenameFlags::NOREPLACE;
-    match rustix::fs::renameat_with(&spot.dir, spot.name, &spot.anchor, &spot.old, free) {
+    match rustix::fs::renameat_with(&*spot.dir, spot.name, &*spot.anchor, &spot.old, free) {
         Err(Errno::NOENT) => return Err(raced()),
         other => other?,
     }
-    if Node::read(&spot.anchor, &spot.old)? == *before {
+    if Node::read(&*spot.anchor, &spot.old)? == *before {
         return Ok(());
     }
-    rustix::fs::renameat_with(&spot.anchor, &spot.old, &spot.dir, spot.name, free)?;
+    rustix::fs::renameat_with(&*spot.anchor, &spot.old, &*spot.dir, spot.name, free)?;
     Err(raced())
 }
 
 fn place(spot: &Spot<'_>, after: &Node) -> io::Result<()> {
     let placed = match after {
-        Node::Link { target } => rustix::fs::symlinkat(target.as_os_str(), &spot.dir, spot.name),
+        Node::Link { target } => rustix::fs::symlinkat(target.as_os_str(), &*spot.dir, spot.name),
         _ => {
             let free = RenameFlags::NOREPLACE;
-            let moved = rustix::fs::renameat_with(&spot.anchor, &spot.new, &spot.dir, spot.name, free);
+            let moved = rustix::fs::renameat_with(&*spot.anchor, &spot.new, &*spot.dir, spot.name, free);
             match moved {
                 // Where that flag is unknown, a hard link refuses an existing name just as well.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                    rustix::fs::linkat(&spot.anchor, &spot.new, &spot.dir, spot.name, AtFlags::empty())
-                        .and_then(|()| rustix::fs::unlinkat(&spot.anchor, &spot.new, AtFlags::empty()))
+                    rustix::fs::linkat(&*spot.anchor, &spot.new, &*spot.dir, spot.name, AtFlags::empty())
+                        .and_then(|()| rustix::fs::unlinkat(&*spot.anchor, &spot.new, AtFlags::empty()))
                 }
                 other => other,
             }
@@ -208,17 +243,21 @@ fn exchange(spot: &Spot<'_>, before: super::super::Hash, after: super::super::Ha
 }
 
 fn overwrite(spot: &Spot<'_>, before: &Node) -> io::Result<()> {
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let mut target = File::from(rustix::fs::openat(&spot.dir, spot.name, flags, Mode::empty())?);
+    let mut target = for_writing(spot)?;
     if Node::of_file(&target)?.hash() != before.hash() {
         return Err(raced());
     }
     copy_over(&mut staged(spot)?, &mut target)
 }
 
+fn for_writing(spot: &Spot<'_>) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    Ok(File::from(rustix::fs::openat(&*spot.dir, spot.name, flags, Mode::empty())?))
+}
+
 fn staged(spot: &Spot<'_>) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(File::from(rustix::fs::openat(&spot.anchor, &spot.new, flags, Mode::empty())?))
+    Ok(File::from(rustix::fs::openat(&*spot.anchor, &spot.new, flags, Mode::empty())?))
 }
 
 pub(super) fn copy_over(from: &mut File, to: &mut File) -> io::Result<()> {
@@ -232,24 +271,17 @@ pub(super) fn copy_over(from: &mut File, to: &mut File) -> io::Result<()> {
 
 fn dress(spot: &Spot<'_>, after: &Node) -> io::Result<()> {
     let Some(attrs) = after.attrs() else { return Ok(()) };
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = match rustix::fs::openat(&spot.dir, spot.name, flags, Mode::empty()) {
-        // Nobody may read it, not even its owner: it is opened for a moment by its mode.
-        Err(Errno::ACCESS) => {
-            rustix::fs::chmodat(&spot.dir, spot.name, Mode::from_raw_mode(0o700), AtFlags::empty())?;
-            File::from(rustix::fs::openat(&spot.dir, spot.name, flags, Mode::empty())?)
-        }
-        other => File::from(other?),
-    };
+    let (file, _) = open_anyway(&*spot.dir, spot.name, OFlags::NONBLOCK)?;
     Ok(attrs.give(&file)?)
 }
 
 /// Undoes what was done, last first.
-pub(super) fn take_back(entry: &Entry, done: Vec<(usize, Act)>) -> io::Result<()> {
+pub(super) fn take_back(objects: &Objects, entry: &Entry, done: Vec<(usize, Act)>) -> io::Result<()> {
     let mut failed = Ok(());
+    let mut dirs = Dirs::default();
     for (index, act) in done.into_iter().rev() {
         let Some(change) = entry.changes.get(index) else { continue };
-        let back = back(entry, index, change, act);
+        let back = back(&mut dirs, objects, entry, index, change, act);
         if failed.is_ok() {
             failed = back;
         }
@@ -257,19 +289,28 @@ pub(super) fn take_back(entry: &Entry, done: Vec<(usize, Act)>) -> io::Result<()
     failed
 }
 
-fn back(entry: &Entry, index: usize, change: &Landed, act: Act) -> io::Result<()> {
-    let spot = Spot::of(entry, index, &change.path)?;
+fn back(
+    dirs: &mut Dirs,
+    objects: &Objects,
+    entry: &Entry,
+    index: usize,
+    change: &Landed,
+    act: Act,
+) -> io::Result<()> {
+    let spot = Spot::of(dirs, entry, index, &change.path)?;
     let free = RenameFlags::NOREPLACE;
     match act {
-        Act::Displace => Ok(rustix::fs::renameat_with(&spot.anchor, &spot.old, &spot.dir, spot.name, free)?),
+        Act::Displace => {
+            Ok(rustix::fs::renameat_with(&*spot.anchor, &spot.old, &*spot.dir, spot.name, free)?)
+        }
         Act::RemoveDir => {
-            rustix::fs::mkdirat(&spot.dir, spot.name, Mode::from_raw_mode(0o700))?;
+            rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700))?;
             dress(&spot, &change.before)
         }
-        Act::MakeDir => Ok(rustix::fs::unlinkat(&spot.dir, spot.name, AtFlags::REMOVEDIR)?),
+        Act::MakeDir => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR)?),
         Act::Place => match &change.after {
-            Node::Link { .. } => Ok(rustix::fs::unlinkat(&spot.dir, spot.name, AtFlags::empty())?),
-            _ => Ok(rustix::fs::renameat_with(&spot.dir, spot.name, &spot.anchor, &spot.new, free)?),
+            Node::Link { .. } => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?),
+            _ => Ok(rustix::fs::renameat_with(&*spot.dir, spot.name, &*spot.anchor, &spot.new, free)?),
         },
         // Whatever the person wrote since is theirs: it is exchanged back only if it is still ours.
         Act::Exchange => match (change.before.hash(), change.after.hash()) {
@@ -279,7 +320,19 @@ fn back(entry: &Entry, index: usize, change: &Landed, act: Act) -> io::Result<()
             }
             _ => Ok(()),
         },
-        Act::Overwrite => Err(io::Error::other("it was written in place")),
+        // Its old content was stored before it was written over.
+        Act::Overwrite => match (change.before.hash(), change.after.hash()) {
+            (Some(before), Some(after)) => {
+                let mut target = for_writing(&spot)?;
+                if super::super::atomic::hash_of(&target)? != after {
+                    return Ok(());
+                }
+                let old = tempfile::tempfile_in(objects.dir())?;
+                objects.copy_to(before, &old)?;
+                copy_over(&mut { old }, &mut target)
+            }
+            _ => Ok(()),
+        },
         Act::Dress => dress(&spot, &change.before),
     }
 }
@@ -300,11 +353,16 @@ fn sync(entry: &Entry) {
 
 /// What came out goes into the store of contents; links and what is there already goes altogether.
 pub(super) fn keep_displaced(objects: &Objects, entry: &Entry) {
+    let mut dirs = Dirs::default();
     for (index, change) in entry.changes.iter().enumerate() {
-        let Some(dir) = anchor(entry, index).and_then(|place| dir_at(&place).ok()) else { continue };
+        if change.before.same_content(&change.after) || change.before.is_absent() {
+            continue;
+        }
+        let Some(dir) = anchor(entry, index).and_then(|place| dirs.at(&place).ok()) else { continue };
+        let _eased = Eased::of(&dir);
         for what in ["old", "new"] {
             let name = temp_name(entry.id, index, what);
-            let Ok(node) = Node::read(&dir, &name) else { continue };
+            let Ok(node) = Node::read(&*dir, &name) else { continue };
             let kept = match (&node, change.before.hash()) {
                 (Node::Absent, _) => continue,
                 (Node::File { hash, size, .. }, Some(before)) if *hash == before => {
@@ -315,7 +373,7 @@ pub(super) fn keep_displaced(objects: &Objects, entry: &Entry) {
             };
             match kept {
                 Ok(()) => {
-                    let _ = rustix::fs::unlinkat(&dir, &name, AtFlags::empty());
+                    let _ = rustix::fs::unlinkat(&*dir, &name, AtFlags::empty());
                 }
                 Err(e) => tracing::warn!("an old content was not kept: {e}"),
             }
@@ -335,7 +393,6 @@ fn keep_one(
     if names == 1 && objects.adopt(dir, name, hash)? {
         return Ok(());
     }
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty())?);
+    let (mut file, _) = open_anyway(dir, name, OFlags::NONBLOCK)?;
     objects.put_file(&mut file, hash, size)
 }

@@ -6,18 +6,22 @@
 //! no target had been touched.
 
 mod commit;
+mod dirs;
 mod recover;
 mod stage;
 
 pub use recover::{Recovered, recover};
 
 use super::Hash;
-use super::journal::{Entry, Journal, Kind, Label, Landed, State};
+use super::journal::{Entry, Journal, Kind, Label, Landed, Repository, Shut, State};
 use super::node::Node;
 use super::objects::Objects;
 use super::view::node_at;
+use dirs::Dirs;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -37,6 +41,10 @@ pub(super) struct Step {
     pub source: Source,
     /// Make it another name of this file, if that has the same content.
     pub twin: Option<PathBuf>,
+    /// It is another name of this file now, if nothing better is known.
+    pub was_twin: Option<PathBuf>,
+    /// When the file has several names, all of them change; otherwise this one becomes a file of its own.
+    pub keep_names: bool,
     /// The mode and owner are whatever a new file gets here; those of `after` mean nothing.
     pub fresh: bool,
 }
@@ -82,28 +90,40 @@ pub(super) fn land(
     objects: &Objects,
     label: Label,
     kind: Kind,
-    steps: Vec<Step>,
+    mut steps: Vec<Step>,
 ) -> Result<Entry, ApplyError> {
+    // Entries are searched by path, in the journal as well: a crash may come before anything else.
+    steps.sort_by(|a, b| a.path.cmp(&b.path));
     let _lock = journal.lock(true).map_err(ApplyError::Journal)?;
     for step in &steps {
         if let Node::Special { what } = &step.after {
             return Err(ApplyError::Special { path: step.path.clone(), what: what.clone() });
         }
     }
-    let moved = |step: &&Step| node_at(&step.path).map_or(true, |now| now != step.before);
-    let changed: Vec<PathBuf> = steps.iter().filter(moved).map(|s| s.path.clone()).collect();
+    let mut dirs = Dirs::default();
+    let mut changed = Vec::new();
+    let mut names: HashMap<(u64, u64), PathBuf> = HashMap::new();
+    let mut changes = Vec::with_capacity(steps.len());
+    for step in &steps {
+        let now = dirs.node(&step.path);
+        if !now.is_ok_and(|now| now == step.before) {
+            changed.push(step.path.clone());
+            continue;
+        }
+        changes.push(Landed {
+            path: step.path.clone(),
+            before: step.before.clone(),
+            after: step.after.clone(),
+            in_place: false,
+            twin: step.twin.clone(),
+            was_twin: dirs.twin(step, &mut names).or_else(|| step.was_twin.clone()),
+        });
+    }
     if !changed.is_empty() {
         return Err(ApplyError::Changed(changed));
     }
-    let landed = |s: &Step| Landed {
-        path: s.path.clone(),
-        before: s.before.clone(),
-        after: s.after.clone(),
-        in_place: false,
-        twin: s.twin.clone(),
-    };
-    let changes = steps.iter().map(landed).collect();
-    let mut entry = journal.begin(label, kind, changes).map_err(ApplyError::Journal)?;
+    let shut = shut_dirs(&steps);
+    let mut entry = journal.begin(label, kind, changes, shut).map_err(ApplyError::Journal)?;
     crash_point();
     let staged = stage::all(objects, &mut entry, &steps);
     crash_point();
@@ -124,7 +144,7 @@ pub(super) fn land(
     }
     crash_point();
     if let Err(trouble) = commit::all(&entry) {
-        let back = commit::take_back(&entry, trouble.done);
+        let back = commit::take_back(objects, &entry, trouble.done);
         if back.is_err() {
             return Err(ApplyError::Half { path: trouble.path, error: trouble.error });
         }
@@ -138,9 +158,33 @@ pub(super) fn land(
     crash_point();
     commit::keep_displaced(objects, &entry);
     crash_point();
+    entry.repositories = repositories_of(&entry);
     journal.close(&mut entry).map_err(ApplyError::Journal)?;
     crash_point();
     Ok(entry)
+}
+
+/// Directories whose own mode keeps us from changing what is in them.
+fn shut_dirs(steps: &[Step]) -> Vec<Shut> {
+    if rustix::process::geteuid().is_root() {
+        return Vec::new();
+    }
+    let above = steps.iter().flat_map(|s| s.path.ancestors().skip(1).take(2));
+    let above: BTreeSet<&Path> = above.collect();
+    let mode =
+        |dir: &Path| std::fs::symlink_metadata(dir).ok().filter(|m| m.is_dir()).map(|m| m.mode() & 0o7777);
+    let shut = |dir: &Path| {
+        let mode = mode(dir).filter(|mode| mode & 0o300 != 0o300)?;
+        Some(Shut { path: dir.to_path_buf(), mode })
+    };
+    above.into_iter().filter_map(shut).collect()
+}
+
+/// The state of every repository whose own files `entry` changed.
+fn repositories_of(entry: &Entry) -> Vec<Repository> {
+    let touched = entry.changes.iter().filter_map(|c| super::view::repository_of(&c.path));
+    let touched: BTreeSet<PathBuf> = touched.collect();
+    touched.into_iter().map(|path| Repository { state: super::view::repository_state(&path), path }).collect()
 }
 
 /// In a debug build the process ends here at the N-th time when `PLACET_CRASH_AT=N`: tests go through all of them.

@@ -6,6 +6,7 @@ use super::super::objects::Objects;
 use super::super::open::dir_at;
 use super::super::view::node_at;
 use super::commit::{Act, acts, copy_over, keep_displaced, perform};
+use super::dirs::Dirs;
 use super::{anchor, stage, temp_name};
 use std::io;
 use std::path::PathBuf;
@@ -56,18 +57,33 @@ pub fn recover(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
         match entry.state {
             State::Staging => {
                 stage::clear(&entry);
+                shut_again(&entry);
                 journal.drop_open(entry.id)?;
                 recovered.cleared.push(entry.id);
             }
             State::Committing | State::Done => {
                 finish(objects, &entry, &mut recovered.kept)?;
                 keep_displaced(objects, &entry);
+                shut_again(&entry);
+                entry.repositories = super::repositories_of(&entry);
                 journal.close(&mut entry)?;
                 recovered.finished.push(entry.id);
             }
         }
     }
     Ok(recovered)
+}
+
+/// A directory that was open for the moment of the crash gets its own mode again, unless it was to have another one.
+fn shut_again(entry: &Entry) {
+    for shut in &entry.shut {
+        let dressed = entry.changes.iter().any(|c| c.path == shut.path && entry.state != State::Staging);
+        let Some(dir) = dir_at(&shut.path).ok().filter(|_| !dressed) else { continue };
+        let mode = rustix::fs::fstat(&dir).map_or(0, |stat| stat.st_mode & 0o7777);
+        if mode == shut.mode | 0o300 {
+            let _ = rustix::fs::fchmod(&dir, rustix::fs::Mode::from_raw_mode(shut.mode));
+        }
+    }
 }
 
 fn finish(objects: &Objects, entry: &Entry, kept: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -90,7 +106,7 @@ fn finish(objects: &Objects, entry: &Entry, kept: &mut Vec<PathBuf>) -> io::Resu
             Act::Dress => now.same_content(&change.after) && now != change.after,
         };
         let as_meant = match act {
-            Act::Displace => now == change.after || now.is_absent() && displaced(),
+            Act::Displace => now.same_content(&change.after) || displaced(),
             Act::RemoveDir => !now.is_directory(),
             Act::MakeDir => now.is_directory(),
             Act::Place | Act::Exchange | Act::Overwrite => now.same_content(&change.after),
@@ -98,7 +114,7 @@ fn finish(objects: &Objects, entry: &Entry, kept: &mut Vec<PathBuf>) -> io::Resu
         };
         let done = match (to_do, act) {
             (true, Act::Overwrite) => over_again(objects, entry, index, &change.path),
-            (true, _) => perform(entry, index, change, act),
+            (true, _) => perform(&mut Dirs::default(), entry, index, change, act),
             (false, _) => Ok(()),
         };
         if done.is_err() || !to_do && !as_meant {

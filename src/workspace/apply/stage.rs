@@ -1,12 +1,14 @@
 //! Staging: every new content beside its target, complete, synced and read back.
 
 use super::super::journal::Entry;
-use super::super::node::Node;
+use super::super::node::{Eased, Node, open_anyway};
 use super::super::objects::Objects;
 use super::super::open::{dir_at, open_regular};
+use super::dirs::Dirs;
 use super::{MERGEABLE, SYNC_EACH, Source, Step, anchor, crash_point, sync_file_system, temp_name};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -15,20 +17,23 @@ use std::path::{Path, PathBuf};
 type Failure = (PathBuf, io::Error);
 
 pub(super) fn all(objects: &Objects, entry: &mut Entry, steps: &[Step]) -> Result<(), Failure> {
-    // Anchors are found by binary search.
-    let mut order: Vec<usize> = (0..steps.len()).collect();
-    order.sort_by(|a, b| steps.get(*a).map(|s| &s.path).cmp(&steps.get(*b).map(|s| &s.path)));
-    entry.changes.sort_by(|a, b| a.path.cmp(&b.path));
     let each = steps.len() <= SYNC_EACH;
     let mut last = None;
-    for (index, step) in order.iter().filter_map(|at| steps.get(*at)).enumerate() {
+    let mut dirs = Dirs::default();
+    // Other names of a file come after the file itself.
+    let (first, then): (Vec<_>, Vec<_>) = steps.iter().enumerate().partition(|(_, s)| s.twin.is_none());
+    for (index, step) in first.into_iter().chain(then) {
         let fail = |error: io::Error| (step.path.clone(), error);
         keep_after(objects, step).map_err(fail)?;
         if needs_content(step) {
             let place = anchor(entry, index).ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
-            let dir = dir_at(&place).map_err(|e| fail(io::Error::other(e)))?;
+            let dir = dirs.at(&place).map_err(fail)?;
+            let _eased = Eased::of(&dir);
             let name = temp_name(entry.id, index, "new");
-            let staged = one(objects, step, &dir, &name).map_err(fail)?;
+            let staged = match twin(entry, step, &dir, &name).map_err(fail)? {
+                Some(file) => Staged { file, in_place: false },
+                None => one(objects, step, &dir, &name).map_err(fail)?,
+            };
             let node = Node::of_file(&staged.file).map_err(fail)?;
             if node.hash() != step.after.hash() {
                 return Err(fail(io::Error::other("the new content is not the one that was shown")));
@@ -53,7 +58,7 @@ pub(super) fn all(objects: &Objects, entry: &mut Entry, steps: &[Step]) -> Resul
     }
     objects.sync();
     if let (false, Some(dir)) = (each, last) {
-        sync_file_system(&File::from(dir));
+        sync_file_system(&File::from(dir.try_clone().map_err(|e| (PathBuf::new(), e))?));
     }
     Ok(())
 }
@@ -91,11 +96,8 @@ struct Staged {
     in_place: bool,
 }
 
-fn one(objects: &Objects, step: &Step, dir: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<Staged> {
-    let several = step.before.is_file() && names_of(&step.path) > 1;
-    if let Some(file) = twin(step, dir, name)? {
-        return Ok(Staged { file, in_place: false });
-    }
+fn one(objects: &Objects, step: &Step, dir: &OwnedFd, name: &OsStr) -> io::Result<Staged> {
+    let several = step.keep_names && step.before.is_file() && names_of(&step.path) > 1;
     if let (Source::Layer(path), false) = (&step.source, several)
         && link(path, dir, name)?
     {
@@ -129,14 +131,34 @@ fn names_of(path: &Path) -> u64 {
     open_regular(path, OFlags::RDONLY).map_or(1, |opened| opened.stat.st_nlink)
 }
 
-/// Another name of a file that is there and has this very content.
-fn twin(step: &Step, dir: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<Option<File>> {
-    let Some(twin) = step.twin.as_ref().filter(|_| step.before.is_absent()) else { return Ok(None) };
-    let same = super::node_at(twin).is_ok_and(|node| node.hash() == step.after.hash());
-    if same && link(twin, dir, name)? { Ok(Some(open_named(dir, name)?)) } else { Ok(None) }
+/// Another name of a file that is there, or is staged, and has this very content.
+fn twin(entry: &Entry, step: &Step, dir: &OwnedFd, name: &OsStr) -> io::Result<Option<File>> {
+    let Some(twin) = &step.twin else { return Ok(None) };
+    let staged = entry.changes.binary_search_by(|c| c.path.cmp(twin)).ok();
+    let staged = staged.and_then(|at| Some((at, entry.changes.get(at)?)));
+    let (from, as_name) = match staged {
+        Some((at, leader)) if leader.after != leader.before => {
+            let staged = leader.after == step.after && !leader.in_place;
+            let Some(place) = anchor(entry, at).filter(|_| staged) else { return Ok(None) };
+            (dir_at(&place), temp_name(entry.id, at, "new"))
+        }
+        _ => {
+            let (Some(parent), Some(as_name)) = (twin.parent(), twin.file_name()) else { return Ok(None) };
+            (dir_at(parent), as_name.to_os_string())
+        }
+    };
+    let Ok(from) = from else { return Ok(None) };
+    if Node::read(&from, &as_name)? != step.after {
+        return Ok(None);
+    }
+    match rustix::fs::linkat(&from, &as_name, dir, name, AtFlags::empty()) {
+        Ok(()) => Ok(Some(open_named(dir, name)?)),
+        Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::NOTSUP | Errno::NOENT) => Ok(None),
+        Err(e) => Err(e.into()),
+    }
 }
 
-fn link(from: &Path, dir: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<bool> {
+fn link(from: &Path, dir: &OwnedFd, name: &OsStr) -> io::Result<bool> {
     match rustix::fs::linkat(rustix::fs::CWD, from, dir, name, AtFlags::empty()) {
         Ok(()) => Ok(true),
         Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::NOTSUP) => Ok(false),
@@ -144,15 +166,16 @@ fn link(from: &Path, dir: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<bool> 
     }
 }
 
-fn open_named(dir: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    Ok(File::from(rustix::fs::openat(dir, name, flags, Mode::empty())?))
+fn open_named(dir: &OwnedFd, name: &OsStr) -> io::Result<File> {
+    Ok(open_anyway(dir, name, OFlags::NONBLOCK)?.0)
 }
 
 /// Removes every name that staging made, wherever it got to.
 pub(super) fn clear(entry: &Entry) {
+    let mut dirs = Dirs::default();
     for index in 0..entry.changes.len() {
-        let Some(dir) = anchor(entry, index).and_then(|place| dir_at(&place).ok()) else { continue };
-        let _ = rustix::fs::unlinkat(&dir, temp_name(entry.id, index, "new"), AtFlags::empty());
+        let Some(dir) = anchor(entry, index).and_then(|place| dirs.at(&place).ok()) else { continue };
+        let _eased = Eased::of(&dir);
+        let _ = rustix::fs::unlinkat(&*dir, temp_name(entry.id, index, "new"), AtFlags::empty());
     }
 }

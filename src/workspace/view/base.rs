@@ -3,7 +3,7 @@
 //! The records are the index of a change set: what is not among them was not touched, so that no tree is ever walked
 //! to find changes. They are appended to a file before the layer changes; a record without a change means nothing.
 
-use super::super::node::{Node, raw_text};
+use super::super::node::{Node, raw_option, raw_text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -20,13 +20,16 @@ pub struct Base {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raced: bool,
     /// A hard link to this other path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub twin: Option<String>,
+    #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
+    pub twin: Option<PathBuf>,
+    /// A file tool wrote it: all names of the file change with it. A command changes the name that it changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_tool: bool,
 }
 
 impl Base {
     pub(super) fn of(path: &Path, node: Node) -> Base {
-        Base { path: path.to_path_buf(), node, raced: false, twin: None }
+        Base { path: path.to_path_buf(), node, raced: false, twin: None, by_tool: false }
     }
 }
 
@@ -46,6 +49,10 @@ impl Bases {
             map.insert(base.path.clone(), base);
         }
         Bases { file, map, unsaved: Vec::new() }
+    }
+
+    pub(super) fn load_again(&mut self) {
+        *self = Bases::load(std::mem::take(&mut self.file));
     }
 
     pub(super) fn get(&self, path: &Path) -> Option<&Base> {

@@ -3,7 +3,7 @@
 //! A path counts as changed by its content and attributes, not because it is in the layer: the overlay copies a file
 //! up for an `open` that writes nothing. Files move by rename, so the cost grows with their number alone.
 
-use super::super::node::{Attrs, Node};
+use super::super::node::{Attrs, Node, open_anyway};
 use super::base::Base;
 use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
 use super::stack::{Stack, join};
@@ -57,8 +57,15 @@ pub(super) struct Folding<'a> {
     pub(super) since: (i64, i64),
     pub(super) hidden: &'a dyn Fn(&Path) -> bool,
     pub(super) effects: Effects,
-    /// Inodes with several names in the command's layer, and what became of them.
-    pub(super) seen: HashMap<u64, PathBuf>,
+    /// The names of each inode that has several in the command's layer.
+    pub(super) seen: HashMap<u64, Vec<Name>>,
+}
+
+/// One of several names of a file.
+pub(super) struct Name {
+    path: PathBuf,
+    changed: bool,
+    existed: bool,
 }
 
 impl Folding<'_> {
@@ -92,7 +99,23 @@ impl Folding<'_> {
             attrs.give(&File::from(at))?;
         }
         self.directory(Path::new(""), upper)?;
+        self.join_names();
         self.held.save()
+    }
+
+    /// Of several names of one file, one leads: best one that is in the workspace as it is, then one that was there.
+    fn join_names(&mut self) {
+        let mut bases = self.held.bases();
+        for mut names in std::mem::take(&mut self.seen).into_values() {
+            names.sort_by(|a, b| (a.changed, !a.existed, &a.path).cmp(&(b.changed, !b.existed, &b.path)));
+            let mut names = names.into_iter();
+            let Some(leader) = names.next() else { continue };
+            for name in names.filter(|name| name.changed) {
+                if let Some(base) = bases.get(&name.path).cloned() {
+                    bases.set(Base { twin: Some(leader.path.clone()), ..base });
+                }
+            }
+        }
     }
 
     fn directory(&mut self, rel: &Path, upper: &OwnedFd) -> io::Result<()> {
@@ -138,19 +161,15 @@ impl Folding<'_> {
     }
 
     fn below_directory(&mut self, rel: &Path, upper: &OwnedFd, name: &OsStr) -> io::Result<()> {
-        let fd = rustix::fs::openat(upper, name, layer::dir_flags(), rustix::fs::Mode::empty());
-        let fd = match fd {
-            // A command may leave a directory that its own user cannot read.
-            Err(rustix::io::Errno::ACCESS) => {
-                let mode = entry(upper, name)?.map_or(0, |s| s.st_mode & 0o7777);
-                let opened = readable(upper, name)?;
-                rustix::fs::fchmod(&opened, rustix::fs::Mode::from_raw_mode(mode))?;
-                opened
-            }
-            other => other?,
-        };
-        let file = File::from(fd.try_clone()?);
-        let attrs = Attrs::of(&file, &rustix::fs::fstat(&file)?);
+        let (file, mode) = open_anyway(upper, name, rustix::fs::OFlags::DIRECTORY)?;
+        let stat = rustix::fs::fstat(&file)?;
+        let mode = mode.unwrap_or(stat.st_mode & 0o7777);
+        let attrs = Attrs { mode, ..Attrs::of(&file, &stat) };
+        let fd = OwnedFd::from(file);
+        if mode & 0o700 != 0o700 {
+            // A command may leave a directory that its own user cannot enter; this one goes away when it is folded.
+            rustix::fs::fchmod(&fd, rustix::fs::Mode::from_raw_mode(mode | 0o700))?;
+        }
         let before = self.now().node(rel)?;
         match &before {
             Node::Directory { attrs: had } if !is_opaque(&fd) => {
@@ -203,21 +222,22 @@ impl Folding<'_> {
         let before = self.now().node(rel)?;
         let kind = FileType::from_raw_mode(stat.st_mode);
         let several = kind == FileType::RegularFile && stat.st_nlink > 1;
-        let twin = if several { self.seen.get(&stat.st_ino).cloned() } else { None };
-        if several {
-            self.seen.entry(stat.st_ino).or_insert_with(|| path.clone());
-        }
         // A size that differs needs no reading of the command's file.
         let differs =
             matches!(&before, Node::File { size, .. } if i64::try_from(*size).ok() != Some(stat.st_size));
-        if !differs && node_below(upper, name)? == before {
+        let changed = differs || Node::read(upper, name)? != before;
+        if several {
+            let name = Name { path: path.clone(), changed, existed: before.is_file() };
+            self.seen.entry(stat.st_ino).or_default().push(name);
+        }
+        if !changed {
             return Ok(());
         }
         if before.is_directory() {
             self.record_tree(rel, false)?;
         }
         let raced = self.raced(rel)?;
-        self.record_with(rel, &before, raced, twin)?;
+        self.record_with(rel, &before, raced)?;
         self.effects.count(&path, &before, false);
         if matches!(
             kind,
@@ -247,18 +267,17 @@ impl Folding<'_> {
     }
 
     fn record(&self, rel: &Path, before: &Node) -> io::Result<()> {
-        self.record_with(rel, before, false, None)
+        self.record_with(rel, before, false)
     }
 
     /// Records what lies below this layer at `rel`, and keeps its content where a merge may want it.
-    fn record_with(&self, rel: &Path, before: &Node, raced: bool, twin: Option<PathBuf>) -> io::Result<()> {
+    fn record_with(&self, rel: &Path, before: &Node, raced: bool) -> io::Result<()> {
         let path = join(self.root(), rel);
         let mut bases = self.held.bases();
-        let twin = twin.and_then(|t| t.to_str().map(String::from));
         if let Some(known) = bases.get(&path).cloned() {
             // Another command changed it again: whether it is a twin now is what counts.
-            if known.twin != twin || raced && !known.raced {
-                bases.set(Base { twin, raced: known.raced || raced, ..known });
+            if known.twin.is_some() || known.by_tool || raced && !known.raced {
+                bases.set(Base { twin: None, by_tool: false, raced: known.raced || raced, ..known });
             }
             return Ok(());
         }
@@ -274,7 +293,7 @@ impl Folding<'_> {
             // The person may have changed it since it was hashed; then there is nothing to merge from.
             drop(self.view.objects().put_file(&mut file, *hash, *size));
         }
-        bases.record(Base { raced, twin, ..Base::of(&path, below) });
+        bases.record(Base { raced, ..Base::of(&path, below) });
         Ok(())
     }
 
@@ -318,16 +337,6 @@ impl Folding<'_> {
         }
         Ok(())
     }
-}
-
-fn node_below(dir: &OwnedFd, name: &OsStr) -> io::Result<Node> {
-    Node::read(dir, name)
-}
-
-fn readable(dir: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
-    let all = rustix::fs::Mode::from_raw_mode(0o700);
-    rustix::fs::chmodat(dir, name, all, rustix::fs::AtFlags::empty())?;
-    Ok(rustix::fs::openat(dir, name, layer::dir_flags(), rustix::fs::Mode::empty())?)
 }
 
 /// The overlay's own notes on a file it copied up mean nothing in another place.

@@ -2,7 +2,7 @@
 
 use super::super::apply::{ApplyError, Source, Step, land};
 use super::super::journal::Kind;
-use super::super::node::{Attrs, Node};
+use super::super::node::{Attrs, Eased, Node};
 use super::super::{Before, Hash, WorkspaceError, Written};
 use super::base::{Base, Bases};
 use super::layer::{Found, Layer, remove_dir_all};
@@ -134,12 +134,13 @@ impl View {
                 let mut file = self.stack(index, 2).open(rel)?;
                 drop(self.objects().put_file(&mut file, hash, size));
             }
-            held.bases().record(Base::of(&path, below));
+            held.bases().record(Base { by_tool: true, ..Base::of(&path, below) });
         }
         held.save()?;
         let like = |path: &Path| self.stack(index, 0).node(path).ok().and_then(|n| n.attrs().cloned());
         let dir = layer.parent(rel, self.root(index), &like)?;
         let Some(name) = rel.file_name() else { return Ok(()) };
+        let _eased = Eased::of(&dir);
         let staged = write_beside(&dir, bytes, now.attrs())?;
         // What a command left there as a directory is gone before a file can take its name.
         if super::layer::entry(&dir, name)?.is_some_and(|s| super::layer::is_dir(&s)) {
@@ -201,13 +202,23 @@ impl View {
         let Some((index, rel)) = self.locate(&base.path) else { return Ok(()) };
         let Some(layer) = fresh.layers.get(index) else { return Ok(()) };
         let node = self.stack(index, 1).node(&rel)?;
-        let Some(name) = rel.file_name() else { return Ok(()) };
-        let gone_above = rel.ancestors().skip(1).any(|dir| matches!(layer.find(dir), Ok(Found::Gone)));
+        let Some(name) = rel.file_name() else {
+            // The root itself: its mode is that of the layer's own directory.
+            let at = layer.open_like(self.root(index))?;
+            return Ok(node.attrs().map_or(Ok(()), |attrs| attrs.give(&File::from(at)))?);
+        };
+        // Where a directory above went, or became something else, whatever was in it is gone with it.
+        let gone_above = rel.ancestors().skip(1).any(|dir| match layer.find(dir) {
+            Ok(Found::Gone) => true,
+            Ok(Found::Here { stat, .. }) => !super::layer::is_dir(&stat),
+            _ => false,
+        });
         if node.is_absent() && gone_above {
             return Ok(());
         }
         let like = |path: &Path| self.stack(index, 1).node(path).ok().and_then(|n| n.attrs().cloned());
         let dir = layer.parent(&rel, self.root(index), &like)?;
+        let _eased = Eased::of(&dir);
         match (&node, put) {
             (Node::Absent, _) => match self.stack(index, 2).stat(&rel)? {
                 Some(_) => Layer::whiteout(&dir, name),
@@ -227,7 +238,7 @@ impl View {
 }
 
 fn step(path: PathBuf, before: Node, after: Node, source: Source) -> Step {
-    Step { path, before, after, source, twin: None, fresh: false }
+    Step { path, before, after, source, twin: None, was_twin: None, keep_names: true, fresh: false }
 }
 
 /// What a directory that placet makes looks like: as `mkdir` would make it.

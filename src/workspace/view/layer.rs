@@ -3,7 +3,7 @@
 //! A deleted path is a character device 0:0 (a whiteout); a directory that hides what is below it carries
 //! `user.overlay.opaque`. Links in it are never followed: each step is taken from an open directory.
 
-use super::super::node::{Attrs, Node};
+use super::super::node::{Attrs, Eased, Node, open_anyway};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -37,7 +37,8 @@ pub(super) struct Layer {
 
 impl Layer {
     pub(super) fn at(dir: PathBuf) -> Layer {
-        let blank = std::fs::read_dir(&dir).map_or(true, |mut entries| entries.next().is_none());
+        // An empty one is not blank: its own mode may be what was changed.
+        let blank = !dir.exists();
         Layer { dir, blank: AtomicBool::new(blank) }
     }
 
@@ -95,7 +96,7 @@ impl Layer {
             match entry(&at, name)? {
                 None => return Ok(if opaque { Found::Gone } else { Found::Through }),
                 Some(stat) if is_dir(&stat) => {
-                    at = rustix::fs::openat(&at, *name, dir_flags(), Mode::empty())?;
+                    at = enter(&at, name)?;
                     opaque |= is_opaque(&at);
                 }
                 Some(_) => return Ok(Found::Gone),
@@ -105,7 +106,7 @@ impl Layer {
             None => Ok(if opaque { Found::Gone } else { Found::Through }),
             Some(stat) if is_whiteout(&stat) => Ok(Found::Gone),
             Some(stat) if is_dir(&stat) => {
-                let here = rustix::fs::openat(&at, *last, dir_flags(), Mode::empty())?;
+                let here = enter(&at, last)?;
                 Ok(Found::Here { stat, opaque: opaque || is_opaque(&here) })
             }
             Some(stat) => Ok(Found::Here { stat, opaque: true }),
@@ -128,8 +129,10 @@ impl Layer {
                 other => {
                     let gone = other.is_some();
                     if gone {
+                        let _eased = Eased::of(&at);
                         rustix::fs::unlinkat(&at, name, AtFlags::empty())?;
                     }
+                    let _eased = Eased::of(&at);
                     rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(0o755))?;
                     let made = File::from(rustix::fs::openat(&at, name, dir_flags(), Mode::empty())?);
                     if let Some(attrs) = like(&path) {
@@ -140,13 +143,14 @@ impl Layer {
                     }
                 }
             }
-            at = rustix::fs::openat(&at, name, dir_flags(), Mode::empty())?;
+            at = enter(&at, name)?;
         }
         Ok(at)
     }
 
     /// Drops whatever this layer holds at `name`.
     pub(super) fn clear(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
+        let _eased = Eased::of(dir);
         match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(Errno::ISDIR | Errno::PERM) => remove_tree(dir, name),
@@ -156,12 +160,14 @@ impl Layer {
 
     pub(super) fn whiteout(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
         Layer::clear(dir, name)?;
+        let _eased = Eased::of(dir);
         let device = rustix::fs::makedev(0, 0);
         Ok(rustix::fs::mknodat(dir, name, FileType::CharacterDevice, Mode::empty(), device)?)
     }
 
     /// A directory at `name`, with what it holds already.
     pub(super) fn make_dir(dir: &OwnedFd, name: &OsStr, attrs: &Attrs, opaque: bool) -> io::Result<()> {
+        let _eased = Eased::of(dir);
         match entry(dir, name)? {
             Some(stat) if is_dir(&stat) => {}
             found => {
@@ -171,8 +177,9 @@ impl Layer {
                 rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o700))?;
             }
         }
-        let made = File::from(rustix::fs::openat(dir, name, dir_flags(), Mode::empty())?);
+        let made = File::from(enter(dir, name)?);
         if opaque {
+            let _eased = Eased::of(&OwnedFd::from(made.try_clone()?));
             mark_opaque(&made)?;
         }
         Ok(attrs.give_keeping_marks(&made)?)
@@ -209,6 +216,12 @@ pub(super) fn dir_flags() -> OFlags {
     OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
+/// Opens a directory in an open one, whatever its mode.
+fn enter(dir: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
+    let (opened, _) = open_anyway(dir, name, OFlags::DIRECTORY)?;
+    Ok(opened.into())
+}
+
 pub(super) fn entry(dir: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
     match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),
@@ -236,6 +249,7 @@ fn mark_opaque(dir: impl AsFd) -> rustix::io::Result<()> {
 
 /// Moves `name` from one open directory to another; across file systems it is copied.
 pub(super) fn carry(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
+    let _eased = Eased::of(to);
     match rustix::fs::renameat_with(from, name, to, as_name, RenameFlags::empty()) {
         Ok(()) => Ok(()),
         Err(Errno::XDEV) => copy_across(from, name, to, as_name),
@@ -292,7 +306,10 @@ pub fn remove_dir_all(path: &Path) -> io::Result<()> {
 pub(super) fn list(dir: impl AsFd) -> io::Result<Vec<OsString>> {
     use std::os::unix::ffi::OsStrExt;
     let mut found = Vec::new();
-    for entry in rustix::fs::Dir::read_from(dir)? {
+    // By this very descriptor: the directory's mode may forbid to open it once more.
+    let mut listed = rustix::fs::Dir::new(dir.as_fd().try_clone_to_owned()?)?;
+    listed.rewind();
+    for entry in listed {
         let entry = entry?;
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
         if name != "." && name != ".." {

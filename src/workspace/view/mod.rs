@@ -16,6 +16,7 @@ mod undo;
 
 pub use base::Base;
 pub use fold::Effects;
+pub(super) use git::repository_state;
 pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;
 pub use run::{CommandView, Mount};
@@ -24,12 +25,15 @@ pub(super) use stack::node_at;
 pub use undo::UndoPlan;
 
 use super::journal::Journal;
+use super::node::raw_text;
 use super::objects::Objects;
 use base::Bases;
 use layer::Layer;
+use serde::{Deserialize, Serialize};
 use stack::{Backing, Stack};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Where a view and what it needs are kept, all outside the workspace.
@@ -66,6 +70,18 @@ struct Inner {
     home: OnceLock<View>,
     /// Held from the first change on: another process must not touch this view meanwhile.
     claim: Mutex<Option<std::fs::File>>,
+    /// Something of it lands right now.
+    landing: AtomicBool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Raw(#[serde(with = "raw_text")] PathBuf);
+
+/// The roots of the view that is kept in `dir`, as it was when somebody last changed it.
+pub fn roots_of(dir: &Path) -> Vec<PathBuf> {
+    let text = std::fs::read(dir.join("roots.json")).unwrap_or_default();
+    let roots: Vec<Raw> = serde_json::from_slice(&text).unwrap_or_default();
+    roots.into_iter().map(|raw| raw.0).collect()
 }
 
 /// A set of layers, one for each root, and what lay where they differ from what is below them.
@@ -84,6 +100,11 @@ impl Held {
 
     fn bases(&self) -> MutexGuard<'_, Bases> {
         self.bases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn look_again(&self) {
+        self.bases().load_again();
+        self.layers.iter().for_each(Layer::look_again);
     }
 
     fn save(&self) -> io::Result<()> {
@@ -145,6 +166,7 @@ impl View {
             layers: OnceLock::new(),
             home: OnceLock::new(),
             claim: Mutex::default(),
+            landing: AtomicBool::new(false),
         }))
     }
 
@@ -197,15 +219,26 @@ impl View {
         match rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(rustix::io::Errno::WOULDBLOCK) => {
+                let holder = std::fs::read_to_string(dir.join("lock")).unwrap_or_default();
+                let holder =
+                    holder.trim().parse::<u32>().map_or(String::new(), |pid| format!(" (process {pid})"));
+                let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 return Err(io::Error::new(
                     io::ErrorKind::ResourceBusy,
-                    "another placet works on these changes; apply or discard them there",
+                    format!(
+                        "another placet{holder} works on the changes of {name}; apply or discard them there"
+                    ),
                 ));
             }
             Err(e) => return Err(e.into()),
         }
-        let roots = serde_json::to_string(&self.0.roots)?;
+        lock.set_len(0)?;
+        std::io::Write::write_all(&mut &lock, format!("{}\n", std::process::id()).as_bytes())?;
+        let roots = serde_json::to_vec(&self.0.roots.iter().cloned().map(Raw).collect::<Vec<_>>())?;
         std::fs::write(dir.join("roots.json"), roots)?;
+        // Whoever held it before may have changed what was read when this view was opened.
+        self.0.scratch.look_again();
+        self.0.pending.look_again();
         *claim = Some(lock);
         Ok(())
     }

@@ -102,7 +102,7 @@ impl View {
             folding.run(&upper)?;
             effects = folding.effects;
         }
-        self.watch_repositories(command.shelf, &effects)?;
+        self.watch_repositories(command.shelf, &effects, command.since)?;
         if command.shelf == Shelf::Pending && !effects.is_empty() {
             self.turn().held = true;
         }
@@ -121,14 +121,18 @@ impl View {
     }
 
     /// A repository that a command changed may land only while it is what it was then: its state is recorded whole.
-    fn watch_repositories(&self, shelf: Shelf, effects: &Effects) -> io::Result<()> {
+    fn watch_repositories(&self, shelf: Shelf, effects: &Effects, since: (i64, i64)) -> io::Result<()> {
         let touched = effects.paths.iter().filter_map(|path| super::settle::repository_of(path));
         let repositories: std::collections::BTreeSet<PathBuf> = touched.collect();
         let held = self.held(shelf);
         for file in repositories.iter().flat_map(|r| super::git::state_files(r)) {
             if held.bases().get(&file).is_none() {
                 let node = super::node_at(&file)?;
-                held.bases().record(super::Base::of(&file, node));
+                // Recorded when the command has ended: what moved while it ran is not what it saw.
+                let raced = rustix::fs::lstat(&file).is_ok_and(|stat| {
+                    (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0)) > since
+                });
+                held.bases().record(super::Base { raced, ..super::Base::of(&file, node) });
             }
         }
         held.save()

@@ -1,6 +1,6 @@
 //! Settling: what is pending lands, or goes.
 
-use super::super::apply::{ApplyError, Source, Step, land};
+use super::super::apply::{ApplyError, Source, Step, crash_point, land};
 use super::super::change::{Change, ChangeSet, hunks, with_hunks};
 use super::super::journal::{Entry, Kind, Label};
 use super::super::node::Node;
@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much of a path's change is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,9 +88,21 @@ pub fn repository_of(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|dir| dir.file_name().is_some_and(|n| n == ".git")).map(Path::to_path_buf)
 }
 
+/// While it lives, this process lands something.
+struct Landing<'a>(&'a AtomicBool);
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}
+
 impl View {
     /// What is on a shelf, compared with what lies below it.
     pub fn changes(&self, shelf: Shelf) -> io::Result<ChangeSet> {
+        if shelf == Shelf::Pending {
+            self.settle_interrupted()?;
+        }
         let held = self.held(shelf);
         let bases: Vec<Base> = held.bases().iter().cloned().collect();
         let mut changes = Vec::new();
@@ -104,15 +117,16 @@ impl View {
                 Backing::Layer(path) if after.is_file() => Some(path),
                 _ => None,
             };
-            let Base { path, node, raced, twin, .. } = base;
+            let Base { path, node, raced, twin, by_tool } = base;
             changes.push(Change {
                 path,
                 before: node,
                 after,
                 content,
                 moved_from: None,
-                twin: twin.map(PathBuf::from),
+                twin,
                 raced,
+                by_tool,
             });
         }
         Ok(ChangeSet::new(changes))
@@ -140,14 +154,25 @@ impl View {
 
     /// Lands what was chosen, all of it or nothing. What was not chosen stays pending.
     pub fn apply(&self, choice: &Choice, label: Label) -> Result<Applied, ApplyError> {
+        if self.is_empty(Shelf::Pending) {
+            return Ok(Applied::Nothing);
+        }
+        self.claim().map_err(ApplyError::Journal)?;
         let set = self.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
         let choice = View::completed(&set, choice);
         let mut steps = Vec::new();
         for change in set.changes.iter().filter(|c| choice.contains_key(&c.path)) {
-            steps.push(self.step(change, choice.get(&change.path).unwrap_or(&Part::Whole))?);
+            // Whatever lies where a pipe, a socket or a device would come stays, with all that is in it.
+            if set.special_at(&change.path).is_none() {
+                steps.push(self.step(change, choice.get(&change.path).unwrap_or(&Part::Whole))?);
+            }
         }
         if steps.is_empty() {
-            return Ok(Applied::Nothing);
+            let special = choice.keys().find_map(|path| set.special_at(path));
+            return match special.map(|c| (c.path.clone(), c.after.clone())) {
+                Some((path, Node::Special { what })) => Err(ApplyError::Special { path, what }),
+                _ => Ok(Applied::Nothing),
+            };
         }
         self.check_repositories(&steps)?;
         let raced: Vec<&Change> =
@@ -157,14 +182,53 @@ impl View {
             return Ok(Applied::Changed { merged: Vec::new(), conflicts });
         }
         let kind = Kind::Apply;
-        match land(self.journal(), self.objects(), label, kind, steps) {
+        let mark = self.landing_mark();
+        std::fs::write(&mark, b"").map_err(ApplyError::Journal)?;
+        self.0.landing.store(true, Ordering::SeqCst);
+        let _landing = Landing(&self.0.landing);
+        let applied = match land(self.journal(), self.objects(), label, kind, steps) {
             Ok(entry) => {
                 self.drop_landed(&set, &choice, &entry).map_err(ApplyError::Journal)?;
+                crash_point();
                 Ok(Applied::Landed(entry))
             }
             Err(ApplyError::Changed(paths)) => self.rebase(&set, paths).map_err(ApplyError::Journal),
+            // The next start finishes it, and then takes what landed from the shelf.
+            Err(e @ ApplyError::Half { .. }) => return Err(e),
             Err(e) => Err(e),
+        };
+        drop(std::fs::remove_file(mark));
+        applied
+    }
+
+    /// There as long as something lands: after a crash it may have landed and be on the shelf as well.
+    fn landing_mark(&self) -> PathBuf {
+        self.dir().join("landing")
+    }
+
+    /// After a crash in the middle of [`View::apply`]: what is in the workspace already is not pending any more.
+    fn settle_interrupted(&self) -> io::Result<()> {
+        let mark = self.landing_mark();
+        let idle = self.is_empty(Shelf::Pending) || self.0.landing.load(Ordering::SeqCst);
+        if idle || !mark.exists() || !self.journal().open_entries().is_empty() {
+            return Ok(());
         }
+        match self.claim() {
+            // Whoever holds it is landing right now.
+            Err(e) if e.kind() == io::ErrorKind::ResourceBusy => return Ok(()),
+            other => other?,
+        }
+        let bases: Vec<Base> = self.held(Shelf::Pending).bases().iter().cloned().collect();
+        let mut keep = Vec::new();
+        for base in bases {
+            let Some((index, rel)) = self.locate(&base.path) else { continue };
+            let now = node_at(&base.path)?;
+            if now == base.node || self.stack(index, 1).node(&rel)? != now {
+                keep.push((base, Put::Keep));
+            }
+        }
+        self.rebuild(keep)?;
+        std::fs::remove_file(mark)
     }
 
     fn step(&self, change: &Change, part: &Part) -> Result<Step, ApplyError> {
@@ -174,6 +238,8 @@ impl View {
             after: change.after.clone(),
             source,
             twin: change.twin.clone(),
+            was_twin: None,
+            keep_names: change.by_tool,
             fresh: false,
         };
         let Part::Hunks(chosen) = part else {
@@ -206,8 +272,12 @@ impl View {
                 return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
             }
             let bases = self.held(Shelf::Pending).bases();
+            let appeared = super::git::state_files(&repository).into_iter();
+            if let Some(new) = appeared.into_iter().find(|path| bases.get(path).is_none()) {
+                return Err(ApplyError::Repository(format!("`{}` is new", new.display())));
+            }
             for base in bases.iter().filter(|b| super::git::is_state(&repository, &b.path)) {
-                if node_at(&base.path).ok().as_ref() != Some(&base.node) {
+                if base.raced || node_at(&base.path).ok().as_ref() != Some(&base.node) {
                     return Err(ApplyError::Repository(format!("`{}` changed", base.path.display())));
                 }
             }
@@ -236,6 +306,10 @@ impl View {
 
     /// Throws away what was chosen.
     pub fn discard(&self, choice: &Choice) -> io::Result<()> {
+        if self.is_empty(Shelf::Pending) {
+            return Ok(());
+        }
+        self.claim()?;
         let set = self.changes(Shelf::Pending)?;
         let all = set.discarded_with(&choice.keys().cloned().collect());
         let mut keep = Vec::new();

@@ -124,11 +124,14 @@ pub(in crate::workspace) fn node_at(path: &Path) -> io::Result<Node> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the root directory"));
     };
-    match super::super::open::dir_at(parent) {
+    match super::super::open::search_at(parent) {
         Ok(dir) => Node::read(&dir, name),
-        Err(super::super::WorkspaceError::Missing(_) | super::super::WorkspaceError::NotDirectory(_)) => {
-            Ok(Node::Absent)
-        }
+        // Behind a link nothing is at this path: it lies where the link leads, if anywhere.
+        Err(
+            super::super::WorkspaceError::Missing(_)
+            | super::super::WorkspaceError::NotDirectory(_)
+            | super::super::WorkspaceError::Moved(_),
+        ) => Ok(Node::Absent),
         Err(e) => Err(io::Error::other(e)),
     }
 }

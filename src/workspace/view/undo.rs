@@ -4,6 +4,7 @@ use super::super::apply::{ApplyError, Source, Step, land};
 use super::super::journal::{Entry, Kind, Label, Landed};
 use super::super::node::Node;
 use super::View;
+use super::settle::repository_of;
 use super::stack::node_at;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -57,7 +58,11 @@ fn composed(entries: &[Entry]) -> BTreeMap<PathBuf, Landed> {
     let mut all: BTreeMap<PathBuf, Landed> = BTreeMap::new();
     for change in entries.iter().flat_map(|e| &e.changes) {
         match all.get_mut(&change.path) {
-            Some(first) => first.after = change.after.clone(),
+            Some(first) => {
+                first.after = change.after.clone();
+                first.twin = change.twin.clone();
+                first.in_place |= change.in_place;
+            }
             None => {
                 all.insert(change.path.clone(), change.clone());
             }
@@ -94,8 +99,23 @@ impl View {
     ) -> io::Result<UndoPlan> {
         let mut plan = UndoPlan { kind, label, steps: Vec::new(), merged: Vec::new(), left: Vec::new() };
         let changes = composed(entries);
-        let wanted = |path: &PathBuf| only.is_none_or(|only| path.starts_with(only));
-        for (path, change) in changes.iter().filter(|(path, _)| wanted(path)) {
+        let within = |path: &Path| only.is_none_or(|only| path.starts_with(only));
+        // A repository's own files come back together or not at all.
+        let asked: BTreeSet<PathBuf> =
+            changes.keys().filter(|path| within(path)).filter_map(|path| repository_of(path)).collect();
+        let mut closed: BTreeSet<PathBuf> = BTreeSet::new();
+        for repository in asked.iter().cloned() {
+            if let Some(reason) = moved_on(&repository, entries, &changes)? {
+                plan.left.push((repository.clone(), reason));
+                closed.insert(repository);
+            }
+        }
+        for (path, change) in &changes {
+            match repository_of(path) {
+                Some(repository) if closed.contains(&repository) || !asked.contains(&repository) => continue,
+                None if !within(path) => continue,
+                _ => {}
+            }
             match self.back(change)? {
                 Back::Nothing => {}
                 Back::Step(step) => plan.steps.push(step),
@@ -123,12 +143,18 @@ impl View {
         {
             return Ok(Back::Left("its earlier content was pruned from the journal".into()));
         }
+        if let Node::Special { what } = target {
+            return Ok(Back::Left(format!("it was {what}, which cannot be brought back")));
+        }
         let step = |before: Node, after: Node, source: Source| Step {
             path: change.path.clone(),
             before,
             after,
             source,
-            twin: change.twin.clone(),
+            // What it was a name of before, and on the way back what it is one of now.
+            twin: change.was_twin.clone(),
+            was_twin: change.twin.clone(),
+            keep_names: change.in_place,
             fresh: false,
         };
         let source = target.hash().map_or(Source::Nothing, Source::Object);
@@ -173,8 +199,8 @@ impl View {
         // Deepest first: one that stays keeps those above it.
         dirs.sort_by_key(|d| std::cmp::Reverse(d.components().count()));
         for dir in dirs {
-            let mut entries = std::fs::read_dir(&dir)?.flatten();
-            if entries.any(|e| !going.contains(&e.path())) {
+            let entries = super::layer::list(&super::super::node::dir_anyway(&dir)?)?;
+            if entries.iter().any(|name| !going.contains(&dir.join(name))) {
                 going.remove(&dir);
                 plan.steps.retain(|s| s.path != dir);
                 plan.left.push((dir, "something else is in it now".into()));
@@ -199,6 +225,11 @@ impl View {
         if plan.steps.is_empty() {
             return Ok(None);
         }
+        let repositories: BTreeSet<PathBuf> =
+            plan.steps.iter().filter_map(|s| repository_of(&s.path)).collect();
+        if let Some(lock) = repositories.iter().find_map(|r| super::git::lock_in(r)) {
+            return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
+        }
         land(self.journal(), self.objects(), plan.label, plan.kind, plan.steps).map(Some)
     }
 }
@@ -208,6 +239,27 @@ enum Back {
     Step(Step),
     Merged(Step),
     Left(String),
+}
+
+/// Why the changes in a repository's own files cannot be taken back: it is not where they left it.
+fn moved_on(
+    repository: &Path,
+    entries: &[Entry],
+    changes: &BTreeMap<PathBuf, Landed>,
+) -> io::Result<Option<String>> {
+    if let Some(lock) = super::git::lock_in(repository) {
+        return Ok(Some(format!("`{}` exists: git is at work there", lock.display())));
+    }
+    let left = entries.iter().rev().flat_map(|e| &e.repositories).find(|r| r.path == repository);
+    if left.is_some_and(|left| left.state != super::git::repository_state(repository)) {
+        return Ok(Some("HEAD, the index or a branch of this repository moved since".into()));
+    }
+    for change in changes.values().filter(|c| c.path.starts_with(repository)) {
+        if node_at(&change.path)? != change.after {
+            return Ok(Some(format!("`{}` changed since", change.path.display())));
+        }
+    }
+    Ok(None)
 }
 
 fn with_attrs(node: &Node, attrs: super::super::node::Attrs) -> Node {
