@@ -1,7 +1,7 @@
 //! Views: where they are kept, what walls commands get, and which ones wait for the person.
 
 use super::App;
-use crate::sandbox::{Backend, Limits, probe};
+use crate::sandbox::{Backend, Limits, Probe, probe};
 use crate::tools::Confining;
 use crate::workspace::{Base, Brake, Keep, Places, Recovered, Shelf, View, recover, remove_tree, roots_of};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -126,7 +126,22 @@ impl App {
 
     /// What this machine offers for confining commands, tried out once.
     pub fn backend(&self) -> (Backend, String) {
+        let probe = self.probe();
+        (probe.backend, probe.sentence)
+    }
+
+    /// The same with everything the trial found.
+    pub fn probe(&self) -> Probe {
         tried(&self.view("probe"))
+    }
+
+    /// The directories that hold the views of all workspaces, and the layers of their commands.
+    pub fn view_places(&self) -> Vec<PathBuf> {
+        let places = self.places("x");
+        let views = places.view.parent().map(Path::to_path_buf).into_iter();
+        let mut all: Vec<PathBuf> = views.chain(places.layers).collect();
+        all.dedup();
+        all
     }
 
     pub(super) fn confining(&self, view: &View) -> Confining {
@@ -152,7 +167,8 @@ impl App {
                 // Before the first command, once: what nobody needs any more goes.
                 static SWEPT: std::sync::Once = std::sync::Once::new();
                 SWEPT.call_once(|| sweep.run());
-                tried(&view)
+                let probe = tried(&view);
+                (probe.backend, probe.sentence)
             }),
             home,
             masked,
@@ -240,15 +256,15 @@ fn private(shared: &Path) -> PathBuf {
     if ours { dir } else { std::env::temp_dir().join(format!("placet-{uid}-{}", std::process::id())) }
 }
 
-fn tried(view: &View) -> (Backend, String) {
+fn tried(view: &View) -> Probe {
     let supervisor = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet"));
     for dir in view.layer_places() {
         drop(std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir));
     }
     let places: Vec<PathBuf> = view.layer_places().iter().filter(|dir| dir.is_dir()).cloned().collect();
     let probe = probe(&supervisor, &places);
-    if let Some(dir) = probe.layers {
-        view.lay_in(dir);
+    if let Some(dir) = &probe.layers {
+        view.lay_in(dir.clone());
     }
-    (probe.backend, probe.sentence)
+    probe
 }

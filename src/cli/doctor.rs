@@ -3,11 +3,14 @@
 use super::args::Options;
 use super::report::{self, Failure, print_foreign};
 use super::start;
+use crate::app::App;
 use crate::provider::Preset;
+use crate::sandbox::Backend;
 use crate::session::Store;
 use crate::ui::ansi::Depth;
 use std::fmt::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
 
 pub(super) fn run(options: &Options) -> Result<u8, Failure> {
     let mut out = String::new();
@@ -53,6 +56,8 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
                     let _ = writeln!(out, "  wrong       provider: {e}");
                 }
             }
+            wrong += commands(&mut out, app);
+            kept(&mut out, app);
         }
         Err(failure) => {
             wrong += 1;
@@ -70,7 +75,6 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
         crate::ui::term::size().0,
         crate::ui::term::size().1
     );
-    let _ = writeln!(out, "commands      run without a sandbox, with all the rights you have");
     let _ = writeln!(
         out,
         "{}",
@@ -78,6 +82,56 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
     );
     print_foreign(&out)?;
     Ok(if wrong == 0 { report::DONE } else { report::ERROR })
+}
+
+/// What stands between a command and this machine, found by trying it.
+fn commands(out: &mut String, app: &App) -> usize {
+    let probe = app.probe();
+    let wrong = usize::from(probe.backend == Backend::None);
+    let _ = writeln!(out, "sandbox       {}", probe.sentence);
+    for remark in &probe.remarks {
+        let _ = writeln!(out, "  remark      {remark}");
+    }
+    wrong
+}
+
+/// Where what is pending and what can be undone lies, and how much of the disk it takes.
+fn kept(out: &mut String, app: &App) {
+    let (journals, objects) = app.journals();
+    let mut places: Vec<(&str, std::path::PathBuf)> =
+        app.view_places().into_iter().map(|dir| ("views", dir)).collect();
+    places.extend([("journal", journals), ("contents", objects)]);
+    for (what, dir) in places.iter().filter(|(_, dir)| dir.is_dir()) {
+        let (files, bytes) = size(dir);
+        let s = if files == 1 { "" } else { "s" };
+        let _ = writeln!(out, "{what:<13} {files} file{s}, {} in {}", in_units(bytes), dir.display());
+    }
+}
+
+/// Files and the bytes they take on the disk; what cannot be read counts for nothing.
+fn size(dir: &Path) -> (u64, u64) {
+    let (mut files, mut bytes) = (0, 0);
+    let mut todo = vec![dir.to_path_buf()];
+    while let Some(dir) = todo.pop() {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let Ok(meta) = entry.metadata() else { continue };
+            if meta.is_dir() {
+                todo.push(entry.path());
+            } else {
+                files += 1;
+                bytes += meta.blocks() * 512;
+            }
+        }
+    }
+    (files, bytes)
+}
+
+fn in_units(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
+        1_000_000..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
 }
 
 fn keys(out: &mut String, paths: &crate::config::Paths) {
