@@ -3,7 +3,10 @@
 use super::App;
 use crate::sandbox::{Backend, Limits, Probe, probe};
 use crate::tools::Confining;
-use crate::workspace::{Base, Brake, Keep, Places, Recovered, Shelf, View, recover, remove_tree, roots_of};
+use crate::workspace::{
+    Base, Brake, Keep, Objects, Places, Recovered, Shelf, View, prune, recover, remove_tree, roots_of,
+};
+use std::collections::BTreeSet;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -80,15 +83,8 @@ impl App {
     }
 
     /// Contents that something pending starts from, in any directory: pruning must leave them.
-    pub fn pending_contents(&self) -> std::collections::BTreeSet<String> {
-        let mut needed = std::collections::BTreeSet::new();
-        let dir = self.places("x").view;
-        for entry in dir.parent().and_then(|d| std::fs::read_dir(d).ok()).into_iter().flatten().flatten() {
-            let text = std::fs::read_to_string(entry.path().join("pending/base.jsonl")).unwrap_or_default();
-            let bases = text.lines().filter_map(|line| serde_json::from_str::<Base>(line).ok());
-            needed.extend(bases.filter_map(|base| Some(base.node.hash()?.to_hex().to_string())));
-        }
-        needed
+    pub fn pending_contents(&self) -> BTreeSet<String> {
+        pending_contents(self.places("x").view.parent().unwrap_or(Path::new("/")))
     }
 
     /// Finishes what a crash left of an apply or an undo in this directory. `None` when there was nothing.
@@ -162,13 +158,19 @@ impl App {
         }
         masked.extend([self.paths.keys_file(), self.paths.state.clone(), self.paths.config.clone()]);
         let (view, sweep) = (view.clone(), self.sweep());
+        let snapshot = self.config.text("sandbox.backend") == Some("snapshot");
         Confining {
             backend: Box::new(move || {
                 // Before the first command, once: what nobody needs any more goes.
                 static SWEPT: std::sync::Once = std::sync::Once::new();
                 SWEPT.call_once(|| sweep.run());
                 let probe = tried(&view);
-                (probe.backend, probe.sentence)
+                match probe.backend {
+                    Backend::Overlay if snapshot && probe.landlock_abi.is_some() => {
+                        (Backend::Landlock, "the settings ask for snapshots".into())
+                    }
+                    backend => (backend, probe.sentence),
+                }
             }),
             home,
             masked,
@@ -182,7 +184,9 @@ impl App {
     fn sweep(&self) -> Sweep {
         let Places { view, layers, scratch, .. } = self.places("x");
         let above = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
-        Sweep { views: above(&view), layers, scratch: above(&scratch), age: self.keep().max_age }
+        let (journals, objects) = self.journals();
+        let keep = self.keep();
+        Sweep { views: above(&view), layers, scratch: above(&scratch), journals, objects, keep }
     }
 
     fn expanded(&self, text: &str) -> PathBuf {
@@ -198,16 +202,20 @@ struct Sweep {
     views: PathBuf,
     layers: Vec<PathBuf>,
     scratch: PathBuf,
-    age: Duration,
+    journals: PathBuf,
+    objects: PathBuf,
+    keep: Keep,
 }
 
 impl Sweep {
     fn run(&self) {
+        self.prune();
         for base in self.layers.iter().chain([&self.scratch, &self.views]) {
             for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
                 // A view without a session is of no use to anybody once its process is gone.
-                let age = if name.starts_with("solo-") { Duration::from_secs(3600) } else { self.age };
+                let age =
+                    if name.starts_with("solo-") { Duration::from_secs(3600) } else { self.keep.max_age };
                 let used = entry.metadata().and_then(|m| m.modified()).ok().and_then(|at| at.elapsed().ok());
                 if used.is_some_and(|since| since > age) && !self.needed(&name) {
                     drop(remove_tree(&entry.path()));
@@ -216,10 +224,39 @@ impl Sweep {
         }
     }
 
+    /// Once a day the journal is cut to what the settings keep, beside everything else that goes on.
+    fn prune(&self) {
+        let mark = self.journals.join("pruned");
+        let age = std::fs::metadata(&mark).and_then(|m| m.modified()).ok().and_then(|at| at.elapsed().ok());
+        if !self.journals.is_dir() || age.is_some_and(|age| age < Duration::from_secs(24 * 3600)) {
+            return;
+        }
+        drop(std::fs::write(&mark, ""));
+        let (journals, objects, keep) =
+            (self.journals.clone(), Objects::new(self.objects.clone()), self.keep);
+        let needed = pending_contents(&self.views);
+        std::thread::spawn(move || {
+            if let Err(e) = prune(&journals, &objects, keep, &needed) {
+                tracing::warn!("the journal was not pruned: {e}");
+            }
+        });
+    }
+
     fn needed(&self, name: &str) -> bool {
         let view = self.views.join(name);
         view.join("pending/base.jsonl").exists() || is_locked(&view.join("lock"))
     }
+}
+
+/// Contents that something pending starts from, in all views below a directory.
+fn pending_contents(views: &Path) -> BTreeSet<String> {
+    let mut needed = BTreeSet::new();
+    for entry in std::fs::read_dir(views).into_iter().flatten().flatten() {
+        let text = std::fs::read_to_string(entry.path().join("pending/base.jsonl")).unwrap_or_default();
+        let bases = text.lines().filter_map(|line| serde_json::from_str::<Base>(line).ok());
+        needed.extend(bases.filter_map(|base| Some(base.node.hash()?.to_hex().to_string())));
+    }
+    needed
 }
 
 /// True while another process holds this lock.

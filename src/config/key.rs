@@ -138,6 +138,13 @@ pub const KEYS: &[Key] = &[
     ),
     key("brake.bytes", Kind::Number, "1048576", Trust::Tightens, "The same in bytes of those files."),
     key(
+        "sandbox.backend",
+        Kind::Word(&["auto", "snapshot"]),
+        "\"auto\"",
+        Trust::Needed,
+        "`auto`: the copy-on-write view where the machine has it. `snapshot`: commands change files at once, after asking for each, and what they changed is found by comparing.",
+    ),
+    key(
         "sandbox.passthrough",
         Kind::Texts,
         "[]",

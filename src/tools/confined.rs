@@ -4,7 +4,7 @@ use super::{Env, RunCtx, ToolError};
 use crate::permission::Landing;
 use crate::process::{Command, Ending, Finished};
 use crate::sandbox::{self, Backend, Network, Overlay, Spec};
-use crate::workspace::{Applied, Braked, CommandView, Effects, Shelf, View, Workspace};
+use crate::workspace::{Applied, Braked, CommandView, Effects, Shelf, Snapshot, View, Workspace};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
@@ -33,6 +33,8 @@ pub(super) struct Entered {
     view: View,
     /// Absent where effects are real at once.
     command: Option<CommandView>,
+    /// What the workspace held before, where effects are real at once.
+    before: Option<Snapshot>,
     landing: Landing,
 }
 
@@ -73,6 +75,15 @@ pub(super) async fn enter(
         }
         _ => None,
     };
+    let before = match command {
+        Some(_) => None,
+        None => {
+            let (view, workspace) = (view.clone(), env.workspace.clone());
+            let look = move || view.snapshot(&|path| workspace.is_hidden(path));
+            let looked = tokio::task::spawn_blocking(look).await;
+            Some(looked.map_err(|e| ToolError::new(e.to_string()))?.map_err(failed)?)
+        }
+    };
     let scratch = view.scratch().map_err(failed)?;
     let mut writable = confining.writable.clone();
     if command.is_none() && landing != Landing::Discard {
@@ -98,7 +109,7 @@ pub(super) async fn enter(
         keep_env: confining.keep_env.clone(),
     };
     let words = spec.to_words();
-    Ok(Some((Entered { view: view.clone(), command, landing }, words)))
+    Ok(Some((Entered { view: view.clone(), command, before, landing }, words)))
 }
 
 /// A command in the view and its effects, which are pending when this returns: for `placet sandbox run`.
@@ -143,11 +154,9 @@ fn masks(workspace: &Workspace, more: &[PathBuf]) -> Vec<PathBuf> {
 impl Entered {
     /// The command and all it started are dead: its effects are folded, and in write mode applied.
     pub(super) async fn leave(self, ctx: &RunCtx, ending: Ending) -> Result<Told, ToolError> {
-        let Entered { view, command, landing } = self;
+        let Entered { view, command, before, landing } = self;
         let Some(command) = command else {
-            let note =
-                "\n[what it changed in the workspace is changed for good: there is no view on this machine]";
-            return Ok(Told { for_model: note.into(), for_person: String::new() });
+            return compared(ctx, view, before.unwrap_or_default()).await;
         };
         if ending == Ending::Cancelled {
             // A transaction that was stopped did nothing.
@@ -189,7 +198,20 @@ impl Entered {
     }
 }
 
+/// Without a view: what is different from before the command, which stands at once and can be undone.
+async fn compared(ctx: &RunCtx, view: View, before: Snapshot) -> Result<Told, ToolError> {
+    let workspace = ctx.env.workspace.clone();
+    let label = view.turn().label.clone();
+    let look = move || view.since(&before, &|path| workspace.is_hidden(path), label);
+    let looked = tokio::task::spawn_blocking(look).await.map_err(|e| ToolError::new(e.to_string()))?;
+    let (effects, _) =
+        looked.map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?;
+    Ok(told(&ctx.env.workspace, &effects, &Fate::Real))
+}
+
 enum Fate {
+    /// Changed for good already.
+    Real,
     None,
     Scratch,
     Applied,
@@ -222,6 +244,10 @@ fn told(workspace: &Workspace, effects: &Effects, fate: &Fate) -> Told {
             (words.to_string(), "thrown away at the end".to_string())
         }
         Fate::Applied => ("applied".into(), "applied".into()),
+        Fate::Real => {
+            let words = "real at once, because there is no copy-on-write view here; ignored files and .git were not watched";
+            (words.into(), "real at once; /undo takes it back, but for ignored files and .git".into())
+        }
         Fate::Pending(why) if why.is_empty() => {
             ("pending: they land when the person applies them".into(), "pending".into())
         }

@@ -40,8 +40,8 @@ pub use resolve::Resolved;
 pub use text_file::{EditError, Spliced, TextFile};
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
-    Applied, Base, Brake, Braked, Choice, CommandView, Effects, Mount, Part, Places, Shelf, UndoPlan, View,
-    repository_of, roots_of,
+    Applied, Base, Brake, Braked, Choice, CommandView, Effects, Mount, Part, Places, Shelf, Snapshot,
+    UndoPlan, View, repository_of, roots_of,
 };
 pub use walk::{Dir, Entry, EntryKind, Show, Skipped, Walk};
 pub use window::{FileWindow, WINDOW_CHUNK};

@@ -38,7 +38,7 @@ impl Effects {
         self.created + self.modified + self.deleted == 0 && self.special.is_empty()
     }
 
-    fn count(&mut self, path: &Path, before: &Node, after_absent: bool) {
+    pub(super) fn count(&mut self, path: &Path, before: &Node, after_absent: bool) {
         match (before.is_absent(), after_absent) {
             (true, _) => self.created += 1,
             (_, true) => self.deleted += 1,

@@ -11,6 +11,7 @@ mod hold;
 mod layer;
 mod run;
 mod settle;
+mod snapshot;
 mod stack;
 mod undo;
 
@@ -21,6 +22,7 @@ pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;
 pub use run::{CommandView, Mount};
 pub use settle::{Applied, Brake, Braked, Choice, Part, repository_of};
+pub use snapshot::Snapshot;
 pub(super) use stack::node_at;
 pub use undo::UndoPlan;
 
@@ -66,6 +68,8 @@ struct Inner {
     turn: Mutex<Turn>,
     /// The one of `Places::layers` that was found to work.
     layers: OnceLock<PathBuf>,
+    /// Files as a snapshot last saw them.
+    stamps: Mutex<std::collections::HashMap<PathBuf, (snapshot::Stamp, super::node::Node)>>,
     /// The home directory's own view.
     home: OnceLock<View>,
     /// Held from the first change on: another process must not touch this view meanwhile.
@@ -165,6 +169,7 @@ impl View {
             turn: Mutex::default(),
             layers: OnceLock::new(),
             home: OnceLock::new(),
+            stamps: Mutex::default(),
             claim: Mutex::default(),
             landing: AtomicBool::new(false),
         }))
@@ -184,6 +189,12 @@ impl View {
 
     pub fn journal(&self) -> &Journal {
         &self.0.journal
+    }
+
+    fn stamps(
+        &self,
+    ) -> MutexGuard<'_, std::collections::HashMap<PathBuf, (snapshot::Stamp, super::node::Node)>> {
+        self.0.stamps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new turn begins: what is applied from now on bears its name.

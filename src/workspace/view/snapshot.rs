@@ -1,0 +1,128 @@
+//! Where there is no view: what the workspace held before a command, so that what it changed can be told and undone.
+//!
+//! Files that the project ignores, the repository's own files and large ones are not looked at: finding them changed
+//! would cost a reading of the whole tree. A file whose size, times and inode are as they were is not read again.
+
+use super::super::journal::{Entry, Kind, Label, Landed};
+use super::super::node::Node;
+use super::View;
+use super::fold::Effects;
+use super::stack::node_at;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Larger files are left out, and their change is not noticed.
+const LARGEST: u64 = 16 << 20;
+
+/// What tells that a file was not touched.
+pub(super) type Stamp = (u64, u64, i64, i64, i64, i64);
+
+/// The workspace at one moment.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    nodes: BTreeMap<PathBuf, Node>,
+    /// Files that were too large to be kept.
+    pub left_out: usize,
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let m = std::fs::symlink_metadata(path).ok()?;
+    Some((m.ino(), m.size(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec()))
+}
+
+impl View {
+    /// Looks at everything in the roots that is not ignored, and keeps its content.
+    pub fn snapshot(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<Snapshot> {
+        let mut snapshot = Snapshot::default();
+        for root in self.roots() {
+            let walk = ignore::WalkBuilder::new(root)
+                .hidden(false)
+                .require_git(false)
+                .git_global(false)
+                .filter_entry(|entry| entry.file_name() != ".git")
+                .build();
+            for entry in walk.flatten() {
+                let path = entry.path();
+                if path == root || hidden(path) {
+                    continue;
+                }
+                match self.kept(path)? {
+                    Some(node) => drop(snapshot.nodes.insert(path.to_path_buf(), node)),
+                    None => snapshot.left_out += 1,
+                }
+            }
+        }
+        self.objects().sync();
+        Ok(snapshot)
+    }
+
+    /// The node of a path, its content stored; `None` for what is too large.
+    fn kept(&self, path: &Path) -> io::Result<Option<Node>> {
+        let now = stamp(path);
+        let known = self.stamps().get(path).cloned();
+        if let Some((then, node)) = known
+            && Some(then) == now
+        {
+            return Ok(Some(node));
+        }
+        if std::fs::symlink_metadata(path).is_ok_and(|m| m.is_file() && m.len() > LARGEST) {
+            return Ok(None);
+        }
+        let node = node_at(path)?;
+        if let Node::File { hash, size, .. } = &node
+            && let Ok(opened) = super::super::open::open_regular(path, rustix::fs::OFlags::RDONLY)
+        {
+            let mut file = opened.file;
+            self.objects().put_file(&mut file, *hash, *size)?;
+        }
+        if let Some(now) = now {
+            self.stamps().insert(path.to_path_buf(), (now, node.clone()));
+        }
+        Ok(Some(node))
+    }
+
+    /// What changed since `before`, journaled as if it had been applied.
+    pub fn since(
+        &self,
+        before: &Snapshot,
+        hidden: &dyn Fn(&Path) -> bool,
+        label: Label,
+    ) -> io::Result<(Effects, Option<Entry>)> {
+        let after = self.snapshot(hidden)?;
+        let mut effects = Effects::default();
+        let mut changes = Vec::new();
+        let mut note = |path: &PathBuf, before: &Node, after: &Node| {
+            effects.count(path, before, after.is_absent());
+            let (before, after) = (before.clone(), after.clone());
+            changes.push(Landed {
+                path: path.clone(),
+                before,
+                after,
+                in_place: false,
+                twin: None,
+                was_twin: None,
+            });
+        };
+        for (path, was) in &before.nodes {
+            match after.nodes.get(path) {
+                Some(is) if is == was => {}
+                Some(is) => note(path, was, is),
+                // It may have become large or ignored instead of going away.
+                None if path.symlink_metadata().is_err() => note(path, was, &Node::Absent),
+                None => {}
+            }
+        }
+        let new = after.nodes.iter().filter(|(path, _)| !before.nodes.contains_key(*path));
+        new.for_each(|(path, is)| note(path, &Node::Absent, is));
+        if changes.is_empty() {
+            return Ok((effects, None));
+        }
+        let journal = self.journal();
+        let _lock = journal.lock(true)?;
+        let mut entry = journal.begin(label, Kind::Apply, changes, Vec::new())?;
+        journal.close(&mut entry)?;
+        Ok((effects, Some(entry)))
+    }
+}
