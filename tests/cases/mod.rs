@@ -32,5 +32,6 @@ mod tool_write;
 mod txn_crash;
 mod txn_races;
 mod txn_scenarios;
+mod view;
 mod workspace_paths;
 mod workspace_races;
