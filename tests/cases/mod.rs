@@ -31,6 +31,7 @@ mod tool_search;
 mod tool_write;
 mod txn_crash;
 mod txn_journal;
+mod txn_properties;
 mod txn_races;
 mod txn_scenarios;
 mod workspace_paths;
