@@ -12,6 +12,7 @@ mod layer;
 mod run;
 mod settle;
 mod stack;
+mod sweep;
 mod undo;
 
 pub use base::Base;
@@ -236,6 +237,7 @@ impl View {
         self.0.scratch.look_again();
         self.0.pending.look_again();
         *claim = Some(lock);
+        self.sweep_others();
         Ok(())
     }
 
