@@ -30,6 +30,8 @@ mod tool_scratchpad;
 mod tool_search;
 mod tool_write;
 mod txn_crash;
+mod txn_journal;
+mod txn_properties;
 mod txn_races;
 mod txn_scenarios;
 mod view;

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-struct Bench {
+/// A view over a tree, without a command: what one would have left in its layer is made by hand.
+pub struct Bench {
     _dir: tempfile::TempDir,
-    base: PathBuf,
-    root: PathBuf,
-    view: View,
+    pub base: PathBuf,
+    pub root: PathBuf,
+    pub view: View,
 }
 
 impl Bench {
-    fn new() -> Bench {
+    pub fn new() -> Bench {
         let dir = fast_dir();
         let base = std::fs::canonicalize(dir.path()).unwrap();
         let root = base.join("w");
@@ -31,25 +32,25 @@ impl Bench {
     }
 
     /// What a command would have left in its layer, folded.
-    fn fold(&self, make: impl FnOnce(&Path)) -> std::io::Result<()> {
+    pub fn fold(&self, make: impl FnOnce(&Path)) -> std::io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let command = runtime.block_on(self.view.begin(Shelf::Pending, None))?;
         make(&command.mounts[0].upper);
         self.view.finish(command, &|_| false).map(drop)
     }
 
-    fn apply(&self) -> Result<Applied, ApplyError> {
+    pub fn apply(&self) -> Result<Applied, ApplyError> {
         let set = self.view.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
         self.view.apply(&View::everything(&set), label())
     }
 
-    fn undo(&self) -> bool {
+    pub fn undo(&self) -> bool {
         let plan = self.view.plan_undo(&self.view.journal().to_undo(), None, label());
         plan.is_ok_and(|plan| self.view.carry_out(plan).is_ok_and(|done| done.is_some()))
     }
 }
 
-fn label() -> Label {
+pub fn label() -> Label {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     Label { turn: format!("t{}", COUNT.fetch_add(1, Ordering::Relaxed)), ..Label::default() }
 }

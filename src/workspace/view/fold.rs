@@ -260,7 +260,7 @@ impl Folding<'_> {
         if self.held.depth > 0 && !matches!(self.below().backing(rel)?, super::stack::Backing::Plain) {
             return Ok(false);
         }
-        let plain = rustix::fs::lstat(join(self.root(), rel)).ok();
+        let plain = super::stack::stat_at(&join(self.root(), rel))?;
         Ok(plain.is_some_and(|s| {
             (s.st_ctime, i64::try_from(s.st_ctime_nsec).unwrap_or(0)) > self.since && !is_dir(&s)
         }))

@@ -13,6 +13,7 @@ mod run;
 mod settle;
 mod snapshot;
 mod stack;
+mod sweep;
 mod undo;
 
 pub use base::Base;
@@ -251,6 +252,7 @@ impl View {
         self.0.scratch.look_again();
         self.0.pending.look_again();
         *claim = Some(lock);
+        self.sweep_others();
         Ok(())
     }
 

@@ -54,11 +54,7 @@ impl Stack<'_> {
 
     pub(super) fn stat(&self, rel: &Path) -> io::Result<Option<Stat>> {
         let Some(path) = self.real(rel)? else { return Ok(None) };
-        match rustix::fs::lstat(&path) {
-            Ok(stat) => Ok(Some(stat)),
-            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(None),
-            Err(e) => Err(e.into()),
-        }
+        stat_at(&path)
     }
 
     /// The directories that make up the directory `rel`, topmost first; none when it is not one.
@@ -80,7 +76,7 @@ impl Stack<'_> {
             }
         }
         let plain = join(self.root, rel);
-        if std::fs::symlink_metadata(&plain).is_ok_and(|m| m.is_dir()) {
+        if stat_at(&plain)?.is_some_and(|stat| is_dir(&stat)) {
             dirs.push(plain);
         }
         Ok(dirs)
@@ -124,14 +120,29 @@ pub(in crate::workspace) fn node_at(path: &Path) -> io::Result<Node> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the root directory"));
     };
+    match parent_of(parent)? {
+        Some(dir) => Node::read(&dir, name),
+        None => Ok(Node::Absent),
+    }
+}
+
+/// The same without the content.
+pub(super) fn stat_at(path: &Path) -> io::Result<Option<Stat>> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Ok(rustix::fs::lstat(path).ok());
+    };
+    match parent_of(parent)? {
+        Some(dir) => super::layer::entry(&dir, name),
+        None => Ok(None),
+    }
+}
+
+/// Behind a link nothing is at a path: it lies where the link leads, if anywhere.
+fn parent_of(parent: &Path) -> io::Result<Option<std::os::fd::OwnedFd>> {
+    use super::super::WorkspaceError as E;
     match super::super::open::search_at(parent) {
-        Ok(dir) => Node::read(&dir, name),
-        // Behind a link nothing is at this path: it lies where the link leads, if anywhere.
-        Err(
-            super::super::WorkspaceError::Missing(_)
-            | super::super::WorkspaceError::NotDirectory(_)
-            | super::super::WorkspaceError::Moved(_),
-        ) => Ok(Node::Absent),
+        Ok(dir) => Ok(Some(dir)),
+        Err(E::Missing(_) | E::NotDirectory(_) | E::Moved(_)) => Ok(None),
         Err(e) => Err(io::Error::other(e)),
     }
 }

@@ -1,0 +1,41 @@
+//! Views that nobody uses any more go, with what their commands left in the home directory's layer.
+
+use super::View;
+use super::layer::remove_dir_all;
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long the view of a session stays after its last use: the layer over the home directory is part of it.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+impl View {
+    /// Removes views beside this one that hold nothing and that no process has claimed: those of single commands at
+    /// once, those of sessions after a week.
+    pub(super) fn sweep_others(&self) {
+        let Some(views) = self.dir().parent() else { return };
+        for entry in std::fs::read_dir(views).into_iter().flatten().flatten() {
+            let (dir, name) = (entry.path(), entry.file_name());
+            if dir == self.dir() || !idle(&dir, name.to_string_lossy().starts_with("solo-")) {
+                continue;
+            }
+            let layers = self.0.places.layers.iter().map(|place| place.join(&name));
+            let scratch = self.0.places.scratch.parent().map(|place| place.join(&name));
+            for place in layers.chain(scratch).chain([dir]).filter(|place| place.is_dir()) {
+                drop(remove_dir_all(&place));
+            }
+        }
+    }
+}
+
+/// True for a view that holds nothing and that nobody has.
+fn idle(dir: &Path, single: bool) -> bool {
+    let pending = ["pending/base.jsonl", "scratch/base.jsonl", "landing", "pending.new", "pending.old"];
+    if pending.iter().any(|name| dir.join(name).exists()) {
+        return false;
+    }
+    let Ok(lock) = OpenOptions::new().read(true).write(true).open(dir.join("lock")) else { return false };
+    let age = lock.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
+    let old = single || age.is_some_and(|age| age > KEPT);
+    old && rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
+}
