@@ -3,7 +3,9 @@
 use super::driver::Agent;
 use super::event::{Choice, ChoiceQuestion, Event};
 use crate::tools::Detail;
-use crate::workspace::{Applied, ApplyError, ChangeSet, Shelf, View, Workspace, patch};
+use crate::workspace::{
+    Applied, ApplyError, ChangeSet, Choice as PathChoice, Node, Shelf, View, Workspace, patch,
+};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
@@ -80,7 +82,15 @@ impl Agent {
         let (view, label) = (view.clone(), view.turn().label.clone());
         let done = tokio::task::spawn_blocking(move || {
             let set = view.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
-            view.apply(&View::everything(&set), label)
+            let mut chosen = View::everything(&set);
+            let special = set.changes.iter().filter(|c| matches!(c.after, Node::Special { .. }));
+            let special: PathChoice = special.filter_map(|c| chosen.remove_entry(&c.path)).collect();
+            let applied = view.apply(&chosen, label)?;
+            if !matches!(applied, Applied::Changed { .. }) {
+                // Pipes, sockets and devices are never applied: they would be pending for ever.
+                view.discard(&special).map_err(ApplyError::Journal)?;
+            }
+            Ok::<_, ApplyError>(applied)
         });
         let (said, settled) = match done.await {
             Ok(Ok(Applied::Landed(entry))) => {

@@ -4,7 +4,7 @@ use super::App;
 use crate::sandbox::{Backend, Limits, Probe, probe};
 use crate::tools::Confining;
 use crate::workspace::{
-    Base, Brake, Keep, Objects, Places, Recovered, Shelf, View, prune, recover, remove_tree, roots_of,
+    Base, Brake, Keep, Objects, Places, Recovered, Shelf, View, prune, recover, roots_of,
 };
 use std::collections::BTreeSet;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -163,7 +163,7 @@ impl App {
             backend: Box::new(move || {
                 // Before the first command, once: what nobody needs any more goes.
                 static SWEPT: std::sync::Once = std::sync::Once::new();
-                SWEPT.call_once(|| sweep.run());
+                SWEPT.call_once(|| sweep.prune());
                 let probe = tried(&view);
                 match probe.backend {
                     Backend::Overlay if snapshot && probe.landlock_abi.is_some() => {
@@ -182,11 +182,10 @@ impl App {
     }
 
     fn sweep(&self) -> Sweep {
-        let Places { view, layers, scratch, .. } = self.places("x");
-        let above = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
+        let view = self.places("x").view;
         let (journals, objects) = self.journals();
-        let keep = self.keep();
-        Sweep { views: above(&view), layers, scratch: above(&scratch), journals, objects, keep }
+        let views = view.parent().map(Path::to_path_buf).unwrap_or_default();
+        Sweep { views, journals, objects, keep: self.keep() }
     }
 
     fn expanded(&self, text: &str) -> PathBuf {
@@ -197,33 +196,15 @@ impl App {
     }
 }
 
-/// The removal of views in which nothing is pending and that nobody has used for long, with what belongs to them.
+/// What keeps the journal within its bounds.
 struct Sweep {
     views: PathBuf,
-    layers: Vec<PathBuf>,
-    scratch: PathBuf,
     journals: PathBuf,
     objects: PathBuf,
     keep: Keep,
 }
 
 impl Sweep {
-    fn run(&self) {
-        self.prune();
-        for base in self.layers.iter().chain([&self.scratch, &self.views]) {
-            for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                // A view without a session is of no use to anybody once its process is gone.
-                let age =
-                    if name.starts_with("solo-") { Duration::from_secs(3600) } else { self.keep.max_age };
-                let used = entry.metadata().and_then(|m| m.modified()).ok().and_then(|at| at.elapsed().ok());
-                if used.is_some_and(|since| since > age) && !self.needed(&name) {
-                    drop(remove_tree(&entry.path()));
-                }
-            }
-        }
-    }
-
     /// Once a day the journal is cut to what the settings keep, beside everything else that goes on.
     fn prune(&self) {
         let mark = self.journals.join("pruned");
@@ -240,11 +221,6 @@ impl Sweep {
                 tracing::warn!("the journal was not pruned: {e}");
             }
         });
-    }
-
-    fn needed(&self, name: &str) -> bool {
-        let view = self.views.join(name);
-        view.join("pending/base.jsonl").exists() || is_locked(&view.join("lock"))
     }
 }
 

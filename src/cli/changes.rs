@@ -47,8 +47,10 @@ fn chosen(app: &App, which: &Which) -> Result<Option<Chosen>, Failure> {
     }))
 }
 
+/// Each call of the command line is a turn of its own: undo takes back one of them at a time.
 fn label(name: &str, title: &str) -> Label {
-    Label { turn: format!("{name}-cli"), session: Some(name.into()), title: title.into() }
+    let now = jiff::Timestamp::now().as_millisecond();
+    Label { turn: format!("{name}-cli-{now}"), session: Some(name.into()), title: title.into() }
 }
 
 fn tell(told: &Told) -> Result<u8, Failure> {
@@ -138,13 +140,15 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
         },
     };
     let shown = |path: &Path| app.workspace.shown(path);
-    tell(&changes::undo(&view, &back, rest, &label("undo", "placet undo"), &shown))
+    let label = label("undo", "placet undo");
+    tell(&changes::undo_saying(&view, &back, (rest, "placet undo --rest"), &label, &shown))
 }
 
 pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, Failure> {
     let app = start::app(options)?;
     let shown = |path: &Path| app.workspace.shown(path);
-    tell(&changes::redo(&app.view("undo"), rest, &label("redo", "placet redo"), &shown))
+    let label = label("redo", "placet redo");
+    tell(&changes::redo_saying(&app.view("undo"), (rest, "placet redo --rest"), &label, &shown))
 }
 
 pub(super) fn journal(command: JournalCommand, options: &Options) -> Result<u8, Failure> {
@@ -169,12 +173,10 @@ pub(super) fn journal(command: JournalCommand, options: &Options) -> Result<u8, 
                 Failure::new(format!("there is no transaction {id} here"))
                     .hint("`placet journal list` shows them")
             })?;
-            let mut out = changes::entry_line(&entry) + "\n";
-            for change in &entry.changes {
-                let name = sanitize::name(&app.workspace.shown(&change.path)).into_owned();
-                out.push_str(&format!("{} {name}\n", change.letter()));
-            }
-            print_foreign(&out)?;
+            let shown = |path: &Path| app.workspace.shown(path);
+            let mut lines = vec![changes::entry_line(&entry)];
+            lines.extend(changes::entry_paths(&entry, &shown));
+            print_foreign(&(lines.join("\n") + "\n"))?;
         }
         JournalCommand::Prune => {
             let (journals, _) = app.journals();

@@ -102,7 +102,14 @@ impl Shell<'_> {
             if !entries.is_empty() {
                 let workspace = self.app.workspace().clone();
                 let shown = |path: &Path| workspace.shown(path);
-                let told = undo_entries(view, &entries, None, rest, &label(view, "/rewind"), &shown);
+                let told = undo_entries(
+                    view,
+                    &entries,
+                    None,
+                    (rest, "/rewind N files|both rest"),
+                    &label(view, "/rewind"),
+                    &shown,
+                );
                 let done = told.done;
                 self.told(told);
                 if !done {

@@ -3,9 +3,9 @@
 use crate::text::sanitize;
 use crate::workspace::{
     Applied, ApplyError, ChangeSet, Choice, JournalEntry, JournalKind, Label, Node, Part, Shelf, UndoPlan,
-    View,
+    View, repository_of,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// How something went, for a person: the sentences, and whether all of it was done.
@@ -63,10 +63,28 @@ pub fn apply(view: &View, paths: &[PathBuf], label: Label, shown: Shown<'_>) -> 
         Ok(set) => set,
         Err(e) => return Told::failed(format!("what is pending cannot be read: {e}")),
     };
-    match choice(&set, paths, shown) {
-        Ok(choice) => apply_choice(view, &choice, label, shown),
-        Err(why) => Told::failed(why),
+    let mut chosen = match choice(&set, paths, shown) {
+        Ok(chosen) => chosen,
+        Err(why) => return Told::failed(why),
+    };
+    let special = without_special(&set, &mut chosen);
+    let mut told = apply_choice(view, &chosen, label, shown);
+    if told.done && !special.is_empty() {
+        if let Err(e) = view.discard(&special) {
+            return Told::failed(format!("pipes, sockets and devices could not be thrown away: {e}"));
+        }
+        for path in special.keys() {
+            let words = "a pipe, socket or device, which is never applied; thrown away";
+            told = told.and(format!("{}: {words}", named(path, shown)));
+        }
     }
+    told
+}
+
+/// Takes pipes, sockets and devices out of `chosen`, and gives them back: they can only be thrown away.
+pub fn without_special(set: &ChangeSet, chosen: &mut Choice) -> Choice {
+    let special = set.changes.iter().filter(|c| matches!(c.after, Node::Special { .. }));
+    special.filter_map(|change| chosen.remove_entry(&change.path)).collect()
 }
 
 pub fn apply_choice(view: &View, choice: &Choice, label: Label, shown: Shown<'_>) -> Told {
@@ -128,6 +146,11 @@ pub enum Back {
 
 /// Takes back. What cannot be brought back is told instead of doing anything, unless `rest` says to do the others.
 pub fn undo(view: &View, back: &Back, rest: bool, label: &Label, shown: Shown<'_>) -> Told {
+    undo_saying(view, back, (rest, "/undo rest"), label, shown)
+}
+
+/// The same where another word than `/undo rest` stands for "the others".
+pub fn undo_saying(view: &View, back: &Back, rest: (bool, &str), label: &Label, shown: Shown<'_>) -> Told {
     let turns = view.journal().turns();
     let (entries, only): (Vec<JournalEntry>, Option<&Path>) = match back {
         Back::Turns(count) => (turns.into_iter().take(*count).rev().flatten().collect(), None),
@@ -149,7 +172,7 @@ pub fn undo_entries(
     view: &View,
     entries: &[JournalEntry],
     only: Option<&Path>,
-    rest: bool,
+    rest: (bool, &str),
     label: &Label,
     shown: Shown<'_>,
 ) -> Told {
@@ -158,7 +181,7 @@ pub fn undo_entries(
         None => label.clone(),
     };
     let plan = view.plan_undo(entries, only, label);
-    carry_out(view, plan, rest, "undid", "/undo rest", shown)
+    carry_out(view, plan, rest, "undid", shown)
 }
 
 fn last_id(view: &View) -> u64 {
@@ -167,20 +190,22 @@ fn last_id(view: &View) -> u64 {
 
 /// Puts back what the last undo took away.
 pub fn redo(view: &View, rest: bool, label: &Label, shown: Shown<'_>) -> Told {
+    redo_saying(view, (rest, "/redo rest"), label, shown)
+}
+
+/// The same where another word than `/redo rest` stands for "the others".
+pub fn redo_saying(view: &View, rest: (bool, &str), label: &Label, shown: Shown<'_>) -> Told {
     match view.journal().to_redo() {
         None => Told::done("there is nothing to redo here"),
-        Some(undo) => {
-            carry_out(view, view.plan_redo(&undo, label.clone()), rest, "redid", "/redo rest", shown)
-        }
+        Some(undo) => carry_out(view, view.plan_redo(&undo, label.clone()), rest, "redid", shown),
     }
 }
 
 fn carry_out(
     view: &View,
     plan: std::io::Result<UndoPlan>,
-    rest: bool,
+    (rest, how): (bool, &str),
     did: &str,
-    how: &str,
     shown: Shown<'_>,
 ) -> Told {
     let plan = match plan {
@@ -189,7 +214,7 @@ fn carry_out(
     };
     let left: Vec<String> =
         plan.left.iter().map(|(path, why)| format!("{}: {why}", named(path, shown))).collect();
-    if !left.is_empty() && !rest {
+    if !left.is_empty() && (!rest || plan.is_empty()) {
         let mut told = Told::failed("nothing was changed, because not all of it can be brought back:");
         told.lines.extend(left);
         if !plan.is_empty() {
@@ -198,21 +223,11 @@ fn carry_out(
         }
         return told;
     }
-    let mut lines = Vec::new();
-    for (path, before, after) in plan.paths().take(20) {
-        let letter = match (before, after) {
-            (Node::Absent, _) => 'A',
-            (_, Node::Absent) => 'D',
-            _ => 'M',
-        };
-        let merged =
-            if plan.merged.iter().any(|p| p == path) { " (merged; your later work stays)" } else { "" };
-        lines.push(format!("{letter} {}{merged}", named(path, shown)));
-    }
-    let more = plan.paths().count().saturating_sub(lines.len());
-    if more > 0 {
-        lines.push(format!("and {more} more"));
-    }
+    let changed = plan.paths().map(|(path, before, after)| {
+        let merged = plan.merged.iter().any(|p| p == path);
+        (path, letter(before, after), if merged { " (merged; your later work stays)" } else { "" })
+    });
+    let lines = list(changed, shown);
     match view.carry_out(plan) {
         Ok(Some(entry)) => {
             let count = entry.changes.len();
@@ -221,7 +236,7 @@ fn carry_out(
             told.lines.extend(left.into_iter().map(|line| format!("left as it is: {line}")));
             told
         }
-        Ok(None) => Told::done("everything is like that already"),
+        Ok(None) => Told::done("everything is like that already; `undo 2` goes back one turn further"),
         Err(e) => failure(&e),
     }
 }
@@ -248,6 +263,41 @@ pub fn figures(view: &View, entries: &[JournalEntry]) -> (usize, usize, usize) {
         }
     }
     (files.len(), added, removed)
+}
+
+fn letter(before: &Node, after: &Node) -> char {
+    match (before, after) {
+        (Node::Absent, _) => 'A',
+        (_, Node::Absent) => 'D',
+        _ => 'M',
+    }
+}
+
+/// At most twenty paths, each with its letter; a repository's own files are one line.
+fn list<'a>(changed: impl Iterator<Item = (&'a Path, char, &'a str)>, shown: Shown<'_>) -> Vec<String> {
+    let mut repositories: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let mut lines = Vec::new();
+    for (path, letter, note) in changed {
+        match repository_of(path) {
+            Some(repository) => *repositories.entry(repository).or_default() += 1,
+            None => lines.push(format!("{letter} {}{note}", named(path, shown))),
+        }
+    }
+    let more = lines.len().saturating_sub(20);
+    lines.truncate(20);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    let whole = |(path, count): (&PathBuf, &usize)| {
+        format!("M {} ({count} file{} of the repository)", named(path, shown), s(*count))
+    };
+    lines.splice(0..0, repositories.iter().map(whole));
+    lines
+}
+
+/// What one transaction changed, as lines.
+pub fn entry_paths(entry: &JournalEntry, shown: Shown<'_>) -> Vec<String> {
+    list(entry.changes.iter().map(|c| (c.path.as_path(), c.letter(), "")), shown)
 }
 
 /// One transaction as a line: `12  2026-11-21 10:02  3 changes  add a test`.
