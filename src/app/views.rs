@@ -207,7 +207,7 @@ struct Sweep {
 impl Sweep {
     /// Once a day the journal is cut to what the settings keep, beside everything else that goes on.
     fn prune(&self) {
-        let mark = self.journals.join("pruned");
+        let mark = self.journals.with_extension("pruned");
         let age = std::fs::metadata(&mark).and_then(|m| m.modified()).ok().and_then(|at| at.elapsed().ok());
         if !self.journals.is_dir() || age.is_some_and(|age| age < Duration::from_secs(24 * 3600)) {
             return;

@@ -38,7 +38,8 @@ fn a_commit_in_the_view_lands_as_one_and_goes_back_as_one() {
         0
     );
     txn.run(["apply"]).code(0);
-    txn.run(["undo"]).code(0);
+    // Each call of the command line is a turn of its own.
+    txn.run(["undo", "2"]).code(0);
     assert_eq!(differences(&before, &txn.snap()), []);
 }
 

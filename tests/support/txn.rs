@@ -35,10 +35,6 @@ pub struct Txn {
 }
 
 impl Txn {
-    pub fn new() -> Txn {
-        Txn::in_dir(fast_dir(), None)
-    }
-
     pub fn on_disk() -> Txn {
         Txn::in_dir(TempDir::new().unwrap(), None)
     }

@@ -154,7 +154,7 @@ fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
     y yes  n no  a always: `cargo test` in /w  p always: run(cargo test *)
     v never  w why  Esc stop the turn  (a moment: keys count after half a
     second of quiet)
-    [a] waiting for the model · 0 s · test-model · Esc stops
+    [a] waiting for you · 0 s · test-model · Esc stops
     >
     ");
 }
