@@ -44,7 +44,7 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("placet", env!("CARGO_PKG_VERSION")))
-            .with_instructions("A file must be read before it is edited. Calls that would need a person are refused, naming the flag that permits them.")
+            .with_instructions("A file must be read before it is edited. Calls that would need a person are refused, naming the flag that permits them. In ask mode changes wait until a person applies them with `placet apply`.")
     }
 
     async fn list_tools(
