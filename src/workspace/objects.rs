@@ -48,7 +48,7 @@ impl Objects {
         if self.has(hash) {
             return Ok(hash);
         }
-        let packed = if bytes.len() > 200 { zstd::bulk::compress(bytes, 1).ok() } else { None };
+        let packed = if bytes.len() > 200 { pack(bytes) } else { None };
         let packed = packed.filter(|p| p.len() < bytes.len());
         let place = self.place(hash, packed.is_some());
         self.shard(&place)?;
@@ -105,7 +105,7 @@ impl Objects {
     /// The content named `hash`, whole.
     pub fn get(&self, hash: Hash) -> io::Result<Vec<u8>> {
         let bytes = match File::open(self.place(hash, true)) {
-            Ok(file) => zstd::stream::decode_all(file)?,
+            Ok(file) => unpack(file)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => fs::read(self.place(hash, false))?,
             Err(e) => return Err(e),
         };
@@ -115,9 +115,7 @@ impl Objects {
     /// Writes the content named `hash` into an empty file, without holding it in memory, and checks it.
     pub fn copy_to(&self, hash: Hash, mut to: &File) -> io::Result<()> {
         match File::open(self.place(hash, true)) {
-            Ok(file) => {
-                zstd::stream::copy_decode(file, to)?;
-            }
+            Ok(file) => to.write_all(&unpack(file)?)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 io::copy(&mut File::open(self.place(hash, false))?, &mut to)?;
             }
@@ -165,6 +163,37 @@ impl Objects {
             super::apply::sync_file_system(&dir);
         }
     }
+}
+
+thread_local! {
+    /// Made once: making one costs more than packing a small file with it.
+    static PACKERS: std::cell::RefCell<Packers> = const { std::cell::RefCell::new(Packers { pack: None, unpack: None }) };
+}
+
+struct Packers {
+    pack: Option<zstd::bulk::Compressor<'static>>,
+    unpack: Option<zstd::bulk::Decompressor<'static>>,
+}
+
+fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
+    PACKERS.with_borrow_mut(|packers| {
+        if packers.pack.is_none() {
+            packers.pack = zstd::bulk::Compressor::new(1).ok();
+        }
+        packers.pack.as_mut()?.compress(bytes).ok()
+    })
+}
+
+fn unpack(mut file: File) -> io::Result<Vec<u8>> {
+    let mut packed = Vec::new();
+    file.read_to_end(&mut packed)?;
+    PACKERS.with_borrow_mut(|packers| {
+        let unpack = match &mut packers.unpack {
+            Some(unpack) => unpack,
+            none => none.insert(zstd::bulk::Decompressor::new()?),
+        };
+        unpack.decompress(&packed, usize::try_from(COMPRESS_UP_TO).unwrap_or(usize::MAX))
+    })
 }
 
 fn changed() -> io::Error {

@@ -148,17 +148,17 @@ fn raced() -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, "it changed while it was being replaced")
 }
 
-struct Spot<'a> {
-    dir: Rc<OwnedFd>,
-    name: &'a OsStr,
-    anchor: Rc<OwnedFd>,
-    new: OsString,
-    old: OsString,
+pub(super) struct Spot<'a> {
+    pub(super) dir: Rc<OwnedFd>,
+    pub(super) name: &'a OsStr,
+    pub(super) anchor: Rc<OwnedFd>,
+    pub(super) new: OsString,
+    pub(super) old: OsString,
     _eased: [Eased; 2],
 }
 
 impl<'a> Spot<'a> {
-    fn of(dirs: &mut Dirs, entry: &Entry, index: usize, path: &'a Path) -> io::Result<Spot<'a>> {
+    pub(super) fn of(dirs: &mut Dirs, entry: &Entry, index: usize, path: &'a Path) -> io::Result<Spot<'a>> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
@@ -250,7 +250,7 @@ fn overwrite(spot: &Spot<'_>, before: &Node) -> io::Result<()> {
     copy_over(&mut staged(spot)?, &mut target)
 }
 
-fn for_writing(spot: &Spot<'_>) -> io::Result<File> {
+pub(super) fn for_writing(spot: &Spot<'_>) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     Ok(File::from(rustix::fs::openat(&*spot.dir, spot.name, flags, Mode::empty())?))
 }
@@ -269,72 +269,10 @@ pub(super) fn copy_over(from: &mut File, to: &mut File) -> io::Result<()> {
     to.sync_all()
 }
 
-fn dress(spot: &Spot<'_>, after: &Node) -> io::Result<()> {
+pub(super) fn dress(spot: &Spot<'_>, after: &Node) -> io::Result<()> {
     let Some(attrs) = after.attrs() else { return Ok(()) };
     let (file, _) = open_anyway(&*spot.dir, spot.name, OFlags::NONBLOCK)?;
     Ok(attrs.give(&file)?)
-}
-
-/// Undoes what was done, last first.
-pub(super) fn take_back(objects: &Objects, entry: &Entry, done: Vec<(usize, Act)>) -> io::Result<()> {
-    let mut failed = Ok(());
-    let mut dirs = Dirs::default();
-    for (index, act) in done.into_iter().rev() {
-        let Some(change) = entry.changes.get(index) else { continue };
-        let back = back(&mut dirs, objects, entry, index, change, act);
-        if failed.is_ok() {
-            failed = back;
-        }
-    }
-    failed
-}
-
-fn back(
-    dirs: &mut Dirs,
-    objects: &Objects,
-    entry: &Entry,
-    index: usize,
-    change: &Landed,
-    act: Act,
-) -> io::Result<()> {
-    let spot = Spot::of(dirs, entry, index, &change.path)?;
-    let free = RenameFlags::NOREPLACE;
-    match act {
-        Act::Displace => {
-            Ok(rustix::fs::renameat_with(&*spot.anchor, &spot.old, &*spot.dir, spot.name, free)?)
-        }
-        Act::RemoveDir => {
-            rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700))?;
-            dress(&spot, &change.before)
-        }
-        Act::MakeDir => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR)?),
-        Act::Place => match &change.after {
-            Node::Link { .. } => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?),
-            _ => Ok(rustix::fs::renameat_with(&*spot.dir, spot.name, &*spot.anchor, &spot.new, free)?),
-        },
-        // Whatever the person wrote since is theirs: it is exchanged back only if it is still ours.
-        Act::Exchange => match (change.before.hash(), change.after.hash()) {
-            (Some(before), Some(after)) => {
-                exchange_checked((&spot.anchor, &spot.new), (&spot.dir, spot.name), before, after)?;
-                Ok(())
-            }
-            _ => Ok(()),
-        },
-        // Its old content was stored before it was written over.
-        Act::Overwrite => match (change.before.hash(), change.after.hash()) {
-            (Some(before), Some(after)) => {
-                let mut target = for_writing(&spot)?;
-                if super::super::atomic::hash_of(&target)? != after {
-                    return Ok(());
-                }
-                let old = tempfile::tempfile_in(objects.dir())?;
-                objects.copy_to(before, &old)?;
-                copy_over(&mut { old }, &mut target)
-            }
-            _ => Ok(()),
-        },
-        Act::Dress => dress(&spot, &change.before),
-    }
 }
 
 fn sync(entry: &Entry) {
@@ -352,7 +290,9 @@ fn sync(entry: &Entry) {
 }
 
 /// What came out goes into the store of contents; links and what is there already goes altogether.
-pub(super) fn keep_displaced(objects: &Objects, entry: &Entry) {
+///
+/// `checked`: [`all`] has just seen that each has the content it should have, and that nobody can write to it any more.
+pub(super) fn keep_displaced(objects: &Objects, entry: &Entry, checked: bool) {
     let mut dirs = Dirs::default();
     for (index, change) in entry.changes.iter().enumerate() {
         if change.before.same_content(&change.after) || change.before.is_absent() {
@@ -360,6 +300,16 @@ pub(super) fn keep_displaced(objects: &Objects, entry: &Entry) {
         }
         let Some(dir) = anchor(entry, index).and_then(|place| dirs.at(&place).ok()) else { continue };
         let _eased = Eased::of(&dir);
+        let known = change.before.hash().filter(|_| checked && !change.in_place);
+        if let Some(hash) = known {
+            let what = if acts_of(change).first() == Some(&Act::Exchange) { "new" } else { "old" };
+            let name = temp_name(entry.id, index, what);
+            match keep_one(objects, &dir, &name, hash, change.before.size()) {
+                Ok(()) => drop(rustix::fs::unlinkat(&*dir, &name, AtFlags::empty())),
+                Err(e) => tracing::warn!("an old content was not kept: {e}"),
+            }
+            continue;
+        }
         for what in ["old", "new"] {
             let name = temp_name(entry.id, index, what);
             let Ok(node) = Node::read(&*dir, &name) else { continue };

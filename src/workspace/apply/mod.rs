@@ -8,6 +8,7 @@
 mod commit;
 mod dirs;
 mod recover;
+mod rollback;
 mod stage;
 
 pub use recover::{Recovered, recover};
@@ -144,7 +145,7 @@ pub(super) fn land(
     }
     crash_point();
     if let Err(trouble) = commit::all(&entry) {
-        let back = commit::take_back(objects, &entry, trouble.done);
+        let back = rollback::take_back(objects, &entry, trouble.done);
         if back.is_err() {
             return Err(ApplyError::Half { path: trouble.path, error: trouble.error });
         }
@@ -156,7 +157,7 @@ pub(super) fn land(
         });
     }
     crash_point();
-    commit::keep_displaced(objects, &entry);
+    commit::keep_displaced(objects, &entry, true);
     crash_point();
     entry.repositories = repositories_of(&entry);
     journal.close(&mut entry).map_err(ApplyError::Journal)?;

@@ -63,7 +63,7 @@ pub fn recover(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
             }
             State::Committing | State::Done => {
                 finish(objects, &entry, &mut recovered.kept)?;
-                keep_displaced(objects, &entry);
+                keep_displaced(objects, &entry, false);
                 shut_again(&entry);
                 entry.repositories = super::repositories_of(&entry);
                 journal.close(&mut entry)?;

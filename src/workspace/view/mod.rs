@@ -8,6 +8,7 @@ mod base;
 mod fold;
 mod git;
 mod hold;
+mod landing;
 mod layer;
 mod run;
 mod settle;

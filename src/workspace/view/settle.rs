@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much of a path's change is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,15 +85,6 @@ impl Braked {
 /// The directory of the repository a path belongs to, if it lies in one: `/w/.git`.
 pub fn repository_of(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|dir| dir.file_name().is_some_and(|n| n == ".git")).map(Path::to_path_buf)
-}
-
-/// While it lives, this process lands something.
-struct Landing<'a>(&'a AtomicBool);
-
-impl Drop for Landing<'_> {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::SeqCst);
-    }
 }
 
 impl View {
@@ -182,10 +172,7 @@ impl View {
             return Ok(Applied::Changed { merged: Vec::new(), conflicts });
         }
         let kind = Kind::Apply;
-        let mark = self.landing_mark();
-        std::fs::write(&mark, b"").map_err(ApplyError::Journal)?;
-        self.0.landing.store(true, Ordering::SeqCst);
-        let _landing = Landing(&self.0.landing);
+        let (mark, _landing) = self.mark_landing().map_err(ApplyError::Journal)?;
         let applied = match land(self.journal(), self.objects(), label, kind, steps) {
             Ok(entry) => {
                 self.drop_landed(&set, &choice, &entry).map_err(ApplyError::Journal)?;
@@ -199,36 +186,6 @@ impl View {
         };
         drop(std::fs::remove_file(mark));
         applied
-    }
-
-    /// There as long as something lands: after a crash it may have landed and be on the shelf as well.
-    fn landing_mark(&self) -> PathBuf {
-        self.dir().join("landing")
-    }
-
-    /// After a crash in the middle of [`View::apply`]: what is in the workspace already is not pending any more.
-    fn settle_interrupted(&self) -> io::Result<()> {
-        let mark = self.landing_mark();
-        let idle = self.is_empty(Shelf::Pending) || self.0.landing.load(Ordering::SeqCst);
-        if idle || !mark.exists() || !self.journal().open_entries().is_empty() {
-            return Ok(());
-        }
-        match self.claim() {
-            // Whoever holds it is landing right now.
-            Err(e) if e.kind() == io::ErrorKind::ResourceBusy => return Ok(()),
-            other => other?,
-        }
-        let bases: Vec<Base> = self.held(Shelf::Pending).bases().iter().cloned().collect();
-        let mut keep = Vec::new();
-        for base in bases {
-            let Some((index, rel)) = self.locate(&base.path) else { continue };
-            let now = node_at(&base.path)?;
-            if now == base.node || self.stack(index, 1).node(&rel)? != now {
-                keep.push((base, Put::Keep));
-            }
-        }
-        self.rebuild(keep)?;
-        std::fs::remove_file(mark)
     }
 
     fn step(&self, change: &Change, part: &Part) -> Result<Step, ApplyError> {

@@ -1,0 +1,57 @@
+//! The mark that something is landing: a crash between its landing and its leaving the shelf must not show it twice.
+
+use super::base::Base;
+use super::hold::Put;
+use super::stack::node_at;
+use super::{Shelf, View};
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// While it lives, this process lands something.
+pub(super) struct Landing<'a>(&'a AtomicBool);
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}
+
+impl View {
+    pub(super) fn mark_landing(&self) -> io::Result<(PathBuf, Landing<'_>)> {
+        let mark = self.landing_mark();
+        std::fs::write(&mark, b"")?;
+        self.0.landing.store(true, Ordering::SeqCst);
+        Ok((mark, Landing(&self.0.landing)))
+    }
+
+    /// There as long as something lands: after a crash it may have landed and be on the shelf as well.
+    fn landing_mark(&self) -> PathBuf {
+        self.dir().join("landing")
+    }
+
+    /// After a crash in the middle of [`View::apply`]: what is in the workspace already is not pending any more.
+    pub(super) fn settle_interrupted(&self) -> io::Result<()> {
+        let mark = self.landing_mark();
+        let idle = self.is_empty(Shelf::Pending) || self.0.landing.load(Ordering::SeqCst);
+        if idle || !mark.exists() || !self.journal().open_entries().is_empty() {
+            return Ok(());
+        }
+        match self.claim() {
+            // Whoever holds it is landing right now.
+            Err(e) if e.kind() == io::ErrorKind::ResourceBusy => return Ok(()),
+            other => other?,
+        }
+        let bases: Vec<Base> = self.held(Shelf::Pending).bases().iter().cloned().collect();
+        let mut keep = Vec::new();
+        for base in bases {
+            let Some((index, rel)) = self.locate(&base.path) else { continue };
+            let now = node_at(&base.path)?;
+            if now == base.node || self.stack(index, 1).node(&rel)? != now {
+                keep.push((base, Put::Keep));
+            }
+        }
+        self.rebuild(keep)?;
+        std::fs::remove_file(mark)
+    }
+}
