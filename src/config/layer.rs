@@ -176,7 +176,7 @@ impl Layer {
             Kind::Word(words) => words.contains(&text).then(|| Setting::Text(text.into())),
             Kind::Number => text.trim().parse().ok().map(Setting::Number),
             Kind::Flag => text.trim().parse().ok().map(Setting::Flag),
-            Kind::Texts => Some(Setting::Texts(split_list(text))),
+            Kind::Texts => list_in(text).map(Setting::Texts),
             Kind::Rules => {
                 Some(Setting::Rules(split_list(text).iter().map(|item| RuleText::plain(item)).collect()))
             }
@@ -203,6 +203,15 @@ impl Layer {
 /// The environment variable of a key.
 pub(super) fn variable(name: &str) -> String {
     format!("PLACET_{}", name.replace('.', "_").to_uppercase())
+}
+
+/// A list as it would stand in a file, `["a", "b"]`, or its items with commas between them.
+fn list_in(text: &str) -> Option<Vec<String>> {
+    if !text.trim_start().starts_with('[') {
+        return Some(split_list(text));
+    }
+    let table: toml::Table = format!("list = {text}").parse().ok()?;
+    table.get("list")?.as_array()?.iter().map(|item| item.as_str().map(String::from)).collect()
 }
 
 fn split_list(text: &str) -> Vec<String> {

@@ -5,6 +5,7 @@ use crate::permission::Landing;
 use crate::process::{Command, Ending, Finished};
 use crate::sandbox::{self, Backend, Network, Overlay, Spec};
 use crate::workspace::{Applied, Braked, CommandView, Effects, Shelf, Snapshot, View, Workspace};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
@@ -219,6 +220,18 @@ enum Fate {
     Braked(Braked),
 }
 
+/// Paths that lie below no other one, each with how many lie below it: a directory that came or went is named once.
+fn tops(paths: &BTreeSet<PathBuf>) -> Vec<(PathBuf, usize)> {
+    let mut tops: Vec<(PathBuf, usize)> = Vec::new();
+    for path in paths {
+        match tops.last_mut() {
+            Some((top, below)) if path.starts_with(&*top) => *below += 1,
+            _ => tops.push((path.clone(), 0)),
+        }
+    }
+    tops
+}
+
 fn told(workspace: &Workspace, effects: &Effects, fate: &Fate) -> Told {
     if effects.is_empty() {
         return Told::default();
@@ -233,9 +246,14 @@ fn told(workspace: &Workspace, effects: &Effects, fate: &Fate) -> Told {
     }
     let counts = counts.join(", ");
     let name = |path: &PathBuf| crate::text::sanitize::name(&workspace.shown(path)).into_owned();
-    let mut names: Vec<String> = effects.paths.iter().take(20).map(name).collect();
-    if effects.paths.len() > names.len() {
-        names.push(format!("and {} more", effects.paths.len() - names.len()));
+    let tops = tops(&effects.paths);
+    let mut names: Vec<String> = Vec::new();
+    for (path, below) in tops.iter().take(20) {
+        let below = if *below > 0 { format!(" ({below} paths in it)") } else { String::new() };
+        names.push(format!("{}{below}", name(path)));
+    }
+    if tops.len() > names.len() {
+        names.push(format!("and {} more", tops.len() - names.len()));
     }
     let (fate, short) = match fate {
         Fate::None => ("nothing differs in the end".into(), "nothing differs".into()),

@@ -128,6 +128,12 @@ impl View {
         for file in repositories.iter().flat_map(|r| super::git::state_files(r)) {
             if held.bases().get(&file).is_none() {
                 let node = super::node_at(&file)?;
+                // Kept, so that an index written anew can be told from one that says something else.
+                if let (super::super::node::Node::File { hash, size, .. }, Ok(mut content)) =
+                    (&node, std::fs::File::open(&file))
+                {
+                    drop(self.objects().put_file(&mut content, *hash, *size));
+                }
                 // Recorded when the command has ended: what moved while it ran is not what it saw.
                 let raced = rustix::fs::lstat(&file).is_ok_and(|stat| {
                     (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0)) > since

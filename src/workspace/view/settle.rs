@@ -154,7 +154,15 @@ impl View {
         for change in set.changes.iter().filter(|c| choice.contains_key(&c.path)) {
             // Whatever lies where a pipe, a socket or a device would come stays, with all that is in it.
             if set.special_at(&change.path).is_none() {
-                steps.push(self.step(change, choice.get(&change.path).unwrap_or(&Part::Whole))?);
+                let mut step = self.step(change, choice.get(&change.path).unwrap_or(&Part::Whole))?;
+                // git may have written its index anew and said nothing new by it: that one is replaced.
+                if repository_of(&change.path).is_some()
+                    && self.says_the_same(&change.before, &change.path).unwrap_or(false)
+                    && let Ok(now) = node_at(&change.path)
+                {
+                    step.before = now;
+                }
+                steps.push(step);
             }
         }
         if steps.is_empty() {
@@ -234,7 +242,7 @@ impl View {
                 return Err(ApplyError::Repository(format!("`{}` is new", new.display())));
             }
             for base in bases.iter().filter(|b| super::git::is_state(&repository, &b.path)) {
-                if base.raced || node_at(&base.path).ok().as_ref() != Some(&base.node) {
+                if base.raced || !self.says_the_same(&base.node, &base.path).unwrap_or(false) {
                     return Err(ApplyError::Repository(format!("`{}` changed", base.path.display())));
                 }
             }

@@ -105,7 +105,7 @@ impl View {
             changes.keys().filter(|path| within(path)).filter_map(|path| repository_of(path)).collect();
         let mut closed: BTreeSet<PathBuf> = BTreeSet::new();
         for repository in asked.iter().cloned() {
-            if let Some(reason) = moved_on(&repository, entries, &changes)? {
+            if let Some(reason) = moved_on(self, &repository, entries, &changes)? {
                 plan.left.push((repository.clone(), reason));
                 closed.insert(repository);
             }
@@ -158,7 +158,9 @@ impl View {
             fresh: false,
         };
         let source = target.hash().map_or(Source::Nothing, Source::Object);
-        if now == change.after {
+        let same =
+            repository_of(&change.path).is_some() && self.says_the_same(&change.after, &change.path)?;
+        if now == change.after || same {
             return Ok(Back::Step(step(now, target.clone(), source)));
         }
         let (Node::File { attrs, .. }, Node::File { .. }, Node::File { .. }) = (&now, &change.after, target)
@@ -243,6 +245,7 @@ enum Back {
 
 /// Why the changes in a repository's own files cannot be taken back: it is not where they left it.
 fn moved_on(
+    view: &View,
     repository: &Path,
     entries: &[Entry],
     changes: &BTreeMap<PathBuf, Landed>,
@@ -255,7 +258,7 @@ fn moved_on(
         return Ok(Some("HEAD, the index or a branch of this repository moved since".into()));
     }
     for change in changes.values().filter(|c| c.path.starts_with(repository)) {
-        if node_at(&change.path)? != change.after {
+        if !view.says_the_same(&change.after, &change.path)? {
             return Ok(Some(format!("`{}` changed since", change.path.display())));
         }
     }
