@@ -97,7 +97,7 @@ struct Staged {
 }
 
 fn one(objects: &Objects, step: &Step, dir: &OwnedFd, name: &OsStr) -> io::Result<Staged> {
-    let several = step.keep_names && step.before.is_file() && names_of(&step.path) > 1;
+    let several = step.keep_names && step.before.is_file() && has_more_names(&step.path);
     if let (Source::Layer(path), false) = (&step.source, several)
         && link(path, dir, name)?
     {
@@ -127,8 +127,8 @@ fn one(objects: &Objects, step: &Step, dir: &OwnedFd, name: &OsStr) -> io::Resul
     }
 }
 
-fn names_of(path: &Path) -> u64 {
-    open_regular(path, OFlags::RDONLY).map_or(1, |opened| opened.stat.st_nlink)
+fn has_more_names(path: &Path) -> bool {
+    open_regular(path, OFlags::RDONLY).is_ok_and(|opened| opened.stat.st_nlink > 1)
 }
 
 /// Another name of a file that is there, or is staged, and has this very content.
