@@ -3,7 +3,9 @@
 use super::driver::Agent;
 use super::event::{Choice, ChoiceQuestion, Event};
 use crate::tools::Detail;
-use crate::workspace::{Applied, ApplyError, ChangeSet, Choice as PathChoice, Node, Shelf, View, Workspace, patch};
+use crate::workspace::{
+    Applied, ApplyError, ChangeSet, Choice as PathChoice, Node, Shelf, View, Workspace, patch,
+};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 

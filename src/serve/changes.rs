@@ -150,13 +150,7 @@ pub fn undo(view: &View, back: &Back, rest: bool, label: &Label, shown: Shown<'_
 }
 
 /// The same where another word than `/undo rest` stands for "the others".
-pub fn undo_saying(
-    view: &View,
-    back: &Back,
-    rest: (bool, &str),
-    label: &Label,
-    shown: Shown<'_>,
-) -> Told {
+pub fn undo_saying(view: &View, back: &Back, rest: (bool, &str), label: &Label, shown: Shown<'_>) -> Told {
     let turns = view.journal().turns();
     let (entries, only): (Vec<JournalEntry>, Option<&Path>) = match back {
         Back::Turns(count) => (turns.into_iter().take(*count).rev().flatten().collect(), None),
