@@ -2,10 +2,12 @@
 
 use super::driver::Agent;
 use super::event::{Choice, ChoiceQuestion, Event};
+use crate::text::sanitize;
 use crate::tools::Detail;
 use crate::workspace::{
     Applied, ApplyError, ChangeSet, Choice as PathChoice, Node, Shelf, View, Workspace, patch,
 };
+use std::path::PathBuf;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
@@ -55,7 +57,7 @@ impl Agent {
             match answer.await.unwrap_or('k') {
                 'a' => {
                     // Without an answer they changed meanwhile and were merged: that is another question.
-                    if let Some(settled) = self.apply_all(&view, events).await {
+                    if let Some(settled) = self.apply_all(&view, &workspace, events).await {
                         return settled;
                     }
                 }
@@ -78,7 +80,12 @@ impl Agent {
     }
 
     /// `None` when it is to be asked again.
-    async fn apply_all(&self, view: &View, events: &UnboundedSender<Event>) -> Option<Settled> {
+    async fn apply_all(
+        &self,
+        view: &View,
+        workspace: &Workspace,
+        events: &UnboundedSender<Event>,
+    ) -> Option<Settled> {
         let (view, label) = (view.clone(), view.turn().label.clone());
         let done = tokio::task::spawn_blocking(move || {
             let set = view.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
@@ -95,13 +102,17 @@ impl Agent {
         let (said, settled) = match done.await {
             Ok(Ok(Applied::Landed(entry))) => {
                 let s = if entry.changes.len() == 1 { "" } else { "s" };
-                (
-                    format!("applied {} change{s}; /undo takes them back", entry.changes.len()),
-                    Some(Settled::Applied),
-                )
+                let mut said = format!("applied {} change{s}; /undo takes them back", entry.changes.len());
+                let in_place = entry.changes.iter().filter(|c| c.in_place).map(|c| c.path.clone());
+                let in_place: Vec<PathBuf> = in_place.collect();
+                if !in_place.is_empty() {
+                    let why = "several names, or an owner that cannot be kept";
+                    said.push_str(&format!("; written in place ({why}): {}", names(&in_place, workspace)));
+                }
+                (said, Some(Settled::Applied))
             }
             Ok(Ok(Applied::Nothing)) => ("there was nothing left to apply".into(), Some(Settled::Nothing)),
-            Ok(Ok(Applied::Changed { merged, conflicts })) => changed(&merged, &conflicts),
+            Ok(Ok(Applied::Changed { merged, conflicts })) => changed(&merged, &conflicts, workspace),
             Ok(Err(e)) => (format!("not applied: {e}"), Some(Settled::Kept)),
             Err(e) => (format!("not applied: {e}"), Some(Settled::Kept)),
         };
@@ -110,17 +121,23 @@ impl Agent {
     }
 }
 
-fn changed(merged: &[std::path::PathBuf], conflicts: &[std::path::PathBuf]) -> (String, Option<Settled>) {
-    let names = |paths: &[std::path::PathBuf]| {
-        paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", ")
+fn names(paths: &[PathBuf], workspace: &Workspace) -> String {
+    let name = |path: &PathBuf| sanitize::name(&workspace.shown(path)).into_owned();
+    paths.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+fn changed(merged: &[PathBuf], conflicts: &[PathBuf], workspace: &Workspace) -> (String, Option<Settled>) {
+    let both = match merged.is_empty() {
+        true => String::new(),
+        false => format!("{} changed since, and both changes were merged", names(merged, workspace)),
     };
     if conflicts.is_empty() {
-        let words = "changed since the turn began; nothing was applied, both changes are merged below";
-        return (format!("{} {words}", names(merged)), None);
+        return (format!("nothing was applied: {both}, as shown now"), None);
     }
-    let words =
-        "changed since, in the same lines; nothing was applied. Discard that change, or apply the others";
-    (format!("{} {words}", names(conflicts)), Some(Settled::Kept))
+    let also = if both.is_empty() { both } else { format!("; {both}") };
+    let conflicts = names(conflicts, workspace);
+    let words = "changed since in the same lines: discard that, or apply the others by name";
+    (format!("nothing was applied: {conflicts} {words}{also}"), Some(Settled::Kept))
 }
 
 fn headline(set: &ChangeSet, view: &View) -> String {

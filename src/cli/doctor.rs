@@ -99,7 +99,10 @@ fn commands(out: &mut String, app: &App) -> usize {
 fn kept(out: &mut String, app: &App) {
     let (journals, objects) = app.journals();
     let mut places: Vec<(&str, std::path::PathBuf)> =
-        app.view_places().into_iter().map(|dir| ("views", dir)).collect();
+        app.view_places().into_iter().map(|dir| ("layers", dir)).collect();
+    if let Some((what, _)) = places.first_mut() {
+        *what = "views";
+    }
     places.extend([("journal", journals), ("contents", objects)]);
     for (what, dir) in places.iter().filter(|(_, dir)| dir.is_dir()) {
         let (files, bytes) = size(dir);

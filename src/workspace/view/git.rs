@@ -150,7 +150,7 @@ mod tests {
             } else {
                 out.extend(path.as_bytes());
                 out.push(0);
-                while (out.len() - start) % 8 != 0 {
+                while !(out.len() - start).is_multiple_of(8) {
                     out.push(0);
                 }
             }

@@ -1,0 +1,74 @@
+//! Pending changes, apply and undo on the command line, as a person meets them.
+
+use crate::support::binary::Place;
+
+fn place() -> Place {
+    Place::new().file("notes.txt", "one\ntwo\n")
+}
+
+#[test]
+fn what_is_pending_ends_with_three_and_lands_when_it_is_applied() {
+    let place = place();
+    let asked = ["-p", "create a.txt with \"x\"", "--mode", "ask"];
+    place.run(asked).code(3).warns("A a.txt").warns("placet apply --session");
+    assert!(!place.tree.join("a.txt").exists());
+    place.run(["changes"]).code(0).says("A a.txt");
+    place.run(["apply"]).code(0).says("applied 1 change");
+    assert_eq!(place.read("a.txt"), "x");
+    place.run(["changes"]).code(0).warns("nothing is pending");
+    place.run(["undo"]).code(0).says("D a.txt");
+    assert!(!place.tree.join("a.txt").exists());
+    place.run(["redo"]).code(0).says("A a.txt");
+    assert_eq!(place.read("a.txt"), "x");
+}
+
+/// Story: two applies of one session, an hour apart, went with one undo.
+#[test]
+fn each_apply_of_the_command_line_is_a_turn_of_its_own() {
+    let place = place();
+    let asked = ["-p", "create a.txt with \"x\" and then create b.txt with \"y\"", "--mode", "ask"];
+    place.run(asked).code(3);
+    place.run(["apply", "a.txt"]).code(0);
+    place.run(["apply", "b.txt"]).code(0);
+    place.run(["undo"]).code(0).says("undid 1 change").says("D b.txt");
+    assert_eq!(place.read("a.txt"), "x");
+    place.run(["undo"]).code(0).says("D a.txt");
+}
+
+/// Story: `placet undo` told people to type `/undo rest`, and with it said that everything was fine.
+#[test]
+fn an_undo_that_can_do_nothing_says_what_is_in_the_way() {
+    let place = place();
+    place.run(["-p", "overwrite notes.txt with \"three\" anyway", "--mode", "write"]).code(0);
+    place.write("notes.txt", "four");
+    place.run(["undo"]).code(1).warns("notes.txt: the same lines changed since");
+    place.run(["undo", "--rest"]).code(1).warns("notes.txt: the same lines changed since");
+    place.write("notes.txt", "one\ntwo\n");
+    place.run(["undo"]).code(0).says("already").says("undo 2");
+
+    let both = [
+        "-p",
+        "create k.txt with \"x\" and then overwrite notes.txt with \"three\" anyway",
+        "--mode",
+        "write",
+    ];
+    place.run(both).code(0);
+    place.write("notes.txt", "four");
+    place.run(["undo"]).code(1).warns("`placet undo --rest` does the other 1 change");
+    place.run(["undo", "--rest"]).code(0).says("D k.txt").says("left as it is: notes.txt");
+}
+
+/// Story: a pipe among the changes kept all the others from being applied.
+#[test]
+fn a_pipe_is_left_out_and_the_rest_lands() {
+    let place = place();
+    if !place.run(["doctor"]).stdout.contains("copy-on-write view of their own") {
+        eprintln!("skipped: there is no view here");
+        return;
+    }
+    place.run(["-p", "run mkfifo pipe; echo a > a.txt", "--mode", "ask"]).code(3).warns("! pipe");
+    place.run(["apply"]).code(0).says("applied 1 change").says("pipe: a pipe, socket or device");
+    assert_eq!(place.read("a.txt"), "a\n");
+    assert!(!place.tree.join("pipe").exists());
+    place.run(["changes"]).code(0).warns("nothing is pending");
+}
