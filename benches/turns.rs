@@ -87,6 +87,7 @@ fn screen() {
             prompt_tokens: 0,
             fold: 6,
             motion: true,
+            grants: 0,
         };
         let mut live = Live::new(theme, 80, facts, now);
         let sink = Arc::clone(&bytes);

@@ -66,12 +66,13 @@ impl Shell<'_> {
         let fold = usize::try_from(self.app.config().number("ui.fold_lines").unwrap_or(6)).unwrap_or(6);
         let motion = self.app.config().text("ui.motion") != Some("none");
         let (theme, mode, modes) = (self.theme.clone(), self.app.mode().clone(), self.app.modes().to_vec());
+        let grants = self.app.policy().lock().map_or(0, |policy| policy.live().count());
         let runtime = self.runtime;
         let agent = self.agent_for("")?;
         let (usage, prompt_tokens) = agent.usage();
         let (provider, name) = (agent.provider_name(), agent.model().name.clone());
         let model = if provider == name { name } else { format!("{provider} {name}") };
-        let facts = Facts { model, window: agent.model().window, usage, prompt_tokens, fold, motion };
+        let facts = Facts { model, window: agent.model().window, usage, prompt_tokens, fold, motion, grants };
         let settings = LiveSettings { theme, facts, mode, modes, draft };
         let (events, inbox) = unbounded_channel();
         Ok(runtime.block_on(async {

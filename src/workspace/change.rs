@@ -266,6 +266,7 @@ impl ChangeSet {
         const SCREENFUL: usize = 30;
         let mut lines = Vec::new();
         let mut skip: Option<PathBuf> = None;
+        let moved: BTreeSet<&PathBuf> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
         for (at, change) in self.changes.iter().enumerate() {
             if skip.as_ref().is_some_and(|dir| change.path.starts_with(dir)) {
                 continue;
@@ -295,8 +296,7 @@ impl ChangeSet {
             // A directory that has something new in it needs no line of its own.
             if change.after.is_directory() && change.before.is_absent() && !below.is_empty()
                 || change.before.is_directory() && change.after.is_absent() && !below.is_empty()
-                || change.verb() == Verb::Deleted
-                    && self.changes.iter().any(|c| c.moved_from.as_ref() == Some(&change.path))
+                || change.verb() == Verb::Deleted && moved.contains(&change.path)
             {
                 continue;
             }

@@ -28,6 +28,7 @@ fn bench_of(width: u16, height: u16) -> Bench {
         prompt_tokens: 0,
         fold: 3,
         motion: true,
+        grants: 0,
     };
     let live = Live::new(Theme::plain(), usize::from(width), facts, now);
     Bench { live, now, scrollback: Vec::new(), size: (width, height), typed: None }

@@ -41,6 +41,8 @@ pub struct Facts {
     pub prompt_tokens: u64,
     pub fold: usize,
     pub motion: bool,
+    /// What the person said "always" to and has not taken back.
+    pub grants: usize,
 }
 
 struct RunningCall {
@@ -436,6 +438,11 @@ impl Live {
         }
         if self.facts.window > 0 && self.facts.prompt_tokens > 0 {
             rest.push(format!("{}% of context", self.facts.prompt_tokens * 100 / self.facts.window.max(1)));
+        }
+        match self.facts.grants {
+            0 => {}
+            1 => rest.push("1 grant".into()),
+            more => rest.push(format!("{more} grants")),
         }
         if !self.stopping {
             rest.push("Esc stops".into());

@@ -301,6 +301,7 @@ impl View {
     /// in that form; what cannot be merged stays as it was.
     fn rebase(&self, set: &ChangeSet, paths: Vec<PathBuf>) -> io::Result<Applied> {
         let (mut merged, mut conflicts, mut keep) = (Vec::new(), Vec::new(), Vec::new());
+        let paths: BTreeSet<PathBuf> = paths.into_iter().collect();
         for change in &set.changes {
             let Some(base) = self.held(Shelf::Pending).bases().get(&change.path).cloned() else { continue };
             if !paths.contains(&change.path) {
