@@ -55,11 +55,12 @@ impl Agent {
             };
             drop(events.send(Event::Choice(question)));
             match answer.await.unwrap_or('k') {
-                'a' => match self.apply_all(&view, &workspace, events).await {
-                    Some(settled) => return settled,
-                    // They changed meanwhile and were merged: that is another question.
-                    None => {}
-                },
+                // Without an answer they changed meanwhile and were merged: that is another question.
+                'a' => {
+                    if let Some(settled) = self.apply_all(&view, &workspace, events).await {
+                        return settled;
+                    }
+                }
                 'd' => {
                     let said = match view.discard_all(Shelf::Pending) {
                         Ok(()) => format!("discarded: {}", counted(&set)),
