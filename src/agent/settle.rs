@@ -55,8 +55,8 @@ impl Agent {
             };
             drop(events.send(Event::Choice(question)));
             match answer.await.unwrap_or('k') {
+                // Without an answer they changed meanwhile and were merged: that is another question.
                 'a' => {
-                    // Without an answer they changed meanwhile and were merged: that is another question.
                     if let Some(settled) = self.apply_all(&view, &workspace, events).await {
                         return settled;
                     }

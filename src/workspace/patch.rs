@@ -82,6 +82,14 @@ fn contents(change: &Change, objects: &Objects) -> Option<Both> {
 }
 
 fn block(rel: &Path, old: Option<&(Vec<u8>, &str)>, new: Option<&(Vec<u8>, &str)>, out: &mut Vec<u8>) {
+    if let (Some(old), Some(new)) = (old, new)
+        && old == new
+    {
+        return comment(
+            out,
+            &format!("mode or owner of {}: git does not know the difference", rel.display()),
+        );
+    }
     let (a, b) = (quoted("a/", rel), quoted("b/", rel));
     let line = |out: &mut Vec<u8>, text: &str| out.extend_from_slice(format!("{text}\n").as_bytes());
     line(out, &format!("diff --git {a} {b}"));
