@@ -317,7 +317,7 @@ fn refused_by_mode(mode: Mode, reach: &Reach) -> Option<Opinion> {
             "show the change as text instead, or try it in a command, whose effects are thrown away; the person can switch with Shift+Tab, /mode ask or --mode ask",
         ),
         (Mode::Read, Reach::Run { confined: false, .. }) => deny(
-            "read mode: commands run only in the copy-on-write view, which this machine does not offer",
+            "read mode: commands run only in the copy-on-write view, and this one would run outside of it",
             "use the file tools; `placet doctor` tells the person what is missing",
         ),
         (Mode::Read, Reach::Network { .. }) => deny(

@@ -233,8 +233,14 @@ fn tops(paths: &BTreeSet<PathBuf>) -> Vec<(PathBuf, usize)> {
 }
 
 fn told(workspace: &Workspace, effects: &Effects, fate: &Fate) -> Told {
+    let home = match effects.home {
+        0 => String::new(),
+        paths => format!(
+            "\n[outside the workspace: {paths} paths in the home directory changed; they last for this session and never land]"
+        ),
+    };
     if effects.is_empty() {
-        return Told::default();
+        return Told { for_model: home, for_person: String::new() };
     }
     let mut counts = Vec::new();
     for (count, word) in
@@ -283,5 +289,6 @@ fn told(workspace: &Workspace, effects: &Effects, fate: &Fate) -> Told {
         let raced: Vec<String> = effects.raced.iter().map(name).collect();
         for_model.push_str(&format!("\n[somebody else changed at the same time: {}]", raced.join(", ")));
     }
+    for_model.push_str(&home);
     Told { for_model, for_person: format!(" · {counts}, {short}") }
 }

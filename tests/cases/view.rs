@@ -129,7 +129,7 @@ fn without_a_view_commands_ask_and_what_they_changed_is_found_and_undone() {
     let line =
         "run echo two > a; mv b c; echo n > new; echo y > out/x; touch /opt/placet-no 2>/dev/null || true";
     let go = |more: &[&str]| place.run(["-p", line].iter().chain(&snapshot).chain(more));
-    go(&[]).code(3).warns("which this machine does not offer");
+    go(&[]).code(3).warns("and this one would run outside of it");
     go(&["--mode", "write"]).code(3).warns("--allow run_command");
     let out = go(&["--mode", "write", "--allow", "run_command"]).code(0);
     assert!(out.stdout.contains("2 created, 1 modified, 1 deleted"), "{out:?}");

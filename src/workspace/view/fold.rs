@@ -29,6 +29,8 @@ pub struct Effects {
     pub special: Vec<PathBuf>,
     /// Somebody else changed these while the command ran.
     pub raced: Vec<PathBuf>,
+    /// Paths touched in the home directory: they last as long as the session and never land.
+    pub home: usize,
     /// Every path touched.
     pub paths: std::collections::BTreeSet<PathBuf>,
 }
@@ -88,7 +90,11 @@ impl Folding<'_> {
     /// Folds the tree below the open directory `upper`.
     pub(super) fn run(&mut self, upper: &OwnedFd) -> io::Result<()> {
         let (root, model) = (File::from(upper.try_clone()?), self.now().node(Path::new(""))?);
-        let attrs = Attrs::of(&root, &rustix::fs::fstat(&root)?);
+        let mut attrs = Attrs::of(&root, &rustix::fs::fstat(&root)?);
+        if let Node::Directory { attrs: had } = &model {
+            // Its owner is whoever made the layer, where another could not be given.
+            (attrs.uid, attrs.gid) = (had.uid, had.gid);
+        }
         if let Node::Directory { attrs: had } = &model
             && *had != attrs
         {

@@ -136,7 +136,11 @@ impl Layer {
                     rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(0o755))?;
                     let made = File::from(rustix::fs::openat(&at, name, dir_flags(), Mode::empty())?);
                     if let Some(attrs) = like(&path) {
-                        attrs.give(&made)?;
+                        // A group that is not ours cannot be given; the directory stands in for the real one all
+                        // the same.
+                        if attrs.give(&made).is_err() {
+                            rustix::fs::fchmod(&made, Mode::from_raw_mode(attrs.mode))?;
+                        }
                     }
                     if gone {
                         mark_opaque(&made)?;

@@ -82,12 +82,12 @@ impl View {
     /// Folds what the command did; it and everything it started must be dead.
     pub fn finish(&self, command: CommandView, hidden: &dyn Fn(&Path) -> bool) -> io::Result<Effects> {
         let mut command = command;
-        let mut before = 0;
+        let (mut before, mut home) = (0, 0);
         if let Some((view, command)) = command.home.take() {
             before = command.mounts.len();
-            view.finish(*command, hidden)?;
+            home = view.finish(*command, hidden)?.paths.len();
         }
-        let mut effects = Effects::default();
+        let mut effects = Effects { home, ..Effects::default() };
         for (index, mount) in command.mounts.iter().skip(before).enumerate() {
             let upper = rustix::fs::open(&mount.upper, dir_flags(), Mode::empty())?;
             let mut folding = Folding {
