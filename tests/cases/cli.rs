@@ -295,7 +295,7 @@ fn doctor_says_what_this_is_and_what_is_wrong() {
         |word: &str| out.stdout.lines().find(|line| line.starts_with(word)).unwrap_or_default().to_string();
     // Story: it said that commands run without a sandbox when they had long had one.
     assert!(line("sandbox").contains("view") || line("sandbox").contains("because"), "{}", out.stdout);
-    assert!(line("views").contains(" files, "), "{}", out.stdout);
+    assert!(line("layers").contains(" files, ") || !line("sandbox").contains("view"), "{}", out.stdout);
     place().config("provider = \"nobody\"").run(["doctor"]).code(1).says("there is no provider `nobody`");
 }
 

@@ -25,6 +25,19 @@ impl View {
                 drop(remove_dir_all(&place));
             }
         }
+        self.sweep_orphans(views);
+    }
+
+    /// Layers whose view is gone, with the state directory it lay in, say.
+    fn sweep_orphans(&self, views: &Path) {
+        let entries = self.0.places.layers.iter().filter_map(|place| std::fs::read_dir(place).ok());
+        for entry in entries.flatten().flatten() {
+            let age = entry.metadata().and_then(|meta| meta.modified()).ok();
+            let age = age.and_then(|at| at.elapsed().ok());
+            if age.is_some_and(|age| age > KEPT) && !views.join(entry.file_name()).exists() {
+                drop(remove_dir_all(&entry.path()));
+            }
+        }
     }
 }
 
