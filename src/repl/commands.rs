@@ -319,6 +319,13 @@ pub(super) fn config(shell: &mut Shell<'_>, rest: &str) -> After {
 
 pub(super) fn quit(shell: &mut Shell<'_>, _: &str) -> After {
     shell.quit = Some(0);
+    let pending = shell.pending();
+    if pending > 0 {
+        let (s, them) = if pending == 1 { ("", "it") } else { ("s", "them") };
+        shell.note(&format!(
+            "{pending} change{s} stay pending: `placet apply` lands {them}, `placet changes` shows {them}"
+        ));
+    }
     if let Some(session) = shell.conversation.agent.as_ref().and_then(|a| a.session()) {
         shell.hint(&format!("placet --resume {} goes on with this", session::short_id(session.id())));
     }

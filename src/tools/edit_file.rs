@@ -286,6 +286,7 @@ impl EditPlan {
         let shown = shown_to_model(&work.effect);
         ledger.saw_all(&self.at.path, &work.after, written.hash, &shown);
         drop(ledger);
+        let line = if written.held { format!("{line} · pending") } else { line };
         Ok(self.report(env, &work, &line, written.in_place))
     }
 

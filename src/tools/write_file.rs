@@ -196,7 +196,8 @@ impl WritePlan {
         if let Some(note) = real_path_note(env, at) {
             text.push_str(&format!(" ({note})"));
         }
-        let summary = Summary { line: self.line(&work), detail: detail(&work) };
+        let pending = if written.held { " · pending" } else { "" };
+        let summary = Summary { line: format!("{}{pending}", self.line(&work)), detail: detail(&work) };
         Ok(Output::done(text, summary))
     }
 }
