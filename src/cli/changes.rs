@@ -11,7 +11,6 @@ use crate::text::sanitize;
 use crate::tools::run_confined;
 use crate::workspace::{ChangeSet, Label, Shelf, View, Workspace, patch, prune};
 use serde_json::json;
-use std::collections::BTreeSet;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -180,7 +179,7 @@ pub(super) fn journal(command: JournalCommand, options: &Options) -> Result<u8, 
         }
         JournalCommand::Prune => {
             let (journals, _) = app.journals();
-            let pending = needed(&app);
+            let pending = app.pending_contents();
             let pruned = prune(&journals, view.objects(), app.keep(), &pending).map_err(Failure::new)?;
             print(&format!(
                 "removed {} transactions and {} contents, {} bytes\n",
@@ -189,11 +188,6 @@ pub(super) fn journal(command: JournalCommand, options: &Options) -> Result<u8, 
         }
     }
     Ok(report::DONE)
-}
-
-/// Contents that something pending starts from, in any directory.
-fn needed(app: &App) -> BTreeSet<String> {
-    app.pending_contents()
 }
 
 /// What happens to the effects of `sandbox run`.
@@ -321,7 +315,7 @@ fn waits(name: &str) {
 }
 
 /// After a call or a turn without a screen: says what is pending, and the exit code that tells it.
-pub(super) fn after(_app: &App, workspace: &Workspace, code: u8) -> u8 {
+pub(super) fn after(workspace: &Workspace, code: u8) -> u8 {
     let Some(view) = workspace.view().filter(|v| v.turn().held) else { return code };
     let Ok(set) = view.changes(Shelf::Pending) else { return code };
     if set.is_empty() {

@@ -161,7 +161,7 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
             );
             let result = start::runtime()?.block_on(running);
             let code = tell_result(&result.parts, result.outcome)?;
-            Ok(changes::after(&app, &workspace, code))
+            Ok(changes::after(&workspace, code))
         }
     }
 }

@@ -169,15 +169,15 @@ fn print(text: &str, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
     signals::watch(&runtime, current.clone());
     let mut agent = headless_agent(&loaded.app, options, &prompt)?;
     let code = turn(&runtime, &current, &mut agent, prompt.trim_end(), options.output_format)?;
-    settled(&loaded.app, &agent, options, code)
+    settled(&agent, options, code)
 }
 
 /// What is pending after a turn without a screen.
-fn settled(app: &App, agent: &Agent, options: &Options, code: u8) -> Result<u8, Failure> {
+fn settled(agent: &Agent, options: &Options, code: u8) -> Result<u8, Failure> {
     let workspace = &agent.env().workspace;
     match super::changes::settle(workspace, options, code)? {
         Some(code) => Ok(code),
-        None => Ok(super::changes::after(app, workspace, code)),
+        None => Ok(super::changes::after(workspace, code)),
     }
 }
 
@@ -199,7 +199,7 @@ fn lines(loaded: Loaded, options: &Options) -> Result<u8, Failure> {
         }
         let Some(agent) = agent.as_mut() else { continue };
         let code = turn(&runtime, &current, agent, &line, options.output_format)?;
-        let code = settled(&loaded.app, agent, options, code)?;
+        let code = settled(agent, options, code)?;
         worst = worst.max(code);
         if code == report::INTERRUPTED {
             break;
