@@ -5,6 +5,7 @@
 
 mod confined;
 mod content;
+mod draft;
 mod edit_file;
 mod env;
 mod error;

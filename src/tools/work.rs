@@ -42,6 +42,9 @@ impl Env {
             WorkspaceError::Raced(_) => "read the file again, then repeat the change on what is there now",
             WorkspaceError::ReadOnly(_) => "ask the person whether its permissions should be changed",
             WorkspaceError::Special { .. } => "only regular files and directories can be used",
+            WorkspaceError::Link(_) => {
+                "remove the link itself with run_command, or name the file it leads to"
+            }
             WorkspaceError::Outside(_) => "stay inside the workspace, or ask the person for this path",
             _ => return ToolError::new(message),
         };
