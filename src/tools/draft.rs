@@ -182,6 +182,12 @@ impl Draft {
         Ok(())
     }
 
+    /// What a path that nothing has been done to yet holds on disk.
+    pub(super) fn original(&self, at: &Resolved) -> Option<(&Arc<Vec<u8>>, Hash)> {
+        let leaf = self.leaves.get(&at.path).filter(|leaf| !leaf.changed())?;
+        Some((leaf.was.bytes()?, leaf.hash?))
+    }
+
     /// The paths that would change, in their order.
     pub(super) fn changes(&self) -> impl Iterator<Item = &Leaf> {
         self.leaves.values().filter(|leaf| leaf.changed())

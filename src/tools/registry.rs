@@ -1,7 +1,7 @@
 //! All tools under their names, and the front every call comes through.
 
-use super::{Env, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
-use super::{edit_file, find_files, list_directory, output, read_file, run_command};
+use super::{Delivery, Env, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
+use super::{edit_file, find_files, list_directory, operations, output, read_file, run_command};
 use super::{scratchpad, search_contents, write_file};
 use crate::conversation::{Input, ToolSpec};
 use crate::permission::{Permit, Reach};
@@ -23,6 +23,7 @@ impl Registry {
             Arc::new(read_file::ReadFile::default()),
             Arc::new(edit_file::EditFile::default()),
             Arc::new(write_file::WriteFile::default()),
+            Arc::new(operations::Operations::default()),
             Arc::new(list_directory::ListDirectory::default()),
             Arc::new(find_files::FindFiles::default()),
             Arc::new(search_contents::SearchContents::default()),
@@ -82,7 +83,7 @@ impl Registry {
         if let Some(pad) = &scratchpad {
             check_name(pad).map_err(|e| ToolError::new(e.to_string()))?;
         }
-        Ok(Box::new(Fronted { inner, tool: name.into(), scratchpad }))
+        Ok(Box::new(Fronted { inner, tool: name.into(), scratchpad, delivery: tool.delivery() }))
     }
 }
 
@@ -91,6 +92,7 @@ struct Fronted {
     inner: Box<dyn Plan>,
     tool: String,
     scratchpad: Option<String>,
+    delivery: Delivery,
 }
 
 impl Plan for Fronted {
@@ -111,12 +113,15 @@ impl Plan for Fronted {
     }
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
-        let Fronted { inner, tool, scratchpad } = *self;
+        let Fronted { inner, tool, scratchpad, delivery } = *self;
         let env = ctx.env.clone();
         let running = inner.run(permit, ctx);
         Box::pin(async move {
             let done: Output = running.await;
-            output::deliver(done, &tool, scratchpad.as_deref(), &env)
+            match delivery {
+                Delivery::Whole if scratchpad.is_none() => done,
+                _ => output::deliver(done, &tool, scratchpad.as_deref(), &env),
+            }
         })
     }
 }
