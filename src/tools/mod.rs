@@ -56,6 +56,12 @@ pub trait Tool: Send + Sync {
     /// cannot be read touches nothing; `plan` will say what is wrong with it.
     fn touches(&self, input: &Value) -> Touches;
 
+    /// The name of placet's own tool that rules mean: `run(rm *)` and `run_command(rm *)` hold whatever a surface calls
+    /// its tools.
+    fn judged_as(&self) -> String {
+        self.spec().name
+    }
+
     /// How its results reach the model.
     fn delivery(&self) -> Delivery {
         Delivery::Spilled

@@ -128,6 +128,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         ),
         Arc::new(
             Foreign::new("execute_command", "Run a shell command with sh -c.", &nothing, execute)
+                .as_native("run_command")
                 .saying(|_, (), said| executed(said.output)),
         ),
     ];
@@ -285,6 +286,10 @@ impl Tool for Pad {
             required.retain(|name| name != "action");
         }
         spec
+    }
+
+    fn judged_as(&self) -> String {
+        "scratchpad".into()
     }
 
     fn touches(&self, input: &Value) -> Touches {

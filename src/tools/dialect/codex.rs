@@ -19,6 +19,7 @@ struct Shell {
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let nothing = Arc::new(());
     let shell = Foreign::new("shell", "Run a program and get its output.", &nothing, plan)
+        .as_native("run_command")
         .saying(|_: &Shell, (), said| ran(said));
     vec![Arc::new(shell)]
 }

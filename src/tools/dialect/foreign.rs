@@ -31,6 +31,8 @@ pub(super) struct Said<'a> {
 /// See the module. `S` is what the tools of one surface share.
 pub(super) struct Foreign<A, S> {
     shape: Shape,
+    /// The native tool that rules mean, where it has another name.
+    native: Option<&'static str>,
     shared: Arc<S>,
     touches: fn(&Value, &S) -> Touches,
     /// Looks at the raw arguments first: for systems that have words of their own for those that do not fit.
@@ -45,6 +47,7 @@ impl<A: JsonSchema, S> Foreign<A, S> {
     pub(super) fn new(name: &str, description: &str, shared: &Arc<S>, plan: Planner<A, S>) -> Foreign<A, S> {
         Foreign {
             shape: Shape::of::<A>(name, description),
+            native: None,
             shared: Arc::clone(shared),
             touches: |_, _| Touches { anything: true, ..Touches::default() },
             check: |_| None,
@@ -53,6 +56,12 @@ impl<A: JsonSchema, S> Foreign<A, S> {
             delivery: Delivery::Spilled,
             faults: |_, _, _, _| None,
         }
+    }
+
+    /// Rules speak of it as of this native tool.
+    #[must_use]
+    pub(super) fn as_native(self, native: &'static str) -> Self {
+        Foreign { native: Some(native), ..self }
     }
 
     #[must_use]
@@ -93,6 +102,10 @@ where
 
     fn touches(&self, input: &Value) -> Touches {
         (self.touches)(input, &self.shared)
+    }
+
+    fn judged_as(&self) -> String {
+        self.native.map_or_else(|| self.shape.spec().name, String::from)
     }
 
     fn delivery(&self) -> Delivery {

@@ -98,7 +98,8 @@ impl Default for DialectSettings {
 impl Registry {
     /// The tools of a surface.
     pub fn of_dialect(dialect: Dialect, settings: &DialectSettings) -> Registry {
-        match dialect {
+        let unlisted = || typestack::tools(settings);
+        let registry = match dialect {
             Dialect::Native => Registry::native(),
             Dialect::Agsh => Registry::of(agsh::tools()),
             Dialect::Deepagents => Registry::of(deepagents::tools(settings)),
@@ -106,6 +107,8 @@ impl Registry {
             Dialect::TextEditor => Registry::of(text_editor::tools()),
             Dialect::Codex => Registry::of(codex::tools()),
             Dialect::Triggerfish | Dialect::Agentos => Registry::native(),
-        }
+        };
+        // A batch that the person writes out runs whatever the surface is.
+        if dialect == Dialect::Typestack { registry } else { registry.with_unlisted(unlisted()) }
     }
 }

@@ -69,10 +69,12 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             Some("view") => reads(input, "path", "."),
             _ => writes(input, "path"),
         })
+        .as_native("edit_file")
         .saying(said)
         .failing(|args, _, _, error| failed(args, error));
-    let bash =
-        Foreign::new("bash", "Run a shell command.", &past, shell).saying(|_: &Bash, _, said| ran(said));
+    let bash = Foreign::new("bash", "Run a shell command.", &past, shell)
+        .as_native("run_command")
+        .saying(|_: &Bash, _, said| ran(said));
     vec![Arc::new(editor), Arc::new(bash)]
 }
 

@@ -58,7 +58,7 @@ fn error_of(env: &Env, error: &WorkspaceError) -> &'static str {
 
 pub(super) fn upload(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let description = "Write several files, given in base64. Each answers for itself: one that fails does not stop the others.";
-    Arc::new(Foreign::new("upload_files", description, surface, plan_upload).whole())
+    Arc::new(Foreign::new("upload_files", description, surface, plan_upload).as_native("write_file").whole())
 }
 
 fn plan_upload(args: &Upload, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
@@ -93,7 +93,9 @@ fn plan_upload(args: &Upload, env: &Env, surface: &Arc<Surface>) -> Result<Box<d
 
 pub(super) fn download(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let description = "Read several files whole, in base64. Each answers for itself.";
-    Arc::new(Foreign::new("download_files", description, surface, plan_download).whole())
+    Arc::new(
+        Foreign::new("download_files", description, surface, plan_download).as_native("read_file").whole(),
+    )
 }
 
 fn plan_download(args: &Download, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {

@@ -116,6 +116,10 @@ impl Tool for AgentPrompt {
         Touches { anything: true, ..Touches::default() }
     }
 
+    fn judged_as(&self) -> String {
+        "operations".into()
+    }
+
     fn delivery(&self) -> Delivery {
         Delivery::Whole
     }
