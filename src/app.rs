@@ -145,7 +145,8 @@ impl App {
             brake: self.brake(),
         };
         let (workspace, ledger) = (self.workspace.with_view(view), Mutex::default());
-        Arc::new(Env { workspace, ledger, scratchpads, limits, commands })
+        let mode = self.mode.clone();
+        Arc::new(Env { workspace, mode, ledger, scratchpads, limits, commands })
     }
 
     /// Keys that no command sees.

@@ -22,7 +22,7 @@ pub use danger::{Danger, Severity, danger_of};
 pub use decision::{Decision, Denial, Permit, Question, Why};
 pub use explain::{Explained, Explanation, Matched};
 pub use grant::{Given, Grant, GrantId, Limit};
-pub use mode::{Landing, Mode, ModeCell};
+pub use mode::{Landing, Mode, ModeCell, Planning};
 pub use policy::Policy;
 pub use reach::{Place, Reach, is_protected};
 pub use rule::{Rule, RuleError, Verdict};

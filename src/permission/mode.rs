@@ -102,21 +102,52 @@ impl fmt::Display for Mode {
     }
 }
 
+/// Whether a plan must be approved before anything may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Planning {
+    No,
+    /// One is being made.
+    Making,
+    /// It was presented; the person has not approved it.
+    Presented,
+}
+
 /// The one value that the prompt shows and the policy reads.
 #[derive(Clone, Debug)]
-pub struct ModeCell(Arc<AtomicU8>);
+pub struct ModeCell(Arc<Cells>);
+
+#[derive(Debug)]
+struct Cells {
+    mode: AtomicU8,
+    planning: AtomicU8,
+}
 
 impl ModeCell {
     pub fn new(mode: Mode) -> ModeCell {
-        ModeCell(Arc::new(AtomicU8::new(mode as u8)))
+        let (mode, planning) = (AtomicU8::new(mode as u8), AtomicU8::new(Planning::No as u8));
+        ModeCell(Arc::new(Cells { mode, planning }))
     }
 
+    /// The mode that holds: while a plan is not approved, never more than read.
     pub fn load(&self) -> Mode {
-        Mode::from_index(self.0.load(Ordering::Acquire))
+        let mode = Mode::from_index(self.0.mode.load(Ordering::Acquire));
+        if self.planning() == Planning::No { mode } else { mode.min(Mode::Read) }
     }
 
     pub fn store(&self, mode: Mode) {
-        self.0.store(mode as u8, Ordering::Release);
+        self.0.mode.store(mode as u8, Ordering::Release);
+    }
+
+    pub fn planning(&self) -> Planning {
+        match self.0.planning.load(Ordering::Acquire) {
+            0 => Planning::No,
+            1 => Planning::Making,
+            _ => Planning::Presented,
+        }
+    }
+
+    pub fn plan(&self, planning: Planning) {
+        self.0.planning.store(planning as u8, Ordering::Release);
     }
 }
 
@@ -133,6 +164,19 @@ mod tests {
             assert_eq!(cell.load(), mode);
         }
         assert_eq!(Mode::parse("yolo"), None);
+    }
+
+    #[test]
+    fn while_a_plan_is_not_approved_no_mode_is_more_than_read() {
+        for mode in Mode::ALL {
+            let cell = ModeCell::new(mode);
+            for planning in [Planning::Making, Planning::Presented] {
+                cell.plan(planning);
+                assert_eq!(cell.load(), mode.min(Mode::Read));
+            }
+            cell.plan(Planning::No);
+            assert_eq!(cell.load(), mode);
+        }
     }
 
     #[test]

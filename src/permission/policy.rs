@@ -332,6 +332,9 @@ fn by_mode(mode: Mode, tool: &str, reach: &Reach) -> Opinion {
     let allow = Opinion::Allow(Why::Mode(mode.name()));
     match reach {
         Reach::Session => allow,
+        Reach::Approval => {
+            Opinion::Ask { reason: "the plan needs your approval".into(), always: None, flag: None }
+        }
         // Without a sandbox there is nothing between a command and the network.
         Reach::Network { .. } if mode == Mode::Unrestricted => allow,
         Reach::Network { host } => Opinion::Ask {

@@ -33,6 +33,8 @@ pub enum Reach {
     Network {
         host: String,
     },
+    /// That a plan is carried out: only the person can say so.
+    Approval,
     /// Only the session's own things: scratchpads.
     Session,
 }
@@ -45,6 +47,7 @@ impl Reach {
             Reach::Write { .. } => "write",
             Reach::Run { .. } => "run",
             Reach::Network { .. } => "network",
+            Reach::Approval => "approval",
             Reach::Session => "session",
         }
     }
@@ -52,7 +55,7 @@ impl Reach {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Reach::Read { path, .. } | Reach::Write { path, .. } => Some(path),
-            Reach::Run { .. } | Reach::Network { .. } | Reach::Session => None,
+            Reach::Run { .. } | Reach::Network { .. } | Reach::Approval | Reach::Session => None,
         }
     }
 }

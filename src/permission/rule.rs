@@ -136,7 +136,7 @@ impl Rule {
             Reach::Read { path, .. } | Reach::Write { path, .. } => pattern.matches_path(path, roots),
             Reach::Run { command, cwd, .. } => self.matches_line(command, cwd),
             Reach::Network { host } => pattern.matches_host(host),
-            Reach::Session => false,
+            Reach::Session | Reach::Approval => false,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What tools work with: the workspace, the ledger, the scratchpads, the limits.
 
+use crate::permission::ModeCell;
 use crate::sandbox::{self, Backend};
 use crate::session::Scratchpads;
 use crate::workspace::{Brake, Ledger, Workspace};
@@ -11,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 /// Shared by all calls of a session.
 pub struct Env {
     pub workspace: Workspace,
+    /// The mode that holds, and whether a plan is waiting for approval.
+    pub mode: ModeCell,
     pub ledger: Mutex<Ledger>,
     pub scratchpads: Arc<Scratchpads>,
     pub limits: Limits,

@@ -3,7 +3,9 @@
 use placet::conversation::{CallId, Input, Outcome, Part, text_of};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
-use placet::tools::{CommandSettings, Env, Limits, Output, Progress, Registry, RunCtx, Sight};
+use placet::tools::{
+    CommandSettings, Dialect, DialectSettings, Env, Limits, Output, Progress, Registry, RunCtx, Sight,
+};
 use placet::workspace::{Brake, Ledger, Places, View, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -46,6 +48,7 @@ impl Bench {
         let root = std::fs::canonicalize(dir.path()).unwrap().join("work");
         std::fs::create_dir(&root).unwrap();
         let env = Env {
+            mode: ModeCell::new(Mode::Unrestricted),
             workspace: viewed(Workspace::new(root.clone(), Vec::new()).unwrap(), root.parent().unwrap()),
             ledger: Mutex::new(Ledger::default()),
             scratchpads: Arc::new(Scratchpads::in_memory()),
@@ -69,6 +72,11 @@ impl Bench {
             mode: Mode::Unrestricted,
             runtime,
         }
+    }
+
+    /// The same bench with the tools of another surface.
+    pub fn speaking(self, dialect: Dialect, settings: &DialectSettings) -> Bench {
+        Bench { registry: Registry::of_dialect(dialect, settings), ..self }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -126,7 +134,8 @@ impl Bench {
     ) -> Result<Output, String> {
         let mut plan =
             self.registry.plan(tool, &Input::Object(input), &self.env).map_err(|e| e.for_model())?;
-        let policy = Policy::new(ModeCell::new(self.mode), Vec::new(), self.env.workspace.roots().to_vec());
+        self.env.mode.store(self.mode);
+        let policy = Policy::new(self.env.mode.clone(), Vec::new(), self.env.workspace.roots().to_vec());
         let (permit, sight) = match policy.decide(&CallId::new("c"), tool, plan.reach()) {
             Decision::Allow(permit) => (permit, Sight::Everywhere),
             Decision::Ask(question) => (question.allow(), Sight::InsideOnly),

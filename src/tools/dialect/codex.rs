@@ -35,7 +35,7 @@ fn plan(args: &Shell, env: &Env, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError
 }
 
 /// A word as a shell must be given it to come out unchanged.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./_-".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.into(),

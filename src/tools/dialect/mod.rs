@@ -4,11 +4,13 @@
 //! plans, through the same gate, view and ledger as native calls; where a system's own behaviour would lose work, the
 //! guide's page of that system says what is done instead.
 
+mod agentos;
 mod agsh;
 mod codex;
 mod deepagents;
 mod foreign;
 mod text_editor;
+mod triggerfish;
 mod typestack;
 
 pub use typestack::is_batch;
@@ -106,7 +108,8 @@ impl Registry {
             Dialect::Typestack => Registry::of(typestack::tools(settings)),
             Dialect::TextEditor => Registry::of(text_editor::tools()),
             Dialect::Codex => Registry::of(codex::tools()),
-            Dialect::Triggerfish | Dialect::Agentos => Registry::native(),
+            Dialect::Triggerfish => Registry::of(triggerfish::tools(settings)),
+            Dialect::Agentos => Registry::of(agentos::tools()),
         };
         // A batch that the person writes out runs whatever the surface is.
         if dialect == Dialect::Typestack { registry } else { registry.with_unlisted(unlisted()) }

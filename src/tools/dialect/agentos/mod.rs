@@ -1,0 +1,235 @@
+//! AgentOS: six file tools whose results are JSON objects, and its shell.
+//!
+//! What its document calls not yet implemented is done here: the recursive listing, the search and the watch. Sizes are
+//! bytes, patches are real patches, and a path that leads outside is refused also where nothing exists yet.
+
+mod shell;
+mod watch;
+
+use super::super::edit_file::Unread;
+use super::super::find_files::PathGlob;
+use super::super::hits::Search;
+use super::super::look::{At, LookPlan, Row, rows};
+use super::super::search_contents::{line_matcher, search_below};
+use super::super::write_file::{Mode, WritePlan};
+use super::super::{Env, Facts, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
+use super::foreign::{Foreign, reads, writes};
+use crate::permission::Place;
+use crate::workspace::{Consent, EntryKind, Resolved, Show, TextFile};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io::Read as _;
+use std::sync::Arc;
+
+/// The most of a file handed out when no bound is given, in bytes; entries listed; matches given.
+const READ: u64 = 4 << 20;
+const ENTRIES: usize = 20_000;
+const MATCHES: usize = 1000;
+
+/// Nothing is shared by these tools.
+type Nothing = ();
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Read {
+    /// File path relative to workspace root.
+    path: String,
+    /// Maximum bytes to read (optional, truncates if exceeded).
+    max_bytes: Option<u64>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Write {
+    path: String,
+    content: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct List {
+    /// Directory path (defaults to workspace root).
+    path: Option<String>,
+    recursive: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct SearchArgs {
+    /// Regular expression.
+    pattern: String,
+    path: Option<String>,
+    /// Only files matching this glob.
+    glob: Option<String>,
+}
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    let nothing: Arc<Nothing> = Arc::new(());
+    let read =
+        Foreign::new("file_read", "Read file contents with optional size limits.", &nothing, plan_read)
+            .as_native("read_file")
+            .touching(|input, ()| reads(input, "path", "."))
+            .whole()
+            .failing(|args: &Read, env, (), error| failure(&args.path, env, error));
+    let write =
+        Foreign::new("file_write", "Write content to a file; directories are made.", &nothing, plan_write)
+            .as_native("write_file")
+            .touching(|input, ()| writes(input, "path"))
+            .saying(|_: &Write, (), said| match &said.output.facts {
+                Facts::Changed { changes, .. } => changes.first().map(|change| {
+                    json!({"written": true, "path": change.path.to_string_lossy(), "size": change.size()})
+                        .to_string()
+                }),
+                _ => None,
+            })
+            .failing(|args, env, (), error| failure(&args.path, env, error));
+    let list = Foreign::new("file_list", "List directory contents with file metadata.", &nothing, plan_list)
+        .as_native("list_directory")
+        .touching(|input, ()| reads(input, "path", "."))
+        .whole()
+        .failing(|args: &List, env, (), error| failure(args.path.as_deref().unwrap_or("."), env, error));
+    let search =
+        Foreign::new("file_search", "Search file contents using regex patterns.", &nothing, plan_search)
+            .as_native("search_contents")
+            .touching(|input, ()| reads(input, "path", "."))
+            .whole()
+            .failing(|args: &SearchArgs, env, (), error| {
+                failure(args.path.as_deref().unwrap_or("."), env, error)
+            });
+    vec![
+        Arc::new(read),
+        Arc::new(write),
+        Arc::new(list),
+        Arc::new(search),
+        watch::file_watch(&nothing),
+        shell::shell_exec(&nothing),
+    ]
+}
+
+/// Resolves a path and refuses one that leads out of the workspace.
+fn contained(env: &Env, path: &str) -> Result<Resolved, ToolError> {
+    let at = env.resolve(path)?;
+    if at.place == Place::Outside { Err(traversal(path)) } else { Ok(at) }
+}
+
+fn traversal(path: &str) -> ToolError {
+    ToolError::worded(format!("Path traversal denied: {path} resolves outside workspace"))
+}
+
+fn failure(path: &str, env: &Env, error: &ToolError) -> Option<String> {
+    let full = env.workspace.cwd().join(path);
+    let full = full.display();
+    match error.fault {
+        Fault::Missing => Some(format!("ENOENT: no such file or directory, open '{full}'")),
+        Fault::Directory => Some(format!("EISDIR: illegal operation on a directory, read '{full}'")),
+        Fault::NotDirectory => Some(format!("ENOTDIR: not a directory, scandir '{full}'")),
+        Fault::Denied => Some(format!("EACCES: permission denied, open '{full}'")),
+        Fault::Outside => Some(traversal(path).message),
+        _ => None,
+    }
+}
+
+fn plan_read(args: &Read, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+    let at = contained(env, &args.path)?;
+    let title = format!("read {}", env.workspace.shown(&at.path));
+    let (place, most) = (at.clone(), args.max_bytes.filter(|most| *most > 0));
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| read(&place, most, consent, &ctx.env);
+    Ok(Box::new(LookPlan::new(at, title, At::File, look)))
+}
+
+fn read(at: &Resolved, most: Option<u64>, consent: Consent<'_>, env: &Env) -> Result<Output, ToolError> {
+    let mut opened = env.workspace.open(at, consent).map_err(|e| env.path_error(&e))?;
+    let size = opened.size;
+    if most.is_none() && size > READ {
+        return Err(ToolError::hint(
+            format!("the file has {size} bytes; without maxBytes at most {READ} are read"),
+            "call again with maxBytes",
+        ));
+    }
+    let mut bytes = Vec::new();
+    let read = (&mut opened.file).take(most.unwrap_or(READ)).read_to_end(&mut bytes);
+    read.map_err(|e| ToolError::new(e.to_string()))?;
+    let whole = bytes.len() as u64 >= size;
+    if !whole {
+        bytes.truncate(whole_characters(&bytes));
+    }
+    let bytes = Arc::new(bytes);
+    let file = TextFile::new(bytes.clone()).map_err(|_| {
+        ToolError::new(format!("`{}` is not text ({size} bytes)", at.written)).because(Fault::NotText)
+    })?;
+    if whole {
+        super::super::look::credit_all(env, at, &file, blake3::hash(&bytes));
+    }
+    let answer = json!({"content": file.text(), "path": at.path.to_string_lossy(), "size": size});
+    let line = format!("read {} ({} of {size} bytes)", env.workspace.shown(&at.path), bytes.len());
+    Ok(Output::done(answer.to_string(), Summary::line(line)))
+}
+
+/// The length without a character that was cut in two at the end.
+fn whole_characters(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        Err(e) if e.error_len().is_none() => e.valid_up_to(),
+        _ => bytes.len(),
+    }
+}
+
+fn plan_write(args: &Write, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+    let at = contained(env, &args.path)?;
+    let plan = WritePlan::of_text(at.written, args.content.clone(), Mode::Overwrite, Unread::Allow, env)?;
+    Ok(Box::new(plan))
+}
+
+fn plan_list(args: &List, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+    let at = contained(env, args.path.as_deref().unwrap_or("."))?;
+    let depth = if args.recursive == Some(true) { usize::MAX } else { 1 };
+    let title = format!("list {}", env.workspace.shown(&at.path));
+    let place = at.clone();
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+        let (rows, skipped) = rows(&ctx.env, &place, consent, (Show::All, depth, ENTRIES))?;
+        let entries: Vec<Value> = rows.iter().take(ENTRIES).map(entry).collect();
+        let line = format!("list {}: {}", ctx.env.workspace.shown(&place.path), entries.len());
+        let mut answer = json!({"path": place.path.to_string_lossy(), "entries": entries});
+        if let (Value::Object(answer), true) = (&mut answer, rows.len() > ENTRIES) {
+            answer.insert("truncated".into(), json!(format!("the first {ENTRIES} entries")));
+        }
+        if let (Value::Object(answer), true) = (&mut answer, skipped.unreadable > 0) {
+            answer.insert("unreadable".into(), json!(skipped.unreadable));
+        }
+        Ok(Output::done(answer.to_string(), Summary::line(line)))
+    };
+    Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))
+}
+
+/// One that cannot be looked at says so and stops nothing.
+fn entry(row: &Row) -> Value {
+    let kind = match row.kind {
+        EntryKind::Directory => "directory",
+        EntryKind::Link => "symlink",
+        EntryKind::Special => "special",
+        EntryKind::File => "file",
+    };
+    match row.stat {
+        Some(stat) => json!({"name": row.relative, "type": kind, "size": stat.size, "modified": stat.time()}),
+        None => json!({"name": row.relative, "type": kind, "error": "it could not be looked at"}),
+    }
+}
+
+fn plan_search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+    let at = contained(env, args.path.as_deref().unwrap_or("."))?;
+    let matcher = line_matcher(&args.pattern, |_| {})?;
+    let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
+    let title = format!("search {}", args.pattern);
+    let place = at.clone();
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+        let search = Search { matcher, context: 0, names_only: false, most: MATCHES };
+        let found = search_below(ctx, &place, consent, search, (glob.as_ref(), Show::Usual))?;
+        let total: usize = found.files.iter().map(|f| f.matches).sum();
+        let one = |file: &super::super::hits::FileHits| {
+            let path = format!("{}{}", found.prefix, file.relative);
+            let of = move |hit: &super::super::hits::Hit| json!({"path": path, "line": hit.line, "text": String::from_utf8_lossy(&hit.bytes)});
+            file.hits.iter().map(of).collect::<Vec<_>>()
+        };
+        let matches: Vec<Value> = found.files.iter().flat_map(one).take(MATCHES).collect();
+        let answer = json!({"matches": matches, "total": total, "files": found.files.len()});
+        Ok(Output::done(answer.to_string(), Summary::line(format!("search: {total} matches"))))
+    };
+    Ok(Box::new(LookPlan::new(at, title, At::Either, look)))
+}

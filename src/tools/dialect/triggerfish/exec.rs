@@ -1,0 +1,173 @@
+//! exec.write, exec.read, exec.run, exec.ls: a workspace of its own beside the project, for trying things out.
+//!
+//! It lies among the session's temporary files, which file tools and commands share: nothing in it is ever part of the
+//! project or of what is pending. Package managers get their registries on the list of hosts, which is asked about.
+
+use super::super::super::edit_file::Unread;
+use super::super::super::look::{At, LookPlan, rows};
+use super::super::super::run_command::{self, RunPlan};
+use super::super::super::write_file::{Mode, WritePlan};
+use super::super::super::{Env, Facts, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
+use super::super::foreign::Foreign;
+use super::command::words;
+use super::files::{planned, read};
+use super::{Surface, missing};
+use crate::workspace::{Consent, EntryKind, Resolved, Show};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Entries listed.
+const MOST: usize = 2000;
+/// The registries each package manager must reach.
+const REGISTRIES: [(&str, &[&str]); 10] = [
+    ("npm", &["registry.npmjs.org"]),
+    ("npx", &["registry.npmjs.org"]),
+    ("pnpm", &["registry.npmjs.org"]),
+    ("yarn", &["registry.npmjs.org", "registry.yarnpkg.com"]),
+    ("pip", &["pypi.org", "files.pythonhosted.org"]),
+    ("pip3", &["pypi.org", "files.pythonhosted.org"]),
+    ("uv", &["pypi.org", "files.pythonhosted.org"]),
+    ("cargo", &["index.crates.io", "static.crates.io"]),
+    ("go", &["proxy.golang.org", "sum.golang.org"]),
+    ("gem", &["rubygems.org"]),
+];
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Write {
+    /// Relative to the exec workspace.
+    path: String,
+    content: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Read {
+    path: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Ls {
+    path: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Run {
+    command: String,
+    /// Directory in the exec workspace.
+    cwd: Option<String>,
+}
+
+pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
+    let write = Foreign::new("exec.write", "Write a file in the exec workspace.", surface, plan_write)
+        .as_native("write_file")
+        .checking(|input| missing(input, "exec.write", "path", ""))
+        .saying(|args: &Write, _, said| match &said.output.facts {
+            Facts::Changed { changes, .. } => {
+                changes.first().map(|change| format!("Wrote {} bytes to {}", change.size(), args.path))
+            }
+            _ => None,
+        });
+    let read = Foreign::new("exec.read", "Read a file of the exec workspace.", surface, plan_read)
+        .as_native("read_file")
+        .failing(|args: &Read, _, _, error| {
+            (error.fault == Fault::Missing)
+                .then(|| format!("Error: No such file or directory: {}", args.path))
+        });
+    let run = Foreign::new(
+        "exec.run",
+        "Run a command in the exec workspace: tests, package installation.",
+        surface,
+        plan_run,
+    )
+    .as_native("run_command")
+    .saying(|_: &Run, _, said| words(said));
+    let ls = Foreign::new("exec.ls", "List the exec workspace: name, size, isDirectory.", surface, plan_ls)
+        .as_native("list_directory");
+    vec![Arc::new(write), Arc::new(read), Arc::new(run), Arc::new(ls)]
+}
+
+/// Where the exec workspace is; made on first use.
+fn root(env: &Env) -> Result<PathBuf, ToolError> {
+    let none = || ToolError::new("there is no exec workspace: this session has no view");
+    let dir = env.workspace.view().ok_or_else(none)?.scratch().map(|scratch| scratch.join("exec"));
+    let dir = dir.map_err(|e| ToolError::new(format!("the exec workspace cannot be made: {e}")))?;
+    std::fs::create_dir_all(&dir)
+        .map_err(|e| ToolError::new(format!("`{}` cannot be made: {e}", dir.display())))?;
+    Ok(dir)
+}
+
+fn inside(env: &Env, written: &str) -> Result<Resolved, ToolError> {
+    let root = root(env)?;
+    let escapes = || ToolError::worded(format!("Path \"{written}\" escapes the workspace directory"));
+    let relative = written.trim_start_matches('/');
+    let at = env.resolve(&root.join(relative).to_string_lossy()).map_err(|_| escapes())?;
+    let real_root = env.resolve(&root.to_string_lossy())?.path;
+    if at.path.starts_with(&real_root) { Ok(at) } else { Err(escapes()) }
+}
+
+fn plan_write(args: &Write, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    planned(env, "exec.write")?;
+    let at = inside(env, &args.path)?;
+    let plan = WritePlan::of_text(at.written, args.content.clone(), Mode::Overwrite, Unread::Allow, env)?;
+    Ok(Box::new(plan))
+}
+
+fn plan_read(args: &Read, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    let at = inside(env, &args.path)?;
+    let place = at.clone();
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| read(&place, consent, &ctx.env);
+    Ok(Box::new(LookPlan::new(at, format!("exec.read {}", args.path), At::File, look)))
+}
+
+fn plan_run(args: &Run, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    surface.permitted(&args.command)?;
+    let cwd = Some(inside(env, args.cwd.as_deref().unwrap_or(""))?.written);
+    let (command, network) = (args.command.clone(), Some(registries(&args.command)));
+    let args = run_command::Args { command, cwd, network, ..run_command::Args::default() };
+    Ok(Box::new(RunPlan::new(args, env)?))
+}
+
+/// The hosts that the package managers in a line need.
+fn registries(line: &str) -> Vec<String> {
+    let words = line.split(|c: char| !(c.is_alphanumeric() || "._-/".contains(c)));
+    let programs: Vec<&str> = words.filter_map(|word| word.rsplit('/').next()).collect();
+    let mut hosts: Vec<String> = Vec::new();
+    for (_, needed) in REGISTRIES.iter().filter(|(program, _)| programs.contains(program)) {
+        for host in *needed {
+            if !hosts.iter().any(|known| known == host) {
+                hosts.push((*host).into());
+            }
+        }
+    }
+    hosts
+}
+
+fn plan_ls(args: &Ls, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    let at = inside(env, args.path.as_deref().unwrap_or(""))?;
+    let place = at.clone();
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+        let (rows, _) = rows(&ctx.env, &place, consent, (Show::All, 1, MOST))?;
+        let one = |row: &super::super::super::look::Row| {
+            json!({"name": row.relative, "size": row.stat.map_or(0, |s| s.size),
+                "isDirectory": row.kind == EntryKind::Directory})
+        };
+        let list: Vec<_> = rows.iter().take(MOST).map(one).collect();
+        let line = format!("exec.ls: {}", list.len());
+        Ok(Output::done(serde_json::Value::Array(list).to_string(), Summary::line(line)))
+    };
+    Ok(Box::new(LookPlan::new(at, "exec.ls".into(), At::Directory, look)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_manager_gets_its_registries_and_other_commands_nothing() {
+        assert_eq!(registries("cd app && npm install"), ["registry.npmjs.org"]);
+        assert_eq!(registries("/usr/bin/pip3 install x"), ["pypi.org", "files.pythonhosted.org"]);
+        assert!(registries("echo gopher cargoes").is_empty());
+    }
+}

@@ -1,0 +1,263 @@
+//! read_file, write_file, edit_file, list_directory, search_files.
+
+use super::super::super::edit_file::{Edit, EditPlan, Unread, Which};
+use super::super::super::find_files::{PathGlob, find_paths};
+use super::super::super::hits::Search;
+use super::super::super::look::{At, LookPlan, credit_all, load_text, rows};
+use super::super::super::search_contents::{line_matcher, search_below};
+use super::super::super::write_file::{Mode, WritePlan};
+use super::super::super::{Env, Facts, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError, Touches};
+use super::super::foreign::{Foreign, reads, writes};
+use super::jail::no_such;
+use super::{Surface, missing};
+use crate::permission::Planning;
+use crate::workspace::{Consent, EntryKind, Resolved, Show};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Entries listed, and files named by a search.
+const MOST: usize = 5000;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Read {
+    /// Relative to the workspace, or absolute within it.
+    path: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Write {
+    /// Relative to the workspace.
+    path: String,
+    content: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct EditArgs {
+    path: String,
+    /// Exact text, unique in the file.
+    old_text: String,
+    new_text: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct SearchArgs {
+    /// Directory to search.
+    path: String,
+    /// Glob for names, or text or regular expression for contents.
+    pattern: String,
+    /// Search contents rather than names.
+    content_search: Option<bool>,
+}
+
+pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
+    let read = Foreign::new("read_file", "Read the whole text of a file.", surface, plan_read)
+        .checking(|input| missing(input, "read_file", "path", ""))
+        .touching(|input, s| placed(s, reads(input, "path", ".")))
+        .failing(|args: &Read, _, _, error| not_there(&args.path, error));
+    let write = Foreign::new(
+        "write_file",
+        "Write a file in the workspace; directories are made.",
+        surface,
+        plan_write,
+    )
+    .checking(|input| {
+        missing(input, "write_file", "path", "").or_else(|| missing(input, "write_file", "content", ""))
+    })
+    .touching(|input, s| placed(s, writes(input, "path")))
+    .saying(|_: &Write, _, said| match &said.output.facts {
+        Facts::Changed { changes, .. } => changes.first().map(|change| {
+            format!("Wrote {} bytes to {}", change.size(), said.env.workspace.shown(&change.path))
+        }),
+        _ => None,
+    })
+    .failing(|args, _, _, error| not_there(&args.path, error));
+    let edit = Foreign::new(
+        "edit_file",
+        "Replace a text that occurs exactly once in a file.",
+        surface,
+        plan_edit,
+    )
+    .checking(|input| {
+        missing(input, "edit_file", "path", "")
+            .or_else(|| missing(input, "edit_file", "old_text", "non-empty"))
+            .or_else(|| missing(input, "edit_file", "new_text", ""))
+    })
+    .touching(|input, s| placed(s, writes(input, "path")))
+    .saying(|_: &EditArgs, _, said| match &said.output.facts {
+        Facts::Changed { changes, .. } => changes.first().map(|change| {
+            format!("Edited {} ({} bytes written)", said.env.workspace.shown(&change.path), change.size())
+        }),
+        _ => None,
+    })
+    .failing(|args, _, _, error| match error.fault {
+        Fault::TextMissing => Some("Error: old_text not found in file".into()),
+        Fault::Ambiguous(times) => Some(format!(
+            "Error: old_text appears {times} times (must be exactly 1). Provide a larger unique snippet."
+        )),
+        _ => not_there(&args.path, error),
+    });
+    let list =
+        Foreign::new("list_directory", "List a directory; directories end with a slash.", surface, plan_list)
+            .checking(|input| missing(input, "list_directory", "path", ""))
+            .touching(|input, s| placed(s, reads(input, "path", ".")))
+            .failing(|args: &Read, _, _, error| not_there(&args.path, error));
+    let search = Foreign::new(
+        "search_files",
+        "Find files by a glob, or files whose contents match.",
+        surface,
+        plan_search,
+    )
+    .as_native("search_contents")
+    .checking(|input| {
+        missing(input, "search_files", "path", "")
+            .or_else(|| missing(input, "search_files", "pattern", "non-empty"))
+    })
+    .touching(|input, s| placed(s, reads(input, "path", ".")))
+    .failing(|args: &SearchArgs, _, _, error| not_there(&args.path, error));
+    vec![Arc::new(read), Arc::new(write), Arc::new(edit), Arc::new(list), Arc::new(search)]
+}
+
+fn placed(surface: &Surface, touches: Touches) -> Touches {
+    touches.resolved(|path| Some(surface.real(path)))
+}
+
+fn not_there(path: &str, error: &ToolError) -> Option<String> {
+    let gone = matches!(error.fault, Fault::Missing | Fault::Outside | Fault::NotDirectory);
+    gone.then(|| no_such(path).message)
+}
+
+/// Plan mode stops a tool that writes before anything else is looked at.
+pub(super) fn planned(env: &Env, tool: &str) -> Result<(), ToolError> {
+    let present = match env.mode.planning() {
+        Planning::No => return Ok(()),
+        Planning::Making => "Use plan_manage(action: \"exit\") to present your implementation plan first.",
+        Planning::Presented => "The plan waits for the person's approval: plan_manage(action: \"approve\").",
+    };
+    Err(ToolError::worded(format!("Tool \"{tool}\" is blocked in plan mode. {present}")))
+}
+
+fn plan_read(args: &Read, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    let at = surface.inside(env, &args.path)?;
+    let title = format!("read {}", env.workspace.shown(&at.path));
+    let place = at.clone();
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| read(&place, consent, &ctx.env);
+    Ok(Box::new(LookPlan::new(at, title, At::File, look)))
+}
+
+/// A whole file without any form; also what exec.read gives.
+pub(super) fn read(at: &Resolved, consent: Consent<'_>, env: &Env) -> Result<Output, ToolError> {
+    let (file, hash) = load_text(env, at, consent)?;
+    let text = file.text().into_owned();
+    if text.len() <= env.limits.inline_bytes {
+        credit_all(env, at, &file, hash);
+    }
+    let line = format!("read {}", env.workspace.shown(&at.path));
+    Ok(Output::done(text.clone(), Summary::text(line, text)))
+}
+
+fn plan_write(args: &Write, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    planned(env, "write_file")?;
+    let at = surface.inside(env, &args.path)?;
+    let plan = WritePlan::of_text(at.written, args.content.clone(), Mode::Overwrite, Unread::Allow, env)?;
+    Ok(Box::new(plan))
+}
+
+fn plan_edit(args: &EditArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    planned(env, "edit_file")?;
+    let at = surface.inside(env, &args.path)?;
+    let (old, new) = (args.old_text.clone(), args.new_text.clone());
+    let edit = Edit { path: at.written, old, new, which: Which::Single, unread: Unread::Allow };
+    Ok(Box::new(EditPlan::new(edit, env)?))
+}
+
+fn plan_list(args: &Read, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    let at = surface.inside(env, &args.path)?;
+    let title = format!("list {}", env.workspace.shown(&at.path));
+    let place = at.clone();
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+        let (rows, _) = rows(&ctx.env, &place, consent, (Show::All, 1, MOST))?;
+        let base = prefix(&ctx.env, &place);
+        let one = |row: &super::super::super::look::Row| {
+            let slash = if row.kind == EntryKind::Directory { "/" } else { "" };
+            format!("{base}{}{slash}", crate::text::sanitize::name(&row.relative))
+        };
+        let names: Vec<String> = rows.iter().take(MOST).map(one).collect();
+        let text = if names.is_empty() { "(empty directory)".into() } else { cut(names, rows.len()) };
+        Ok(Output::done(
+            text.clone(),
+            Summary::text(format!("list {}", ctx.env.workspace.shown(&place.path)), text),
+        ))
+    };
+    Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))
+}
+
+fn cut(names: Vec<String>, all: usize) -> String {
+    let mut text = names.join("\n");
+    if all > MOST {
+        text.push_str(&format!("\n[cut at {MOST} entries]"));
+    }
+    text
+}
+
+fn prefix(env: &Env, at: &Resolved) -> String {
+    match env.workspace.shown(&at.path) {
+        here if here == "." => String::new(),
+        path => format!("{}/", path.trim_end_matches('/')),
+    }
+}
+
+fn plan_search(args: &SearchArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    let at = surface.inside(env, &args.path)?;
+    let title = format!("search {}", args.pattern);
+    let place = at.clone();
+    if args.content_search == Some(true) {
+        // What is no expression is looked for as it stands.
+        let matcher = line_matcher(&args.pattern, |_| {})
+            .or_else(|_| line_matcher(&args.pattern, |builder| drop(builder.fixed_strings(true))))?;
+        let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+            let search = Search { matcher, context: 0, names_only: true, most: 1 };
+            let found = search_below(ctx, &place, consent, search, (None, Show::All))?;
+            let name = |relative: &str| match relative {
+                "" => found.prefix.clone(),
+                relative => format!("{}{}", found.prefix, crate::text::sanitize::name(relative)),
+            };
+            Ok(named(found.files.iter().map(|f| name(&f.relative)).collect(), "No matches found."))
+        };
+        return Ok(Box::new(LookPlan::new(at, title, At::Either, look)));
+    }
+    let glob = PathGlob::new(&args.pattern)?;
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+        let (found, _) = find_paths(ctx, &place, consent, &glob, Show::All)?;
+        let base = prefix(&ctx.env, &place);
+        let names = found.iter().map(|p| format!("{base}{}", crate::text::sanitize::name(p))).collect();
+        Ok(named(names, "No files found matching pattern."))
+    };
+    Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))
+}
+
+fn named(mut names: Vec<String>, none: &str) -> Output {
+    let all = names.len();
+    names.truncate(MOST);
+    let text = if names.is_empty() { none.to_string() } else { cut(names, all) };
+    Output::done(text.clone(), Summary::text(format!("{all} found"), text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_argument_that_is_missing_is_named_as_the_original_names_it() {
+        let words = |input: Value| missing(&input, "edit_file", "old_text", "non-empty").unwrap();
+        let wanted = "Error: edit_file requires a non-empty 'old_text' argument (string).";
+        assert_eq!(words(json!({"old_text": ""})), wanted);
+        assert_eq!(words(json!({"old_text": 3})), wanted);
+        assert_eq!(
+            missing(&json!({}), "read_file", "path", "").unwrap(),
+            "Error: read_file requires a 'path' argument (string)."
+        );
+    }
+}

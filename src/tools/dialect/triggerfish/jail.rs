@@ -1,0 +1,95 @@
+//! The jail: what a path of a call is, and that it stays in the workspace whatever links it goes through.
+
+use super::super::super::{Env, ToolError};
+use super::Surface;
+use crate::permission::Place;
+use crate::workspace::Resolved;
+use std::path::{Component, Path, PathBuf};
+use std::sync::PoisonError;
+
+impl Surface {
+    /// Resolves a path; one outside is answered as if nothing were there, so that nothing is learnt of it.
+    pub(super) fn inside(&self, env: &Env, written: &str) -> Result<Resolved, ToolError> {
+        let at = env.resolve(&self.real(written)).map_err(|_| no_such(written))?;
+        if at.place == Place::Outside { Err(no_such(written)) } else { Ok(at) }
+    }
+
+    /// What a path means to the workspace: relative ones begin where the last `cd` led.
+    pub(super) fn real(&self, written: &str) -> String {
+        let base = self.base.lock().unwrap_or_else(PoisonError::into_inner);
+        match base.as_os_str().is_empty() || written.starts_with(['/', '~']) {
+            true => written.into(),
+            false => base.join(written).to_string_lossy().into_owned(),
+        }
+    }
+
+    /// After a command that began with `cd DIR` and went well: relative paths begin there from now on. What would
+    /// leave the workspace is ignored.
+    pub(super) fn follow(&self, env: &Env, command: &str) {
+        let Some(target) = cd_target(command) else { return };
+        let mut base = self.base.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(next) = moved(&base, &target) else { return };
+        if env.workspace.is_dir(&env.workspace.cwd().join(&next)) {
+            *base = next;
+        }
+    }
+}
+
+/// The directory of a command that starts with `cd`.
+fn cd_target(command: &str) -> Option<String> {
+    let rest = command.trim().strip_prefix("cd")?;
+    let rest = rest.strip_prefix([' ', '\t']).or_else(|| rest.is_empty().then_some(""))?;
+    let end = [rest.find("&&"), rest.find(';')].into_iter().flatten().min().unwrap_or(rest.len());
+    let word = rest.get(..end)?.trim();
+    let word = word.trim_matches(['"', '\'']);
+    (!word.contains(['|', '$', '`', '*', '&', '<', '>'])).then(|| word.to_string())
+}
+
+/// `base` after `cd target`, below the workspace; `None` where that leaves it.
+fn moved(base: &Path, target: &str) -> Option<PathBuf> {
+    let (mut at, rest) = match target {
+        "" | "~" => return Some(PathBuf::new()),
+        _ => match target.strip_prefix('/') {
+            Some(rest) => (PathBuf::new(), rest),
+            None => (base.to_path_buf(), target),
+        },
+    };
+    for part in Path::new(rest).components() {
+        match part {
+            Component::Normal(name) => at.push(name),
+            Component::ParentDir if !at.pop() => return None,
+            _ => {}
+        }
+    }
+    Some(at)
+}
+
+pub(super) fn no_such(written: &str) -> ToolError {
+    ToolError::worded(format!("Error: No such file or directory: {written}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_leading_cd_is_followed_and_nothing_else_is() {
+        for (command, target) in [
+            ("cd src", Some("src")),
+            ("cd src && ls", Some("src")),
+            ("cd 'my dir'; ls", Some("my dir")),
+            ("cd", Some("")),
+            ("cdrom", None),
+            ("ls && cd src", None),
+            ("cd $HOME", None),
+        ] {
+            assert_eq!(cd_target(command).as_deref(), target, "{command}");
+        }
+        let src = PathBuf::from("src");
+        assert_eq!(moved(&src, "lib"), Some("src/lib".into()));
+        assert_eq!(moved(&src, "/docs"), Some("docs".into()));
+        assert_eq!(moved(&src, ".."), Some(PathBuf::new()));
+        assert_eq!(moved(&src, "../.."), None);
+        assert_eq!(moved(&src, "~"), Some(PathBuf::new()));
+    }
+}

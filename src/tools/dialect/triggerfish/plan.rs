@@ -1,0 +1,160 @@
+//! plan_manage: nothing is written until the person approves of what is going to be.
+//!
+//! The model may enter plan mode and present a plan; only the person's own yes leaves it. The same state is what
+//! `/plan` in the shell shows and changes, and the mode in the prompt falls to read while it lasts.
+
+use super::super::super::work::blocking;
+use super::super::super::{Detail, Env, Output, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError};
+use super::super::foreign::Foreign;
+use super::Surface;
+use crate::permission::{Permit, Planning, Reach};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+/// What was said of the plan so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    goal: String,
+    scope: Option<String>,
+    text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Enter,
+    Exit,
+    Approve,
+    Reject,
+    Status,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    action: Action,
+    /// enter
+    goal: Option<String>,
+    /// enter
+    scope: Option<String>,
+    /// exit: the plan, as the person is to read it.
+    plan: Option<String>,
+}
+
+pub(super) fn plan_manage(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+    let description = "Plan mode: enter(goal, scope?) blocks every write; exit(plan) presents the plan to the person; approve asks again; reject goes back to planning; status.";
+    Arc::new(Foreign::new("plan_manage", description, surface, make))
+}
+
+fn make(
+    args: &Args,
+    env: &Env,
+    surface: &Arc<Surface>,
+) -> Result<Box<dyn super::super::super::Plan>, ToolError> {
+    let state = env.mode.planning();
+    let wrong = |words: &str| Err(ToolError::worded(format!("Error: {words}")));
+    match (args.action, state) {
+        (Action::Enter, Planning::No) if args.goal.as_deref().unwrap_or("").trim().is_empty() => {
+            return wrong("plan_manage(enter) requires a 'goal' argument (string).");
+        }
+        (Action::Enter, Planning::Making | Planning::Presented) => return wrong("already in plan mode."),
+        (Action::Exit, Planning::No) => return wrong("not in plan mode."),
+        (Action::Exit, _) if args.plan.as_deref().unwrap_or("").trim().is_empty() => {
+            return wrong("plan_manage(exit) requires a 'plan' argument: what the person is to approve.");
+        }
+        (Action::Approve | Action::Reject, Planning::No | Planning::Making) => {
+            return wrong("no plan is waiting for approval.");
+        }
+        _ => {}
+    }
+    Ok(Box::new(Managing { args: args.clone(), surface: Arc::clone(surface) }))
+}
+
+struct Managing {
+    args: Args,
+    surface: Arc<Surface>,
+}
+
+impl Surface {
+    fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Managing {
+    fn asks(&self) -> bool {
+        matches!(self.args.action, Action::Exit | Action::Approve)
+    }
+
+    fn text(&self) -> String {
+        self.args.plan.clone().unwrap_or_else(|| self.surface.plan().text.clone())
+    }
+
+    fn carry_out(&self, env: &Env) -> String {
+        let mut plan = self.surface.plan();
+        match self.args.action {
+            Action::Enter => {
+                plan.goal = self.args.goal.clone().unwrap_or_default();
+                plan.scope.clone_from(&self.args.scope);
+                env.mode.plan(Planning::Making);
+                "Plan mode: nothing can be written now. Look around, then plan_manage(action: \"exit\", plan: ...).".into()
+            }
+            // Both are asked about before they run: here the person has said yes.
+            Action::Exit | Action::Approve => {
+                env.mode.plan(Planning::No);
+                format!("The person approved the plan. Carry it out.\n{}", plan.text)
+            }
+            Action::Reject => {
+                env.mode.plan(Planning::Making);
+                "The plan was rejected; plan mode goes on.".into()
+            }
+            Action::Status => {
+                let state = match env.mode.planning() {
+                    Planning::No => "normal",
+                    Planning::Making => "plan",
+                    Planning::Presented => "awaiting_approval",
+                };
+                let scope = plan.scope.as_ref().map(|s| format!("\nscope: {s}")).unwrap_or_default();
+                format!("state: {state}\ngoal: {}{scope}\nplan: {}", plan.goal, plan.text)
+            }
+        }
+    }
+}
+
+impl super::super::super::Plan for Managing {
+    fn reach(&self) -> Vec<Reach> {
+        vec![if self.asks() { Reach::Approval } else { Reach::Session }]
+    }
+
+    fn title(&self) -> String {
+        let action = match self.args.action {
+            Action::Enter => "enter plan mode",
+            Action::Exit => "present the plan",
+            Action::Approve => "approve the plan",
+            Action::Reject => "reject the plan",
+            Action::Status => "plan status",
+        };
+        action.into()
+    }
+
+    /// The plan counts as presented from here on, whatever the answer: a refusal leaves it waiting.
+    fn prepare(&mut self, env: &Env, _: Sight) -> Result<Preview, ToolError> {
+        let text = self.text();
+        if self.args.action == Action::Exit {
+            self.surface.plan().text.clone_from(&text);
+            env.mode.plan(Planning::Presented);
+        }
+        let detail = if self.asks() { Detail::Text(text) } else { Detail::None };
+        Ok(Preview { line: super::super::super::Plan::title(self), detail })
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+        let title = super::super::super::Plan::title(self.as_ref());
+        blocking(title.clone(), move || {
+            if !super::super::super::Plan::reach(self.as_ref()).iter().all(|one| permit.covers(one)) {
+                return Err(ToolError::new("nobody has consented to this plan"));
+            }
+            Ok(Output::done(self.carry_out(&ctx.env), Summary::line(title)))
+        })
+    }
+}
