@@ -4,7 +4,7 @@
 //! what earlier ones did; nothing on disk changes before [`Draft::commit`], and then all of it does or none.
 
 use super::{Env, ToolError};
-use crate::permission::{Permit, Reach};
+use crate::permission::Permit;
 use crate::text::LineDiff;
 use crate::workspace::{
     After, Attrs, Before, Consent, Hash, LineEdit, Node, Resolved, Rewrite, TextFile, WorkspaceError,
@@ -208,11 +208,6 @@ impl Draft {
             }
         }
         Ok(written)
-    }
-
-    /// Everything this draft changes, for the policy.
-    pub(super) fn reach(&self) -> Vec<Reach> {
-        self.changes().map(|leaf| leaf.at.write()).collect()
     }
 
     fn leaf(&mut self, env: &Env, at: &Resolved, consent: Consent<'_>) -> Result<&mut Leaf, WorkspaceError> {

@@ -97,7 +97,9 @@ fn plan_grep(args: &Grep, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
         return Err(ToolError::new("`pattern` is empty"));
     }
     let named = surface.named(env, args.path.as_deref().unwrap_or("/"))?;
-    let matcher = line_matcher(&args.pattern, |b| drop(b.fixed_strings(true)))?;
+    let matcher = line_matcher(&args.pattern, |b| {
+        b.fixed_strings(true);
+    })?;
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
     let mode = args.output_mode.unwrap_or_default();
     let (place, surface, title) = (named.clone(), Arc::clone(surface), format!("grep {}", args.pattern));

@@ -14,7 +14,6 @@ use crate::permission::Planning;
 use crate::workspace::{Consent, EntryKind, Resolved, Show};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// Entries listed, and files named by a search.
@@ -214,8 +213,11 @@ fn plan_search(args: &SearchArgs, env: &Env, surface: &Arc<Surface>) -> Result<B
     let place = at.clone();
     if args.content_search == Some(true) {
         // What is no expression is looked for as it stands.
-        let matcher = line_matcher(&args.pattern, |_| {})
-            .or_else(|_| line_matcher(&args.pattern, |builder| drop(builder.fixed_strings(true))))?;
+        let matcher = line_matcher(&args.pattern, |_| {}).or_else(|_| {
+            line_matcher(&args.pattern, |builder| {
+                builder.fixed_strings(true);
+            })
+        })?;
         let look = move |consent: Consent<'_>, ctx: &RunCtx| {
             let search = Search { matcher, context: 0, names_only: true, most: 1 };
             let found = search_below(ctx, &place, consent, search, (None, Show::All))?;
@@ -247,7 +249,7 @@ fn named(mut names: Vec<String>, none: &str) -> Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn an_argument_that_is_missing_is_named_as_the_original_names_it() {
