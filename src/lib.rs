@@ -11,7 +11,7 @@
 //! | 5 faces | [`ui`], [`serve`] |
 //! | 4 agent | [`agent`] |
 //! | 3 tools | [`tools`] |
-//! | 2 hands | [`provider`], [`workspace`], [`session`], [`sandbox`], [`media`] |
+//! | 2 hands | [`provider`], [`workspace`], [`session`], [`sandbox`], [`media`], [`storage`] |
 //! | 1 rules and plumbing | [`permission`], [`config`], [`process`], [`http`] |
 //! | 0 words | [`conversation`], [`text`] |
 
@@ -29,6 +29,7 @@ pub mod repl;
 pub mod sandbox;
 pub mod serve;
 pub mod session;
+pub mod storage;
 pub mod text;
 pub mod tools;
 pub mod ui;

@@ -1,0 +1,76 @@
+//! Several stores as one: a path belongs to the route with the longest prefix it begins with.
+
+use super::{Expect, Meta, Store, StoreError};
+use std::sync::Arc;
+
+pub struct Composite {
+    /// Prefixes end with a slash; the longest come first.
+    routes: Vec<(String, Arc<dyn Store>)>,
+    rest: Arc<dyn Store>,
+}
+
+impl Composite {
+    /// What begins with no route's prefix is in `rest`. A prefix counts at a `/` only: `memories/` takes no `memories2/x`.
+    pub fn new(routes: Vec<(String, Arc<dyn Store>)>, rest: Arc<dyn Store>) -> Composite {
+        let slashed = |(prefix, store): (String, Arc<dyn Store>)| {
+            (format!("{}/", prefix.trim_matches('/')), store)
+        };
+        let mut routes: Vec<_> = routes.into_iter().map(slashed).collect();
+        routes.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
+        Composite { routes, rest }
+    }
+
+    /// The store of a path, the path in it, and the prefix that goes back in front.
+    fn route<'a>(&'a self, path: &'a str) -> (&'a dyn Store, &'a str, &'a str) {
+        let found = self.routes.iter().find_map(|(prefix, store)| {
+            path.strip_prefix(prefix.as_str()).map(|inner| (store.as_ref(), inner, prefix.as_str()))
+        });
+        found.unwrap_or((self.rest.as_ref(), path, ""))
+    }
+}
+
+/// Errors name the path as it was asked for.
+fn named(error: StoreError, path: &str) -> StoreError {
+    match error {
+        StoreError::Missing(_) => StoreError::Missing(path.into()),
+        StoreError::Changed(_) => StoreError::Changed(path.into()),
+        StoreError::Name(_) => StoreError::Name(path.into()),
+        other => other,
+    }
+}
+
+impl Store for Composite {
+    /// From above a route's prefix, what is in that route is listed too.
+    fn list(&self, prefix: &str) -> Result<Vec<Meta>, StoreError> {
+        let put_back = |route: &str, metas: Vec<Meta>| {
+            metas.into_iter().map(move |m| Meta { path: format!("{route}{}", m.path), ..m }).collect::<Vec<_>>()
+        };
+        let (store, inner, route) = self.route(prefix);
+        let mut found = put_back(route, store.list(inner)?);
+        if route.is_empty() {
+            // A file of `rest` under a route's prefix is out of reach, and so it is not listed.
+            found.retain(|meta| self.routes.iter().all(|(route, _)| !meta.path.starts_with(route.as_str())));
+        }
+        for (below, store) in self.routes.iter().filter(|(r, _)| r.starts_with(prefix) && r.as_str() != route) {
+            found.extend(put_back(below, store.list("")?));
+        }
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        found.dedup_by(|a, b| a.path == b.path);
+        Ok(found)
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>, StoreError> {
+        let (store, inner, _) = self.route(path);
+        store.read(inner).map_err(|e| named(e, path))
+    }
+
+    fn write(&self, path: &str, bytes: &[u8], expect: &Expect) -> Result<String, StoreError> {
+        let (store, inner, _) = self.route(path);
+        store.write(inner, bytes, expect).map_err(|e| named(e, path))
+    }
+
+    fn remove(&self, path: &str, expect: &Expect) -> Result<(), StoreError> {
+        let (store, inner, _) = self.route(path);
+        store.remove(inner, expect).map_err(|e| named(e, path))
+    }
+}

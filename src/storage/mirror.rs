@@ -1,0 +1,183 @@
+//! A directory that follows a store: brought up to date before it is used, carried over after it changed.
+//!
+//! The mirror remembers of each file what the store had and what was brought here. From that it knows who changed what:
+//! a file that changed on one side only goes to the other, one that changed on both stays as it is on both and is told.
+
+use super::{Expect, Meta, Store, StoreError, check_path};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What may be mounted.
+const MOST_FILES: usize = 10_000;
+const MOST_BYTES: u64 = 256 << 20;
+
+/// A file as both sides had it last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Known {
+    version: String,
+    /// Hash of the content.
+    hash: String,
+}
+
+type Index = BTreeMap<String, Known>;
+
+/// What one synchronisation did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Synced {
+    pub brought: usize,
+    pub carried: usize,
+    /// What could not be brought or carried, in words.
+    pub left: Vec<String>,
+}
+
+pub struct Mirror {
+    store: Arc<dyn Store>,
+    /// The files themselves.
+    files: PathBuf,
+    index: PathBuf,
+}
+
+impl Mirror {
+    /// A mirror in `dir`, which is made.
+    pub fn new(store: Arc<dyn Store>, dir: &Path) -> Result<Mirror, StoreError> {
+        let files = dir.join("files");
+        std::fs::create_dir_all(&files).map_err(|e| StoreError::io(&files, e))?;
+        Ok(Mirror { store, files, index: dir.join("index.json") })
+    }
+
+    pub fn files(&self) -> &Path {
+        &self.files
+    }
+
+    /// Brings what changed in the store; what changed here is carried over first.
+    pub fn pull(&self) -> Result<Synced, StoreError> {
+        let mut index = self.load();
+        let listed = self.store.list("")?;
+        let bytes = listed.iter().map(|meta| meta.size).sum();
+        if listed.len() > MOST_FILES || bytes > MOST_BYTES {
+            let (files, most_files, most_bytes) = (listed.len(), MOST_FILES, MOST_BYTES);
+            return Err(StoreError::TooLarge { files, bytes, most_files, most_bytes });
+        }
+        let mut synced = Synced::default();
+        for meta in &listed {
+            if let Err(e) = self.bring(meta, &mut index, &mut synced) {
+                synced.left.push(e.to_string());
+            }
+        }
+        let gone: Vec<String> =
+            index.keys().filter(|path| listed.iter().all(|meta| meta.path != **path)).cloned().collect();
+        for path in gone {
+            let at = self.files.join(&path);
+            let untouched = index.get(&path).is_some_and(|known| hash_of(&at).as_ref() == Some(&known.hash));
+            if untouched {
+                drop(std::fs::remove_file(&at));
+                synced.brought += 1;
+            }
+            index.remove(&path);
+        }
+        self.save(&index)?;
+        Ok(synced)
+    }
+
+    /// Carries what changed here to the store.
+    pub fn push(&self) -> Result<Synced, StoreError> {
+        let mut index = self.load();
+        let mut here = Vec::new();
+        let mut synced = Synced::default();
+        walk(&self.files, &self.files, &mut here, &mut synced)?;
+        for path in &here {
+            let at = self.files.join(path);
+            let bytes = std::fs::read(&at).map_err(|e| StoreError::io(&at, e))?;
+            let hash = blake3::hash(&bytes).to_hex().to_string();
+            let known = index.get(path);
+            if known.is_some_and(|known| known.hash == hash) {
+                continue;
+            }
+            let expect = known.map_or(Expect::Absent, |known| Expect::Version(known.version.clone()));
+            match self.store.write(path, &bytes, &expect) {
+                Ok(version) => {
+                    index.insert(path.clone(), Known { version, hash });
+                    synced.carried += 1;
+                }
+                Err(e) => synced.left.push(e.to_string()),
+            }
+        }
+        let gone: Vec<(String, Known)> =
+            index.iter().filter(|(p, _)| !here.contains(p)).map(|(p, k)| (p.clone(), k.clone())).collect();
+        for (path, known) in gone {
+            match self.store.remove(&path, &Expect::Version(known.version)) {
+                Ok(()) => {
+                    index.remove(&path);
+                    synced.carried += 1;
+                }
+                Err(e) => synced.left.push(e.to_string()),
+            }
+        }
+        self.save(&index)?;
+        Ok(synced)
+    }
+
+    fn bring(&self, meta: &Meta, index: &mut Index, synced: &mut Synced) -> Result<(), StoreError> {
+        check_path(&meta.path)?;
+        let known = index.get(&meta.path);
+        if known.is_some_and(|known| known.version == meta.version) {
+            return Ok(());
+        }
+        let at = self.files.join(&meta.path);
+        let here = hash_of(&at);
+        if here.is_some() && here != known.map(|known| known.hash.clone()) {
+            synced.left.push(format!("`{}` changed here and in the store", meta.path));
+            return Ok(());
+        }
+        let bytes = self.store.read(&meta.path)?;
+        put(&at, &bytes)?;
+        let hash = blake3::hash(&bytes).to_hex().to_string();
+        index.insert(meta.path.clone(), Known { version: meta.version.clone(), hash });
+        synced.brought += 1;
+        Ok(())
+    }
+
+    /// An index that cannot be read is none: everything is compared anew, and what differs is told.
+    fn load(&self) -> Index {
+        let text = std::fs::read_to_string(&self.index).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    fn save(&self, index: &Index) -> Result<(), StoreError> {
+        let text = serde_json::to_string(index).map_err(|e| StoreError::Backend(e.to_string()))?;
+        put(&self.index, text.as_bytes())
+    }
+}
+
+fn put(at: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let fail = |e: std::io::Error| StoreError::io(at, e);
+    let dir = at.parent().unwrap_or(Path::new("/"));
+    std::fs::create_dir_all(dir).map_err(fail)?;
+    let mut staged = tempfile::Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    let mut staged = staged.tempfile_in(dir).map_err(fail)?;
+    staged.write_all(bytes).map_err(fail)?;
+    staged.persist(at).map_err(|e| fail(e.error))?;
+    Ok(())
+}
+
+fn hash_of(at: &Path) -> Option<String> {
+    std::fs::read(at).ok().map(|bytes| blake3::hash(&bytes).to_hex().to_string())
+}
+
+fn walk(root: &Path, dir: &Path, out: &mut Vec<String>, synced: &mut Synced) -> Result<(), StoreError> {
+    let fail = |e: std::io::Error| StoreError::io(dir, e);
+    for entry in std::fs::read_dir(dir).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        let (path, kind) = (entry.path(), entry.file_type().map_err(fail)?);
+        let name = path.strip_prefix(root).ok().and_then(Path::to_str);
+        match name {
+            _ if kind.is_dir() => walk(root, &path, out, synced)?,
+            Some(name) if kind.is_file() => out.push(name.into()),
+            _ => synced.left.push(format!("`{}` is no file that a store could take", path.display())),
+        }
+    }
+    Ok(())
+}

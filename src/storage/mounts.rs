@@ -1,0 +1,112 @@
+//! The mounts of a session: which prefix of paths is which store, and keeping their mirrors in step.
+
+use super::{Mirror, StoreError, Synced};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Paths that begin with `prefix` are in this store.
+pub struct Mount {
+    /// With a slash at both ends: `/memories/`.
+    pub prefix: String,
+    place: Place,
+    ready: OnceLock<Result<(), String>>,
+}
+
+enum Place {
+    /// A directory is its own mirror.
+    Directory(PathBuf),
+    Mirrored(Mirror),
+}
+
+impl Mount {
+    pub fn directory(prefix: &str, dir: PathBuf) -> Mount {
+        Mount { prefix: slashed(prefix), place: Place::Directory(dir), ready: OnceLock::new() }
+    }
+
+    pub fn mirrored(prefix: &str, mirror: Mirror) -> Mount {
+        Mount { prefix: slashed(prefix), place: Place::Mirrored(mirror), ready: OnceLock::new() }
+    }
+
+    /// Where its files are for tools and commands.
+    pub fn dir(&self) -> &Path {
+        match &self.place {
+            Place::Directory(dir) => dir,
+            Place::Mirrored(mirror) => mirror.files(),
+        }
+    }
+
+    /// Brings the store's files here, once in a session.
+    fn ready(&self) -> Result<(), String> {
+        let bring = || match &self.place {
+            Place::Directory(_) => Ok(()),
+            Place::Mirrored(mirror) => match mirror.pull() {
+                Err(e) => Err(e.to_string()),
+                Ok(synced) if synced.left.is_empty() => Ok(()),
+                Ok(synced) => {
+                    tracing::warn!("mount {}: {}", self.prefix, synced.left.join("; "));
+                    Ok(())
+                }
+            },
+        };
+        self.ready.get_or_init(bring).clone()
+    }
+}
+
+fn slashed(prefix: &str) -> String {
+    match prefix.trim_matches('/') {
+        "" => "/".into(),
+        inner => format!("/{inner}/"),
+    }
+}
+
+/// See the module.
+#[derive(Default)]
+pub struct Mounts(Vec<Mount>);
+
+impl Mounts {
+    /// The longest prefixes come first.
+    pub fn new(mut mounts: Vec<Mount>) -> Mounts {
+        mounts.sort_by_key(|mount| std::cmp::Reverse(mount.prefix.len()));
+        Mounts(mounts)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Mount> {
+        self.0.iter()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Makes sure the files behind `path` are here, if it is a mounted one.
+    pub fn ready_for(&self, path: &str) -> Result<(), StoreError> {
+        match self.0.iter().find(|mount| covers(&mount.prefix, path)) {
+            Some(mount) => mount.ready().map_err(StoreError::Backend),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes sure of all of them: before a command, which may look anywhere.
+    pub fn ready(&self) -> Result<(), StoreError> {
+        self.0.iter().try_for_each(|mount| mount.ready().map_err(StoreError::Backend))
+    }
+
+    /// Carries what landed to the stores. What could not be carried stays here, is told, and is tried again next time.
+    pub fn push(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        for mount in self.0.iter().filter(|mount| mount.ready.get().is_some_and(Result::is_ok)) {
+            let Place::Mirrored(mirror) = &mount.place else { continue };
+            match mirror.push() {
+                Ok(Synced { left, .. }) => {
+                    told.extend(left.into_iter().map(|why| format!("{}: {why}", mount.prefix)));
+                }
+                Err(e) => told.push(format!("{}: {e}", mount.prefix)),
+            }
+        }
+        told
+    }
+}
+
+fn covers(prefix: &str, path: &str) -> bool {
+    path.starts_with(prefix) || prefix.trim_end_matches('/') == path
+}

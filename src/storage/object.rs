@@ -1,0 +1,145 @@
+//! Object stores by OpenDAL: S3 and what speaks like it, and for tests its memory and file services.
+
+use super::{Expect, Meta, Store, StoreError, check_path, version_of};
+use opendal::{ErrorKind, Operator};
+use std::time::Duration;
+
+/// How long one call may take.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// Where the objects are. Keys come from the environment, never from the settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectSettings {
+    pub bucket: String,
+    pub prefix: String,
+    pub endpoint: Option<String>,
+    pub region: Option<String>,
+    pub access_key: Option<String>,
+    pub secret_key: Option<String>,
+}
+
+pub struct Object {
+    operator: Operator,
+    runtime: tokio::runtime::Runtime,
+}
+
+fn backend(error: opendal::Error) -> StoreError {
+    StoreError::Backend(error.to_string())
+}
+
+impl Object {
+    pub fn s3(settings: &ObjectSettings) -> Result<Object, StoreError> {
+        let mut service = opendal::services::S3::default()
+            .bucket(&settings.bucket)
+            .root(&settings.prefix)
+            .region(settings.region.as_deref().unwrap_or("us-east-1"));
+        if let Some(endpoint) = &settings.endpoint {
+            service = service.endpoint(endpoint);
+        }
+        if let (Some(access), Some(secret)) = (&settings.access_key, &settings.secret_key) {
+            service = service.access_key_id(access).secret_access_key(secret);
+        }
+        Object::of(Operator::new(service).map_err(backend)?)
+    }
+
+    pub fn memory() -> Result<Object, StoreError> {
+        Object::of(Operator::new(opendal::services::Memory::default()).map_err(backend)?)
+    }
+
+    pub fn fs(dir: &str) -> Result<Object, StoreError> {
+        Object::of(Operator::new(opendal::services::Fs::default().root(dir)).map_err(backend)?)
+    }
+
+    fn of(operator: Operator) -> Result<Object, StoreError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(|e| StoreError::Backend(e.to_string()))?;
+        Ok(Object { operator, runtime })
+    }
+
+    /// Runs one call to its end or its deadline, from any thread: on the store's own runtime, waited for by a channel.
+    fn wait<T: Send + 'static>(
+        &self,
+        call: impl Future<Output = opendal::Result<T>> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (send, done) = std::sync::mpsc::channel();
+        self.runtime.spawn(async move {
+            drop(send.send(tokio::time::timeout(DEADLINE, call).await));
+        });
+        match done.recv() {
+            Ok(Ok(result)) => result.map_err(backend),
+            Ok(Err(_)) => Err(StoreError::Backend(format!("no answer within {} s", DEADLINE.as_secs()))),
+            Err(_) => Err(StoreError::Backend("the call was lost".into())),
+        }
+    }
+
+    fn there(&self, path: &str) -> Result<Option<Meta>, StoreError> {
+        let (operator, name) = (self.operator.clone(), path.to_string());
+        let stat = self.wait(async move {
+            match operator.stat(&name).await {
+                Ok(meta) => Ok(Some(meta)),
+                Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+                Err(e) => Err(e),
+            }
+        })?;
+        Ok(stat.map(|meta| meta_of(path, &meta)))
+    }
+}
+
+fn meta_of(path: &str, meta: &opendal::Metadata) -> Meta {
+    let modified = meta.last_modified().map_or(jiff::Timestamp::UNIX_EPOCH, |time| {
+        time.to_string().parse().unwrap_or(jiff::Timestamp::UNIX_EPOCH)
+    });
+    let size = meta.content_length();
+    let version = meta.etag().map_or_else(|| format!("{size}-{modified}"), String::from);
+    Meta { path: path.into(), size, created: modified, modified, version }
+}
+
+impl Store for Object {
+    fn list(&self, prefix: &str) -> Result<Vec<Meta>, StoreError> {
+        let (operator, wanted) = (self.operator.clone(), prefix.to_string());
+        let names = self.wait(async move {
+            // Listed by directory; a prefix within a name is looked for there.
+            let dir = wanted.rfind('/').and_then(|at| wanted.get(..=at)).unwrap_or("").to_string();
+            let entries = operator.list_with(&dir).recursive(true).await?;
+            let files = entries.into_iter().filter(|e| e.metadata().is_file());
+            Ok(files.map(|e| e.path().to_string()).filter(|p| p.starts_with(&wanted)).collect::<Vec<_>>())
+        })?;
+        let mut found = Vec::new();
+        for name in names {
+            found.extend(self.there(&name)?);
+        }
+        found.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(found)
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>, StoreError> {
+        check_path(path)?;
+        let (operator, name) = (self.operator.clone(), path.to_string());
+        let read = self.wait(async move {
+            match operator.read(&name).await {
+                Ok(bytes) => Ok(Some(bytes.to_vec())),
+                Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+                Err(e) => Err(e),
+            }
+        })?;
+        read.ok_or_else(|| StoreError::Missing(path.into()))
+    }
+
+    /// Looked at and then written: not every store can do both in one step, so another writer within a round trip is
+    /// not seen.
+    fn write(&self, path: &str, bytes: &[u8], expect: &Expect) -> Result<String, StoreError> {
+        check_path(path)?;
+        let there = self.there(path)?;
+        super::memory::expected(path, there.as_ref().map(|m| m.version.as_str()), expect)?;
+        let (operator, name, content) = (self.operator.clone(), path.to_string(), bytes.to_vec());
+        self.wait(async move { operator.write(&name, content).await })?;
+        Ok(self.there(path)?.map_or_else(|| version_of(bytes), |meta| meta.version))
+    }
+
+    fn remove(&self, path: &str, expect: &Expect) -> Result<(), StoreError> {
+        let Some(there) = self.there(path)? else { return Ok(()) };
+        super::memory::expected(path, Some(&there.version), expect)?;
+        let (operator, name) = (self.operator.clone(), path.to_string());
+        self.wait(async move { operator.delete(&name).await })
+    }
+}
