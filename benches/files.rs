@@ -37,6 +37,7 @@ impl Bench {
             brake: placet::workspace::Brake::default(),
         };
         let env = Env {
+            mounts: Arc::default(),
             mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
             workspace: Workspace::new(root.to_path_buf(), Vec::new()).unwrap(),
             ledger: Mutex::new(Ledger::default()),

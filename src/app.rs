@@ -8,6 +8,7 @@ use crate::provider::{
 };
 use crate::repl::{Host, Trouble};
 use crate::session::{OpenSession, Scratchpads, SessionError, Store};
+use crate::storage::{Mounts, StoreError};
 use crate::tools::{Bases, CommandSettings, Dialect, DialectSettings, Env, Limits, Registry, is_batch};
 use crate::workspace::{Workspace, WorkspaceError};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 pub mod keys;
+mod mounts;
 mod views;
 
 /// What the person asked for on the command line, beside settings.
@@ -35,6 +37,8 @@ pub enum AppError {
     Workspace(#[from] WorkspaceError),
     #[error(transparent)]
     Session(#[from] SessionError),
+    #[error("mount `{name}`: {error}")]
+    Mount { name: String, error: StoreError },
     #[error("there is no provider `{name}`")]
     Provider { name: String, near: Option<String> },
     #[error("the provider `{0}` has no usual model")]
@@ -76,7 +80,10 @@ pub struct App {
     pub policy: Arc<Mutex<Policy>>,
     pub registry: Arc<Registry>,
     pub dialect: Dialect,
+    pub mounts: Arc<Mounts>,
     pub workspace: Workspace,
+    /// The scratchpads of the conversation, where they are mounted.
+    pads: Arc<mounts::Pads>,
     request: Request,
 }
 
@@ -85,7 +92,9 @@ impl App {
     pub fn new(mut config: Config, paths: Paths, request: Request) -> Result<App, AppError> {
         let dialect = config.text("tools.dialect").and_then(Dialect::parse).unwrap_or_default();
         let registry = Registry::of_dialect(dialect, &dialect_settings(&config));
-        let workspace = Workspace::new(request.cwd.clone(), request.add_dirs.clone())?;
+        let (mounts, pads) = mounts::read(&mut config, &paths)?;
+        let aliases = mounts.iter().map(|m| (m.prefix.clone(), m.dir().to_path_buf())).collect();
+        let workspace = Workspace::with_aliases(request.cwd.clone(), request.add_dirs.clone(), aliases)?;
         let mut rules = rules(&mut config, &Registry::native(), workspace.roots())?;
         rules.extend(own_files(&paths)?);
         let hidden: Vec<String> = rules.iter().filter_map(Rule::hides).map(String::from).collect();
@@ -107,6 +116,8 @@ impl App {
             policy: Arc::new(Mutex::new(policy)),
             registry: Arc::new(registry),
             dialect,
+            mounts: Arc::new(mounts),
+            pads,
             workspace,
             request,
         })
@@ -146,7 +157,9 @@ impl App {
         };
         let (workspace, ledger) = (self.workspace.with_view(view), Mutex::default());
         let mode = self.mode.clone();
-        Arc::new(Env { workspace, mode, ledger, scratchpads, limits, commands })
+        let mounts = Arc::clone(&self.mounts);
+        self.pads.are(&scratchpads);
+        Arc::new(Env { workspace, mode, mounts, ledger, scratchpads, limits, commands })
     }
 
     /// Keys that no command sees.
@@ -191,6 +204,9 @@ impl App {
             roots.join(", "),
             self.cwd().display()
         ));
+        for mount in self.mounts.iter() {
+            out.push_str(&format!("Mounted: {}, in commands {}.\n", mount.prefix, mount.dir().display()));
+        }
         if let Some(more) = self.config.text("append_system_prompt") {
             out.push_str(&format!("\n{more}\n"));
         }

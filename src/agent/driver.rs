@@ -240,6 +240,9 @@ impl Agent {
 
     /// What read mode's commands changed goes, and is said to.
     fn end_turn(&self, events: &UnboundedSender<Event>) {
+        for why in self.parts.env.mounts.push() {
+            drop(events.send(Event::Notice(format!("not carried to its store: {why}"))));
+        }
         let Some(view) = self.parts.env.workspace.view() else { return };
         if let Err(e) = view.drop_scratch() {
             drop(events.send(Event::Notice(format!("what commands changed could not be removed: {e}"))));

@@ -3,7 +3,7 @@
 use super::calls::Calls;
 use super::event::{Event, Reply};
 use super::turn::Input;
-use crate::conversation::{Call, CallResult, Outcome};
+use crate::conversation::{Call, CallResult, Outcome, Part};
 use crate::permission::Policy;
 use crate::tools::{Env, Registry};
 use std::sync::{Arc, Mutex};
@@ -20,13 +20,19 @@ pub async fn call_once(
 ) -> CallResult {
     let (events, mut heard) = unbounded_channel();
     let (inputs, mut inbox) = unbounded_channel();
+    let mounts = Arc::clone(&env.mounts);
     let calls = Calls::new(registry, env, policy, events, inputs);
     calls.check(call.clone(), cancel.clone());
     loop {
         tokio::select! {
             input = inbox.recv() => match input {
                 Some(Input::Cleared(id)) => calls.run(id, cancel.clone()),
-                Some(Input::Ended(result)) => return result,
+                Some(Input::Ended(mut result)) => {
+                    let left = mounts.push().into_iter();
+                    let note = |why| Part::text(format!("[not carried to its store: {why}]"));
+                    result.parts.extend(left.map(note));
+                    return result;
+                }
                 Some(_) => {}
                 None => return CallResult::text(&call, Outcome::Failed, "the call was lost"),
             },

@@ -8,12 +8,14 @@ pub struct Paths {
     pub config: PathBuf,
     /// The session database, the logs, what is pending and what can be undone.
     pub state: PathBuf,
+    /// Working copies of mounted stores, and the store that is a database.
+    pub data: PathBuf,
     /// What may be removed at any time.
     pub cache: PathBuf,
 }
 
 impl Paths {
-    /// From `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_CACHE_HOME` and `HOME`, by way of `variable`. Relative values are ignored, as the
+    /// From `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_DATA_HOME`, `XDG_CACHE_HOME` and `HOME`, by way of `variable`. Relative values are ignored, as the
     /// XDG specification says. Without a home: below the system's temporary directory.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Paths {
         let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
@@ -23,6 +25,7 @@ impl Paths {
         Paths {
             config: place("XDG_CONFIG_HOME", ".config"),
             state: place("XDG_STATE_HOME", ".local/state"),
+            data: place("XDG_DATA_HOME", ".local/share"),
             cache: place("XDG_CACHE_HOME", ".cache"),
         }
     }

@@ -12,9 +12,8 @@ pub struct Composite {
 impl Composite {
     /// What begins with no route's prefix is in `rest`. A prefix counts at a `/` only: `memories/` takes no `memories2/x`.
     pub fn new(routes: Vec<(String, Arc<dyn Store>)>, rest: Arc<dyn Store>) -> Composite {
-        let slashed = |(prefix, store): (String, Arc<dyn Store>)| {
-            (format!("{}/", prefix.trim_matches('/')), store)
-        };
+        let slashed =
+            |(prefix, store): (String, Arc<dyn Store>)| (format!("{}/", prefix.trim_matches('/')), store);
         let mut routes: Vec<_> = routes.into_iter().map(slashed).collect();
         routes.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
         Composite { routes, rest }
@@ -43,7 +42,10 @@ impl Store for Composite {
     /// From above a route's prefix, what is in that route is listed too.
     fn list(&self, prefix: &str) -> Result<Vec<Meta>, StoreError> {
         let put_back = |route: &str, metas: Vec<Meta>| {
-            metas.into_iter().map(move |m| Meta { path: format!("{route}{}", m.path), ..m }).collect::<Vec<_>>()
+            metas
+                .into_iter()
+                .map(move |m| Meta { path: format!("{route}{}", m.path), ..m })
+                .collect::<Vec<_>>()
         };
         let (store, inner, route) = self.route(prefix);
         let mut found = put_back(route, store.list(inner)?);
@@ -51,7 +53,8 @@ impl Store for Composite {
             // A file of `rest` under a route's prefix is out of reach, and so it is not listed.
             found.retain(|meta| self.routes.iter().all(|(route, _)| !meta.path.starts_with(route.as_str())));
         }
-        for (below, store) in self.routes.iter().filter(|(r, _)| r.starts_with(prefix) && r.as_str() != route) {
+        for (below, store) in self.routes.iter().filter(|(r, _)| r.starts_with(prefix) && r.as_str() != route)
+        {
             found.extend(put_back(below, store.list("")?));
         }
         found.sort_by(|a, b| a.path.cmp(&b.path));

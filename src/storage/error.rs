@@ -13,13 +13,17 @@ pub enum StoreError {
     Name(String),
     #[error("the store may only be read")]
     ReadOnly,
-    #[error("the store holds more than can be mounted: {files} files, {bytes} bytes (at most {most_files} and {most_bytes})")]
+    #[error(
+        "the store holds more than can be mounted: {files} files, {bytes} bytes (at most {most_files} and {most_bytes})"
+    )]
     TooLarge { files: usize, bytes: u64, most_files: usize, most_bytes: u64 },
     #[error("`{}`: {error}", .path.display())]
     Io { path: PathBuf, error: std::io::Error },
     #[error("the store cannot be reached or refuses: {0}")]
     Backend(String),
-    #[error("`{0}` names no store: memory, sqlite:NAME, dir:PATH, scratchpads, s3://BUCKET/PREFIX or fs:PATH")]
+    #[error(
+        "`{0}` names no store: memory, sqlite:NAME, dir:PATH, scratchpads, s3://BUCKET/PREFIX or fs:PATH"
+    )]
     Address(String),
     #[error("this placet was built without object stores: build it with --features object-storage")]
     NotBuilt,

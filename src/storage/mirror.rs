@@ -156,8 +156,8 @@ fn put(at: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let fail = |e: std::io::Error| StoreError::io(at, e);
     let dir = at.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(dir).map_err(fail)?;
-    let mut staged = tempfile::Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    let mut staged = staged.tempfile_in(dir).map_err(fail)?;
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    let mut staged = tempfile::Builder::new().permissions(mode).tempfile_in(dir).map_err(fail)?;
     staged.write_all(bytes).map_err(fail)?;
     staged.persist(at).map_err(|e| fail(e.error))?;
     Ok(())

@@ -10,6 +10,14 @@ pub struct Mount {
     pub prefix: String,
     place: Place,
     ready: OnceLock<Result<(), String>>,
+    fresh: Fresh,
+}
+
+/// How often the store is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fresh {
+    Once,
+    Always,
 }
 
 enum Place {
@@ -20,11 +28,27 @@ enum Place {
 
 impl Mount {
     pub fn directory(prefix: &str, dir: PathBuf) -> Mount {
-        Mount { prefix: slashed(prefix), place: Place::Directory(dir), ready: OnceLock::new() }
+        Mount {
+            prefix: slashed(prefix),
+            place: Place::Directory(dir),
+            ready: OnceLock::new(),
+            fresh: Fresh::Once,
+        }
     }
 
     pub fn mirrored(prefix: &str, mirror: Mirror) -> Mount {
-        Mount { prefix: slashed(prefix), place: Place::Mirrored(mirror), ready: OnceLock::new() }
+        Mount {
+            prefix: slashed(prefix),
+            place: Place::Mirrored(mirror),
+            ready: OnceLock::new(),
+            fresh: Fresh::Once,
+        }
+    }
+
+    /// Looks at the store before every use: for one that changes by other ways in the same session.
+    #[must_use]
+    pub fn always_fresh(self) -> Mount {
+        Mount { fresh: Fresh::Always, ..self }
     }
 
     /// Where its files are for tools and commands.
@@ -35,7 +59,7 @@ impl Mount {
         }
     }
 
-    /// Brings the store's files here, once in a session.
+    /// Brings the store's files here.
     fn ready(&self) -> Result<(), String> {
         let bring = || match &self.place {
             Place::Directory(_) => Ok(()),
@@ -48,7 +72,10 @@ impl Mount {
                 }
             },
         };
-        self.ready.get_or_init(bring).clone()
+        match (self.fresh, self.ready.get()) {
+            (Fresh::Always, Some(_)) => bring(),
+            _ => self.ready.get_or_init(bring).clone(),
+        }
     }
 }
 

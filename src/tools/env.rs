@@ -3,6 +3,7 @@
 use crate::permission::ModeCell;
 use crate::sandbox::{self, Backend};
 use crate::session::Scratchpads;
+use crate::storage::Mounts;
 use crate::workspace::{Brake, Ledger, Workspace};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -18,6 +19,8 @@ pub struct Env {
     pub scratchpads: Arc<Scratchpads>,
     pub limits: Limits,
     pub commands: CommandSettings,
+    /// Stores that are mounted beside the workspace.
+    pub mounts: Arc<Mounts>,
 }
 
 /// Caps on what goes to the model. Every cut says that it was made.

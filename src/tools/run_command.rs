@@ -71,6 +71,8 @@ impl RunPlan {
         if args.timeout_ms == Some(0) {
             return Err(ToolError::hint("`timeout_ms` is 0", "leave it out for the usual time"));
         }
+        // A command may look anywhere.
+        env.mounts.ready().map_err(|e| ToolError::new(format!("a mounted store cannot be used: {e}")))?;
         let cwd = env.resolve(args.cwd.as_deref().unwrap_or("."))?;
         let stdin = match &args.stdin_scratchpad {
             None => None,

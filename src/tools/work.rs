@@ -25,6 +25,12 @@ impl Env {
     }
 
     pub(super) fn resolve(&self, path: &str) -> Result<Resolved, ToolError> {
+        self.mounts.ready_for(path).map_err(|e| {
+            ToolError::hint(
+                format!("`{path}` is in a store that cannot be used: {e}"),
+                "go on without it, and say so",
+            )
+        })?;
         self.workspace.resolve(path).map_err(|e| self.path_error(&e))
     }
 

@@ -65,6 +65,8 @@ struct Shared {
     /// Canonical, in the order given; the first is the working directory.
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
+    /// Prefixes of paths that stand for a root elsewhere, the longest first: `/memories/`.
+    aliases: Vec<(String, PathBuf)>,
     hidden: RwLock<Vec<Hidden>>,
     index: Mutex<masks::Index>,
 }
@@ -83,8 +85,19 @@ enum Hidden {
 impl Workspace {
     /// A workspace of `cwd` and `extra`, which must be directories. A root may itself be reached through a link.
     pub fn new(cwd: PathBuf, extra: Vec<PathBuf>) -> Result<Workspace, WorkspaceError> {
+        Workspace::with_aliases(cwd, extra, Vec::new())
+    }
+
+    /// The same with directories that are named by a prefix: a path `/memories/x` is `x` in its directory, which is a
+    /// root like the others. The longest prefix counts.
+    pub fn with_aliases(
+        cwd: PathBuf,
+        extra: Vec<PathBuf>,
+        aliases: Vec<(String, PathBuf)>,
+    ) -> Result<Workspace, WorkspaceError> {
         let mut roots: Vec<PathBuf> = Vec::new();
-        for path in std::iter::once(cwd).chain(extra) {
+        let aliased: Vec<PathBuf> = aliases.iter().map(|(_, dir)| dir.clone()).collect();
+        for path in std::iter::once(cwd).chain(extra).chain(aliased) {
             let real = std::fs::canonicalize(&path).map_err(|e| WorkspaceError::from_io(&path, e))?;
             if !real.is_dir() {
                 return Err(WorkspaceError::NotDirectory(path));
@@ -93,9 +106,17 @@ impl Workspace {
                 roots.push(real);
             }
         }
+        let real = |(prefix, dir): (String, PathBuf)| {
+            let prefix = format!("/{}/", prefix.trim_matches('/'));
+            std::fs::canonicalize(&dir)
+                .map(|real| (prefix, real))
+                .map_err(|e| WorkspaceError::from_io(&dir, e))
+        };
+        let mut aliases: Vec<(String, PathBuf)> = aliases.into_iter().map(real).collect::<Result<_, _>>()?;
+        aliases.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|h| h.is_absolute());
         Ok(Workspace(
-            Arc::new(Shared { roots, home, hidden: RwLock::default(), index: Mutex::default() }),
+            Arc::new(Shared { roots, home, aliases, hidden: RwLock::default(), index: Mutex::default() }),
             None,
         ))
     }
@@ -145,6 +166,11 @@ impl Workspace {
 
     pub fn roots(&self) -> &[PathBuf] {
         &self.0.roots
+    }
+
+    /// The prefixes that stand for roots elsewhere, and those roots.
+    pub fn aliases(&self) -> &[(String, PathBuf)] {
+        &self.0.aliases
     }
 
     /// Where relative paths begin and commands run.
@@ -212,6 +238,11 @@ impl Workspace {
 
     /// The path as the screen and the model name it: relative to the working directory where it lies below it.
     pub fn shown(&self, path: &Path) -> String {
+        let aliased =
+            self.0.aliases.iter().find_map(|(prefix, dir)| Some((prefix, path.strip_prefix(dir).ok()?)));
+        if let Some((prefix, relative)) = aliased {
+            return format!("{prefix}{}", relative.to_string_lossy());
+        }
         match path.strip_prefix(self.cwd()) {
             Ok(relative) if relative.as_os_str().is_empty() => ".".into(),
             Ok(relative) => relative.to_string_lossy().into_owned(),

@@ -45,6 +45,14 @@ impl Workspace {
     }
 
     fn expand(&self, written: &str) -> Result<PathBuf, WorkspaceError> {
+        let alias = |(prefix, dir): &(String, PathBuf)| {
+            let rest = written.strip_prefix(prefix.as_str());
+            let rest = rest.or_else(|| (written == prefix.trim_end_matches('/')).then_some(""))?;
+            Some(dir.join(rest.trim_start_matches('/')))
+        };
+        if let Some(path) = self.0.aliases.iter().find_map(alias) {
+            return Ok(path);
+        }
         let Some(rest) = written.strip_prefix('~') else { return Ok(PathBuf::from(written)) };
         // A file may be called `~backup`: it is written `./~backup` then.
         let (Some(home), true) = (&self.0.home, rest.is_empty() || rest.starts_with('/')) else {

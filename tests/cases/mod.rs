@@ -28,6 +28,7 @@ mod seed_triggerfish;
 mod seed_typestack;
 mod session;
 mod shell;
+mod storage;
 mod tool_command;
 mod tool_edit;
 mod tool_gate;

@@ -115,6 +115,7 @@ impl Talk {
         let policy = Policy::new(self.mode.clone(), self.rules.clone(), workspace.roots().to_vec());
         let (provider, model) = self.provider();
         let env = Env {
+            mounts: Arc::default(),
             mode: self.mode.clone(),
             workspace,
             ledger: Mutex::new(Ledger::default()),

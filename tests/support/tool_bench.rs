@@ -48,6 +48,7 @@ impl Bench {
         let root = std::fs::canonicalize(dir.path()).unwrap().join("work");
         std::fs::create_dir(&root).unwrap();
         let env = Env {
+            mounts: Arc::default(),
             mode: ModeCell::new(Mode::Unrestricted),
             workspace: viewed(Workspace::new(root.clone(), Vec::new()).unwrap(), root.parent().unwrap()),
             ledger: Mutex::new(Ledger::default()),

@@ -21,9 +21,14 @@ impl Surface {
     pub(super) fn named(&self, env: &Env, written: &str) -> Result<Named, ToolError> {
         let shown = checked(written)?;
         let evicted = shown.strip_prefix(EVICTED).and_then(|name| evicted(env, name));
-        let real = evicted.clone().unwrap_or_else(|| self.real(&shown, written));
+        let mounted = mount_of(env, &shown).is_some();
+        let real = match &evicted {
+            Some(path) => path.clone(),
+            None if mounted => shown.clone(),
+            None => self.real(&shown, written),
+        };
         let at = env.resolve(&real)?;
-        if self.virtual_paths && evicted.is_none() && !self.inside(env, &at) {
+        if self.virtual_paths && evicted.is_none() && !mounted && !self.inside(env, &at) {
             return Err(traversal(written));
         }
         let shown = if self.virtual_paths || written.starts_with('/') { shown } else { written.to_string() };
@@ -53,6 +58,19 @@ impl Surface {
             false => base.at.path.join(relative).to_string_lossy().into_owned(),
         }
     }
+}
+
+/// The mount a path is in.
+fn mount_of<'a>(env: &'a Env, shown: &str) -> Option<&'a (String, std::path::PathBuf)> {
+    let inside = |prefix: &str| shown.starts_with(prefix) || prefix.trim_end_matches('/') == shown;
+    env.workspace.aliases().iter().find(|(prefix, _)| inside(prefix))
+}
+
+/// The mounts below a directory as the caller knows it: from the root, all of them.
+pub(super) fn mounts_below(env: &Env, shown: &str) -> Vec<String> {
+    let base = format!("{}/", shown.trim_end_matches('/'));
+    let prefixes = env.workspace.aliases().iter().map(|(prefix, _)| prefix.clone());
+    prefixes.filter(|prefix| prefix.starts_with(&base) && *prefix != base).collect()
 }
 
 /// A result that was too long, kept beside the workspace.

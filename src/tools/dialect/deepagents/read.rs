@@ -4,7 +4,7 @@ use super::super::super::look::{At, LookPlan, credit_all, load_text, rows};
 use super::super::super::read_file::{self, ReadPlan};
 use super::super::super::{Env, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::super::foreign::Foreign;
-use super::path::Named;
+use super::path::{Named, mounts_below};
 use super::{MOST, Surface, cut, python_list};
 use crate::workspace::{Consent, EntryKind, Show, TextFile};
 use schemars::JsonSchema;
@@ -62,7 +62,10 @@ fn plan_ls(args: &Ls, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>
             let slash = if row.kind == EntryKind::Directory { "/" } else { "" };
             format!("{}{slash}", surface.below(&place, &row.relative))
         };
-        let paths: Vec<String> = rows.iter().map(path).collect();
+        let mut paths: Vec<String> = rows.iter().map(path).collect();
+        paths.extend(mounts_below(&ctx.env, &place.shown));
+        paths.sort();
+        paths.dedup();
         let text = cut(python_list(&paths));
         Ok(Output::done(text.clone(), Summary::text(format!("ls {}: {}", place.shown, paths.len()), text)))
     };

@@ -1,12 +1,12 @@
 //! glob and grep.
 
 use super::super::super::find_files::{PathGlob, find_paths};
-use super::super::super::hits::Search;
-use super::super::super::look::{At, LookPlan};
-use super::super::super::search_contents::{Found, line_matcher, search_below};
+use super::super::super::hits::{FileHits, Search};
+use super::super::super::look::LookPlan;
+use super::super::super::search_contents::{line_matcher, search_below};
 use super::super::super::{Env, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::super::foreign::Foreign;
-use super::path::Named;
+use super::path::{Named, mounts_below};
 use super::{Surface, cut, python_list};
 use crate::workspace::{Consent, Show};
 use schemars::JsonSchema;
@@ -65,14 +65,28 @@ fn plan_glob(args: &GlobArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<d
     let anywhere = if plain.starts_with("**/") { plain.to_string() } else { format!("**/{plain}") };
     let pattern = PathGlob::new(&anywhere)?;
     let title = format!("glob {}", args.pattern);
-    let (place, surface) = (named.clone(), Arc::clone(surface));
+    let (places, surface) = (with_mounts(env, surface, named)?, Arc::clone(surface));
+    let ats = places.iter().map(|place| place.at.clone()).collect();
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
-        let (found, _) = find_paths(ctx, &place.at, consent, &pattern, Show::All)?;
-        let paths: Vec<String> = found.iter().map(|p| surface.below(&place, p)).collect();
+        let mut paths: Vec<String> = Vec::new();
+        for place in &places {
+            let (found, _) = find_paths(ctx, &place.at, consent, &pattern, Show::All)?;
+            paths.extend(found.iter().map(|p| surface.below(place, p)));
+        }
         let text = cut(python_list(&paths));
         Ok(Output::done(text.clone(), Summary::text(format!("glob: {}", paths.len()), text)))
     };
-    Ok(Box::new(LookPlan::new(named.at, title, At::Directory, look)))
+    Ok(Box::new(LookPlan::many(ats, title, look)))
+}
+
+/// A directory and the mounts that are below it.
+fn with_mounts(env: &Env, surface: &Surface, named: Named) -> Result<Vec<Named>, ToolError> {
+    let mounts = mounts_below(env, &named.shown);
+    let mut places = vec![named];
+    for mount in mounts {
+        places.push(surface.named(env, &mount)?);
+    }
+    Ok(places)
 }
 
 pub(super) fn grep(surface: &Arc<Surface>) -> Arc<dyn Tool> {
@@ -102,29 +116,35 @@ fn plan_grep(args: &Grep, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
     })?;
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
     let mode = args.output_mode.unwrap_or_default();
-    let (place, surface, title) = (named.clone(), Arc::clone(surface), format!("grep {}", args.pattern));
+    let (places, title) = (with_mounts(env, surface, named)?, format!("grep {}", args.pattern));
+    let ats = places.iter().map(|place| place.at.clone()).collect();
+    let surface = Arc::clone(surface);
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
         let names_only = mode == OutputMode::FilesWithMatches;
-        let search = Search { matcher, context: 0, names_only, most: MATCHES };
         let show = glob.as_ref().map_or(Show::Usual, PathGlob::show);
-        let found = search_below(ctx, &place.at, consent, search, (glob.as_ref(), show))?;
-        let text = cut(report(&surface, &place, &found, mode));
-        let line = format!("grep: {} files", found.files.len());
+        let mut all: Vec<(String, FileHits)> = Vec::new();
+        for place in &places {
+            let search = Search { matcher: matcher.clone(), context: 0, names_only, most: MATCHES };
+            let found = search_below(ctx, &place.at, consent, search, (glob.as_ref(), show))?;
+            let named = |file: FileHits| match file.relative.as_str() {
+                "" => (place.shown.clone(), file),
+                relative => (surface.below(place, relative), file),
+            };
+            all.extend(found.files.into_iter().map(named));
+        }
+        let text = cut(report(&all, mode));
+        let line = format!("grep: {} files", all.len());
         Ok(Output::done(text.clone(), Summary::text(line, text)))
     };
-    Ok(Box::new(LookPlan::new(named.at, title, At::Either, look)))
+    Ok(Box::new(LookPlan::many(ats, title, look)))
 }
 
-fn report(surface: &Surface, place: &Named, found: &Found, mode: OutputMode) -> String {
-    if found.files.is_empty() {
+fn report(found: &[(String, FileHits)], mode: OutputMode) -> String {
+    if found.is_empty() {
         return if mode == OutputMode::Entries { "[]".into() } else { "No matches found".into() };
     }
     let (mut out, mut left, mut entries) = (String::new(), MATCHES, Vec::new());
-    for file in &found.files {
-        let path = match file.relative.as_str() {
-            "" => place.shown.clone(),
-            relative => surface.below(place, relative),
-        };
+    for (path, file) in found {
         match mode {
             OutputMode::FilesWithMatches => drop(writeln!(out, "{path}")),
             OutputMode::Count => drop(writeln!(out, "{path}: {}", file.matches)),
@@ -142,7 +162,7 @@ fn report(surface: &Surface, place: &Named, found: &Found, mode: OutputMode) -> 
             }
         }
     }
-    let matches: usize = found.files.iter().map(|f| f.matches).sum();
+    let matches: usize = found.iter().map(|(_, file)| file.matches).sum();
     match mode {
         OutputMode::Entries => serde_json::Value::Array(entries).to_string(),
         OutputMode::Content if matches > MATCHES => {

@@ -1,0 +1,151 @@
+//! The settings' mounts, made real. Nothing is opened or asked for before a path of theirs is used.
+
+use super::AppError;
+use crate::config::{Config, Paths, Problem};
+use crate::session::{Entry, ScratchpadError, Scratchpads};
+use crate::storage::{Expect, Memory, Meta, Mirror, Mount, Mounts, Sqlite, Store, StoreError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Every `[mounts.NAME]` of the settings. One without a path or a store is told as a mistake of the settings.
+pub(super) fn read(config: &mut Config, paths: &Paths) -> Result<(Mounts, Arc<Pads>), AppError> {
+    let (mut mounts, pads) = (Vec::new(), Arc::new(Pads::default()));
+    for name in config.names_below("mounts") {
+        let text = |key: &str| config.text(&format!("mounts.{name}.{key}")).map(String::from);
+        let (Some(prefix), Some(address)) = (text("path"), text("store")) else {
+            let message = format!("mounts.{name} needs both `path` and `store`; it is left out");
+            config.problems.push(Problem { place: None, message, hint: None, permission: false });
+            continue;
+        };
+        let made = make((&name, &prefix, &address), &text, paths, &pads);
+        mounts.push(made.map_err(|error| AppError::Mount { name: name.clone(), error })?);
+    }
+    Ok((Mounts::new(mounts), pads))
+}
+
+fn make(
+    (name, prefix, address): (&str, &str, &str),
+    text: &dyn Fn(&str) -> Option<String>,
+    paths: &Paths,
+    pads: &Arc<Pads>,
+) -> Result<Mount, StoreError> {
+    let dir = paths.data.join("mounts").join(name);
+    let mirrored = |store: Arc<dyn Store>| Ok(Mount::mirrored(prefix, Mirror::new(store, &dir)?));
+    match address.split_once(':') {
+        Some(("dir", place)) => {
+            let place = PathBuf::from(place);
+            std::fs::create_dir_all(&place).map_err(|error| StoreError::Io { path: place.clone(), error })?;
+            Ok(Mount::directory(prefix, place))
+        }
+        Some(("sqlite", store)) if !store.is_empty() => {
+            mirrored(Arc::new(Sqlite::open(&paths.data.join("stores.db"), store)?))
+        }
+        Some(("s3" | "fs", _)) => mirrored(object(address, text)?),
+        None if address == "memory" => {
+            // What an earlier process left is not remembered by this store.
+            drop(std::fs::remove_dir_all(&dir));
+            mirrored(Arc::new(Memory::default()))
+        }
+        None if address == "scratchpads" => {
+            drop(std::fs::remove_dir_all(&dir));
+            let mirror = Mirror::new(Arc::clone(pads) as Arc<dyn Store>, &dir)?;
+            Ok(Mount::mirrored(prefix, mirror).always_fresh())
+        }
+        _ => Err(StoreError::Address(address.into())),
+    }
+}
+
+/// The scratchpads of the conversation that is going on, as a store.
+#[derive(Default)]
+pub(super) struct Pads(Mutex<Option<Arc<Scratchpads>>>);
+
+impl Pads {
+    pub(super) fn are(&self, scratchpads: &Arc<Scratchpads>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(scratchpads));
+    }
+
+    fn now(&self) -> Result<Arc<Scratchpads>, StoreError> {
+        let now = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        now.ok_or_else(|| StoreError::Backend("there is no conversation".into()))
+    }
+}
+
+fn bytes_of(entry: Entry) -> Vec<u8> {
+    match entry {
+        Entry::Text(text) => text.into_bytes(),
+        Entry::Image(image) => image.bytes.to_vec(),
+    }
+}
+
+fn version(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+fn told(error: ScratchpadError) -> StoreError {
+    StoreError::Backend(error.to_string())
+}
+
+/// Scratchpads keep no times: all are of the beginning of time.
+impl Store for Pads {
+    fn list(&self, prefix: &str) -> Result<Vec<Meta>, StoreError> {
+        let pads = self.now()?;
+        let names = pads.list().into_iter().map(|(name, _)| name).filter(|name| name.starts_with(prefix));
+        let meta = |name: String| {
+            let bytes = bytes_of(pads.get(&name).map_err(told)?);
+            let never = jiff::Timestamp::UNIX_EPOCH;
+            let (size, version) = (bytes.len() as u64, version(&bytes));
+            Ok(Meta { path: name, size, created: never, modified: never, version })
+        };
+        names.map(meta).collect()
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>, StoreError> {
+        self.now()?.get(path).map(bytes_of).map_err(|_| StoreError::Missing(path.into()))
+    }
+
+    fn write(&self, path: &str, bytes: &[u8], expect: &Expect) -> Result<String, StoreError> {
+        let there = self.read(path).ok().map(|bytes| version(&bytes));
+        let holds = match (&there, expect) {
+            (None, Expect::Absent) => true,
+            (Some(there), Expect::Version(wanted)) => there == wanted,
+            _ => false,
+        };
+        if !holds {
+            return Err(StoreError::Changed(path.into()));
+        }
+        let text = String::from_utf8(bytes.to_vec())
+            .map_err(|_| StoreError::Backend(format!("`{path}` is no text, as a scratchpad must be")))?;
+        self.now()?.put(path, Entry::Text(text)).map_err(told)?;
+        Ok(version(bytes))
+    }
+
+    fn remove(&self, path: &str, _: &Expect) -> Result<(), StoreError> {
+        drop(self.now()?.delete(path));
+        Ok(())
+    }
+}
+
+#[cfg(not(feature = "object-storage"))]
+fn object(_: &str, _: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn Store>, StoreError> {
+    Err(StoreError::NotBuilt)
+}
+
+#[cfg(feature = "object-storage")]
+fn object(address: &str, text: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn Store>, StoreError> {
+    use crate::storage::{Object, ObjectSettings};
+    if let Some(dir) = address.strip_prefix("fs:") {
+        return Ok(Arc::new(Object::fs(dir)?));
+    }
+    let place = address.strip_prefix("s3://").ok_or_else(|| StoreError::Address(address.into()))?;
+    let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
+    let key = |name: &str, usual: &str| std::env::var(text(name).unwrap_or_else(|| usual.into())).ok();
+    let settings = ObjectSettings {
+        bucket: bucket.into(),
+        prefix: prefix.into(),
+        endpoint: text("endpoint"),
+        region: text("region"),
+        access_key: key("access_key_env", "AWS_ACCESS_KEY_ID"),
+        secret_key: key("secret_key_env", "AWS_SECRET_ACCESS_KEY"),
+    };
+    Ok(Arc::new(Object::s3(&settings)?))
+}

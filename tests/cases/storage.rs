@@ -1,0 +1,180 @@
+//! Stores: what every one of them must do, routing, mirrors, and mounts seen by tools and commands.
+
+use crate::support::binary::Place;
+use placet::storage::{Composite, Expect, FileData, Local, Memory, Mirror, Sqlite, Store, StoreError};
+use std::path::Path;
+use std::sync::Arc;
+
+fn stores(dir: &Path) -> Vec<(&'static str, Box<dyn Store>)> {
+    vec![
+        ("memory", Box::new(Memory::default())),
+        ("sqlite", Box::new(Sqlite::open(&dir.join("s.db"), "one").unwrap())),
+        ("local", Box::new(Local::new(dir.join("local")))),
+        (
+            "composite",
+            Box::new(Composite::new(
+                vec![("a/".into(), Arc::new(Memory::default()) as Arc<dyn Store>)],
+                Arc::new(Memory::default()),
+            )),
+        ),
+    ]
+}
+
+/// What any store must do, also one across a network.
+pub fn behaves(name: &str, store: &dyn Store) {
+    assert!(matches!(store.read("a/x"), Err(StoreError::Missing(_))), "{name}");
+    let first = store.write("a/x", b"one", &Expect::Absent).unwrap();
+    assert_eq!(store.read("a/x").unwrap(), b"one", "{name}");
+    assert!(matches!(store.write("a/x", b"two", &Expect::Absent), Err(StoreError::Changed(_))), "{name}");
+    let second = store.write("a/x", b"two", &Expect::Version(first.clone())).unwrap();
+    assert_ne!(first, second, "{name}");
+    let stale = Expect::Version(first);
+    assert!(matches!(store.write("a/x", b"three", &stale), Err(StoreError::Changed(_))), "{name}");
+    assert!(matches!(store.remove("a/x", &stale), Err(StoreError::Changed(_))), "{name}");
+    assert_eq!(store.read("a/x").unwrap(), b"two", "{name}");
+    store.write("b.bin", &[0, 255, 10], &Expect::Absent).unwrap();
+    store.write("a/y/z", b"", &Expect::Absent).unwrap();
+    let paths = |prefix: &str| -> Vec<String> {
+        store.list(prefix).unwrap().into_iter().map(|meta| meta.path).collect()
+    };
+    assert_eq!(paths(""), ["a/x", "a/y/z", "b.bin"], "{name}");
+    assert_eq!(paths("a/"), ["a/x", "a/y/z"], "{name}");
+    let meta = store.meta("a/x").unwrap();
+    assert_eq!((meta.size, meta.version), (3, second.clone()), "{name}");
+    for bad in ["", "/abs", "a/../b", "a//b", ".", "a\0b"] {
+        assert!(store.write(bad, b"", &Expect::Absent).is_err(), "{name}: {bad:?}");
+    }
+    store.remove("a/x", &Expect::Version(second)).unwrap();
+    store.remove("a/x", &Expect::Absent).unwrap();
+    assert_eq!(paths(""), ["a/y/z", "b.bin"], "{name}");
+}
+
+#[test]
+fn every_store_keeps_what_it_was_given_and_refuses_what_it_did_not_expect() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, store) in stores(dir.path()) {
+        behaves(name, store.as_ref());
+    }
+}
+
+#[test]
+fn a_database_outlives_its_process_and_its_stores_are_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("deep/s.db");
+    Sqlite::open(&file, "one").unwrap().write("x", b"kept", &Expect::Absent).unwrap();
+    assert_eq!(Sqlite::open(&file, "one").unwrap().read("x").unwrap(), b"kept");
+    assert!(Sqlite::open(&file, "two").unwrap().list("").unwrap().is_empty());
+}
+
+#[test]
+fn the_longest_prefix_routes_and_comes_back_on_results() {
+    let (memories, deep, rest) =
+        (Arc::new(Memory::default()), Arc::new(Memory::default()), Arc::new(Memory::default()));
+    let routes: Vec<(String, Arc<dyn Store>)> =
+        vec![("/memories/".into(), memories.clone()), ("memories/deep".into(), deep.clone())];
+    let store = Composite::new(routes, rest.clone());
+    for path in ["memories/a", "memories/deep/b", "memories2/c", "d"] {
+        store.write(path, path.as_bytes(), &Expect::Absent).unwrap();
+    }
+    assert_eq!(memories.read("a").unwrap(), b"memories/a");
+    assert_eq!(deep.read("b").unwrap(), b"memories/deep/b");
+    assert_eq!(rest.read("memories2/c").unwrap(), b"memories2/c", "a prefix ends at a slash");
+    let all: Vec<String> = store.list("").unwrap().into_iter().map(|m| m.path).collect();
+    assert_eq!(all, ["d", "memories/a", "memories/deep/b", "memories2/c"]);
+    let below: Vec<String> = store.list("memories/").unwrap().into_iter().map(|m| m.path).collect();
+    assert_eq!(below, ["memories/a", "memories/deep/b"]);
+    match store.read("memories/none") {
+        Err(StoreError::Missing(path)) => assert_eq!(path, "memories/none"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn file_data_has_lines_and_times_and_an_edit_keeps_when_it_was_created() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Sqlite::open(&dir.path().join("s.db"), "one").unwrap();
+    let version = store.write("a.md", b"one\ntwo", &Expect::Absent).unwrap();
+    let before = FileData::of(&store, "a.md").unwrap();
+    store.write("a.md", b"one\n2", &Expect::Version(version)).unwrap();
+    let after = FileData::of(&store, "a.md").unwrap();
+    assert_eq!(after.content, ["one", "2"]);
+    assert_eq!(after.created_at, before.created_at);
+    let time = |text: &str| text.parse::<jiff::Timestamp>().unwrap();
+    assert!(time(&after.modified_at) >= time(&before.modified_at));
+}
+
+#[test]
+fn a_mirror_carries_changes_both_ways_and_leaves_conflicts_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Arc::new(Memory::default());
+    let there = store.write("both", b"base", &Expect::Absent).unwrap();
+    store.write("gone", b"x", &Expect::Absent).unwrap();
+    let mirror = Mirror::new(store.clone(), dir.path()).unwrap();
+    assert_eq!(mirror.pull().unwrap().brought, 2);
+    assert_eq!(std::fs::read(mirror.files().join("both")).unwrap(), b"base");
+    std::fs::create_dir(mirror.files().join("sub")).unwrap();
+    std::fs::write(mirror.files().join("sub/new"), "new").unwrap();
+    std::fs::remove_file(mirror.files().join("gone")).unwrap();
+    let synced = mirror.push().unwrap();
+    assert_eq!((synced.carried, synced.left.len()), (2, 0));
+    assert_eq!(store.read("sub/new").unwrap(), b"new");
+    assert!(store.read("gone").is_err());
+    // Changed on both sides: nothing is written over anywhere.
+    store.write("both", b"theirs", &Expect::Version(there)).unwrap();
+    std::fs::write(mirror.files().join("both"), "mine").unwrap();
+    assert_eq!(mirror.push().unwrap().left, ["`both` changed in the store meanwhile"]);
+    assert_eq!(mirror.pull().unwrap().left, ["`both` changed here and in the store"]);
+    assert_eq!(store.read("both").unwrap(), b"theirs");
+    assert_eq!(std::fs::read(mirror.files().join("both")).unwrap(), b"mine");
+}
+
+/// Arguments that mount a database at `/memories/` and a directory at `/team/`.
+fn mounts(team: &Path) -> Vec<String> {
+    [
+        "mounts.memories.path=/memories/".to_string(),
+        "mounts.memories.store=sqlite:memories".into(),
+        "mounts.team.path=/team/".into(),
+        format!("mounts.team.store=dir:{}", team.display()),
+    ]
+    .into_iter()
+    .flat_map(|set| ["--set".to_string(), set])
+    .collect()
+}
+
+#[test]
+fn tools_of_every_surface_and_commands_see_the_same_mounts_and_later_sessions_what_was_kept() {
+    let binary = Place::new();
+    let team = binary.beside("team");
+    let run = |dialect: &str, tool: &str, input: serde_json::Value| {
+        let mut args: Vec<String> = ["--mode", "write", "--dialect", dialect].map(String::from).into();
+        args.extend(mounts(&team));
+        args.extend(["tool".into(), "call".into(), tool.into(), input.to_string()]);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let out = binary.run(&args);
+        assert_eq!(out.code, 0, "{}{}", out.stdout, out.stderr);
+        out.stdout
+    };
+    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    run("native", "write_file", json(r#"{"path":"/memories/notes/a.md","content":"remembered\n"}"#));
+    run("deepagents", "write_file", json(r#"{"file_path":"/team/b.md","content":"shared\n"}"#));
+    assert_eq!(std::fs::read_to_string(team.join("b.md")).unwrap(), "shared\n");
+    let listed = run("deepagents", "ls", json("{}"));
+    assert!(listed.contains("'/memories/'") && listed.contains("'/team/'"), "{listed}");
+    let found = run("deepagents", "glob", json(r#"{"pattern":"*.md"}"#));
+    assert!(found.contains("'/memories/notes/a.md'") && found.contains("'/team/b.md'"), "{found}");
+    let grep = run("deepagents", "grep", json(r#"{"pattern":"remembered"}"#));
+    assert_eq!(grep.trim(), "/memories/notes/a.md");
+    assert!(run("native", "read_file", json(r#"{"path":"/memories/notes/a.md"}"#)).contains("1│remembered"));
+    // The working copy goes; the database has it.
+    std::fs::remove_dir_all(binary.home.join(".local/share/placet/mounts")).unwrap();
+    let again = run("agsh", "read_file", json(r#"{"path":"/memories/notes/a.md"}"#));
+    assert!(again.contains("1│remembered"), "{again}");
+}
+
+#[test]
+fn a_store_that_cannot_be_used_is_an_error_of_the_call_and_says_so() {
+    let binary = Place::new();
+    let out = binary.run(["--set", "mounts.x.path=/x/", "--set", "mounts.x.store=ftp:here", "tool", "list"]);
+    assert_ne!(out.code, 0);
+    assert!(out.stderr.contains("names no store: memory, sqlite:NAME"), "{}", out.stderr);
+}
