@@ -12,6 +12,7 @@ mod headless;
 mod image_read;
 mod mcp;
 mod own_files;
+mod patch;
 mod process;
 mod provider_decode;
 mod provider_encode;
