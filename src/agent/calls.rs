@@ -5,7 +5,9 @@ use super::event::{Event, Question, Reply};
 use super::turn::Input;
 use crate::conversation::{Call, CallId, CallResult, Outcome, Part};
 use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask};
-use crate::tools::{Env, Output, Plan, Preview, Progress, Registry, RunCtx, Sight, Summary, ToolError};
+use crate::tools::{
+    Env, Facts, Output, Plan, Preview, Progress, Registry, RunCtx, Sight, Summary, ToolError,
+};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::UnboundedSender;
@@ -223,11 +225,11 @@ impl Shared {
         // Errors quote what was asked for, which may be of any length.
         let text = cut(text, 8_000);
         let for_person = Summary { line: cut(summary.line, 500), detail: summary.detail };
-        self.end(call, Output { outcome, for_model: vec![Part::text(text)], for_person });
+        self.end(call, Output { outcome, for_model: vec![Part::text(text)], for_person, facts: Facts::None });
     }
 
     fn end(&self, call: &Call, output: Output) {
-        let Output { outcome, for_model, for_person } = output;
+        let Output { outcome, for_model, for_person, .. } = output;
         tracing::debug!(tool = call.name, ?outcome, "a call ended");
         self.tell(Event::CallEnded {
             id: call.id.clone(),
@@ -283,5 +285,6 @@ fn failed(error: &ToolError, title: &str) -> Output {
         outcome: Outcome::Failed,
         for_model: vec![Part::text(error.for_model())],
         for_person: Summary::failure(title, &error.message),
+        facts: Facts::None,
     }
 }

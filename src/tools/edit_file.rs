@@ -8,7 +8,10 @@ use super::miss::nearest_block;
 use super::refusal::{bad_text, changed, never_read, not_shown, since_read};
 use super::spans::{Effect, same_outside};
 use super::work::{blocking, consent_of, real_path_note};
-use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use super::{
+    Detail, Env, Facts, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
+    Touches,
+};
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
 use crate::text::{LineDiff, RangeSet};
@@ -90,18 +93,41 @@ impl Tool for EditFile {
                 "name the text to replace; write_file makes new files",
             ));
         }
-        let at = env.resolve(&args.path)?;
-        if !at.exists {
-            return Err(env.path_error(&WorkspaceError::Missing(at.path)));
-        }
-        let title = format!("edit {}", env.workspace.shown(&at.path));
-        Ok(Box::new(EditPlan { args, new, at, title, work: None }))
+        let which = if args.replace_all == Some(true) { Which::All } else { Which::Only };
+        let unread = if args.force == Some(true) { Unread::Allow } else { Unread::Refuse };
+        let edit = Edit { path: args.path, old: args.old_string, new, which, unread };
+        Ok(Box::new(EditPlan::new(edit, env)?))
     }
 }
 
-struct EditPlan {
-    args: Args,
-    new: String,
+/// An edit, whatever surface it came by. `old` is not empty.
+#[derive(Clone, Debug)]
+pub(super) struct Edit {
+    pub(super) path: String,
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) which: Which,
+    pub(super) unread: Unread,
+}
+
+/// Which of the places where the old text occurs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// The only one; several are an error.
+    Only,
+    First,
+    All,
+}
+
+/// What becomes of a file, or lines of it, that were never read. One that was read and changed since is refused anyway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    Refuse,
+    Allow,
+}
+
+pub(super) struct EditPlan {
+    edit: Edit,
     at: Resolved,
     title: String,
     work: Option<Work>,
@@ -119,6 +145,17 @@ struct Work {
     others: Option<String>,
 }
 
+impl EditPlan {
+    pub(super) fn new(edit: Edit, env: &Env) -> Result<EditPlan, ToolError> {
+        let at = env.resolve(&edit.path)?;
+        if !at.exists {
+            return Err(env.path_error(&WorkspaceError::Missing(at.path)));
+        }
+        let title = format!("edit {}", env.workspace.shown(&at.path));
+        Ok(EditPlan { edit, at, title, work: None })
+    }
+}
+
 impl Plan for EditPlan {
     fn reach(&self) -> Vec<Reach> {
         vec![self.at.write()]
@@ -131,7 +168,7 @@ impl Plan for EditPlan {
     fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
         if self.at.place == Place::Outside && sight == Sight::InsideOnly {
             // Without a look at the file only the words of the call can be shown.
-            let text = LineDiff::new(&self.args.old_string, &self.new).unified(3, PERSON_DIFF).text;
+            let text = LineDiff::new(&self.edit.old, &self.edit.new).unified(3, PERSON_DIFF).text;
             return Ok(Preview { line: self.title.clone(), detail: Detail::Diff(text) });
         }
         let work = self.work_out(env, consent_of(sight))?;
@@ -154,16 +191,17 @@ impl EditPlan {
     fn work_out(&self, env: &Env, consent: Consent<'_>) -> Result<Work, ToolError> {
         let (bytes, hash) = env.workspace.load(&self.at, consent, LARGEST).map_err(|e| env.path_error(&e))?;
         let file = TextFile::new(bytes).map_err(|_| {
-            ToolError::hint(format!("`{}` is not text", self.args.path), "only text can be edited")
+            ToolError::hint(format!("`{}` is not text", self.edit.path), "only text can be edited")
+                .because(Fault::NotText)
         })?;
         if !self.forced() && matches!(self.standing(env, &file, hash, &[]), Standing::Never) {
-            return Err(never_read(&self.args.path));
+            return Err(never_read(&self.edit.path));
         }
         let spans = self.spans(env, &file, hash)?;
         let index = file.index();
         let targets: Vec<Range<usize>> = spans.iter().map(|span| index.lines_of(span)).collect();
         let others = self.allowed(env, &file, hash, &targets)?;
-        let spliced = file.splice(&spans, &self.args.old_string, &self.new).map_err(|e| bad_text(&e))?;
+        let spliced = file.splice(&spans, &self.edit.old, &self.edit.new).map_err(|e| bad_text(&e))?;
         if !same_outside(file.bytes(), &spliced.bytes, &spliced.changes) {
             return Err(ToolError::new(
                 "internal error: the edit would change bytes outside the text; nothing was written",
@@ -179,13 +217,16 @@ impl EditPlan {
 
     /// The places to replace: one, or all of them.
     fn spans(&self, env: &Env, file: &TextFile, hash: Hash) -> Result<Vec<Range<usize>>, ToolError> {
-        let all = self.args.replace_all == Some(true);
-        let most = if all { usize::MAX } else { COUNTED };
-        let mut spans = file.find(&self.args.old_string, most).map_err(|e| bad_text(&e))?;
+        let most = match self.edit.which {
+            Which::All => usize::MAX,
+            Which::Only => COUNTED,
+            Which::First => 1,
+        };
+        let mut spans = file.find(&self.edit.old, most).map_err(|e| bad_text(&e))?;
         if spans.is_empty() {
-            return Err(self.not_found(env, file, hash));
+            return Err(self.not_found(env, file, hash).because(Fault::TextMissing));
         }
-        if all {
+        if self.edit.which == Which::All {
             let mut end = 0;
             spans.retain(|span| {
                 span.start >= end && {
@@ -194,13 +235,13 @@ impl EditPlan {
                 }
             });
         } else if spans.len() > 1 {
-            return Err(self.ambiguous(file, &spans));
+            return Err(self.ambiguous(file, &spans).because(Fault::Ambiguous(spans.len())));
         }
         Ok(spans)
     }
 
     fn forced(&self) -> bool {
-        self.args.force == Some(true)
+        self.edit.unread == Unread::Allow
     }
 
     fn standing(&self, env: &Env, file: &TextFile, hash: Hash, targets: &[Range<usize>]) -> Standing {
@@ -226,16 +267,16 @@ impl EditPlan {
                     .iter()
                     .filter_map(|target| seen.first_gap(target))
                     .for_each(|gap| missing.insert(gap));
-                Err(not_shown(&self.args.path, &seen, &missing))
+                Err(not_shown(&self.edit.path, &seen, &missing))
             }
             Standing::Changed(change) if change.intact => Ok(Some(since_read(&change, file).0)),
-            Standing::Changed(change) => Err(changed(env, &self.at, &self.args.path, file, hash, &change)),
+            Standing::Changed(change) => Err(changed(env, &self.at, &self.edit.path, file, hash, &change)),
         }
     }
 
     fn not_found(&self, env: &Env, file: &TextFile, hash: Hash) -> ToolError {
-        let mut message = format!("old_string is not in `{}`", self.args.path);
-        let near = nearest_block(file, &self.args.old_string);
+        let mut message = format!("old_string is not in `{}`", self.edit.path);
+        let near = nearest_block(file, &self.edit.old);
         if let Standing::Changed(change) = self.standing(env, file, hash, &[]) {
             let (diff, shown) = since_read(&change, file);
             message.push_str(", which changed since you read it");
@@ -263,7 +304,7 @@ impl EditPlan {
         ToolError::hint(
             format!(
                 "old_string occurs {count} times in `{}`: at lines {}{more}",
-                self.args.path,
+                self.edit.path,
                 lines.join(", ")
             ),
             "add surrounding lines until it is unique, or set replace_all",
@@ -318,7 +359,9 @@ impl EditPlan {
             ));
         }
         let summary = Summary { line: line.into(), detail: Detail::Diff(work.effect.diff.clone()) };
-        Output::done(text, summary)
+        let facts =
+            Facts::Edited { path: self.at.path.clone(), bytes: work.after.len(), places: work.places };
+        Output::done(text, summary).with(facts)
     }
 
     /// The file changed between the preview and the write: what changed, so that the next call can be right.
@@ -331,7 +374,7 @@ impl EditPlan {
         };
         let Ok(file) = TextFile::new(bytes) else { return env.path_error(&error) };
         match self.standing(env, &file, hash, &[]) {
-            Standing::Changed(change) => changed(env, &self.at, &self.args.path, &file, hash, &change),
+            Standing::Changed(change) => changed(env, &self.at, &self.edit.path, &file, hash, &change),
             _ => env.path_error(&error),
         }
     }

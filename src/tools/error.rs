@@ -8,20 +8,57 @@ use thiserror::Error;
 pub struct ToolError {
     pub message: String,
     pub hint: Option<String>,
+    /// What kind of failure it is, for the surfaces that have words of their own for it.
+    pub fault: Fault,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fault {
+    #[default]
+    Other,
+    Missing,
+    Directory,
+    NotDirectory,
+    /// Outside of where this call may reach, or hidden there.
+    Outside,
+    Denied,
+    Exists,
+    /// A pipe, a device, a socket.
+    Special,
+    TooLarge,
+    NotText,
+    /// It was not read before, or changed since.
+    Unread,
+    TextMissing,
+    /// The text occurs so many times where it must be unique.
+    Ambiguous(usize),
+    /// The message is in another system's words already and goes out as it stands.
+    Worded,
 }
 
 impl ToolError {
     pub fn new(message: impl Into<String>) -> ToolError {
-        ToolError { message: message.into(), hint: None }
+        ToolError { message: message.into(), hint: None, fault: Fault::Other }
     }
 
     pub fn hint(message: impl Into<String>, hint: impl Into<String>) -> ToolError {
-        ToolError { message: message.into(), hint: Some(hint.into()) }
+        ToolError { message: message.into(), hint: Some(hint.into()), fault: Fault::Other }
+    }
+
+    /// A message in another system's words.
+    pub fn worded(message: impl Into<String>) -> ToolError {
+        ToolError { message: message.into(), hint: None, fault: Fault::Worded }
+    }
+
+    #[must_use]
+    pub fn because(self, fault: Fault) -> ToolError {
+        ToolError { fault, ..self }
     }
 
     /// The text the model gets.
     pub fn for_model(&self) -> String {
         match &self.hint {
+            None if self.fault == Fault::Worded => self.message.clone(),
             Some(hint) => format!("error: {}\nhint: {hint}", self.message),
             None => format!("error: {}", self.message),
         }

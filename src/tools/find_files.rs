@@ -94,6 +94,12 @@ impl PathGlob {
         Ok(PathGlob { matcher: glob.compile_matcher(), name_only: !plain.contains('/'), directories, dotted })
     }
 
+    /// The same pattern read as a path from the directory searched: `*.rs` is about that directory only.
+    #[must_use]
+    pub(super) fn anchored(self) -> PathGlob {
+        PathGlob { name_only: false, ..self }
+    }
+
     pub(super) fn show(&self) -> Show {
         if self.dotted { Show::Dotted } else { Show::Usual }
     }
@@ -130,28 +136,41 @@ impl Plan for FindPlan {
     }
 }
 
+/// The paths below `at` that match, sorted, relative to it; and what was not looked at. Ends early when cancelled.
+pub(super) fn find_paths(
+    ctx: &RunCtx,
+    at: &Resolved,
+    consent: Consent<'_>,
+    glob: &PathGlob,
+    show: Show,
+) -> Result<(Vec<String>, Skipped), ToolError> {
+    let root = walk_root(&ctx.env, at, consent)?;
+    let found: Mutex<Vec<String>> = Mutex::default();
+    let stop = || ctx.cancel.is_cancelled();
+    let skipped = Walk::new(&ctx.env.workspace, show, &stop).run(root, || {
+        let mut own = Gathered { found: &found, own: Vec::new() };
+        move |entry: &Entry| {
+            if (entry.kind == EntryKind::Directory) == glob.directories {
+                let relative = entry.relative();
+                if glob.matches(&relative) {
+                    own.own.push(relative);
+                }
+            }
+        }
+    });
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_unstable();
+    Ok((found, skipped))
+}
+
 impl FindPlan {
     fn find(&self, permit: &Permit, ctx: &RunCtx) -> Result<Output, ToolError> {
         let env = &ctx.env;
-        let root = walk_root(env, &self.at, Consent::Permit(permit))?;
-        let found: Mutex<Vec<String>> = Mutex::default();
-        let stop = || ctx.cancel.is_cancelled();
-        let skipped = Walk::new(&env.workspace, self.glob.show(), &stop).run(root, || {
-            let mut own = Gathered { found: &found, own: Vec::new() };
-            move |entry: &Entry| {
-                if (entry.kind == EntryKind::Directory) == self.glob.directories {
-                    let relative = entry.relative();
-                    if self.glob.matches(&relative) {
-                        own.own.push(relative);
-                    }
-                }
-            }
-        });
-        if stop() {
+        let consent = Consent::Permit(permit);
+        let (found, skipped) = find_paths(ctx, &self.at, consent, &self.glob, self.glob.show())?;
+        if ctx.cancel.is_cancelled() {
             return Ok(super::output::interrupted(&self.title));
         }
-        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.sort_unstable();
         let text = self.report(&found, &skipped, &env.workspace.shown(&self.at.path));
         let line = format!("{}: {}", self.title, found.len());
         Ok(Output::done(text.clone(), Summary::text(line, text)))

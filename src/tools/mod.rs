@@ -5,6 +5,8 @@
 
 mod confined;
 mod content;
+mod draft;
+mod draft_plan;
 mod edit_file;
 mod env;
 mod error;
@@ -12,6 +14,7 @@ mod find_files;
 mod hits;
 mod input;
 mod list_directory;
+mod look;
 mod miss;
 mod output;
 mod page;
@@ -29,9 +32,9 @@ mod write_file;
 
 pub use confined::run_confined;
 pub use env::{CommandSettings, Confining, Env, Limits, Progress, RunCtx, Sight};
-pub use error::ToolError;
+pub use error::{Fault, ToolError};
 pub use registry::Registry;
-pub use result::{Detail, Output, Preview, Summary};
+pub use result::{Detail, Facts, Output, Preview, Ran, Summary};
 
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};

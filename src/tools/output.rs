@@ -1,6 +1,6 @@
 //! The one gate between a result and the model: kept whole in a scratchpad when it is long, and every cut is said.
 
-use super::{Env, Output, Summary, ToolError};
+use super::{Env, Facts, Output, Summary, ToolError};
 use crate::conversation::{Outcome, Part, text_of};
 use crate::session::Entry;
 
@@ -36,7 +36,7 @@ fn keep(mut output: Output, name: &str, env: &Env) -> Output {
             let line = format!("stored in the scratchpad `{name}`: {what}");
             let summary =
                 Summary { line: format!("{} -> {name}", output.for_person.line), ..output.for_person };
-            Output { outcome: Outcome::Done, for_model: vec![Part::text(line)], for_person: summary }
+            Output { for_model: vec![Part::text(line)], for_person: summary, ..output }
         }
         Err(error) => failed(&output.for_person.line, &ToolError::new(error.to_string())),
     }
@@ -129,6 +129,7 @@ pub(super) fn failed(title: &str, error: &ToolError) -> Output {
         outcome: Outcome::Failed,
         for_model: vec![Part::text(error.for_model())],
         for_person: Summary::failure(title, &error.message),
+        facts: Facts::Failed(error.clone()),
     }
 }
 
@@ -138,6 +139,7 @@ pub(super) fn interrupted(title: &str) -> Output {
         outcome: Outcome::Interrupted,
         for_model: vec![Part::text("interrupted: the person stopped this call before it was done")],
         for_person: Summary::line(format!("{title}: interrupted")),
+        facts: Facts::None,
     }
 }
 

@@ -6,7 +6,10 @@
 use super::input::Shape;
 use super::page::Page;
 use super::work::{blocking, consent_of, real_path_note};
-use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use super::{
+    Detail, Env, Facts, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
+    Touches,
+};
 use super::{content, page};
 use crate::conversation::{Outcome, Part, ToolSpec};
 use crate::media::{self, MediaError, Oversize};
@@ -28,7 +31,7 @@ const NOTES: usize = 600;
 /// The largest file looked at for a picture.
 pub(super) const LARGEST_PICTURE: u64 = 256 << 20;
 
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct Args {
     pub(super) path: String,
     /// Lines to skip.
@@ -38,7 +41,7 @@ pub(super) struct Args {
     /// Show only lines matching this regex.
     pattern: Option<String>,
     /// Picture: refuse instead of scaling it down.
-    exact: Option<bool>,
+    pub(super) exact: Option<bool>,
     /// Store the output under this name instead of showing it.
     pub(super) scratchpad: Option<String>,
 }
@@ -62,7 +65,12 @@ impl Tool for ReadFile {
     }
 
     fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
-        let args: Args = self.0.parse(input)?;
+        Ok(Box::new(ReadPlan::new(self.0.parse(input)?, env)?))
+    }
+}
+
+impl ReadPlan {
+    pub(super) fn new(args: Args, env: &Env) -> Result<ReadPlan, ToolError> {
         if args.limit == Some(0) {
             return Err(ToolError::hint(
                 "`limit` is 0: nothing would be read",
@@ -72,7 +80,7 @@ impl Tool for ReadFile {
         let pattern = args.pattern.as_deref().map(regex).transpose()?;
         let at = env.resolve(&args.path)?;
         let title = title(env, &at, &args);
-        Ok(Box::new(ReadPlan { args, at, pattern, title }))
+        Ok(ReadPlan { args, at, pattern, title })
     }
 }
 
@@ -173,7 +181,7 @@ impl ReadPlan {
         let line = format!("{} {}x{}", self.title, loaded.image.width, loaded.image.height);
         let for_model = vec![Part::text(words), Part::Image(loaded.image.clone())];
         let for_person = Summary { line, detail: Detail::Image(loaded.image) };
-        Ok(Some(Output { outcome: Outcome::Done, for_model, for_person }))
+        Ok(Some(Output { outcome: Outcome::Done, for_model, for_person, facts: Facts::None }))
     }
 
     fn page(&self, file: &TextFile, hash: Hash, env: &Env) -> Result<Output, ToolError> {
@@ -312,6 +320,7 @@ impl ReadPlan {
             format!("`{}` is {kind} of {size} bytes, not text", self.args.path),
             content::advice(kind),
         )
+        .because(Fault::NotText)
     }
 
     pub(super) fn not_text(&self, why: NotText, size: u64) -> ToolError {

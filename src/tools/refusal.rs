@@ -1,7 +1,7 @@
 //! Why a file may not be changed, in words that lead on: what to read, what somebody else changed.
 
 use super::work::s;
-use super::{Env, ToolError};
+use super::{Env, Fault, ToolError};
 use crate::text::{LineDiff, RangeSet};
 use crate::workspace::{Change, EditError, Hash, Resolved, TextFile};
 
@@ -13,6 +13,7 @@ pub(super) fn never_read(path: &str) -> ToolError {
         format!("`{path}` has not been read in this session"),
         format!("read_file(path: \"{path}\") first, then repeat this call"),
     )
+    .because(Fault::Unread)
 }
 
 /// `missing` are lines that the change touches and that were not shown. One read shows them all.

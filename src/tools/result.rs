@@ -1,18 +1,62 @@
 //! What a call gives back: a part for the model and a part for the person. Neither is ever parsed into the other.
 
+use super::ToolError;
 use crate::conversation::{Image, Outcome, Part};
+use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
     pub outcome: Outcome,
     pub for_model: Vec<Part>,
     pub for_person: Summary,
+    /// What was done, as values: for the surfaces that word it in their own way.
+    pub facts: Facts,
 }
 
 impl Output {
     pub fn done(text: impl Into<String>, summary: Summary) -> Output {
-        Output { outcome: Outcome::Done, for_model: vec![Part::text(text)], for_person: summary }
+        Output {
+            outcome: Outcome::Done,
+            for_model: vec![Part::text(text)],
+            for_person: summary,
+            facts: Facts::None,
+        }
     }
+
+    #[must_use]
+    pub fn with(self, facts: Facts) -> Output {
+        Output { facts, ..self }
+    }
+}
+
+/// See [`Output::facts`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Facts {
+    #[default]
+    None,
+    Wrote {
+        path: PathBuf,
+        bytes: usize,
+    },
+    Edited {
+        path: PathBuf,
+        bytes: usize,
+        places: usize,
+    },
+    Ran(Ran),
+    Failed(ToolError),
+}
+
+/// A command that ran, whatever came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ran {
+    /// Both streams, in the order in which they were written.
+    pub output: String,
+    /// 128 and the signal, for one that was killed; absent for one that was stopped.
+    pub code: Option<i32>,
+    pub elapsed: Duration,
+    pub effects: String,
 }
 
 /// What the screen shows of a finished call.

@@ -6,7 +6,9 @@
 use super::confined::{self, Told, Walls};
 use super::input::Shape;
 use super::output::{failed, floor, interrupted, preview};
-use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use super::{
+    Detail, Env, Facts, Output, Plan, Preview, Ran, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+};
 use crate::conversation::{Outcome, Part, ToolSpec};
 use crate::permission::{Landing, Permit, Reach};
 use crate::process::{Command, Ending, Finished};
@@ -20,14 +22,14 @@ use std::time::Duration;
 /// What the screen keeps of an output: beginning and end, in bytes.
 const SCREEN: (usize, usize) = (16_000, 8_000);
 
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Args {
-    command: String,
-    timeout_ms: Option<u64>,
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+pub(super) struct Args {
+    pub(super) command: String,
+    pub(super) timeout_ms: Option<u64>,
     /// Directory to run in, for this call only.
-    cwd: Option<String>,
+    pub(super) cwd: Option<String>,
     /// Hosts it must reach, such as crates.io or *.npmjs.org:443; without it there is no network.
-    network: Option<Vec<String>>,
+    pub(super) network: Option<Vec<String>>,
     /// Scratchpad that becomes its standard input.
     stdin_scratchpad: Option<String>,
     /// Store the output under this name instead of showing it.
@@ -54,6 +56,12 @@ impl Tool for RunCommand {
 
     fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
+        Ok(Box::new(RunPlan::new(args, env)?))
+    }
+}
+
+impl RunPlan {
+    pub(super) fn new(args: Args, env: &Env) -> Result<RunPlan, ToolError> {
         if args.command.trim().is_empty() {
             return Err(ToolError::new("`command` is empty"));
         }
@@ -80,11 +88,11 @@ impl Tool for RunCommand {
             ));
         }
         let walls = Walls::of(env);
-        Ok(Box::new(RunPlan { line: args.command, cwd, stdin, timeout, hosts, walls }))
+        Ok(RunPlan { line: args.command, cwd, stdin, timeout, hosts, walls })
     }
 }
 
-struct RunPlan {
+pub(super) struct RunPlan {
     line: String,
     cwd: Resolved,
     stdin: Option<Vec<u8>>,
@@ -184,6 +192,16 @@ impl RunPlan {
             // Some providers take no request that holds one.
             text = text.replace('\0', "␀");
         }
+        let facts = Ran {
+            output: text.clone(),
+            code: match finished.ending {
+                Ending::Exit(code) => Some(code),
+                Ending::Signal(signal) => Some(128 + signal),
+                _ => None,
+            },
+            elapsed: finished.elapsed,
+            effects: effects.as_ref().map(|told| told.for_model.clone()).unwrap_or_default(),
+        };
         let (screen, _) = preview(&text, SCREEN.0, SCREEN.1);
         let line = match finished.ending {
             Ending::Exit(0) => self.title(),
@@ -202,7 +220,8 @@ impl RunPlan {
         if outcome == Outcome::Interrupted {
             text = format!("{}\n{text}", crate::conversation::text_of(&interrupted("").for_model));
         }
-        Output { outcome, for_model: vec![Part::text(text)], for_person: Summary::text(line, screen) }
+        let for_person = Summary::text(line, screen);
+        Output { outcome, for_model: vec![Part::text(text)], for_person, facts: Facts::Ran(facts) }
     }
 
     fn verdict(&self, finished: &Finished) -> (Outcome, String) {

@@ -1,12 +1,15 @@
 //! scratchpad: the session's named notes, results and pictures.
 
+use super::edit_file::Unread;
 use super::input::Shape;
 use super::output::size_of;
 use super::page::{GUTTER, ROW};
 use super::read_file::picture_error;
 use super::work::{blocking, consent_of};
 use super::write_file::{Content, WritePlan};
-use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use super::{
+    Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+};
 use crate::conversation::{Outcome, Part, ToolSpec};
 use crate::media;
 use crate::permission::{Permit, Reach};
@@ -155,7 +158,13 @@ fn save(args: &Args, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
         Entry::Image(image) => Content::Bytes(image.bytes),
     };
     let at = env.resolve(&path)?;
-    Ok(Box::new(WritePlan::saving(at, path, content, args.force == Some(true), env)))
+    Ok(Box::new(WritePlan::saving(
+        at,
+        path,
+        content,
+        if args.force == Some(true) { Unread::Allow } else { Unread::Refuse },
+        env,
+    )))
 }
 
 fn pad_error(error: &ScratchpadError) -> ToolError {
@@ -321,7 +330,12 @@ fn read(env: &Env, title: &str, name: &str, offset: usize, limit: Option<usize>)
         Entry::Image(image) => {
             let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
             let for_person = Summary { line: title.into(), detail: Detail::Image(image) };
-            return Ok(Told::Output(Output { outcome: Outcome::Done, for_model, for_person }));
+            return Ok(Told::Output(Output {
+                outcome: Outcome::Done,
+                for_model,
+                for_person,
+                facts: Facts::None,
+            }));
         }
     };
     let total = rows_of(&text).count();

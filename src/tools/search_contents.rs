@@ -97,23 +97,13 @@ impl Tool for SearchContents {
 }
 
 fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
-    if args.pattern.contains('\n') {
-        return Err(ToolError::hint(
-            "`pattern` holds a line break",
-            "matches never span lines; search for one of them",
-        ));
-    }
-    let mut builder = RegexMatcherBuilder::new();
-    builder.line_terminator(Some(b'\n')).crlf(false).unicode(true);
-    builder.fixed_strings(args.literal == Some(true));
-    match args.case.unwrap_or_default() {
-        Case::Sensitive => {}
-        Case::Insensitive => drop(builder.case_insensitive(true)),
-        Case::Smart => drop(builder.case_smart(true)),
-    }
-    builder.build(&args.pattern).map_err(|e| {
-        let hint = "escape special characters with `\\`, or set literal";
-        ToolError::hint(format!("`pattern` is not a regular expression: {e}"), hint)
+    line_matcher(&args.pattern, |builder| {
+        builder.fixed_strings(args.literal == Some(true));
+        match args.case.unwrap_or_default() {
+            Case::Sensitive => {}
+            Case::Insensitive => drop(builder.case_insensitive(true)),
+            Case::Smart => drop(builder.case_smart(true)),
+        }
     })
 }
 
@@ -154,22 +144,80 @@ impl Plan for SearchPlan {
 }
 
 /// What was found where.
-struct Found {
-    files: Vec<FileHits>,
-    skipped: Skipped,
-    binary: usize,
+pub(super) struct Found {
+    pub(super) files: Vec<FileHits>,
+    pub(super) skipped: Skipped,
+    pub(super) binary: usize,
     /// Path of the directory or file searched, and what to put before relative paths.
-    base: PathBuf,
-    prefix: String,
+    pub(super) base: PathBuf,
+    pub(super) prefix: String,
+}
+
+/// Searches a file, or the files below a directory that the glob takes. Ends early when cancelled.
+pub(super) fn search_below(
+    ctx: &RunCtx,
+    at: &Resolved,
+    consent: Consent<'_>,
+    search: Search,
+    (glob, show): (Option<&PathGlob>, Show),
+) -> Result<Found, ToolError> {
+    let env = &ctx.env;
+    let stop = || ctx.cancel.is_cancelled();
+    let gatherer = Gatherer::new(search);
+    let prefix = env.workspace.shown(&at.path);
+    if !env.workspace.is_dir(&at.path) {
+        let opened = env.workspace.open(at, consent).map_err(|e| env.path_error(&e))?;
+        gatherer.worker(&stop).file(String::new(), Ok(opened.file));
+        let (files, binary) = gatherer.finish();
+        return Ok(Found { files, skipped: Skipped::default(), binary, base: at.path.clone(), prefix });
+    }
+    let root = walk_root(env, at, consent)?;
+    let skipped = Walk::new(&env.workspace, show, &stop).run(root, || {
+        let mut worker = gatherer.worker(&stop);
+        move |entry: &Entry| {
+            if entry.kind != EntryKind::File {
+                return;
+            }
+            let relative = entry.relative();
+            if glob.is_none_or(|glob| glob.matches(&relative)) {
+                worker.file(relative, entry.open());
+            }
+        }
+    });
+    let (files, binary) = gatherer.finish();
+    let prefix = match prefix {
+        here if here == "." => String::new(),
+        path => format!("{}/", path.trim_end_matches('/')),
+    };
+    Ok(Found { files, skipped, binary, base: at.path.clone(), prefix })
+}
+
+/// A pattern as an expression over single lines.
+pub(super) fn line_matcher(
+    pattern: &str,
+    build: impl FnOnce(&mut RegexMatcherBuilder),
+) -> Result<RegexMatcher, ToolError> {
+    if pattern.contains('\n') {
+        return Err(ToolError::hint(
+            "`pattern` holds a line break",
+            "matches never span lines; search for one of them",
+        ));
+    }
+    let mut builder = RegexMatcherBuilder::new();
+    builder.line_terminator(Some(b'\n')).crlf(false).unicode(true);
+    build(&mut builder);
+    builder.build(pattern).map_err(|e| {
+        let hint = "escape special characters with `\\`, or set literal";
+        ToolError::hint(format!("`pattern` is not a regular expression: {e}"), hint)
+    })
 }
 
 impl SearchPlan {
     fn search(&self, permit: &Permit, ctx: &RunCtx) -> Result<Output, ToolError> {
         let stop = || ctx.cancel.is_cancelled();
-        let found = match ctx.env.workspace.is_dir(&self.at.path) {
-            true => self.directory(permit, &ctx.env, &stop)?,
-            false => self.one_file(permit, &ctx.env, &stop)?,
-        };
+        let show = self.glob.as_ref().map_or(Show::Usual, PathGlob::show);
+        let found =
+            search_below(ctx, &self.at, Consent::Permit(permit), self.rules(), (self.glob.as_ref(), show))?;
         if stop() {
             return Ok(interrupted(&self.title));
         }
@@ -206,49 +254,6 @@ impl SearchPlan {
             names_only: self.args.files_only == Some(true),
             most: self.limit(),
         }
-    }
-
-    fn directory(
-        &self,
-        permit: &Permit,
-        env: &Env,
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Found, ToolError> {
-        let root = walk_root(env, &self.at, Consent::Permit(permit))?;
-        let show = self.glob.as_ref().map_or(Show::Usual, PathGlob::show);
-        let gatherer = Gatherer::new(self.rules());
-        let skipped = Walk::new(&env.workspace, show, stop).run(root, || {
-            let mut worker = gatherer.worker(stop);
-            move |entry: &Entry| {
-                if entry.kind != EntryKind::File {
-                    return;
-                }
-                let relative = entry.relative();
-                if self.glob.as_ref().is_none_or(|glob| glob.matches(&relative)) {
-                    worker.file(relative, entry.open());
-                }
-            }
-        });
-        let (files, binary) = gatherer.finish();
-        let prefix = match env.workspace.shown(&self.at.path) {
-            here if here == "." => String::new(),
-            path => format!("{}/", path.trim_end_matches('/')),
-        };
-        Ok(Found { files, skipped, binary, base: self.at.path.clone(), prefix })
-    }
-
-    fn one_file(
-        &self,
-        permit: &Permit,
-        env: &Env,
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Found, ToolError> {
-        let opened = env.workspace.open(&self.at, Consent::Permit(permit)).map_err(|e| env.path_error(&e))?;
-        let gatherer = Gatherer::new(self.rules());
-        gatherer.worker(stop).file(String::new(), Ok(opened.file));
-        let (files, binary) = gatherer.finish();
-        let prefix = env.workspace.shown(&self.at.path);
-        Ok(Found { files, skipped: Skipped::default(), binary, base: self.at.path.clone(), prefix })
     }
 
     fn note(&self, found: &Found, view: &View, matches: usize) -> String {

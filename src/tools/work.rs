@@ -1,7 +1,7 @@
 //! What the tools share: running off the event loop, and errors of the workspace in words that teach.
 
 use super::output::failed;
-use super::{Env, Output, Running, Sight, ToolError};
+use super::{Env, Fault, Output, Running, Sight, ToolError};
 use crate::text::nearest;
 use crate::workspace::{Consent, Ledger, Resolved, WorkspaceError};
 use std::path::Path;
@@ -31,8 +31,9 @@ impl Env {
     /// The workspace's error, with what to call next.
     pub(super) fn path_error(&self, error: &WorkspaceError) -> ToolError {
         let message = error.to_string();
+        let fault = fault_of(error);
         let hint = match error {
-            WorkspaceError::Missing(path) => return self.missing(path, message),
+            WorkspaceError::Missing(path) => return self.missing(path, message).because(fault),
             WorkspaceError::Directory(_) => "list it with list_directory",
             WorkspaceError::NotDirectory(_) => {
                 "a part of the path is a file; list its directory to see what is there"
@@ -42,10 +43,13 @@ impl Env {
             WorkspaceError::Raced(_) => "read the file again, then repeat the change on what is there now",
             WorkspaceError::ReadOnly(_) => "ask the person whether its permissions should be changed",
             WorkspaceError::Special { .. } => "only regular files and directories can be used",
+            WorkspaceError::Link(_) => {
+                "remove the link itself with run_command, or name the file it leads to"
+            }
             WorkspaceError::Outside(_) => "stay inside the workspace, or ask the person for this path",
-            _ => return ToolError::new(message),
+            _ => return ToolError::new(message).because(fault),
         };
-        ToolError::hint(message, hint)
+        ToolError::hint(message, hint).because(fault)
     }
 
     /// What is there instead of a missing path: the nearest name beside it, or the deepest directory that exists.
@@ -63,6 +67,22 @@ impl Env {
                 ToolError::hint(message, format!("list `{shown}` with list_directory, or use find_files"))
             }
         }
+    }
+}
+
+fn fault_of(error: &WorkspaceError) -> Fault {
+    use WorkspaceError as E;
+    match error {
+        E::Missing(_) => Fault::Missing,
+        E::Directory(_) => Fault::Directory,
+        E::NotDirectory(_) => Fault::NotDirectory,
+        E::Outside(_) | E::Hidden(_) | E::Tilde { .. } => Fault::Outside,
+        E::Denied(_) | E::ReadOnly(_) => Fault::Denied,
+        E::Exists(_) => Fault::Exists,
+        E::Special { .. } => Fault::Special,
+        E::TooLarge { .. } => Fault::TooLarge,
+        E::Raced(_) | E::Moved(_) => Fault::Unread,
+        _ => Fault::Other,
     }
 }
 

@@ -3,10 +3,14 @@
 //! Writing over a file asks for more than editing it: every line that is lost must have been seen. A file keeps its
 //! encoding, its byte order mark and its usual line end.
 
+use super::edit_file::Unread;
 use super::input::Shape;
 use super::refusal::{bad_text, changed, never_read};
 use super::work::{blocking, consent_of, real_path_note};
-use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use super::{
+    Detail, Env, Facts, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
+    Touches,
+};
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
 use crate::text::{Detected, LineDiff, LineEnd, RangeSet};
@@ -23,7 +27,7 @@ const DIFF: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Mode {
+pub(super) enum Mode {
     #[default]
     Overwrite,
     Append,
@@ -63,28 +67,38 @@ impl Tool for WriteFile {
 
     fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
-        let at = env.resolve(&args.path)?;
-        if args.path.ends_with('/') {
-            return Err(ToolError::hint(
-                format!("`{}` names a directory", args.path),
-                "name a file; its directories are made",
-            ));
-        }
+        let unread = if args.force == Some(true) { Unread::Allow } else { Unread::Refuse };
         let mode = args.mode.unwrap_or_default();
+        Ok(Box::new(WritePlan::of_text(args.path, args.content, mode, unread, env)?))
+    }
+}
+
+impl WritePlan {
+    /// A text into a file, whatever surface it came by.
+    pub(super) fn of_text(
+        path: String,
+        text: String,
+        mode: Mode,
+        unread: Unread,
+        env: &Env,
+    ) -> Result<WritePlan, ToolError> {
+        let at = env.resolve(&path)?;
+        if path.ends_with('/') {
+            return Err(ToolError::hint(
+                format!("`{path}` names a directory"),
+                "name a file; its directories are made",
+            )
+            .because(Fault::Directory));
+        }
         if mode == Mode::Create && at.exists {
             return Err(ToolError::hint(
-                format!("`{}` exists already", args.path),
+                format!("`{path}` exists already"),
                 "read it, then use edit_file or mode \"overwrite\"",
-            ));
+            )
+            .because(Fault::Exists));
         }
-        let write = Writing {
-            at,
-            path: args.path,
-            content: Content::Text(args.content),
-            mode,
-            force: args.force == Some(true),
-        };
-        Ok(Box::new(WritePlan::new(write, env)))
+        let write = Writing { at, path, content: Content::Text(text), mode, unread };
+        Ok(WritePlan::new(write, env))
     }
 }
 
@@ -100,7 +114,7 @@ struct Writing {
     path: String,
     content: Content,
     mode: Mode,
-    force: bool,
+    unread: Unread,
 }
 
 pub(super) struct WritePlan {
@@ -128,8 +142,14 @@ impl WritePlan {
     }
 
     /// Puts a scratchpad's entry into a file, by the same rules.
-    pub(super) fn saving(at: Resolved, path: String, content: Content, force: bool, env: &Env) -> WritePlan {
-        WritePlan::new(Writing { at, path, content, mode: Mode::Overwrite, force }, env)
+    pub(super) fn saving(
+        at: Resolved,
+        path: String,
+        content: Content,
+        unread: Unread,
+        env: &Env,
+    ) -> WritePlan {
+        WritePlan::new(Writing { at, path, content, mode: Mode::Overwrite, unread }, env)
     }
 }
 
@@ -198,7 +218,8 @@ impl WritePlan {
         }
         let pending = if written.held { " · pending" } else { "" };
         let summary = Summary { line: format!("{}{pending}", self.line(&work)), detail: detail(&work) };
-        Ok(Output::done(text, summary))
+        let facts = Facts::Wrote { path: at.path.clone(), bytes: work.after.len() };
+        Ok(Output::done(text, summary).with(facts))
     }
 }
 
@@ -261,7 +282,7 @@ impl Writing {
         }
         let Some(file) = file else {
             // Data was never seen as lines: only force replaces it.
-            return if self.force { Ok(()) } else { Err(self.not_text()) };
+            return if self.unread == Unread::Allow { Ok(()) } else { Err(self.not_text()) };
         };
         let index = file.index();
         let all = 0..index.len();
@@ -270,7 +291,7 @@ impl Writing {
             env.ledger().standing(&self.at.path, bytes, hash, &target, |l| file.part(index.bytes_of(l)));
         match standing {
             Standing::Seen => Ok(()),
-            Standing::Never | Standing::Part { .. } if self.force => Ok(()),
+            Standing::Never | Standing::Part { .. } if self.unread == Unread::Allow => Ok(()),
             Standing::Never => Err(never_read(&self.path)),
             Standing::Part { seen, missing } => Err(ToolError::hint(
                 format!(

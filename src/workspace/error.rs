@@ -46,6 +46,9 @@ pub enum WorkspaceError {
     Loop(PathBuf),
     #[error("`{}` now leads elsewhere than when it was looked up", .0.display())]
     Moved(PathBuf),
+    /// What was named is a link to this file.
+    #[error("the name is a link to `{}`: that file would go, and the link stay", .0.display())]
+    Link(PathBuf),
     #[error("`{}` exists already", .0.display())]
     Exists(PathBuf),
     #[error("`{}` is read-only", .0.display())]
@@ -78,6 +81,7 @@ impl WorkspaceError {
             | E::Loop(path)
             | E::Moved(path)
             | E::Exists(path)
+            | E::Link(path)
             | E::ReadOnly(path)
             | E::Raced(path)
             | E::Denied(path)

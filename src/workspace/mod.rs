@@ -6,6 +6,7 @@
 
 mod apply;
 mod atomic;
+mod batch;
 mod change;
 mod error;
 mod ignored;
@@ -27,6 +28,7 @@ mod window;
 
 pub use apply::{ApplyError, Recovered, recover};
 pub use atomic::{Before, Written};
+pub use batch::{After, Rewrite};
 pub use change::{Change as PathChange, ChangeSet, Verb};
 pub use error::{Special, WorkspaceError};
 pub use journal::{Entry as JournalEntry, Journal, Keep, Kind as JournalKind, Label, Landed, Pruned, prune};

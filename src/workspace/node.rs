@@ -198,6 +198,23 @@ impl Drop for Eased {
 }
 
 impl Attrs {
+    /// What a directory that placet makes looks like: as `mkdir` would make it.
+    pub(super) fn of_new_directory() -> Attrs {
+        Attrs::of_new(0o777)
+    }
+
+    /// What a file that placet makes looks like.
+    pub fn of_new_file() -> Attrs {
+        Attrs::of_new(0o666)
+    }
+
+    fn of_new(mode: u32) -> Attrs {
+        let mask = rustix::process::umask(Mode::from_raw_mode(0o022));
+        rustix::process::umask(mask);
+        let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        Attrs { mode: mode & !mask.as_raw_mode(), uid, gid, ..Attrs::default() }
+    }
+
     pub(super) fn of(file: &File, stat: &Stat) -> Attrs {
         let mut xattrs = BTreeMap::new();
         for name in attributes(file).unwrap_or_default() {

@@ -55,6 +55,20 @@ pub enum Show {
     Usual,
     /// Dotted entries too, but for `.git`.
     Dotted,
+    /// Ignored entries too, but no dotted ones.
+    Ignored,
+    /// Everything but `.git`.
+    All,
+}
+
+impl Show {
+    fn dotted(self) -> bool {
+        matches!(self, Show::Dotted | Show::All)
+    }
+
+    fn ignored(self) -> bool {
+        matches!(self, Show::Ignored | Show::All)
+    }
 }
 
 /// An open directory in a walk.
@@ -148,12 +162,12 @@ impl Dir {
         for (name, file_type, at) in found {
             path.set_file_name(&name);
             let kind = dir.kind_of(&name, file_type, at);
-            let dotted = name.as_bytes().first() == Some(&b'.') && (show == Show::Usual || name == ".git");
+            let dotted = name.as_bytes().first() == Some(&b'.') && (!show.dotted() || name == ".git");
             if hides && workspace.is_hidden(&path) {
                 skipped.hidden += 1;
             } else if dotted {
                 skipped.dotted += 1;
-            } else if dir.rules.ignores(&path, kind == EntryKind::Directory) {
+            } else if !show.ignored() && dir.rules.ignores(&path, kind == EntryKind::Directory) {
                 skipped.ignored += 1;
             } else {
                 entries.push(Entry { dir: dir.clone(), name, kind, at });

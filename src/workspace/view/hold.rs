@@ -1,7 +1,8 @@
 //! Holding: what a file tool writes is put on the pending shelf; and putting the shelf in another order.
 
 use super::super::apply::{ApplyError, Source, Step, land};
-use super::super::journal::Kind;
+use super::super::batch::After;
+use super::super::journal::{Entry, Kind};
 use super::super::node::{Attrs, Eased, Node};
 use super::super::{Before, Hash, WorkspaceError, Written};
 use super::base::{Base, Bases};
@@ -14,6 +15,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a path on the shelf is to become.
 #[derive(Clone, Debug)]
@@ -36,13 +38,7 @@ impl View {
     ) -> Result<Written, WorkspaceError> {
         let fail = |e: io::Error| WorkspaceError::from_io(path, e);
         self.drop_scratch().map_err(fail)?;
-        let inside = self.locate(path).is_some();
-        let hold = match landing {
-            Landing::Hold => inside,
-            Landing::Apply | Landing::Direct => inside && self.holds(path).map_err(fail)?,
-            Landing::Discard => return Err(WorkspaceError::ReadOnly(path.to_path_buf())),
-        };
-        if hold {
+        if self.must_hold(path, landing)? {
             let hash = self.hold(path, bytes, before)?;
             return Ok(Written { hash, in_place: false, held: true });
         }
@@ -51,42 +47,64 @@ impl View {
 
     /// One file into the workspace, journaled.
     fn land_one(&self, path: &Path, bytes: &[u8], before: Before) -> Result<Written, WorkspaceError> {
-        let fail = |e: io::Error| WorkspaceError::from_io(path, e);
-        let now = node_at(path).map_err(fail)?;
-        let hash = blake3::hash(bytes);
-        let attrs = match (before, &now) {
-            (Before::Absent, Node::Absent) => Attrs::default(),
-            (Before::Absent, _) => return Err(WorkspaceError::Exists(path.to_path_buf())),
-            (Before::Content(expected), Node::File { hash, attrs, .. }) if *hash == expected => {
-                super::super::atomic::refuse_read_only(path, attrs.mode)?;
-                attrs.clone()
-            }
-            (Before::Content(_), Node::Absent) => return Err(WorkspaceError::Missing(path.to_path_buf())),
-            (Before::Content(_), Node::Directory { .. }) => {
-                return Err(WorkspaceError::Directory(path.to_path_buf()));
-            }
-            (Before::Content(_), _) => return Err(WorkspaceError::Raced(path.to_path_buf())),
-        };
+        let after = After::Content { bytes: Arc::new(bytes.to_vec()), attrs: None };
         let mut steps: Vec<Step> = Vec::new();
-        for dir in path.ancestors().skip(1).take_while(|dir| !dir.exists()) {
-            let after = Node::Directory { attrs: new_directory() };
-            steps.push(step(dir.to_path_buf(), Node::Absent, after, Source::Nothing));
+        self.landing_steps(path, before, &after, &mut steps)?;
+        let entry = self.land_steps(path, steps)?;
+        let in_place = entry.changes.iter().any(|c| c.in_place);
+        Ok(Written { hash: blake3::hash(bytes), in_place, held: false })
+    }
+
+    /// What one file of a batch adds to the steps of its landing: the file, and the directories it needs.
+    pub(super) fn landing_steps(
+        &self,
+        path: &Path,
+        before: Before,
+        after: &After,
+        steps: &mut Vec<Step>,
+    ) -> Result<(), WorkspaceError> {
+        let now = node_at(path).map_err(|e| WorkspaceError::from_io(path, e))?;
+        expect(path, before, &now)?;
+        if let Node::File { attrs, .. } = &now {
+            super::super::atomic::refuse_read_only(path, attrs.mode)?;
         }
-        let fresh = now.is_absent();
-        let after = Node::File { hash, size: bytes.len() as u64, attrs };
-        let source = Source::Bytes(std::sync::Arc::new(bytes.to_vec()));
-        steps.push(Step { fresh, ..step(path.to_path_buf(), now, after, source) });
+        let After::Content { bytes, attrs } = after else {
+            steps.push(step(path.to_path_buf(), now, Node::Absent, Source::Nothing));
+            return Ok(());
+        };
+        for dir in path.ancestors().skip(1).take_while(|dir| !dir.exists()) {
+            if steps.iter().all(|known| known.path != dir) {
+                let after = Node::Directory { attrs: Attrs::of_new_directory() };
+                steps.push(step(dir.to_path_buf(), Node::Absent, after, Source::Nothing));
+            }
+        }
+        let fresh = now.is_absent() && attrs.is_none();
+        let attrs = attrs.clone().or_else(|| now.attrs().cloned()).unwrap_or_default();
+        let after = Node::File { hash: blake3::hash(bytes), size: bytes.len() as u64, attrs };
+        steps.push(Step { fresh, ..step(path.to_path_buf(), now, after, Source::Bytes(bytes.clone())) });
+        Ok(())
+    }
+
+    /// Lands the steps as one transaction; `path` is what an error without a path of its own is about.
+    pub(super) fn land_steps(&self, path: &Path, steps: Vec<Step>) -> Result<Entry, WorkspaceError> {
+        let made: Vec<String> = steps
+            .iter()
+            .filter_map(|step| match &step.after {
+                Node::File { hash, .. } => Some(hash.to_hex().to_string()),
+                _ => None,
+            })
+            .collect();
         let label = self.turn().label.clone();
         let entry = land(self.journal(), self.objects(), label, Kind::Apply, steps);
         let entry = entry.map_err(|e| match e {
-            ApplyError::Changed(_) => WorkspaceError::Raced(path.to_path_buf()),
-            ApplyError::Failed { error, .. } => fail(error),
-            other => fail(io::Error::other(other)),
+            ApplyError::Changed(mut paths) => {
+                WorkspaceError::Raced(paths.pop().unwrap_or_else(|| path.to_path_buf()))
+            }
+            ApplyError::Failed { path, error } => WorkspaceError::from_io(&path, error),
+            other => WorkspaceError::from_io(path, io::Error::other(other)),
         })?;
-        let mut turn = self.turn();
-        turn.made.insert(hash.to_hex().to_string());
-        let in_place = entry.changes.iter().any(|c| c.in_place);
-        Ok(Written { hash, in_place, held: false })
+        self.turn().made.extend(made);
+        Ok(entry)
     }
 
     /// Writes a whole file on the pending shelf. `before` is what the view must have there, as with
@@ -100,25 +118,34 @@ impl View {
         let fail = |e: io::Error| WorkspaceError::from_io(path, e);
         let (index, rel) = self.locate(path).ok_or_else(|| WorkspaceError::Outside(path.to_path_buf()))?;
         let now = self.stack(index, 0).node(&rel).map_err(fail)?;
-        match (before, &now) {
-            (Before::Absent, Node::Absent) => {}
-            (Before::Absent, _) => return Err(WorkspaceError::Exists(path.to_path_buf())),
-            (Before::Content(expected), Node::File { hash, attrs, .. }) => {
-                if *hash != expected {
-                    return Err(WorkspaceError::Raced(path.to_path_buf()));
-                }
-                if attrs.mode & 0o222 == 0 {
-                    return Err(WorkspaceError::ReadOnly(path.to_path_buf()));
-                }
-            }
-            (Before::Content(_), Node::Absent) => return Err(WorkspaceError::Missing(path.to_path_buf())),
-            (Before::Content(_), _) => return Err(WorkspaceError::Raced(path.to_path_buf())),
-        }
-        self.hold_at(index, &rel, bytes, &now).map_err(fail)?;
+        expect(path, before, &now)?;
+        let staged = self.stage_held(index, &rel, bytes, &now, now.attrs()).map_err(fail)?;
+        staged.place().map_err(fail)?;
         Ok(blake3::hash(bytes))
     }
 
-    fn hold_at(&self, index: usize, rel: &Path, bytes: &[u8], now: &Node) -> io::Result<()> {
+    /// Lays new content beside its place on the pending shelf, and writes down what is below it.
+    pub(super) fn stage_held(
+        &self,
+        index: usize,
+        rel: &Path,
+        bytes: &[u8],
+        now: &Node,
+        attrs: Option<&Attrs>,
+    ) -> io::Result<StagedHeld> {
+        let (dir, name) = self.held_place(index, rel, now)?;
+        let _eased = Eased::of(&dir);
+        let staged = write_beside(&dir, bytes, attrs)?;
+        Ok(StagedHeld { dir, name, staged: Some(staged) })
+    }
+
+    /// The directory of a path on the pending shelf, its base recorded.
+    pub(super) fn held_place(
+        &self,
+        index: usize,
+        rel: &Path,
+        now: &Node,
+    ) -> io::Result<(OwnedFd, std::ffi::OsString)> {
         self.claim()?;
         self.turn().held = true;
         let held = self.held(Shelf::Pending);
@@ -139,14 +166,8 @@ impl View {
         held.save()?;
         let like = |path: &Path| self.stack(index, 0).node(path).ok().and_then(|n| n.attrs().cloned());
         let dir = layer.parent(rel, self.root(index), &like)?;
-        let Some(name) = rel.file_name() else { return Ok(()) };
-        let _eased = Eased::of(&dir);
-        let staged = write_beside(&dir, bytes, now.attrs())?;
-        // What a command left there as a directory is gone before a file can take its name.
-        if super::layer::entry(&dir, name)?.is_some_and(|s| super::layer::is_dir(&s)) {
-            Layer::clear(&dir, name)?;
-        }
-        Ok(rustix::fs::renameat(&dir, staged, &dir, name)?)
+        let name = rel.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+        Ok((dir, name.to_os_string()))
     }
 
     /// Directories that a held file needs and nobody has yet are changes of their own.
@@ -237,16 +258,50 @@ impl View {
     }
 }
 
-fn step(path: PathBuf, before: Node, after: Node, source: Source) -> Step {
-    Step { path, before, after, source, twin: None, was_twin: None, keep_names: true, fresh: false }
+/// Fails unless what is there is what `before` says.
+pub(super) fn expect(path: &Path, before: Before, now: &Node) -> Result<(), WorkspaceError> {
+    let path = || path.to_path_buf();
+    match (before, now) {
+        (Before::Absent, Node::Absent) => Ok(()),
+        (Before::Absent, _) => Err(WorkspaceError::Exists(path())),
+        (Before::Content(expected), Node::File { hash, attrs, .. }) if *hash == expected => {
+            if attrs.mode & 0o222 == 0 { Err(WorkspaceError::ReadOnly(path())) } else { Ok(()) }
+        }
+        (Before::Content(_), Node::Absent) => Err(WorkspaceError::Missing(path())),
+        (Before::Content(_), Node::Directory { .. }) => Err(WorkspaceError::Directory(path())),
+        (Before::Content(_), _) => Err(WorkspaceError::Raced(path())),
+    }
 }
 
-/// What a directory that placet makes looks like: as `mkdir` would make it.
-fn new_directory() -> Attrs {
-    let mask = rustix::process::umask(Mode::from_raw_mode(0o022));
-    rustix::process::umask(mask);
-    let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    Attrs { mode: 0o777 & !mask.as_raw_mode(), uid, gid, ..Attrs::default() }
+/// Content that lies beside its place on the shelf; dropped before it is placed, it is removed.
+pub(super) struct StagedHeld {
+    dir: OwnedFd,
+    name: std::ffi::OsString,
+    staged: Option<std::ffi::OsString>,
+}
+
+impl StagedHeld {
+    pub(super) fn place(mut self) -> io::Result<()> {
+        let Some(staged) = self.staged.take() else { return Ok(()) };
+        let _eased = Eased::of(&self.dir);
+        // What a command left there as a directory is gone before a file can take its name.
+        if super::layer::entry(&self.dir, &self.name)?.is_some_and(|s| super::layer::is_dir(&s)) {
+            Layer::clear(&self.dir, &self.name)?;
+        }
+        Ok(rustix::fs::renameat(&self.dir, staged, &self.dir, &self.name)?)
+    }
+}
+
+impl Drop for StagedHeld {
+    fn drop(&mut self) {
+        if let Some(staged) = &self.staged {
+            let _ = rustix::fs::unlinkat(&self.dir, staged, AtFlags::empty());
+        }
+    }
+}
+
+fn step(path: PathBuf, before: Node, after: Node, source: Source) -> Step {
+    Step { path, before, after, source, twin: None, was_twin: None, keep_names: true, fresh: false }
 }
 
 fn write_beside(dir: &OwnedFd, bytes: &[u8], attrs: Option<&Attrs>) -> io::Result<std::ffi::OsString> {

@@ -5,6 +5,7 @@
 //! workspace before it is applied.
 
 mod base;
+mod batch;
 mod fold;
 mod git;
 mod hold;

@@ -1,0 +1,277 @@
+//! A draft: files as a call would leave them, worked out in memory and written as one.
+//!
+//! Whatever takes several steps or several files (a patch, a batch of operations) does its steps here. Later steps see
+//! what earlier ones did; nothing on disk changes before [`Draft::commit`], and then all of it does or none.
+
+use super::{Env, ToolError};
+use crate::permission::{Permit, Reach};
+use crate::text::LineDiff;
+use crate::workspace::{
+    After, Attrs, Before, Consent, Hash, LineEdit, Node, Resolved, Rewrite, TextFile, WorkspaceError,
+    Written, hunks,
+};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The largest file a draft takes in, in bytes.
+const LARGEST: u64 = 1 << 30;
+
+/// What a path holds, at the beginning or by now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Held {
+    #[default]
+    Absent,
+    File {
+        bytes: Arc<Vec<u8>>,
+        /// Those of the file on disk, or of the one it was copied from; a new file has none yet.
+        attrs: Option<Attrs>,
+    },
+}
+
+impl Held {
+    pub(super) fn bytes(&self) -> Option<&Arc<Vec<u8>>> {
+        match self {
+            Held::Absent => None,
+            Held::File { bytes, .. } => Some(bytes),
+        }
+    }
+}
+
+/// One path of a draft.
+#[derive(Clone, Debug)]
+pub(super) struct Leaf {
+    pub(super) at: Resolved,
+    pub(super) was: Held,
+    pub(super) now: Held,
+    hash: Option<Hash>,
+}
+
+impl Leaf {
+    pub(super) fn changed(&self) -> bool {
+        self.was != self.now
+    }
+
+    /// Both sides as text, where they are.
+    fn texts(&self) -> Option<(String, String)> {
+        let text = |held: &Held| match held.bytes() {
+            None => Some(String::new()),
+            Some(bytes) => TextFile::new(bytes.clone()).ok().map(|file| file.text().to_string()),
+        };
+        Some((text(&self.was)?, text(&self.now)?))
+    }
+
+    /// A unified diff of at most `most` bytes without a header, and the lines added and removed; empty for data.
+    pub(super) fn diff(&self, most: usize) -> (String, (usize, usize)) {
+        let Some((before, after)) = self.texts() else { return (String::new(), (0, 0)) };
+        let diff = LineDiff::new(&before, &after);
+        (diff.unified(3, most).text, diff.counts())
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    leaves: BTreeMap<PathBuf, Leaf>,
+}
+
+impl Draft {
+    /// What is at a path by now, read on first use.
+    pub(super) fn held(
+        &mut self,
+        env: &Env,
+        at: &Resolved,
+        consent: Consent<'_>,
+    ) -> Result<&Held, WorkspaceError> {
+        Ok(&self.leaf(env, at, consent)?.now)
+    }
+
+    /// The content at a path by now; a missing file is an error.
+    pub(super) fn bytes(
+        &mut self,
+        env: &Env,
+        at: &Resolved,
+        consent: Consent<'_>,
+    ) -> Result<Arc<Vec<u8>>, WorkspaceError> {
+        let held = self.held(env, at, consent)?;
+        held.bytes().cloned().ok_or_else(|| WorkspaceError::Missing(at.path.clone()))
+    }
+
+    /// Gives a path this content; it keeps its attributes.
+    pub(super) fn put(
+        &mut self,
+        env: &Env,
+        at: &Resolved,
+        bytes: Vec<u8>,
+        consent: Consent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        let leaf = self.leaf(env, at, consent)?;
+        let attrs = match &leaf.now {
+            Held::File { attrs, .. } => attrs.clone(),
+            Held::Absent => None,
+        };
+        leaf.now = Held::File { bytes: Arc::new(bytes), attrs };
+        Ok(())
+    }
+
+    /// Takes a file away. A link is not followed: it is refused, because its target is what would go.
+    pub(super) fn remove(
+        &mut self,
+        env: &Env,
+        at: &Resolved,
+        consent: Consent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        refuse_link(env, at)?;
+        let leaf = self.leaf(env, at, consent)?;
+        if leaf.now == Held::Absent {
+            return Err(WorkspaceError::Missing(at.path.clone()));
+        }
+        leaf.now = Held::Absent;
+        Ok(())
+    }
+
+    /// Gives `to` the content and attributes of `from`; it must not exist.
+    pub(super) fn copy(
+        &mut self,
+        env: &Env,
+        from: &Resolved,
+        to: &Resolved,
+        consent: Consent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        let source = self.held(env, from, consent)?.clone();
+        if source == Held::Absent {
+            return Err(WorkspaceError::Missing(from.path.clone()));
+        }
+        let target = self.leaf(env, to, consent)?;
+        if target.now != Held::Absent {
+            return Err(WorkspaceError::Exists(to.path.clone()));
+        }
+        target.now = source;
+        Ok(())
+    }
+
+    pub(super) fn rename(
+        &mut self,
+        env: &Env,
+        from: &Resolved,
+        to: &Resolved,
+        consent: Consent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        refuse_link(env, from)?;
+        self.copy(env, from, to, consent)?;
+        self.remove(env, from, consent)
+    }
+
+    /// Sets the bits of `chmod` that git knows: whether a file can be run.
+    pub(super) fn set_mode(
+        &mut self,
+        env: &Env,
+        at: &Resolved,
+        mode: u32,
+        consent: Consent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        let leaf = self.leaf(env, at, consent)?;
+        if let Held::File { attrs, .. } = &mut leaf.now {
+            let mut given = attrs.clone().unwrap_or_else(Attrs::of_new_file);
+            given.mode = match mode & 0o111 {
+                0 => given.mode & !0o111,
+                // Whoever may read it may run it.
+                _ => given.mode | (given.mode & 0o444) >> 2,
+            };
+            *attrs = Some(given);
+        }
+        Ok(())
+    }
+
+    /// The paths that would change, in their order.
+    pub(super) fn changes(&self) -> impl Iterator<Item = &Leaf> {
+        self.leaves.values().filter(|leaf| leaf.changed())
+    }
+
+    /// Writes all that changed, or nothing, and tells the ledger.
+    pub(super) fn commit(&self, env: &Env, permit: &Permit) -> Result<Vec<Written>, WorkspaceError> {
+        let batch: Vec<Rewrite> = self.changes().map(rewrite).collect();
+        let known: Vec<_> = self.changes().map(|leaf| seen_before(env, leaf)).collect();
+        let written = env.workspace.write_all(&batch, permit)?;
+        for ((leaf, known), written) in self.changes().zip(known).zip(&written) {
+            let mut ledger = env.ledger();
+            match leaf.now.bytes() {
+                None => ledger.forget(&leaf.at.path),
+                Some(bytes) => {
+                    ledger.wrote(&leaf.at.path, (bytes, written.hash), &line_edits(leaf), &known);
+                }
+            }
+        }
+        Ok(written)
+    }
+
+    /// Everything this draft changes, for the policy.
+    pub(super) fn reach(&self) -> Vec<Reach> {
+        self.changes().map(|leaf| leaf.at.write()).collect()
+    }
+
+    fn leaf(&mut self, env: &Env, at: &Resolved, consent: Consent<'_>) -> Result<&mut Leaf, WorkspaceError> {
+        let leaf = match self.leaves.entry(at.path.clone()) {
+            std::collections::btree_map::Entry::Occupied(known) => return Ok(known.into_mut()),
+            std::collections::btree_map::Entry::Vacant(empty) => empty,
+        };
+        let (was, hash) = match env.workspace.load(at, consent, LARGEST) {
+            Ok((bytes, hash)) => (Held::File { bytes, attrs: attrs(env, at, consent)? }, Some(hash)),
+            Err(WorkspaceError::Missing(_)) => (Held::Absent, None),
+            Err(e) => return Err(e),
+        };
+        Ok(leaf.insert(Leaf { at: at.clone(), now: was.clone(), was, hash }))
+    }
+}
+
+/// The error of a draft in the words of a tool.
+pub(super) fn in_words(env: &Env, error: &WorkspaceError) -> ToolError {
+    match error {
+        WorkspaceError::Exists(path) => ToolError::hint(
+            format!("`{}` exists already", env.workspace.shown(path)),
+            "delete it first, or choose another name",
+        ),
+        other => env.path_error(other),
+    }
+}
+
+fn rewrite(leaf: &Leaf) -> Rewrite {
+    let before = leaf.hash.map_or(Before::Absent, Before::Content);
+    let after = match &leaf.now {
+        Held::Absent => After::Gone,
+        Held::File { bytes, attrs } => After::Content { bytes: bytes.clone(), attrs: attrs.clone() },
+    };
+    Rewrite { at: leaf.at.clone(), before, after }
+}
+
+fn attrs(env: &Env, at: &Resolved, consent: Consent<'_>) -> Result<Option<Attrs>, WorkspaceError> {
+    match env.workspace.node(at, consent)? {
+        Node::File { attrs, .. } => Ok(Some(attrs)),
+        _ => Ok(None),
+    }
+}
+
+fn seen_before(env: &Env, leaf: &Leaf) -> crate::text::RangeSet {
+    let (Some(bytes), Some(hash)) = (leaf.was.bytes(), leaf.hash) else {
+        return crate::text::RangeSet::new();
+    };
+    let Ok(file) = TextFile::new(bytes.clone()) else { return crate::text::RangeSet::new() };
+    let index = file.index();
+    env.ledger().seen_now(&leaf.at.path, bytes, hash, |lines| file.part(index.bytes_of(lines)))
+}
+
+/// What changed, in lines: what a call wrote, its caller has seen.
+fn line_edits(leaf: &Leaf) -> Vec<LineEdit> {
+    let empty = Vec::new();
+    let before = leaf.was.bytes().map_or(&empty, |b| b.as_ref());
+    let after = leaf.now.bytes().map_or(&empty, |b| b.as_ref());
+    let edit = |hunk: crate::workspace::Hunk| LineEdit { old: hunk.old_lines, new_len: hunk.new_lines.len() };
+    hunks(before, after).into_iter().map(edit).collect()
+}
+
+fn refuse_link(env: &Env, at: &Resolved) -> Result<(), WorkspaceError> {
+    let written = std::path::Path::new(&at.written);
+    let (Some(parent), Some(name)) = (written.parent(), written.file_name()) else { return Ok(()) };
+    let parent = if parent.as_os_str().is_empty() { ".".into() } else { parent.to_string_lossy() };
+    let named = env.workspace.resolve(&parent)?.path.join(name);
+    if named == at.path { Ok(()) } else { Err(WorkspaceError::Link(at.path.clone())) }
+}

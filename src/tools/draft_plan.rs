@@ -1,0 +1,135 @@
+//! A call that is worked out on a [`Draft`]: what the person is shown is the draft, and the draft is what lands.
+
+use super::draft::{Draft, Leaf, in_words};
+use super::work::{blocking, consent_of};
+use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, ToolError};
+use crate::permission::{Permit, Reach};
+use crate::workspace::{Consent, Resolved, WorkspaceError, Written};
+
+/// How much of a difference the person is shown, in bytes.
+const DIFF: usize = 1 << 20;
+
+/// What a draft came to, beside the draft itself: what the model is told once it has landed.
+pub(super) struct Worked {
+    pub(super) text: String,
+    /// The call's line for the person; without it, its title and the lines counted.
+    pub(super) line: Option<String>,
+}
+
+/// Works a call out. It may run twice: before consent to look outside, and again after it.
+pub(super) type Work = Box<dyn Fn(&Env, &mut Draft, Consent<'_>) -> Result<Worked, ToolError> + Send + Sync>;
+
+pub(super) struct DraftPlan {
+    title: String,
+    reach: Vec<Reach>,
+    /// What is shown when a path outside may not be looked at yet.
+    unseen: String,
+    work: Work,
+    worked: Option<(Draft, Worked)>,
+}
+
+impl DraftPlan {
+    /// `writes` and `reads` are everything the work may touch; `unseen` tells in words what it would do.
+    pub(super) fn new(
+        title: String,
+        writes: &[Resolved],
+        reads: &[Resolved],
+        unseen: String,
+        work: Work,
+    ) -> DraftPlan {
+        let mut reach: Vec<Reach> = Vec::new();
+        for one in writes.iter().map(Resolved::write).chain(reads.iter().map(Resolved::read)) {
+            if !reach.contains(&one) {
+                reach.push(one);
+            }
+        }
+        DraftPlan { title, reach, unseen, work, worked: None }
+    }
+
+    fn work_out(&self, env: &Env, consent: Consent<'_>) -> Result<(Draft, Worked), ToolError> {
+        let mut draft = Draft::default();
+        let worked = (self.work)(env, &mut draft, consent)?;
+        Ok((draft, worked))
+    }
+
+    fn land(mut self, permit: &Permit, env: &Env) -> Result<Output, ToolError> {
+        let (draft, worked) = match self.worked.take() {
+            Some(worked) => worked,
+            None => self.work_out(env, Consent::Permit(permit))?,
+        };
+        let written = draft.commit(env, permit).map_err(|e| in_words(env, &e))?;
+        let (diff, counts) = shown(env, &draft);
+        let line = worked.line.unwrap_or_else(|| format!("{} +{} -{}", self.title, counts.0, counts.1));
+        let pending = if written.iter().any(|w: &Written| w.held) { " · pending" } else { "" };
+        let summary = Summary { line: format!("{line}{pending}"), detail: Detail::Diff(diff) };
+        Ok(Output::done(worked.text, summary))
+    }
+}
+
+impl Plan for DraftPlan {
+    fn reach(&self) -> Vec<Reach> {
+        self.reach.clone()
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+        let outside = |reach: &Reach| {
+            matches!(
+                reach,
+                Reach::Read { place: crate::permission::Place::Outside, .. }
+                    | Reach::Write { place: crate::permission::Place::Outside, .. }
+            )
+        };
+        if sight == Sight::InsideOnly && self.reach.iter().any(outside) {
+            return Ok(Preview { line: self.title.clone(), detail: Detail::Text(self.unseen.clone()) });
+        }
+        let (draft, worked) = self.work_out(env, consent_of(sight))?;
+        let (diff, counts) = shown(env, &draft);
+        self.worked = Some((draft, worked));
+        Ok(Preview {
+            line: format!("{} +{} -{}", self.title, counts.0, counts.1),
+            detail: Detail::Diff(diff),
+        })
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+        blocking(self.title.clone(), move || self.land(&permit, &ctx.env))
+    }
+}
+
+/// The whole of a draft as one diff with a header for each file, and its lines added and removed.
+pub(super) fn shown(env: &Env, draft: &Draft) -> (String, (usize, usize)) {
+    let (mut text, mut counts) = (String::new(), (0, 0));
+    let mut left_out = 0;
+    for leaf in draft.changes() {
+        let (diff, (added, removed)) = leaf.diff(DIFF);
+        counts = (counts.0 + added, counts.1 + removed);
+        if text.len() > DIFF {
+            left_out += 1;
+            continue;
+        }
+        text.push_str(&header(env, leaf));
+        text.push_str(&diff);
+    }
+    if left_out > 0 {
+        text.push_str(&format!("[... {left_out} more files]\n"));
+    }
+    (text, counts)
+}
+
+fn header(env: &Env, leaf: &Leaf) -> String {
+    let name = env.workspace.shown(&leaf.at.path);
+    let side = |held: &super::draft::Held| match held.bytes() {
+        Some(_) => name.clone(),
+        None => "/dev/null".into(),
+    };
+    format!("--- {}\n+++ {}\n", side(&leaf.was), side(&leaf.now))
+}
+
+/// The error of a path in a draft, for its callers.
+pub(super) fn path_error(env: &Env, error: &WorkspaceError) -> ToolError {
+    in_words(env, error)
+}

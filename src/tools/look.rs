@@ -1,0 +1,166 @@
+//! A call that only looks: at one place, through one gate, with a report in whatever words its surface has.
+
+use super::list_directory::{check_root, walk_root};
+use super::work::{blocking, consent_of};
+use super::{Detail, Env, Fault, Output, Plan, Preview, RunCtx, Running, Sight, ToolError};
+use crate::permission::{Permit, Reach};
+use crate::workspace::{Consent, Dir, EntryKind, Hash, Resolved, Show, Skipped, TextFile, WorkspaceError};
+use std::sync::Arc;
+
+/// What must be at the place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum At {
+    File,
+    Directory,
+    Either,
+}
+
+type Look = Box<dyn FnOnce(Consent<'_>, &RunCtx) -> Result<Output, ToolError> + Send>;
+
+/// See the module. `look` runs once, after consent, where waiting is allowed.
+pub(super) struct LookPlan {
+    at: Resolved,
+    title: String,
+    what: At,
+    look: Look,
+}
+
+impl LookPlan {
+    pub(super) fn new(
+        at: Resolved,
+        title: String,
+        what: At,
+        look: impl FnOnce(Consent<'_>, &RunCtx) -> Result<Output, ToolError> + Send + 'static,
+    ) -> LookPlan {
+        LookPlan { at, title, what, look: Box::new(look) }
+    }
+}
+
+impl Plan for LookPlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![self.at.read()]
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+        let file = || match env.workspace.open(&self.at, consent_of(sight)) {
+            // Consent to look outside is still to come.
+            Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(()),
+            opened => opened.map(|_| ()).map_err(|e| env.path_error(&e)),
+        };
+        match self.what {
+            At::File => file()?,
+            At::Directory => check_root(env, &self.at, sight)?,
+            At::Either if env.workspace.is_dir(&self.at.path) => check_root(env, &self.at, sight)?,
+            At::Either => file()?,
+        }
+        Ok(Preview { line: self.title.clone(), detail: Detail::None })
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+        let LookPlan { title, look, .. } = *self;
+        blocking(title, move || look(Consent::Permit(&permit), &ctx))
+    }
+}
+
+/// A whole text file of at most the size that may be read at once.
+pub(super) fn load_text(
+    env: &Env,
+    at: &Resolved,
+    consent: Consent<'_>,
+) -> Result<(TextFile, Hash), ToolError> {
+    let (bytes, hash) =
+        env.workspace.load(at, consent, env.limits.read_bytes).map_err(|e| env.path_error(&e))?;
+    let size = bytes.len();
+    if let Some(kind) = super::content::named(bytes.get(..size.min(8192)).unwrap_or_default()) {
+        return Err(not_text(at, kind, size));
+    }
+    let file = TextFile::new(bytes).map_err(|_| not_text(at, "binary data", size))?;
+    Ok((file, hash))
+}
+
+fn not_text(at: &Resolved, kind: &str, size: usize) -> ToolError {
+    ToolError::hint(
+        format!("`{}` is {kind} of {size} bytes, not text", at.written),
+        super::content::advice(kind),
+    )
+    .because(Fault::NotText)
+}
+
+/// One entry of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    /// From the directory listed.
+    pub(super) relative: String,
+    pub(super) kind: EntryKind,
+    /// Absent where the entry could not be looked at.
+    pub(super) stat: Option<RowStat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RowStat {
+    pub(super) size: u64,
+    /// Seconds and nanoseconds since 1970.
+    pub(super) modified: (i64, i64),
+}
+
+impl RowStat {
+    /// `2026-03-09T10:30:00Z`; with milliseconds where there are any.
+    pub(super) fn time(&self) -> Option<String> {
+        let (seconds, nanos) = self.modified;
+        let stamp = jiff::Timestamp::new(seconds, i32::try_from(nanos).ok()?).ok()?;
+        Some(stamp.round(jiff::Unit::Millisecond).unwrap_or(stamp).to_string())
+    }
+}
+
+/// The entries of a directory and `depth - 1` levels below, each level sorted by name; and what was left out. At most
+/// `most` entries: one more shows that there are more.
+pub(super) fn rows(
+    env: &Env,
+    at: &Resolved,
+    consent: Consent<'_>,
+    (show, depth, most): (Show, usize, usize),
+) -> Result<(Vec<Row>, Skipped), ToolError> {
+    let root = walk_root(env, at, consent)?;
+    let (mut rows, mut skipped) = (Vec::new(), Skipped::default());
+    level(env, root, (show, depth, most), &mut rows, &mut skipped)
+        .map_err(|e| env.path_error(&WorkspaceError::from_io(&at.path, e)))?;
+    Ok((rows, skipped))
+}
+
+fn level(
+    env: &Env,
+    dir: Dir,
+    (show, depth, most): (Show, usize, usize),
+    out: &mut Vec<Row>,
+    skipped: &mut Skipped,
+) -> std::io::Result<()> {
+    let (dir, mut entries, left_out) = dir.list(&env.workspace, show)?;
+    *skipped += left_out;
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    for entry in entries {
+        if out.len() > most {
+            return Ok(());
+        }
+        let stat = entry.stat().ok().map(|s| RowStat {
+            size: u64::try_from(s.st_size).unwrap_or(0),
+            modified: (s.st_mtime, i64::try_from(s.st_mtime_nsec).unwrap_or(0)),
+        });
+        out.push(Row { relative: entry.relative(), kind: entry.kind, stat });
+        if entry.kind == EntryKind::Directory && depth > 1 {
+            let below =
+                dir.child(&entry.name).and_then(|d| level(env, d, (show, depth - 1, most), out, skipped));
+            skipped.unreadable += usize::from(below.is_err());
+        }
+    }
+    Ok(())
+}
+
+/// Everything of a file counts as read.
+pub(super) fn credit_all(env: &Env, at: &Resolved, file: &TextFile, hash: Hash) {
+    let bytes: &Arc<Vec<u8>> = file.bytes();
+    env.ledger().saw(&at.path, bytes, hash, 0..file.line_count());
+}

@@ -1,0 +1,110 @@
+//! A batch of files written by one tool call: what must be held is held together, what lands, lands together.
+
+use super::super::batch::{After, Rewrite};
+use super::super::node::{Eased, Node};
+use super::super::{WorkspaceError, Written};
+use super::View;
+use super::hold::{StagedHeld, expect};
+use super::layer::Layer;
+use super::stack::node_at;
+use crate::permission::Landing;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// One path of a batch on its way to the shelf.
+enum Holding {
+    Content(StagedHeld),
+    Gone { index: usize, rel: PathBuf, now: Node },
+}
+
+impl View {
+    /// What is at a canonical path.
+    pub(in crate::workspace) fn node(&self, path: &Path) -> io::Result<Node> {
+        match self.locate(path) {
+            Some((index, rel)) => self.stack(index, 0).node(&rel),
+            None => node_at(path),
+        }
+    }
+
+    /// See [`super::super::Workspace::write_all`]. Everything that can fail for the state of a path is looked at, and
+    /// every new content lies beside its place, before the first path changes.
+    pub(in crate::workspace) fn write_all(
+        &self,
+        batch: &[Rewrite],
+        landing: Landing,
+    ) -> Result<Vec<Written>, WorkspaceError> {
+        let Some(first) = batch.first() else { return Ok(Vec::new()) };
+        let fail = |e: io::Error| WorkspaceError::from_io(&first.at.path, e);
+        self.drop_scratch().map_err(fail)?;
+        let (mut steps, mut holding, mut held) = (Vec::new(), Vec::new(), Vec::new());
+        for one in batch {
+            let path = &one.at.path;
+            let hold = self.must_hold(path, landing)?;
+            held.push(hold);
+            match hold {
+                false => self.landing_steps(path, one.before, &one.after, &mut steps)?,
+                true => holding.push(self.prepare_held(one)?),
+            }
+        }
+        let in_place = match steps.is_empty() {
+            true => Vec::new(),
+            false => {
+                let entry = self.land_steps(&first.at.path, steps)?;
+                entry.changes.into_iter().filter(|c| c.in_place).map(|c| c.path).collect()
+            }
+        };
+        for one in holding {
+            self.place_held(one).map_err(fail)?;
+        }
+        let written = batch.iter().zip(held).map(|(one, held)| Written {
+            hash: match &one.after {
+                After::Content { bytes, .. } => blake3::hash(bytes),
+                After::Gone => blake3::hash(b""),
+            },
+            in_place: in_place.contains(&one.at.path),
+            held,
+        });
+        Ok(written.collect())
+    }
+
+    /// True when a change to this path is kept pending rather than landing.
+    pub(super) fn must_hold(&self, path: &Path, landing: Landing) -> Result<bool, WorkspaceError> {
+        let inside = self.locate(path).is_some();
+        match landing {
+            Landing::Hold => Ok(inside),
+            Landing::Apply | Landing::Direct => {
+                let holds = || self.holds(path).map_err(|e| WorkspaceError::from_io(path, e));
+                Ok(inside && holds()?)
+            }
+            Landing::Discard => Err(WorkspaceError::ReadOnly(path.to_path_buf())),
+        }
+    }
+
+    fn prepare_held(&self, one: &Rewrite) -> Result<Holding, WorkspaceError> {
+        let path = &one.at.path;
+        let fail = |e: io::Error| WorkspaceError::from_io(path, e);
+        let (index, rel) = self.locate(path).ok_or_else(|| WorkspaceError::Outside(path.clone()))?;
+        let now = self.stack(index, 0).node(&rel).map_err(fail)?;
+        expect(path, one.before, &now)?;
+        match &one.after {
+            After::Content { bytes, attrs } => {
+                let attrs = attrs.as_ref().or_else(|| now.attrs());
+                self.stage_held(index, &rel, bytes, &now, attrs).map(Holding::Content).map_err(fail)
+            }
+            After::Gone => Ok(Holding::Gone { index, rel, now }),
+        }
+    }
+
+    fn place_held(&self, one: Holding) -> io::Result<()> {
+        let (index, rel, now) = match one {
+            Holding::Content(staged) => return staged.place(),
+            Holding::Gone { index, rel, now } => (index, rel, now),
+        };
+        let (dir, name) = self.held_place(index, &rel, &now)?;
+        let _eased = Eased::of(&dir);
+        match self.stack(index, 2).stat(&rel)? {
+            Some(_) => Layer::whiteout(&dir, &name),
+            None => Layer::clear(&dir, &name),
+        }
+    }
+}
