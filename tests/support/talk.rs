@@ -278,6 +278,7 @@ impl Plan for Probing {
                 outcome,
                 for_model: vec![Part::text(format!("{text} {}", self.name))],
                 for_person: line.clone(),
+                facts: placet::tools::Facts::None,
             };
             match self.what.as_str() {
                 "wait" => {

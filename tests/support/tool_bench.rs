@@ -107,6 +107,7 @@ impl Bench {
                 outcome: Outcome::Failed,
                 for_model: vec![Part::text(message)],
                 for_person: placet::tools::Summary::line(""),
+                facts: placet::tools::Facts::None,
             }),
         }
     }
