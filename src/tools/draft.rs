@@ -113,6 +113,18 @@ impl Draft {
         Ok(())
     }
 
+    /// Gives a path what another one held: its content and its attributes.
+    pub(super) fn set(
+        &mut self,
+        env: &Env,
+        at: &Resolved,
+        held: Held,
+        consent: Consent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        self.leaf(env, at, consent)?.now = held;
+        Ok(())
+    }
+
     /// Takes a file away. A link is not followed: it is refused, because its target is what would go.
     pub(super) fn remove(
         &mut self,

@@ -27,6 +27,7 @@ mod shell;
 mod tool_command;
 mod tool_edit;
 mod tool_gate;
+mod tool_patch;
 mod tool_read;
 mod tool_scratchpad;
 mod tool_search;

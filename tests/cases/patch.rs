@@ -156,8 +156,8 @@ fn patches_of_git_and_of_gnu_diff_make_the_same_bytes_with_all_three_programs() 
             return;
         }
         for (program, arguments) in [
-            ("git", &["diff", "--no-index", "--no-color", "--text"][..]),
-            ("git", &["diff", "--no-index", "--no-color", "--binary"][..]),
+            ("git", &["diff", "--no-index", "--no-prefix", "--no-color", "--text"][..]),
+            ("git", &["diff", "--no-index", "--no-prefix", "--no-color", "--binary"][..]),
             ("diff", &["-u", "-a"][..]),
         ] {
             let patch = written_by(program, arguments, old, new);
@@ -183,7 +183,8 @@ fn a_delta_of_git_is_applied_and_only_to_its_own_content() {
     }
     let old: Vec<u8> = (0..200_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let new = [&old[..90_000], b"\0between\0", &old[100_000..]].concat();
-    let patch = written_by("git", &["diff", "--no-index", "--binary", "--full-index"], &old, &new);
+    let patch =
+        written_by("git", &["diff", "--no-index", "--no-prefix", "--binary", "--full-index"], &old, &new);
     assert!(patch.windows(6).any(|w| w == b"delta "), "git wrote no delta");
     assert!(placet(&patch, &old).unwrap() == new);
     let other = [&old[..], b"x"].concat();

@@ -27,6 +27,8 @@ pub struct Applied {
     pub edits: Vec<Edit>,
     /// Lines of the old content (from 0) that the patch itself named, and named rightly.
     pub known: RangeSet,
+    /// Changed lines of hunks that prove nothing: placed with fuzz, or by their number alone.
+    pub unproven: Vec<Range<usize>>,
 }
 
 /// Lines `old` became `new` lines.
@@ -143,6 +145,9 @@ fn built(hunks: &[Hunk], spots: &[Spot], target: &Target<'_>) -> Result<Applied,
             out.put_adapted(change, states)
         } else {
             change.lines.iter().for_each(|l| out.put(l.text()))
+        }
+        if spots.get(change.hunk).is_none_or(|spot| spot.length == 0 || spot.skipped != (0, 0)) {
+            applied.unproven.push(change.old.clone());
         }
         applied.edits.push(Edit { old: change.old.clone(), new: change.lines.len() });
         (at, last) = (change.old.end, change.hunk);

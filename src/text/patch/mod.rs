@@ -25,6 +25,7 @@ pub use binary::Binary;
 pub use error::{ApplyError, HunkError, PatchError, Why};
 pub use name::Prefix;
 pub use parse::parse;
+pub use report::{Near, Row};
 pub use write::{binary as write_binary, quoted, unified};
 
 /// The largest patch read, in bytes, and the most lines in one.

@@ -87,7 +87,11 @@ impl Reading {
             self.files.push((header, body));
             return Ok(());
         }
-        let hunks = self.hunks(cursor)?;
+        let (noted, hunks) = (self.notes.len(), self.hunks(cursor)?);
+        if hunks.is_empty() && self.notes.len() > noted {
+            // Its hunks change nothing, and that was noted.
+            return Ok(());
+        }
         let named = header.old.is_some() || header.new.is_some();
         if hunks.is_empty() && named && !header.is_git {
             return Err(PatchError::NoHunks { line: header.line, path: header.shown() });
