@@ -1,9 +1,12 @@
 //! apply_patch: many files or none, inside the workspace, and honest about every liberty taken.
 
+use crate::support::require::require;
 use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 fn patch(text: &str) -> Value {
     json!({ "patch": text })
@@ -291,4 +294,77 @@ fn a_link_is_not_deleted_by_its_target_and_a_protected_file_asks() {
     let error = bench.call("apply_patch", patch("--- /dev/null\n+++ b/.envrc\n@@ -0,0 +1 @@\n+x\n")).failed();
     assert!(!error.contains("exists"), "{error}");
     assert_eq!(bench.names(), ["link", "real"]);
+}
+
+/// What `sh` makes of a tree, as patches of git and of GNU diff, on three programs.
+#[test]
+fn trees_patched_by_git_gnu_patch_and_placet_are_the_same() {
+    if !(require("git") && require("patch") && require("diff")) {
+        return;
+    }
+    let setup = "mkdir src; seq 40 > src/a; seq 50 90 > src/b; printf 'no end' > c; printf 'x\\r\\ny\\r\\n' > crlf; echo run > run; \
+         echo old > gone; echo s > 'two words'; echo q > 'quo\"te'; head -c 3000 /dev/zero | tr '\\0' 'z' > bin; printf '\\0' >> bin";
+    let change = "sed -i 's/^7$/seven/; s/^33$/x\\ny/' src/a; mv src/b src/moved; sed -i 1d src/moved; cp src/a copy; printf 'an end\\n' > c; \
+         sed -i s/x/X/ crlf; chmod 755 run; rm gone; echo more >> 'two words'; echo more >> 'quo\"te'; printf 'new\\n' > d; printf 'b\\0' >> bin; : > empty";
+    let dir = tempfile::tempdir().unwrap();
+    sh(dir.path(), &format!("mkdir a; cd a; {setup}; cp -a . ../b; cd ../b; {change}"));
+    let git = "git -c core.autocrlf=false";
+    sh(
+        dir.path(),
+        &format!(
+            "cp -a a repo; cd repo; git init -q .; git add -A; git -c user.name=x -c user.email=x@x commit -qm x; cp -a .git ../b/; cd ../b; git add -A; \
+         {git} diff --cached --binary > ../plain.git; {git} diff --cached --binary -M -C --find-copies-harder > ../moved.git; \
+         {git} diff --cached --binary --no-prefix > ../bare.git; {git} diff --cached --binary -U0 > ../zero.git; rm -rf .git"
+        ),
+    );
+    sh(dir.path(), "diff -ruN --exclude=bin a b > all.gnu || true");
+    for (name, level, programs) in
+        [("plain.git", 1, "git"), ("moved.git", 1, "git"), ("bare.git", 0, "git"), ("all.gnu", 1, "patch")]
+    {
+        let patch = std::fs::read_to_string(dir.path().join(name)).unwrap();
+        let bench = Bench::new();
+        sh(&bench.root, setup);
+        let body = bench.call("apply_patch", json!({"patch": patch})).done();
+        let other = format!("rm -rf other; cp -a a other; cd other; git init -q .");
+        match programs {
+            "git" => sh(dir.path(), &format!("{other}; git apply -p{level} ../{name}; rm -rf .git")),
+            _ => sh(dir.path(), &format!("{other}; patch -s --binary -p{level} -i ../{name}; rm -rf .git")),
+        }
+        let theirs = tree(&dir.path().join("other"));
+        assert_eq!(tree(&bench.root), theirs, "{name}\n{body}");
+        if name.ends_with(".git") {
+            assert_eq!(theirs, tree(&dir.path().join("b")), "{name}");
+        }
+    }
+}
+
+fn sh(dir: &Path, line: &str) {
+    let done = std::process::Command::new("sh")
+        .args(["-ec", line])
+        .current_dir(dir)
+        .env("LC_ALL", "C")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{line}\n{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// Each file's path, content and whether it can be run.
+fn tree(dir: &Path) -> BTreeMap<PathBuf, (Vec<u8>, bool)> {
+    let mut files = BTreeMap::new();
+    let mut dirs = vec![dir.to_path_buf()];
+    while let Some(at) = dirs.pop() {
+        for entry in std::fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else {
+                let runs = std::fs::metadata(&path).unwrap().permissions().mode() & 0o100 != 0;
+                files.insert(
+                    path.strip_prefix(dir).unwrap().to_path_buf(),
+                    (std::fs::read(&path).unwrap(), runs),
+                );
+            }
+        }
+    }
+    files
 }
