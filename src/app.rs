@@ -1,6 +1,6 @@
 //! The wiring: settings become each module's own options, and the parts are built and joined here.
 
-use crate::agent::{Agent, Answerer, Parts};
+use crate::agent::{Agent, Answerer, Parts, Start};
 use crate::config::{Config, Origin, Paths, Problem, Project, Sources, TrustStore};
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Verdict};
 use crate::provider::{
@@ -8,7 +8,7 @@ use crate::provider::{
 };
 use crate::repl::{Host, Trouble};
 use crate::session::{OpenSession, Scratchpads, SessionError, Store};
-use crate::tools::{CommandSettings, Env, Limits, Registry};
+use crate::tools::{Bases, CommandSettings, Dialect, DialectSettings, Env, Limits, Registry, is_batch};
 use crate::workspace::{Workspace, WorkspaceError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -75,6 +75,7 @@ pub struct App {
     pub modes: Vec<Mode>,
     pub policy: Arc<Mutex<Policy>>,
     pub registry: Arc<Registry>,
+    pub dialect: Dialect,
     pub workspace: Workspace,
     request: Request,
 }
@@ -82,9 +83,10 @@ pub struct App {
 impl App {
     /// Mistakes in rules of the settings are added to `config.problems`; one in a flag is an error.
     pub fn new(mut config: Config, paths: Paths, request: Request) -> Result<App, AppError> {
-        let registry = Registry::native();
+        let dialect = config.text("tools.dialect").and_then(Dialect::parse).unwrap_or_default();
+        let registry = Registry::of_dialect(dialect, &dialect_settings(&config));
         let workspace = Workspace::new(request.cwd.clone(), request.add_dirs.clone())?;
-        let mut rules = rules(&mut config, &registry, workspace.roots())?;
+        let mut rules = rules(&mut config, &Registry::native(), workspace.roots())?;
         rules.extend(own_files(&paths)?);
         let hidden: Vec<String> = rules.iter().filter_map(Rule::hides).map(String::from).collect();
         workspace.set_hidden(&hidden)?;
@@ -104,6 +106,7 @@ impl App {
             modes,
             policy: Arc::new(Mutex::new(policy)),
             registry: Arc::new(registry),
+            dialect,
             workspace,
             request,
         })
@@ -111,6 +114,14 @@ impl App {
 
     pub fn cwd(&self) -> &Path {
         self.workspace.cwd()
+    }
+
+    /// The turn that a prompt is when it needs no model: a batch of aOperations, and in that surface its test words.
+    pub fn operations(&self, prompt: &str) -> Option<Start> {
+        let test = matches!(prompt.trim(), "TEST" | "PING" | "FILE-TEST");
+        let runs = is_batch(prompt) || test && self.dialect == Dialect::Typestack;
+        let input = serde_json::json!({"sQuestion": prompt});
+        runs.then(|| Start::Call { text: prompt.into(), tool: "agent_prompt".into(), input })
     }
 
     /// Opens the session store.
@@ -168,7 +179,11 @@ impl App {
 
     /// The fixed words every request starts with. They hold nothing that changes within a session: no clock, no mode.
     fn system_prompt(&self) -> String {
-        let mut out = include_str!("../prompts/system.md").to_string();
+        let files = match self.dialect {
+            Dialect::Native => include_str!("../prompts/files/native.md"),
+            _ => include_str!("../prompts/files/foreign.md"),
+        };
+        let mut out = include_str!("../prompts/system.md").replace("{files}\n", files);
         let roots: Vec<String> = self.workspace.roots().iter().map(|r| r.display().to_string()).collect();
         out.push_str(&format!(
             "\nWorkspace: {}. Working directory: {}.\n",
@@ -344,6 +359,14 @@ impl Host for App {
         &self.registry
     }
 
+    fn operations(&self, prompt: &str) -> Option<Start> {
+        App::operations(self, prompt)
+    }
+
+    fn typed_batches(&self) -> bool {
+        self.dialect == Dialect::Typestack
+    }
+
     fn workspace(&self) -> &Workspace {
         &self.workspace
     }
@@ -420,6 +443,21 @@ fn unreadable(path: &Path, error: &std::io::Error) -> crate::config::Layer {
         permission: true,
     };
     crate::config::Layer { problems: vec![problem], ..crate::config::Layer::default() }
+}
+
+fn dialect_settings(config: &Config) -> DialectSettings {
+    let path = |key: &str| config.text(key).map(PathBuf::from);
+    let bases = Bases {
+        app: path("dialects.typestack.app").unwrap_or_else(|| PathBuf::from(".")),
+        web: path("dialects.typestack.web"),
+        core: path("dialects.typestack.core"),
+    };
+    DialectSettings {
+        virtual_paths: config.flag("dialects.deepagents.virtual_paths").unwrap_or(true),
+        overwrite: config.flag("dialects.deepagents.overwrite").unwrap_or(false),
+        bases,
+        denied: config.list("dialects.triggerfish.denied").iter().map(|(text, _)| text.clone()).collect(),
+    }
 }
 
 fn rules(config: &mut Config, registry: &Registry, roots: &[PathBuf]) -> Result<Vec<Rule>, AppError> {

@@ -151,7 +151,8 @@ impl Shared {
     fn decide(&self, call: &Call, planned: &dyn Plan) -> Decision {
         let policy = lock(&self.policy);
         policy.at(jiff::Timestamp::now());
-        let decision = policy.decide(&call.id, &call.name, planned.reach());
+        let judged_as = self.registry.judged_as(&call.name);
+        let decision = policy.decide(&call.id, &judged_as, planned.reach());
         if let Decision::Allow(permit) = &decision {
             tracing::info!(call = %call.id, tool = call.name, why = %permit.why(), "permitted");
         }

@@ -9,11 +9,12 @@ use super::standing::{mode_in, mode_words, texts};
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
 use crate::conversation::{Answer, CallId, CallResult, Message, Outcome, Part, Transcript, Usage};
 use crate::permission::{Mode, Policy};
-use crate::provider::{AnswerStream, Model, Provider, ProviderError, StreamEvent};
+use crate::provider::{AnswerStream, Direct, Model, Provider, ProviderError, StreamEvent};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
 use crate::tools::{Env, Registry};
 use crate::workspace::{Label, Ledger};
 use futures_util::StreamExt;
+use serde_json::Value;
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,6 +68,12 @@ pub struct Agent {
 /// How a turn begins.
 pub enum Start {
     Say(Vec<Part>),
+    /// One call that the person wrote out: no model is asked.
+    Call {
+        text: String,
+        tool: String,
+        input: Value,
+    },
     /// Send what is there once more.
     Retry,
 }
@@ -74,7 +81,7 @@ pub enum Start {
 impl Agent {
     pub fn new(parts: Parts) -> Agent {
         Agent {
-            context: Context::new(parts.system.clone(), parts.registry.specs()),
+            context: Context::new(parts.system.clone(), parts.registry.wire_specs()),
             transcript: Transcript::default(),
             turn: Turn::new(parts.max_rounds),
             instructions: Instructions::default(),
@@ -175,9 +182,14 @@ impl Agent {
         stop: CancellationToken,
     ) -> Ending {
         self.begin_turn(&start);
+        let asked = Arc::clone(&self.parts.provider);
+        if let Start::Call { tool, input, .. } = &start {
+            self.parts.provider = Arc::new(Direct::new(tool, input.clone()));
+        }
         let (inputs, inbox) = unbounded_channel();
         let first = match start {
             Start::Say(parts) => Input::Said(self.with_news(parts, &events)),
+            Start::Call { text, .. } => Input::Said(self.with_news(vec![Part::text(text)], &events)),
             Start::Retry => Input::Retry,
         };
         let calls = Calls::new(
@@ -201,6 +213,7 @@ impl Agent {
             told_usage: None,
         };
         let ending = run.until_ended(first, inbox).await;
+        self.parts.provider = asked;
         let ending = match self.unsaved.take() {
             Some(why) => Ending::Unsaved(why),
             None => ending,
@@ -215,6 +228,7 @@ impl Agent {
         let Some(view) = self.parts.env.workspace.view() else { return };
         let said = match start {
             Start::Say(parts) => crate::conversation::text_of(parts),
+            Start::Call { text, .. } => text.clone(),
             Start::Retry => "again".into(),
         };
         let title = said.lines().next().unwrap_or_default().chars().take(80).collect();

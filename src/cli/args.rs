@@ -42,6 +42,9 @@ pub struct Options {
     /// The model, as the provider calls it
     #[arg(long, value_name = "NAME", global = true)]
     pub model: Option<String>,
+    /// Whose tools: native, agsh, triggerfish, deepagents, agentos, typestack, text-editor, codex
+    #[arg(long, value_name = "NAME", global = true)]
+    pub dialect: Option<String>,
     /// Where the provider is
     #[arg(long, value_name = "URL", global = true)]
     pub base_url: Option<String>,
@@ -75,6 +78,9 @@ pub struct Options {
     /// With --print: land what is pending at the end
     #[arg(long, conflicts_with = "dry_run")]
     pub apply: bool,
+    /// A prompt from standard input that is a batch of aOperations runs as one, without a model
+    #[arg(long)]
+    pub batch: bool,
     /// With --print: show what would change, and change nothing
     #[arg(long)]
     pub dry_run: bool,

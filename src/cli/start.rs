@@ -38,6 +38,7 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
         ("provider", &options.provider, "--provider"),
         ("model", &options.model, "--model"),
         ("base_url", &options.base_url, "--base-url"),
+        ("tools.dialect", &options.dialect, "--dialect"),
         ("append_system_prompt", &options.append_system_prompt, "--append-system-prompt"),
     ] {
         if let Some(value) = value {
@@ -154,7 +155,8 @@ fn resume_of(options: &Options) -> repl::Resume {
 fn print(text: &str, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
     note_untrusted(&loaded);
     let mut prompt = text.to_string();
-    if prompt == "-" {
+    let piped = prompt == "-";
+    if piped {
         prompt.clear();
         let mut stdin = io::stdin().lock();
         stdin
@@ -168,8 +170,18 @@ fn print(text: &str, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
     let current = Current::default();
     signals::watch(&runtime, current.clone());
     let mut agent = headless_agent(&loaded.app, options, &prompt)?;
-    let code = turn(&runtime, &current, &mut agent, prompt.trim_end(), options.output_format)?;
+    let start = begin(&loaded.app, prompt.trim_end(), !piped || options.batch);
+    let code = turn(&runtime, &current, &mut agent, start, options.output_format)?;
     settled(&agent, options, code)
+}
+
+/// What a prompt starts: what the person wrote out as a batch needs no model. Text that came through a pipe may be
+/// anybody's.
+fn begin(app: &App, prompt: &str, own_words: bool) -> Start {
+    match app.operations(prompt).filter(|_| own_words) {
+        Some(start) => start,
+        None => Start::Say(vec![Part::text(prompt)]),
+    }
 }
 
 /// What is pending after a turn without a screen.
@@ -198,7 +210,8 @@ fn lines(loaded: Loaded, options: &Options) -> Result<u8, Failure> {
             agent = Some(headless_agent(&loaded.app, options, &line)?);
         }
         let Some(agent) = agent.as_mut() else { continue };
-        let code = turn(&runtime, &current, agent, &line, options.output_format)?;
+        let start = begin(&loaded.app, &line, options.batch);
+        let code = turn(&runtime, &current, agent, start, options.output_format)?;
         let code = settled(agent, options, code)?;
         worst = worst.max(code);
         if code == report::INTERRUPTED {
@@ -276,7 +289,7 @@ fn turn(
     runtime: &tokio::runtime::Runtime,
     current: &Current,
     agent: &mut Agent,
-    prompt: &str,
+    start: Start,
     format: OutputFormat,
 ) -> Result<u8, Failure> {
     let reader = if io::stdout().is_terminal() { Reader::Person } else { Reader::Program };
@@ -287,7 +300,6 @@ fn turn(
     };
     let stop = CancellationToken::new();
     current.set(Some(stop.clone()));
-    let start = Start::Say(vec![Part::text(prompt)]);
     let done =
         runtime.block_on(headless::run(agent, start, format, stop, &mut io::stdout(), &mut io::stderr()));
     current.set(None);

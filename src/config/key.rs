@@ -36,6 +36,8 @@ pub struct Key {
 }
 
 const MODES: &[&str] = &["none", "read", "ask", "write", "unrestricted"];
+const TOOL_DIALECTS: &[&str] =
+    &["native", "agsh", "triggerfish", "deepagents", "agentos", "typestack", "text-editor", "codex"];
 const DIALECTS: &[&str] = &["anthropic", "openai-chat"];
 
 /// `*` in a name stands for any one segment.
@@ -121,6 +123,55 @@ pub const KEYS: &[Key] = &[
         "120000",
         Trust::Needed,
         "How long a command may run where the call does not say.",
+    ),
+    key(
+        "tools.dialect",
+        Kind::Word(TOOL_DIALECTS),
+        "\"native\"",
+        Trust::Needed,
+        "Whose tools the model gets: placet's own, or those of another system.",
+    ),
+    key(
+        "dialects.deepagents.virtual_paths",
+        Kind::Flag,
+        "true",
+        Trust::Needed,
+        "deepagents: `/x` is `x` below the working directory, and nothing else can be named.",
+    ),
+    key(
+        "dialects.deepagents.overwrite",
+        Kind::Flag,
+        "false",
+        Trust::Needed,
+        "deepagents: write_file replaces an existing file, as from version 0.7 on.",
+    ),
+    key(
+        "dialects.typestack.app",
+        Kind::Text,
+        "\".\"",
+        Trust::Needed,
+        "typestack: the directory of the base `app`, below the working directory.",
+    ),
+    key(
+        "dialects.typestack.web",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "typestack: the directory of the base `web`. Without it: `DOCUMENT_ROOT`, or `public_html` or `private_html` below `app`.",
+    ),
+    key(
+        "dialects.typestack.core",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "typestack: the directory of the base `core`, which is read-only.",
+    ),
+    key(
+        "dialects.triggerfish.denied",
+        Kind::Texts,
+        "[]",
+        Trust::Harmless,
+        "triggerfish: more texts that no command may hold, beside the built-in ones.",
     ),
     key(
         "tools.inline_bytes",

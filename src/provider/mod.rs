@@ -5,6 +5,7 @@
 
 mod catalog;
 mod dialect;
+mod direct;
 mod error;
 mod flow;
 mod key;
@@ -23,6 +24,7 @@ mod watch;
 
 pub use catalog::{CATALOG_DATE, Figures};
 pub use dialect::{Anthropic, OpenAiChat, OutputLimit, Quirks, SystemRole};
+pub use direct::Direct;
 pub use error::{Blame, ProviderError};
 pub use key::{Key, KeySource};
 pub use live::{Auth, Endpoint, Live, LiveSettings};

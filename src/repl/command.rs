@@ -31,6 +31,7 @@ pub const COMMANDS: &[CommandRow] = &[
     row("review", "[PATH]", "go through what is pending, hunk by hunk", none, changes::review),
     row("redo", "", "put back what undo took away", none, changes::redo),
     row("journal", "[N]", "what was applied in this directory", none, changes::journal),
+    row("batch", "{JSON}", "run a batch of aOperations, without a model", none, commands::batch),
     row("clear", "", "start a new conversation on an empty screen", none, commands::clear),
     row("new", "", "start a new conversation", none, commands::new),
     row("resume", "[N|ID]", "go on with an earlier conversation", none, commands::resume),

@@ -331,3 +331,19 @@ pub(super) fn quit(shell: &mut Shell<'_>, _: &str) -> After {
     }
     None
 }
+
+/// `/batch {"aOperations": [...]}`
+pub(super) fn batch(shell: &mut Shell<'_>, rest: &str) -> Option<Start> {
+    let start = shell.app.operations(rest);
+    if start.is_none() {
+        shell.error("this is not a batch", Some("a batch is one JSON object: {\"aOperations\": [...]}"));
+        return None;
+    }
+    match shell.agent_for(rest) {
+        Ok(_) => start,
+        Err(e) => {
+            shell.error(&e.to_string(), None);
+            None
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! What the shell needs from the program around it: settings, and the building of conversations.
 
-use crate::agent::{Agent, Answerer};
+use crate::agent::{Agent, Answerer, Start};
 use crate::config::Config;
 use crate::permission::{Mode, ModeCell, Policy};
 use crate::session::{OpenSession, Store};
@@ -30,6 +30,10 @@ pub trait Host {
     fn modes(&self) -> &[Mode];
     fn policy(&self) -> &Arc<Mutex<Policy>>;
     fn registry(&self) -> &Arc<Registry>;
+    /// The turn that a line is when it is a batch of operations.
+    fn operations(&self, line: &str) -> Option<Start>;
+    /// Whether such a line runs as it is typed, without `/batch`.
+    fn typed_batches(&self) -> bool;
     fn workspace(&self) -> &Workspace;
     /// The workspace through a view in which nothing is pending: its journal is this directory's.
     fn viewed(&self) -> Workspace;

@@ -176,6 +176,12 @@ impl Shell<'_> {
                         (next, draft) = self.take_turn(prompter, after, draft)?;
                     }
                 }
+                Line::Say(text) if self.app.typed_batches() && self.app.operations(&text).is_some() => {
+                    if let Some(start) = self.app.operations(&text) {
+                        self.agent_for(&text)?;
+                        (next, draft) = self.take_turn(prompter, start, draft)?;
+                    }
+                }
                 Line::Say(text) => (next, draft) = self.say(prompter, &text, draft)?,
             }
             if let Some(paths) = self.review.take() {

@@ -45,6 +45,8 @@ pub(super) struct Leaf {
     pub(super) was: Held,
     pub(super) now: Held,
     hash: Option<Hash>,
+    /// The path whose content this was, where it was copied or renamed.
+    origin: Option<PathBuf>,
 }
 
 impl Leaf {
@@ -113,15 +115,17 @@ impl Draft {
         Ok(())
     }
 
-    /// Gives a path what another one held: its content and its attributes.
+    /// Gives a path content and attributes, made from those that `origin` held at first.
     pub(super) fn set(
         &mut self,
         env: &Env,
         at: &Resolved,
-        held: Held,
+        (held, origin): (Held, Option<PathBuf>),
         consent: Consent<'_>,
     ) -> Result<(), WorkspaceError> {
-        self.leaf(env, at, consent)?.now = held;
+        let leaf = self.leaf(env, at, consent)?;
+        leaf.now = held;
+        leaf.origin = origin;
         Ok(())
     }
 
@@ -158,6 +162,7 @@ impl Draft {
             return Err(WorkspaceError::Exists(to.path.clone()));
         }
         target.now = source;
+        target.origin = Some(from.path.clone());
         Ok(())
     }
 
@@ -194,6 +199,12 @@ impl Draft {
         Ok(())
     }
 
+    /// What a path that nothing has been done to yet holds on disk.
+    pub(super) fn original(&self, at: &Resolved) -> Option<(&Arc<Vec<u8>>, Hash)> {
+        let leaf = self.leaves.get(&at.path).filter(|leaf| !leaf.changed())?;
+        Some((leaf.was.bytes()?, leaf.hash?))
+    }
+
     /// The paths that would change, in their order.
     pub(super) fn changes(&self) -> impl Iterator<Item = &Leaf> {
         self.leaves.values().filter(|leaf| leaf.changed())
@@ -202,18 +213,28 @@ impl Draft {
     /// Writes all that changed, or nothing, and tells the ledger.
     pub(super) fn commit(&self, env: &Env, permit: &Permit) -> Result<Vec<Written>, WorkspaceError> {
         let batch: Vec<Rewrite> = self.changes().map(rewrite).collect();
-        let known: Vec<_> = self.changes().map(|leaf| seen_before(env, leaf)).collect();
+        let known: Vec<_> = self.changes().map(|leaf| seen_before(env, self.origin(leaf))).collect();
         let written = env.workspace.write_all(&batch, permit)?;
         for ((leaf, known), written) in self.changes().zip(known).zip(&written) {
             let mut ledger = env.ledger();
             match leaf.now.bytes() {
                 None => ledger.forget(&leaf.at.path),
                 Some(bytes) => {
-                    ledger.wrote(&leaf.at.path, (bytes, written.hash), &line_edits(leaf), &known);
+                    ledger.wrote(
+                        &leaf.at.path,
+                        (bytes, written.hash),
+                        &line_edits(self.origin(leaf), bytes),
+                        &known,
+                    );
                 }
             }
         }
         Ok(written)
+    }
+
+    /// The leaf whose first content became this one's: itself, or the one it was copied from.
+    fn origin<'d>(&'d self, leaf: &'d Leaf) -> &'d Leaf {
+        leaf.origin.as_ref().and_then(|path| self.leaves.get(path)).unwrap_or(leaf)
     }
 
     /// Everything this draft changes, for the policy.
@@ -231,7 +252,7 @@ impl Draft {
             Err(WorkspaceError::Missing(_)) => (Held::Absent, None),
             Err(e) => return Err(e),
         };
-        Ok(leaf.insert(Leaf { at: at.clone(), now: was.clone(), was, hash }))
+        Ok(leaf.insert(Leaf { at: at.clone(), now: was.clone(), was, hash, origin: None }))
     }
 }
 
@@ -272,10 +293,9 @@ fn seen_before(env: &Env, leaf: &Leaf) -> crate::text::RangeSet {
 }
 
 /// What changed, in lines: what a call wrote, its caller has seen.
-fn line_edits(leaf: &Leaf) -> Vec<LineEdit> {
+fn line_edits(from: &Leaf, after: &[u8]) -> Vec<LineEdit> {
     let empty = Vec::new();
-    let before = leaf.was.bytes().map_or(&empty, |b| b.as_ref());
-    let after = leaf.now.bytes().map_or(&empty, |b| b.as_ref());
+    let before = from.was.bytes().map_or(&empty, |b| b.as_ref());
     let edit = |hunk: crate::workspace::Hunk| LineEdit { old: hunk.old_lines, new_len: hunk.new_lines.len() };
     hunks(before, after).into_iter().map(edit).collect()
 }

@@ -2,9 +2,9 @@
 
 use super::draft::{Draft, Leaf, in_words};
 use super::work::{blocking, consent_of};
-use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, ToolError};
+use super::{Changed, Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, ToolError};
 use crate::permission::{Permit, Reach};
-use crate::workspace::{Consent, Resolved, WorkspaceError, Written};
+use crate::workspace::{Consent, Resolved, Written};
 
 /// How much of a difference the person is shown, in bytes.
 const DIFF: usize = 1 << 20;
@@ -62,7 +62,13 @@ impl DraftPlan {
         let line = worked.line.unwrap_or_else(|| format!("{} +{} -{}", self.title, counts.0, counts.1));
         let pending = if written.iter().any(|w: &Written| w.held) { " · pending" } else { "" };
         let summary = Summary { line: format!("{line}{pending}"), detail: Detail::Diff(diff) };
-        Ok(Output::done(worked.text, summary))
+        let changed = |leaf: &Leaf| Changed {
+            path: leaf.at.path.clone(),
+            before: leaf.was.bytes().cloned(),
+            after: leaf.now.bytes().cloned(),
+        };
+        let facts = Facts::Changed { changes: draft.changes().map(changed).collect(), places: 0 };
+        Ok(Output::done(worked.text, summary).with(facts))
     }
 }
 
@@ -127,9 +133,4 @@ fn header(env: &Env, leaf: &Leaf) -> String {
         None => "/dev/null".into(),
     };
     format!("--- {}\n+++ {}\n", side(&leaf.was), side(&leaf.now))
-}
-
-/// The error of a path in a draft, for its callers.
-pub(super) fn path_error(env: &Env, error: &WorkspaceError) -> ToolError {
-    in_words(env, error)
 }

@@ -9,8 +9,8 @@ use super::refusal::{bad_text, changed, never_read, not_shown, since_read};
 use super::spans::{Effect, same_outside};
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
-    Detail, Env, Facts, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
-    Touches,
+    Changed, Detail, Env, Facts, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool,
+    ToolError, Touches,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
@@ -115,6 +115,8 @@ pub(super) struct Edit {
 pub(super) enum Which {
     /// The only one; several are an error.
     Only,
+    /// The only one, where places that overlap count once.
+    Single,
     First,
     All,
 }
@@ -136,6 +138,7 @@ pub(super) struct EditPlan {
 /// The worked-out edit.
 struct Work {
     before: Hash,
+    old: Arc<Vec<u8>>,
     after: Arc<Vec<u8>>,
     effect: Effect,
     places: usize,
@@ -212,21 +215,29 @@ impl EditPlan {
         let effect = Effect::of(&file, &new, &spliced.changes, PERSON_DIFF);
         let lines = |range: &Range<usize>| file.part(index.bytes_of(range));
         let known = env.ledger().seen_now(&self.at.path, file.bytes(), hash, lines);
-        Ok(Work { before: hash, after, effect, places: spans.len(), known, others })
+        Ok(Work {
+            before: hash,
+            old: file.bytes().clone(),
+            after,
+            effect,
+            places: spans.len(),
+            known,
+            others,
+        })
     }
 
     /// The places to replace: one, or all of them.
     fn spans(&self, env: &Env, file: &TextFile, hash: Hash) -> Result<Vec<Range<usize>>, ToolError> {
         let most = match self.edit.which {
             Which::All => usize::MAX,
-            Which::Only => COUNTED,
+            Which::Only | Which::Single => COUNTED,
             Which::First => 1,
         };
         let mut spans = file.find(&self.edit.old, most).map_err(|e| bad_text(&e))?;
         if spans.is_empty() {
             return Err(self.not_found(env, file, hash).because(Fault::TextMissing));
         }
-        if self.edit.which == Which::All {
+        if matches!(self.edit.which, Which::All | Which::Single) {
             let mut end = 0;
             spans.retain(|span| {
                 span.start >= end && {
@@ -234,7 +245,8 @@ impl EditPlan {
                     true
                 }
             });
-        } else if spans.len() > 1 {
+        }
+        if self.edit.which != Which::All && spans.len() > 1 {
             return Err(self.ambiguous(file, &spans).because(Fault::Ambiguous(spans.len())));
         }
         Ok(spans)
@@ -359,8 +371,9 @@ impl EditPlan {
             ));
         }
         let summary = Summary { line: line.into(), detail: Detail::Diff(work.effect.diff.clone()) };
-        let facts =
-            Facts::Edited { path: self.at.path.clone(), bytes: work.after.len(), places: work.places };
+        let (before, after) = (Some(work.old.clone()), Some(work.after.clone()));
+        let changes = vec![Changed { path: self.at.path.clone(), before, after }];
+        let facts = Facts::Changed { changes, places: work.places };
         Output::done(text, summary).with(facts)
     }
 

@@ -13,13 +13,14 @@ pub(super) enum At {
     File,
     Directory,
     Either,
+    Anything,
 }
 
 type Look = Box<dyn FnOnce(Consent<'_>, &RunCtx) -> Result<Output, ToolError> + Send>;
 
 /// See the module. `look` runs once, after consent, where waiting is allowed.
 pub(super) struct LookPlan {
-    at: Resolved,
+    places: Vec<Resolved>,
     title: String,
     what: At,
     look: Look,
@@ -32,13 +33,22 @@ impl LookPlan {
         what: At,
         look: impl FnOnce(Consent<'_>, &RunCtx) -> Result<Output, ToolError> + Send + 'static,
     ) -> LookPlan {
-        LookPlan { at, title, what, look: Box::new(look) }
+        LookPlan { places: vec![at], title, what, look: Box::new(look) }
+    }
+
+    /// At several places, each of which may be anything or nothing: the look itself says what is wrong with one.
+    pub(super) fn many(
+        places: Vec<Resolved>,
+        title: String,
+        look: impl FnOnce(Consent<'_>, &RunCtx) -> Result<Output, ToolError> + Send + 'static,
+    ) -> LookPlan {
+        LookPlan { places, title, what: At::Anything, look: Box::new(look) }
     }
 }
 
 impl Plan for LookPlan {
     fn reach(&self) -> Vec<Reach> {
-        vec![self.at.read()]
+        self.places.iter().map(Resolved::read).collect()
     }
 
     fn title(&self) -> String {
@@ -46,16 +56,8 @@ impl Plan for LookPlan {
     }
 
     fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
-        let file = || match env.workspace.open(&self.at, consent_of(sight)) {
-            // Consent to look outside is still to come.
-            Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(()),
-            opened => opened.map(|_| ()).map_err(|e| env.path_error(&e)),
-        };
-        match self.what {
-            At::File => file()?,
-            At::Directory => check_root(env, &self.at, sight)?,
-            At::Either if env.workspace.is_dir(&self.at.path) => check_root(env, &self.at, sight)?,
-            At::Either => file()?,
+        for at in &self.places {
+            self.check(env, at, sight)?;
         }
         Ok(Preview { line: self.title.clone(), detail: Detail::None })
     }
@@ -63,6 +65,23 @@ impl Plan for LookPlan {
     fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
         let LookPlan { title, look, .. } = *self;
         blocking(title, move || look(Consent::Permit(&permit), &ctx))
+    }
+}
+
+impl LookPlan {
+    fn check(&self, env: &Env, at: &Resolved, sight: Sight) -> Result<(), ToolError> {
+        let file = || match env.workspace.open(at, consent_of(sight)) {
+            // Consent to look outside is still to come.
+            Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(()),
+            opened => opened.map(|_| ()).map_err(|e| env.path_error(&e)),
+        };
+        match self.what {
+            At::File => file(),
+            At::Directory => check_root(env, at, sight),
+            At::Either if env.workspace.is_dir(&at.path) => check_root(env, at, sight),
+            At::Either => file(),
+            At::Anything => Ok(()),
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 mod apply_patch;
 mod confined;
 mod content;
+mod dialect;
 mod draft;
 mod draft_plan;
 mod edit_file;
@@ -17,6 +18,8 @@ mod input;
 mod list_directory;
 mod look;
 mod miss;
+mod operation;
+mod operations;
 mod output;
 mod page;
 mod patch_files;
@@ -35,10 +38,11 @@ mod work;
 mod write_file;
 
 pub use confined::run_confined;
+pub use dialect::{Bases, Dialect, DialectSettings, is_batch};
 pub use env::{CommandSettings, Confining, Env, Limits, Progress, RunCtx, Sight};
 pub use error::{Fault, ToolError};
 pub use registry::Registry;
-pub use result::{Detail, Facts, Output, Preview, Ran, Summary};
+pub use result::{Changed, Detail, Facts, Output, Preview, Ran, Summary};
 
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
@@ -56,8 +60,28 @@ pub trait Tool: Send + Sync {
     /// cannot be read touches nothing; `plan` will say what is wrong with it.
     fn touches(&self, input: &Value) -> Touches;
 
+    /// The name of placet's own tool that rules mean: `run(rm *)` and `run_command(rm *)` hold whatever a surface calls
+    /// its tools.
+    fn judged_as(&self) -> String {
+        self.spec().name
+    }
+
+    /// How its results reach the model.
+    fn delivery(&self) -> Delivery {
+        Delivery::Spilled
+    }
+
     /// Reads the arguments and resolves the paths. Reads no content and changes nothing.
     fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError>;
+}
+
+/// What becomes of a long result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// It goes to a scratchpad, with a preview.
+    Spilled,
+    /// It goes out whole.
+    Whole,
 }
 
 /// One call, understood. `prepare` comes once, after the policy did not deny; then `run`, at most once.

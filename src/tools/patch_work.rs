@@ -78,6 +78,8 @@ struct Working<'w> {
     /// What the patch takes away by the end.
     leaving: BTreeSet<PathBuf>,
     now: BTreeMap<PathBuf, (Resolved, Held)>,
+    /// Where the content of a renamed or copied file comes from.
+    origins: BTreeMap<PathBuf, PathBuf>,
     /// What becomes of the right to run a file.
     modes: BTreeMap<PathBuf, u32>,
     done: Done,
@@ -102,8 +104,8 @@ impl<'w> Working<'w> {
                 leaving.insert(from.path.clone());
             }
         }
-        let (now, modes, done) = (BTreeMap::new(), BTreeMap::new(), Done::default());
-        Ok(Working { options, env, draft, consent, sources, leaving, now, modes, done })
+        let (now, origins, modes, done) = Default::default();
+        Ok(Working { options, env, draft, consent, sources, leaving, now, origins, modes, done })
     }
 
     fn held(&mut self, at: &Resolved) -> Result<Held, ToolError> {
@@ -176,6 +178,9 @@ impl<'w> Working<'w> {
             if let Some(mode) = new_mode(step) {
                 self.modes.insert(to.path.clone(), mode);
             }
+            if let Some(from) = step.from.as_ref().filter(|from| from.path != to.path) {
+                self.origins.insert(to.path.clone(), from.path.clone());
+            }
             self.now.insert(to.path.clone(), (to.clone(), Held::File { bytes: Arc::new(bytes), attrs }));
         }
     }
@@ -241,7 +246,8 @@ impl<'w> Working<'w> {
         }
         for (at, held) in now.into_values().filter(|(_, held)| *held != Held::Absent) {
             let mode = self.modes.get(&at.path).copied();
-            let set = self.draft.set(self.env, &at, held, self.consent);
+            let origin = self.origins.get(&at.path).cloned();
+            let set = self.draft.set(self.env, &at, (held, origin), self.consent);
             let set = set.and_then(|()| match mode {
                 Some(mode) => self.draft.set_mode(self.env, &at, mode, self.consent),
                 None => Ok(()),

@@ -39,7 +39,7 @@ pub(super) struct Args {
     /// Most lines to show (2000).
     pub(super) limit: Option<usize>,
     /// Show only lines matching this regex.
-    pattern: Option<String>,
+    pub(super) pattern: Option<String>,
     /// Picture: refuse instead of scaling it down.
     pub(super) exact: Option<bool>,
     /// Store the output under this name instead of showing it.

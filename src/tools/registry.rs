@@ -1,7 +1,7 @@
 //! All tools under their names, and the front every call comes through.
 
-use super::{Env, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
-use super::{apply_patch, edit_file, find_files, list_directory, output, read_file, run_command};
+use super::{Delivery, Env, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
+use super::{apply_patch, edit_file, find_files, list_directory, operations, output, read_file, run_command};
 use super::{scratchpad, search_contents, write_file};
 use crate::conversation::{Input, ToolSpec};
 use crate::permission::{Permit, Reach};
@@ -14,6 +14,24 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Registry {
     tools: Arc<[Arc<dyn Tool>]>,
+    /// What providers call them, in the same order: see [`wire_names`].
+    wire: Arc<[String]>,
+    /// Tools that no model is told of: a person's own words run them.
+    unlisted: Arc<[Arc<dyn Tool>]>,
+}
+
+/// Names as providers accept them: letters, digits, `_` and `-`, at most 64. Two names never become one.
+fn wire_names(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut wire: Vec<String> = Vec::new();
+    for name in names {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+        let plain: String = name.chars().map(plain).take(64).collect();
+        let numbered = |n: usize| plain.chars().take(60).chain(format!("_{n}").chars()).collect::<String>();
+        let free = |candidate: &String| !candidate.is_empty() && !wire.contains(candidate);
+        let name = std::iter::once(plain.clone()).chain((2..).map(numbered)).find(free);
+        wire.extend(name);
+    }
+    wire
 }
 
 impl Registry {
@@ -24,6 +42,7 @@ impl Registry {
             Arc::new(edit_file::EditFile::default()),
             Arc::new(write_file::WriteFile::default()),
             Arc::new(apply_patch::ApplyPatch::default()),
+            Arc::new(operations::Operations::default()),
             Arc::new(list_directory::ListDirectory::default()),
             Arc::new(find_files::FindFiles::default()),
             Arc::new(search_contents::SearchContents::default()),
@@ -33,12 +52,30 @@ impl Registry {
     }
 
     pub fn of(tools: Vec<Arc<dyn Tool>>) -> Registry {
-        Registry { tools: tools.into() }
+        let wire = wire_names(tools.iter().map(|tool| tool.spec().name));
+        Registry { tools: tools.into(), wire: wire.into(), unlisted: Arc::new([]) }
     }
 
-    /// What the model is told of them. The same bytes each time.
+    /// The same with tools that are there but not told of.
+    #[must_use]
+    pub fn with_unlisted(self, unlisted: Vec<Arc<dyn Tool>>) -> Registry {
+        Registry { unlisted: unlisted.into(), ..self }
+    }
+
+    /// The tools under their own names. The same bytes each time.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec()).collect()
+    }
+
+    /// What a provider is told of them: under names that providers accept.
+    pub fn wire_specs(&self) -> Vec<ToolSpec> {
+        let named = |(spec, wire): (ToolSpec, &String)| ToolSpec { name: wire.clone(), ..spec };
+        self.specs().into_iter().zip(self.wire.iter()).map(named).collect()
+    }
+
+    /// The native tool that rules about a call of this name mean.
+    pub fn judged_as(&self, name: &str) -> String {
+        self.get(name).map_or_else(|_| name.into(), |tool| tool.judged_as())
     }
 
     pub fn names(&self) -> Vec<String> {
@@ -46,7 +83,9 @@ impl Registry {
     }
 
     pub fn get(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
-        let found = self.tools.iter().find(|tool| tool.spec().name == name);
+        let listed = || self.tools.iter().zip(self.wire.iter()).find(|(_, wire)| *wire == name);
+        let own = self.tools.iter().chain(self.unlisted.iter()).find(|tool| tool.spec().name == name);
+        let found = own.or_else(|| listed().map(|(tool, _)| tool));
         found.ok_or_else(|| {
             let names = self.names();
             let meant = nearest(name, names.iter().map(String::as_str));
@@ -83,7 +122,7 @@ impl Registry {
         if let Some(pad) = &scratchpad {
             check_name(pad).map_err(|e| ToolError::new(e.to_string()))?;
         }
-        Ok(Box::new(Fronted { inner, tool: name.into(), scratchpad }))
+        Ok(Box::new(Fronted { inner, tool: name.into(), scratchpad, delivery: tool.delivery() }))
     }
 }
 
@@ -92,6 +131,7 @@ struct Fronted {
     inner: Box<dyn Plan>,
     tool: String,
     scratchpad: Option<String>,
+    delivery: Delivery,
 }
 
 impl Plan for Fronted {
@@ -112,12 +152,29 @@ impl Plan for Fronted {
     }
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
-        let Fronted { inner, tool, scratchpad } = *self;
+        let Fronted { inner, tool, scratchpad, delivery } = *self;
         let env = ctx.env.clone();
         let running = inner.run(permit, ctx);
         Box::pin(async move {
             let done: Output = running.await;
-            output::deliver(done, &tool, scratchpad.as_deref(), &env)
+            match delivery {
+                Delivery::Whole if scratchpad.is_none() => done,
+                _ => output::deliver(done, &tool, scratchpad.as_deref(), &env),
+            }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wire_names;
+
+    #[test]
+    fn names_become_what_providers_accept_and_stay_different() {
+        let long = "x".repeat(70);
+        let names = ["exec.run", "exec_run", "tool::file_read", "été", long.as_str(), long.as_str()];
+        let wire = wire_names(names.into_iter().map(String::from));
+        assert_eq!(wire[..4], ["exec_run", "exec_run_2", "tool__file_read", "_t_"]);
+        assert_eq!((wire[4].len(), wire[5].as_str()), (64, format!("{}_2", "x".repeat(60)).as_str()));
     }
 }

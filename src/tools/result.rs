@@ -3,6 +3,7 @@
 use super::ToolError;
 use crate::conversation::{Image, Outcome, Part};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -35,17 +36,28 @@ impl Output {
 pub enum Facts {
     #[default]
     None,
-    Wrote {
-        path: PathBuf,
-        bytes: usize,
-    },
-    Edited {
-        path: PathBuf,
-        bytes: usize,
+    /// Files were changed, at so many places where places are counted.
+    Changed {
+        changes: Vec<Changed>,
         places: usize,
     },
     Ran(Ran),
     Failed(ToolError),
+}
+
+/// A file before and after; absent where it did not exist.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changed {
+    pub path: PathBuf,
+    pub before: Option<Arc<Vec<u8>>>,
+    pub after: Option<Arc<Vec<u8>>>,
+}
+
+impl Changed {
+    /// Bytes of the new content.
+    pub fn size(&self) -> usize {
+        self.after.as_ref().map_or(0, |bytes| bytes.len())
+    }
 }
 
 /// A command that ran, whatever came of it.

@@ -31,10 +31,10 @@ pub(super) struct Args {
     /// Hosts it must reach, such as crates.io or *.npmjs.org:443; without it there is no network.
     pub(super) network: Option<Vec<String>>,
     /// Scratchpad that becomes its standard input.
-    stdin_scratchpad: Option<String>,
+    pub(super) stdin_scratchpad: Option<String>,
     /// Store the output under this name instead of showing it.
     #[serde(rename = "scratchpad")]
-    _scratchpad: Option<String>,
+    pub(super) _scratchpad: Option<String>,
 }
 
 pub(super) struct RunCommand(Shape);

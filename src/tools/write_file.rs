@@ -8,8 +8,8 @@ use super::input::Shape;
 use super::refusal::{bad_text, changed, never_read};
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
-    Detail, Env, Facts, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
-    Touches,
+    Changed, Detail, Env, Facts, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool,
+    ToolError, Touches,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
@@ -125,6 +125,7 @@ pub(super) struct WritePlan {
 
 struct Work {
     before: Before,
+    old: Option<Arc<Vec<u8>>>,
     after: Arc<Vec<u8>>,
     /// A unified diff, where both sides are text; its lines added and removed.
     diff: String,
@@ -218,7 +219,9 @@ impl WritePlan {
         }
         let pending = if written.held { " · pending" } else { "" };
         let summary = Summary { line: format!("{}{pending}", self.line(&work)), detail: detail(&work) };
-        let facts = Facts::Wrote { path: at.path.clone(), bytes: work.after.len() };
+        let after = Some(work.after.clone());
+        let changes = vec![Changed { path: at.path.clone(), before: work.old.clone(), after }];
+        let facts = Facts::Changed { changes, places: 1 };
         Ok(Output::done(text, summary).with(facts))
     }
 }
@@ -242,6 +245,7 @@ impl Writing {
         let diff = diff.map_or(String::new(), |d| d.unified(3, DIFF).text);
         Ok(Work {
             before: Before::Absent,
+            old: None,
             after: Arc::new(after),
             diff,
             counts,
@@ -259,7 +263,11 @@ impl Writing {
         let known = env.ledger().seen_now(&self.at.path, &bytes, hash, |l| old.part(index.bytes_of(l)));
         let (after, edits) = match (&self.content, self.mode) {
             (Content::Bytes(new), _) => (new.to_vec(), None),
-            (Content::Text(text), Mode::Append) => self.appended(&bytes, &old, text)?,
+            (Content::Text(text), Mode::Append) => {
+                let after = appended(&bytes, &old, text)?;
+                let edits = added_lines(&old, &after);
+                (after, Some(edits))
+            }
             (Content::Text(text), _) => (dressed(text, &old).map_err(|e| bad_text(&e))?, None),
         };
         let after = Arc::new(after);
@@ -272,7 +280,7 @@ impl Writing {
             }
             _ => (String::new(), (0, 0)),
         };
-        Ok(Work { before: Before::Content(hash), after, diff, counts, edits, known })
+        Ok(Work { before: Before::Content(hash), old: Some(bytes), after, diff, counts, edits, known })
     }
 
     /// May the present content be lost (or, for appending, be added to)?
@@ -316,26 +324,6 @@ impl Writing {
         )
     }
 
-    fn appended(
-        &self,
-        bytes: &[u8],
-        old: &TextFile,
-        text: &str,
-    ) -> Result<(Vec<u8>, Option<Vec<LineEdit>>), ToolError> {
-        let text = match old.line_ends().dominant() {
-            Some(LineEnd::CrLf) => with_crlf(text),
-            _ => text.to_string(),
-        };
-        let put = old.encoding().encode(&text).map_err(|e| bad_text(&EditError::Unencodable(e)))?;
-        let mut after = bytes.to_vec();
-        after.extend_from_slice(&put);
-        let index = old.index();
-        let from = if old.ends_with_newline() { index.len() } else { index.len().saturating_sub(1) };
-        let new_len =
-            TextFile::new(Arc::new(after.clone())).map_or(0, |f| f.line_count().saturating_sub(from));
-        Ok((after, Some(vec![LineEdit { old: from..index.len(), new_len }])))
-    }
-
     /// What was written was seen: all of it, or what was added.
     fn record(&self, env: &Env, work: &Work, hash: Hash) {
         let mut ledger = env.ledger();
@@ -352,7 +340,7 @@ impl Writing {
 }
 
 /// `text` in the form of the file it replaces: its encoding, its mark, its usual line end.
-fn dressed(text: &str, old: &TextFile) -> Result<Vec<u8>, EditError> {
+pub(super) fn dressed(text: &str, old: &TextFile) -> Result<Vec<u8>, EditError> {
     let Detected { encoding, mark, .. } = old.detected();
     let text = match old.line_ends().dominant() {
         Some(LineEnd::CrLf) if !text.contains("\r\n") => with_crlf(text),
@@ -362,6 +350,25 @@ fn dressed(text: &str, old: &TextFile) -> Result<Vec<u8>, EditError> {
     let mut bytes = old.part(0..mark).to_vec();
     bytes.extend_from_slice(&encoding.encode(text).map_err(EditError::Unencodable)?);
     Ok(bytes)
+}
+
+/// The content with `text` at its end, in the form of the file.
+pub(super) fn appended(bytes: &[u8], old: &TextFile, text: &str) -> Result<Vec<u8>, ToolError> {
+    let text = match old.line_ends().dominant() {
+        Some(LineEnd::CrLf) => with_crlf(text),
+        _ => text.to_string(),
+    };
+    let put = old.encoding().encode(&text).map_err(|e| bad_text(&EditError::Unencodable(e)))?;
+    let mut after = bytes.to_vec();
+    after.extend_from_slice(&put);
+    Ok(after)
+}
+
+fn added_lines(old: &TextFile, after: &[u8]) -> Vec<LineEdit> {
+    let index = old.index();
+    let from = if old.ends_with_newline() { index.len() } else { index.len().saturating_sub(1) };
+    let new_len = TextFile::new(Arc::new(after.to_vec())).map_or(0, |f| f.line_count().saturating_sub(from));
+    vec![LineEdit { old: from..index.len(), new_len }]
 }
 
 fn with_crlf(text: &str) -> String {

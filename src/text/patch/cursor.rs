@@ -69,11 +69,14 @@ pub(super) fn shown(line: &[u8]) -> String {
     }
 }
 
+fn number(at: usize) -> u32 {
+    u32::try_from(at + 1).unwrap_or(u32::MAX)
+}
+
 type Numbered<'a> = (Vec<&'a [u8]>, Vec<u32>);
 
 /// What stands between fences, if a fence opens before the patch does; otherwise all lines.
 fn unfenced(lines: Vec<&[u8]>) -> Numbered<'_> {
-    let number = |at: usize| u32::try_from(at + 1).unwrap_or(u32::MAX);
     let begins = |line: &&[u8]| {
         [&b"diff "[..], b"--- ", b"+++ ", b"@@", b"*** "].iter().any(|mark| line.starts_with(mark))
     };
@@ -83,9 +86,21 @@ fn unfenced(lines: Vec<&[u8]>) -> Numbered<'_> {
         let numbers = (0..lines.len()).map(number).collect();
         return (lines, numbers);
     }
+    let (out, numbers) = inside_fences(&lines);
+    match out.iter().any(begins) {
+        true => (out, numbers),
+        // A fence around something else.
+        false => {
+            let numbers = (0..lines.len()).map(number).collect();
+            (lines, numbers)
+        }
+    }
+}
+
+fn inside_fences<'a>(lines: &[&'a [u8]]) -> Numbered<'a> {
     let mut open: Option<Fence> = None;
     let (mut out, mut numbers) = (Vec::new(), Vec::new());
-    for (at, line) in lines.into_iter().enumerate() {
+    for (at, line) in lines.iter().enumerate() {
         match (&open, fence(line)) {
             (Some(of), Some(this)) if this.mark == of.mark && this.length >= of.length && this.plain => {
                 open = None

@@ -82,6 +82,8 @@ pub struct HunkError {
 pub enum Why {
     #[error("does not fit{}", .0.as_ref().map_or_else(|| ": nothing in the file is like it".into(), ToString::to_string))]
     NoPlace(Option<Near>),
+    #[error("does not fit: what it makes is there already, at line {0}")]
+    Already(usize),
     /// Lines, from 1, at which it fits as well.
     #[error("fits at {}", places(.0))]
     Ambiguous(Vec<usize>),
@@ -105,6 +107,7 @@ impl Why {
     pub fn hint(&self) -> &'static str {
         match self {
             Why::NoPlace(_) => "copy context and removed lines exactly as they are in the file now",
+            Why::Already(_) => "leave this hunk out: its change has been made before",
             Why::Ambiguous(_) => "give the right line number in the header, or more lines of context",
             Why::Overlap(_) => "join the two hunks",
             Why::NoContext => "put a line of the file above the added ones, with a blank before it",

@@ -127,9 +127,10 @@ impl Header {
     ) -> (Option<String>, Option<String>) {
         let git = self.git.as_ref().map(|(a, b)| (common_rest(a, b).is_some(), a == b));
         match (&old, &new) {
-            (Some(a), Some(b)) => match common_rest(a, b) {
-                Some(rest) => (Some(rest.into()), Some(rest.into())),
-                None => (old, new),
+            (Some(a), Some(b)) => match (common_rest(a, b), a.strip_prefix("a/"), b.strip_prefix("b/")) {
+                (Some(rest), ..) => (Some(rest.into()), Some(rest.into())),
+                (None, Some(a), Some(b)) => (Some(a.into()), Some(b.into())),
+                _ => (old, new),
             },
             _ => {
                 // Of one side alone, the line above may tell; otherwise `a/` and `b/` are what they usually are.

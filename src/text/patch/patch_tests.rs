@@ -63,6 +63,7 @@ fn names_lose_prefixes_quotes_and_times() {
             "Index: x.c\n===================================================================\n--- x.c\t(revision 7)\n+++ x.c\t(working copy)\n",
             edit("x.c"),
         ),
+        ("--- a/o.c\n+++ b/n.c\n", (Some("o.c".into()), Some("n.c".into()), Kind::Edit)),
         ("+++ b/x.c\n", (None, Some("x.c".into()), Kind::Edit)),
         ("", (None, None, Kind::Edit)),
     ] {
@@ -125,6 +126,8 @@ fn what_stands_around_a_patch_is_passed_over_and_told() {
     assert!(gives(&fenced, OLD, NEW).is_empty());
     let indented: String = fenced.lines().skip(2).take(8).map(|l| format!("  {l}\n")).collect();
     assert_eq!(gives(&format!("1. First:\n\n{indented}"), OLD, NEW), NO_NOTES);
+    let other = format!("```sh\nmake\n```\n--- a/x\n+++ b/x\n{HUNK}");
+    gives(&other, OLD, NEW);
     let mailed = format!(
         "From 1234\nSubject: x\n\n---\n x | 2 +-\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n{HUNK}-- \n2.47.3\n\n"
     );
@@ -354,6 +357,11 @@ fn what_must_not_be_guessed_at_is_refused() {
     }
     let overlap = on("@@ -1,2 +1,1 @@\n-one\n-two\n+x\n@@ -2 +2 @@\n-two\n+y\n", OLD).unwrap_err();
     assert_eq!(overlap.to_string(), "hunk 2 of 2 (@@ -2 +2 @@) changes lines that hunk 1 changes too");
+    let again = on(HUNK, NEW).unwrap_err().to_string();
+    assert_eq!(
+        again,
+        "hunk 1 of 1 (@@ -1,3 +1,3 @@) does not fit: what it makes is there already, at line 1"
+    );
     let partly = on("--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n", OLD).unwrap_err();
     assert!(
         partly.to_string().ends_with("fits, but 2 lines are left of a file that the patch deletes"),

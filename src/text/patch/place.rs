@@ -75,7 +75,17 @@ pub(super) fn place(hunk: &Hunk, target: &Target<'_>, before: Before, fuzz: usiz
             }
         }
     }
-    Err(Why::NoPlace(near(hunk, target, stated)))
+    Err(already(hunk, target).unwrap_or_else(|| Why::NoPlace(near(hunk, target, stated))))
+}
+
+/// The hunk's new lines stand in the file: it was applied before. One line alone may stand there by chance.
+fn already(hunk: &Hunk, target: &Target<'_>) -> Option<Why> {
+    let new: Vec<&[u8]> = hunk.lines.iter().filter(|l| l.sign != Sign::Remove).map(Line::text).collect();
+    let adds = hunk.lines.iter().any(|l| l.sign == Sign::Add);
+    if new.len() < 2 || !adds {
+        return None;
+    }
+    target.find(&new, Alike::Body, 1).first().map(|at| Why::Already(at + 1))
 }
 
 /// The line at which the hunk should stand, from 0.

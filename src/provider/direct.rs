@@ -1,0 +1,50 @@
+//! A provider for a turn that needs no model: one call that the person wrote out, and its result as the answer.
+//!
+//! Such a call goes the way of all others: it is planned, judged, shown, run, saved and settled as if a model had made
+//! it, and the model sees later that it was made.
+
+use super::flow::flow;
+use super::telling;
+use super::{AnswerStream, Provider, Request};
+use crate::conversation::{Answer, Block, Call, CallId, Input, Message, StopReason, Usage};
+use serde_json::Value;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Clone, Debug)]
+pub struct Direct {
+    tool: String,
+    input: Value,
+}
+
+impl Direct {
+    pub fn new(tool: &str, input: Value) -> Direct {
+        Direct { tool: tool.into(), input }
+    }
+
+    fn next(&self, messages: &[Message]) -> Answer {
+        let (block, stop) = match messages.last() {
+            Some(Message::Results { results }) => {
+                let text = results.iter().map(|result| result.body()).collect::<Vec<_>>().join("\n");
+                (Block::Text { text }, StopReason::EndTurn)
+            }
+            _ => {
+                let id = CallId::new(format!("typed-{}", messages.len()));
+                let input = Input::Object(self.input.clone());
+                (Block::Call(Call { id, name: self.tool.clone(), input }), StopReason::ToolUse)
+            }
+        };
+        Answer { blocks: vec![block], stop, model: String::new(), usage: Usage::default() }
+    }
+}
+
+impl Provider for Direct {
+    fn name(&self) -> &str {
+        "direct"
+    }
+
+    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+        let answer = self.next(&request.messages);
+        flow(move |emit| async move { telling::tell(answer, Duration::ZERO, &cancel, &emit).await })
+    }
+}

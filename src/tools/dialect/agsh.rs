@@ -1,0 +1,302 @@
+//! agsh: the surface placet's own grew from, with its looser rules where its document states them.
+//!
+//! An ambiguous edit takes the first place; a glob without a slash is about one directory; searching honours no
+//! `.gitignore`; a picture over the limit is refused and never scaled.
+
+use super::super::edit_file::{Edit, EditPlan, Unread, Which};
+use super::super::find_files::{PathGlob, find_paths};
+use super::super::hits::Search;
+use super::super::look::{At, LookPlan};
+use super::super::read_file::{self, ReadPlan};
+use super::super::run_command::{self, RunPlan};
+use super::super::scratchpad::Scratchpad;
+use super::super::search_contents::{line_matcher, search_below};
+use super::super::write_file::{Mode, WritePlan};
+use super::super::{Env, Facts, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError, Touches};
+use super::foreign::{Foreign, reads, writes};
+use crate::text::sanitize;
+use crate::workspace::{Consent, Resolved, Show};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Paths and matches shown.
+const PATHS: usize = 500;
+const MATCHES: usize = 100;
+/// Directories that searching leaves out beside dotted ones.
+const LEFT_OUT: [&str; 2] = ["target", "node_modules"];
+
+/// Nothing is shared by these tools.
+type Nothing = ();
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Read {
+    /// The file path to read.
+    path: String,
+    /// Line number to start reading from (0-based).
+    offset: Option<usize>,
+    /// Maximum number of lines to read.
+    limit: Option<usize>,
+    /// Save output to the scratchpad under this name.
+    scratchpad: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct EditArgs {
+    /// The file path to edit.
+    path: String,
+    /// The exact string to find and replace.
+    old_string: String,
+    /// The replacement string.
+    new_string: String,
+    /// Replace all occurrences (default: false).
+    replace_all: Option<bool>,
+    /// Bypass read-before-edit requirement (default: false).
+    force: Option<bool>,
+    /// Save output to the scratchpad under this name.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct WriteArgs {
+    /// The file path to write.
+    path: String,
+    /// The content to write to the file.
+    content: String,
+    /// Save output to the scratchpad under this name.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Find {
+    /// Glob: `*.rs` is about one directory, `**/*.rs` about all below it.
+    pattern: String,
+    path: Option<String>,
+    /// Save output to the scratchpad under this name.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct SearchArgs {
+    /// Regular expression.
+    pattern: String,
+    path: Option<String>,
+    /// Only files matching this glob.
+    glob: Option<String>,
+    /// Save output to the scratchpad under this name.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Execute {
+    command: String,
+    /// Milliseconds (30000).
+    timeout_ms: Option<u64>,
+    /// Save output to the scratchpad under this name.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    let nothing: Arc<Nothing> = Arc::new(());
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(
+            Foreign::new("read_file", "Read the contents of a file at a given path. Supports text files and images.", &nothing, read)
+                .touching(|input, ()| reads(input, "path", ".")),
+        ),
+        Arc::new(
+            Foreign::new("edit_file", "Make a string replacement in a file. The file must have been read with read_file first (unless force is set). Only the first occurrence is replaced unless replace_all is set.", &nothing, edit)
+                .touching(|input, ()| writes(input, "path")),
+        ),
+        Arc::new(
+            Foreign::new("write_file", "Create or overwrite a file with the given content. Parent directories are made.", &nothing, write)
+                .touching(|input, ()| writes(input, "path")),
+        ),
+        Arc::new(
+            Foreign::new("find_files", "Find files by a glob pattern.", &nothing, find)
+                .touching(|input, ()| reads(input, "path", ".")),
+        ),
+        Arc::new(
+            Foreign::new("search_contents", "Search file contents with a regular expression. Hidden files, target and node_modules are skipped. At most 100 matches.", &nothing, search)
+                .touching(|input, ()| reads(input, "path", ".")),
+        ),
+        Arc::new(
+            Foreign::new("execute_command", "Run a shell command with sh -c.", &nothing, execute)
+                .as_native("run_command")
+                .saying(|_, (), said| executed(said.output)),
+        ),
+    ];
+    for (name, action, description) in PADS {
+        tools.push(Arc::new(Pad { name, action, description, inner: Scratchpad::default() }));
+    }
+    tools
+}
+
+fn read(args: &Read, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+    let Read { path, offset, limit, scratchpad } = args.clone();
+    let args =
+        read_file::Args { path, offset, limit, scratchpad, exact: Some(true), ..read_file::Args::default() };
+    Ok(Box::new(ReadPlan::new(args, env)?))
+}
+
+fn edit(args: &EditArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+    if args.old_string.is_empty() {
+        return Err(ToolError::hint(
+            "`old_string` is empty",
+            "name the text to replace; write_file makes new files",
+        ));
+    }
+    let which = if args.replace_all == Some(true) { Which::All } else { Which::First };
+    let unread = if args.force == Some(true) { Unread::Allow } else { Unread::Refuse };
+    let edit = Edit {
+        path: args.path.clone(),
+        old: args.old_string.clone(),
+        new: args.new_string.clone(),
+        which,
+        unread,
+    };
+    Ok(Box::new(EditPlan::new(edit, env)?))
+}
+
+/// Its document states no rule about reading before writing. What was read and changed since is refused all the same.
+fn write(args: &WriteArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+    let (path, content) = (args.path.clone(), args.content.clone());
+    Ok(Box::new(WritePlan::of_text(path, content, Mode::Overwrite, Unread::Allow, env)?))
+}
+
+fn find(args: &Find, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+    let glob = PathGlob::new(&args.pattern)?.anchored();
+    let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
+    let title = format!("find {} in {}", args.pattern, env.workspace.shown(&at.path));
+    let place = at.clone();
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+        let (found, _) = find_paths(ctx, &place, consent, &glob, glob.show())?;
+        let base = prefix(&ctx.env, &place);
+        let mut text: String =
+            found.iter().take(PATHS).map(|p| format!("{base}{}\n", sanitize::name(p))).collect();
+        match found.len() {
+            0 => text.push_str("No files found"),
+            n if n > PATHS => drop(writeln!(text, "[{PATHS} of {n} files: narrow the pattern]")),
+            _ => {}
+        }
+        Ok(Output::done(text.clone(), Summary::text(format!("found {}", found.len()), text)))
+    };
+    Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))
+}
+
+fn prefix(env: &Env, at: &Resolved) -> String {
+    match env.workspace.shown(&at.path) {
+        here if here == "." => String::new(),
+        path => format!("{}/", path.trim_end_matches('/')),
+    }
+}
+
+fn search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+    let matcher = line_matcher(&args.pattern, |_| {})?;
+    let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
+    let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
+    let title = format!("search {}", args.pattern);
+    let place = at.clone();
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+        let search = Search { matcher, context: 0, names_only: false, most: MATCHES };
+        let found = search_below(ctx, &place, consent, search, (glob.as_ref(), Show::Ignored))?;
+        let kept = |relative: &str| !relative.split('/').any(|part| LEFT_OUT.contains(&part));
+        let (mut text, mut shown, mut all) = (String::new(), 0, 0);
+        for file in found.files.iter().filter(|f| kept(&f.relative)) {
+            all += file.matches;
+            for hit in file.hits.iter().take(MATCHES - shown) {
+                shown += 1;
+                let line = String::from_utf8_lossy(&hit.bytes);
+                let cut = if hit.cut.is_some() { " [line cut]" } else { "" };
+                let name = sanitize::name(&file.relative);
+                let _ = writeln!(text, "{}{name}:{}: {line}{cut}", found.prefix, hit.line);
+            }
+        }
+        match all {
+            0 => text.push_str("No matches found"),
+            n if n > shown => drop(writeln!(text, "[{shown} of {n} matches: narrow the search]")),
+            _ => {}
+        }
+        Ok(Output::done(text.clone(), Summary::text(format!("{all} matches"), text)))
+    };
+    Ok(Box::new(LookPlan::new(at, title, At::Either, look)))
+}
+
+fn execute(args: &Execute, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+    let timeout_ms = Some(args.timeout_ms.unwrap_or(30_000));
+    let args =
+        run_command::Args { command: args.command.clone(), timeout_ms, ..run_command::Args::default() };
+    Ok(Box::new(RunPlan::new(args, env)?))
+}
+
+/// The output as it is, and the exit code where it is not 0.
+fn executed(output: &Output) -> Option<String> {
+    let Facts::Ran(Ran { output, code: Some(code), effects, .. }) = &output.facts else { return None };
+    let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+    let code = if *code == 0 { String::new() } else { format!("{end}Exit code: {code}\n") };
+    Some(format!("{output}{code}{effects}"))
+}
+
+/// The scratchpad tools: placet's one tool under a name for each action.
+const PADS: [(&str, &str, &str); 9] = [
+    ("scratchpad_write", "write", "Write a scratchpad: name, content."),
+    ("scratchpad_read", "read", "Read a scratchpad: name, offset?, limit?."),
+    ("scratchpad_edit", "edit", "Replace text in a scratchpad: name, old_string, new_string."),
+    ("scratchpad_list", "list", "List the scratchpads."),
+    ("scratchpad_delete", "delete", "Delete a scratchpad: name."),
+    ("scratchpad_merge", "merge", "Merge scratchpads into one: name, from."),
+    ("scratchpad_rename", "rename", "Rename a scratchpad: name, to."),
+    ("scratchpad_load_file", "load", "Load a file into a scratchpad: name, path."),
+    ("scratchpad_save_file", "save", "Save a scratchpad to a file: name, path, force?."),
+];
+
+struct Pad {
+    name: &'static str,
+    action: &'static str,
+    description: &'static str,
+    inner: Scratchpad,
+}
+
+impl Pad {
+    fn with_action(&self, input: &Value) -> Value {
+        let mut input = input.clone();
+        if let Value::Object(map) = &mut input {
+            map.insert("action".into(), json!(self.action));
+        }
+        input
+    }
+}
+
+impl Tool for Pad {
+    fn spec(&self) -> crate::conversation::ToolSpec {
+        let mut spec = self.inner.spec();
+        (spec.name, spec.description) = (self.name.into(), self.description.into());
+        if let Some(Value::Object(properties)) = spec.schema.get_mut("properties") {
+            properties.remove("action");
+        }
+        if let Some(Value::Object(schema)) = Some(&mut spec.schema)
+            && let Some(Value::Array(required)) = schema.get_mut("required")
+        {
+            required.retain(|name| name != "action");
+        }
+        spec
+    }
+
+    fn judged_as(&self) -> String {
+        "scratchpad".into()
+    }
+
+    fn touches(&self, input: &Value) -> Touches {
+        self.inner.touches(&self.with_action(input))
+    }
+
+    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        self.inner.plan(&self.with_action(input), env)
+    }
+}

@@ -1,0 +1,89 @@
+//! write_file and edit_file.
+
+use super::super::super::edit_file::{Edit, EditPlan, Unread, Which};
+use super::super::super::write_file::{Mode, WritePlan};
+use super::super::super::{Env, Facts, Fault, Plan, Tool, ToolError};
+use super::super::foreign::Foreign;
+use super::Surface;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::Arc;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Write {
+    file_path: String,
+    content: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct EditArgs {
+    file_path: String,
+    /// The exact text to replace; it must be unique unless replace_all is set.
+    old_string: String,
+    new_string: String,
+    replace_all: Option<bool>,
+}
+
+pub(super) fn write_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+    let description = if surface.overwrite {
+        "Write a file. An existing one is replaced; directories are made."
+    } else {
+        "Write a new file; directories are made. An existing file is not replaced: edit it."
+    };
+    let tool = Foreign::new("write_file", description, surface, plan_write)
+        .touching(|input, s| s.writes(input, "file_path"))
+        .saying(|args: &Write, _, said| match &said.output.facts {
+            Facts::Changed { .. } => Some(format!("Updated file {}", args.file_path)),
+            _ => None,
+        })
+        .failing(|args, _, _, error| match error.fault {
+            Fault::Exists => Some(format!(
+                "Cannot write to {} because it already exists. Read and then make an edit, or write to a new path.",
+                args.file_path
+            )),
+            _ => None,
+        });
+    Arc::new(tool)
+}
+
+fn plan_write(args: &Write, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    let named = surface.named(env, &args.file_path)?;
+    let mode = if surface.overwrite { Mode::Overwrite } else { Mode::Create };
+    let plan = WritePlan::of_text(named.at.written, args.content.clone(), mode, Unread::Allow, env)?;
+    Ok(Box::new(plan))
+}
+
+pub(super) fn edit_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+    let description =
+        "Replace exact text in a file. Read it first. The text must occur once, unless replace_all is set.";
+    let tool = Foreign::new("edit_file", description, surface, plan_edit)
+        .touching(|input, s| s.writes(input, "file_path"))
+        .saying(|args: &EditArgs, _, said| match &said.output.facts {
+            Facts::Changed { places, .. } => Some(format!(
+                "Successfully replaced {places} instance(s) of the string in '{}'",
+                args.file_path
+            )),
+            _ => None,
+        })
+        .failing(|args, _, _, error| match error.fault {
+            Fault::TextMissing => Some(format!("Error: String not found in file: '{}'", args.old_string)),
+            Fault::Ambiguous(times) => Some(format!(
+                "Error: String '{}' appears {times} times in file. Use replace_all=True to replace all instances, or provide a more specific string with surrounding context.",
+                args.old_string
+            )),
+            Fault::Missing | Fault::Directory => Some(format!("Error: File '{}' not found", args.file_path)),
+            _ => None,
+        });
+    Arc::new(tool)
+}
+
+fn plan_edit(args: &EditArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    let named = surface.named(env, &args.file_path)?;
+    if args.old_string.is_empty() {
+        return Err(ToolError::worded("Error: old_string is empty. Name the text to replace."));
+    }
+    let which = if args.replace_all == Some(true) { Which::All } else { Which::Single };
+    let (old, new) = (args.old_string.clone(), args.new_string.clone());
+    let edit = Edit { path: named.at.written, old, new, which, unread: Unread::Allow };
+    Ok(Box::new(EditPlan::new(edit, env)?))
+}

@@ -1,0 +1,89 @@
+//! LangChain deepagents: the tools of its 0.4 documentation, with what 0.7 changed as options.
+//!
+//! Left aside on purpose: an edit never converts line ends, an empty old string is refused, and no message names the
+//! directory behind virtual paths.
+
+mod edit;
+mod execute;
+mod path;
+mod read;
+mod search;
+mod transfer;
+
+use super::super::Tool;
+use super::DialectSettings;
+use std::sync::Arc;
+
+/// What the tools share.
+#[derive(Debug)]
+pub(super) struct Surface {
+    virtual_paths: bool,
+    overwrite: bool,
+}
+
+/// The longest result of ls, glob, grep and read_file, in characters: 20,000 tokens of four.
+const MOST: usize = 80_000;
+
+pub(super) fn tools(settings: &DialectSettings) -> Vec<Arc<dyn Tool>> {
+    let surface = Arc::new(Surface { virtual_paths: settings.virtual_paths, overwrite: settings.overwrite });
+    vec![
+        read::ls(&surface),
+        read::read_file(&surface),
+        edit::write_file(&surface),
+        edit::edit_file(&surface),
+        search::glob(&surface),
+        search::grep(&surface),
+        execute::execute(&surface),
+        read::file_data(&surface),
+        transfer::upload(&surface),
+        transfer::download(&surface),
+    ]
+}
+
+/// Cut as ls, glob and grep cut their results.
+fn cut(text: String) -> String {
+    match text.char_indices().nth(MOST) {
+        None => text,
+        Some((at, _)) => {
+            let head = text.get(..at).unwrap_or_default();
+            let head = head.rfind('\n').and_then(|end| head.get(..=end)).unwrap_or(head);
+            format!("{head}... [results truncated, try being more specific with your parameters]")
+        }
+    }
+}
+
+/// A list as Python prints one.
+fn python_list(items: &[String]) -> String {
+    let quoted: Vec<String> = items.iter().map(|item| python_string(item)).collect();
+    format!("[{}]", quoted.join(", "))
+}
+
+fn python_string(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut out = String::from(quote);
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c == quote => out.extend(['\\', c]),
+            c if c.is_control() => out.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push(quote);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_printed_as_python_prints_it() {
+        let items = ["/a b", "/it's", "/new\nline"].map(String::from);
+        assert_eq!(python_list(&items), r#"['/a b', "/it's", '/new\nline']"#);
+        assert_eq!(python_list(&[]), "[]");
+    }
+}

@@ -1,0 +1,136 @@
+//! upload_files and download_files: many files at once, each with its own success or error.
+
+use super::super::super::draft_plan::{DraftPlan, Worked};
+use super::super::super::look::LookPlan;
+use super::super::super::{Env, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
+use super::super::foreign::Foreign;
+use super::Surface;
+use super::path::Named;
+use crate::workspace::{Consent, Resolved, WorkspaceError};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The largest file and the most files of one transfer.
+const LARGEST: u64 = 16 << 20;
+const FILES: usize = 1000;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct File {
+    path: String,
+    /// The bytes, in base64.
+    content: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Upload {
+    files: Vec<File>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Download {
+    paths: Vec<String>,
+}
+
+/// One file of a transfer: where it goes, or which of the four errors it has.
+type Place = Result<Named, &'static str>;
+
+fn place(surface: &Surface, env: &Env, path: &str) -> Place {
+    surface.named(env, path).map_err(|e| literal(e.fault))
+}
+
+/// The four errors there are words for.
+fn literal(fault: Fault) -> &'static str {
+    match fault {
+        Fault::Missing => "file_not_found",
+        Fault::Denied => "permission_denied",
+        Fault::Directory => "is_directory",
+        _ => "invalid_path",
+    }
+}
+
+fn error_of(env: &Env, error: &WorkspaceError) -> &'static str {
+    literal(env.path_error(error).fault)
+}
+
+pub(super) fn upload(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+    let description = "Write several files, given in base64. Each answers for itself: one that fails does not stop the others.";
+    Arc::new(Foreign::new("upload_files", description, surface, plan_upload).as_native("write_file").whole())
+}
+
+fn plan_upload(args: &Upload, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    counted(args.files.len())?;
+    let files: Vec<(String, Place, Result<Vec<u8>, &'static str>)> = args
+        .files
+        .iter()
+        .map(|file| {
+            let bytes = STANDARD.decode(&file.content).map_err(|_| "invalid_path");
+            (file.path.clone(), place(surface, env, &file.path), bytes)
+        })
+        .collect();
+    let writes: Vec<Resolved> =
+        files.iter().filter_map(|(_, p, _)| p.as_ref().ok().map(|n| n.at.clone())).collect();
+    let title = format!("upload {} files", files.len());
+    let unseen = args.files.iter().map(|f| format!("write {}\n", f.path)).collect();
+    let work = move |env: &Env, draft: &mut super::super::super::draft::Draft, consent: Consent<'_>| {
+        let mut answers = Vec::new();
+        for (path, place, bytes) in &files {
+            let put = match (place, bytes) {
+                (Ok(named), Ok(bytes)) => {
+                    draft.put(env, &named.at, bytes.clone(), consent).map_err(|e| error_of(env, &e))
+                }
+                (Err(error), _) | (_, Err(error)) => Err(*error),
+            };
+            answers.push(json!({"path": path, "error": put.err()}));
+        }
+        Ok(Worked { text: Value::Array(answers).to_string(), line: None })
+    };
+    Ok(Box::new(DraftPlan::new(title, &writes, &[], unseen, Box::new(work))))
+}
+
+pub(super) fn download(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+    let description = "Read several files whole, in base64. Each answers for itself.";
+    Arc::new(
+        Foreign::new("download_files", description, surface, plan_download).as_native("read_file").whole(),
+    )
+}
+
+fn plan_download(args: &Download, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    counted(args.paths.len())?;
+    let files: Vec<(String, Place)> =
+        args.paths.iter().map(|path| (path.clone(), place(surface, env, path))).collect();
+    let reads: Vec<Resolved> =
+        files.iter().filter_map(|(_, p)| p.as_ref().ok().map(|n| n.at.clone())).collect();
+    let title = format!("download {} files", files.len());
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+        let one = |(path, place): &(String, Place)| {
+            let bytes = match place {
+                Ok(named) => {
+                    ctx.env.workspace.load(&named.at, consent, LARGEST).map_err(|e| error_of(&ctx.env, &e))
+                }
+                Err(error) => Err(*error),
+            };
+            match bytes {
+                Ok((bytes, _)) => {
+                    json!({"path": path, "content": STANDARD.encode(bytes.as_slice()), "error": null})
+                }
+                Err(error) => json!({"path": path, "content": null, "error": error}),
+            }
+        };
+        let answers: Vec<Value> = files.iter().map(one).collect();
+        let line = format!("download {} files", answers.len());
+        Ok(Output::done(Value::Array(answers).to_string(), Summary::line(line)))
+    };
+    Ok(Box::new(LookPlan::many(reads, title, look)))
+}
+
+fn counted(files: usize) -> Result<(), ToolError> {
+    match files {
+        0 => Err(ToolError::new("no files are named")),
+        n if n > FILES => Err(ToolError::new(format!("{n} files are more than the {FILES} of one transfer"))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,294 @@
+//! The text editor tool that one vendor trains its models on, and the shell tool that goes with it.
+
+use super::super::draft::Draft;
+use super::super::draft_plan::{DraftPlan, Worked};
+use super::super::edit_file::{Edit, EditPlan, Unread, Which};
+use super::super::look::{At, LookPlan, credit_all, load_text, rows};
+use super::super::refusal::bad_text;
+use super::super::run_command::{self, RunPlan};
+use super::super::work::s;
+use super::super::write_file::{Mode, WritePlan};
+use super::super::{Changed, Env, Facts, Fault, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError};
+use super::foreign::{Foreign, Said, reads, writes};
+use crate::workspace::{Consent, EntryKind, Resolved, Show, TextFile};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Entries of a directory shown, and edits of a file that can be undone.
+const ENTRIES: usize = 2000;
+const KEPT: usize = 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Command {
+    View,
+    Create,
+    StrReplace,
+    Insert,
+    UndoEdit,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    command: Command,
+    path: String,
+    /// view: first and last line, from 1; -1 for the last stands for the end.
+    view_range: Option<Vec<i64>>,
+    /// create
+    file_text: Option<String>,
+    /// str_replace
+    old_str: Option<String>,
+    /// str_replace; for insert, as insert_text
+    new_str: Option<String>,
+    /// insert: the line after which the text goes, 0 for the beginning.
+    insert_line: Option<i64>,
+    /// insert
+    insert_text: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Bash {
+    command: String,
+    /// Every command starts in a shell of its own, so there is nothing to restart.
+    restart: Option<bool>,
+}
+
+/// What was there before each edit of this session, for undo_edit.
+#[derive(Default)]
+struct Past(Mutex<HashMap<PathBuf, Vec<Changed>>>);
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    let past = Arc::new(Past::default());
+    let description = "View, create and edit text files: view, create, str_replace, insert, undo_edit.";
+    let editor = Foreign::new("str_replace_based_edit_tool", description, &past, plan)
+        .touching(|input, _| match input.get("command").and_then(serde_json::Value::as_str) {
+            Some("view") => reads(input, "path", "."),
+            _ => writes(input, "path"),
+        })
+        .as_native("edit_file")
+        .saying(said)
+        .failing(|args, _, _, error| failed(args, error));
+    let bash = Foreign::new("bash", "Run a shell command.", &past, shell)
+        .as_native("run_command")
+        .saying(|_: &Bash, _, said| ran(said));
+    vec![Arc::new(editor), Arc::new(bash)]
+}
+
+fn plan(args: &Args, env: &Env, past: &Arc<Past>) -> Result<Box<dyn Plan>, ToolError> {
+    let needed = |value: &Option<String>, name: &str| {
+        value.clone().ok_or_else(|| ToolError::new(format!("`{name}` is missing: this command needs it")))
+    };
+    let path = args.path.clone();
+    match args.command {
+        Command::View => view(args, env),
+        Command::Create => {
+            let text = needed(&args.file_text, "file_text")?;
+            Ok(Box::new(WritePlan::of_text(path, text, Mode::Overwrite, Unread::Refuse, env)?))
+        }
+        Command::StrReplace => {
+            let old = needed(&args.old_str, "old_str")?;
+            if old.is_empty() {
+                return Err(ToolError::hint("`old_str` is empty", "name the text to replace, or use insert"));
+            }
+            let new = args.new_str.clone().unwrap_or_default();
+            let edit = Edit { path, old, new, which: Which::Single, unread: Unread::Allow };
+            Ok(Box::new(EditPlan::new(edit, env)?))
+        }
+        Command::Insert => {
+            let text = args.insert_text.clone().or_else(|| args.new_str.clone());
+            insert(env.resolve(&path)?, args.insert_line.unwrap_or(0), needed(&text, "insert_text")?, env)
+        }
+        Command::UndoEdit => undo(env.resolve(&path)?, env, past),
+    }
+}
+
+fn view(args: &Args, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    let at = env.resolve(&args.path)?;
+    let title = format!("view {}", env.workspace.shown(&at.path));
+    let (place, range) = (at.clone(), args.view_range.clone());
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| match ctx.env.workspace.is_dir(&place.path) {
+        true => directory(&place, consent, &ctx.env),
+        false => lines(&place, range.as_deref(), consent, &ctx.env),
+    };
+    Ok(Box::new(LookPlan::new(at, title, At::Either, look)))
+}
+
+fn directory(at: &Resolved, consent: Consent<'_>, env: &Env) -> Result<Output, ToolError> {
+    let (rows, _) = rows(env, at, consent, (Show::Usual, 2, ENTRIES))?;
+    let mut text = format!("{}/\n", at.path.display());
+    for row in rows.iter().take(ENTRIES) {
+        let slash = if row.kind == EntryKind::Directory { "/" } else { "" };
+        let _ = writeln!(text, "{}/{}{slash}", at.path.display(), row.relative);
+    }
+    if rows.len() > ENTRIES {
+        let _ = writeln!(text, "[cut at {ENTRIES} entries: view a directory below]");
+    }
+    Ok(Output::done(text.clone(), Summary::text(format!("view {}", env.workspace.shown(&at.path)), text)))
+}
+
+fn lines(at: &Resolved, range: Option<&[i64]>, consent: Consent<'_>, env: &Env) -> Result<Output, ToolError> {
+    let (file, hash) = load_text(env, at, consent)?;
+    let total = file.line_count();
+    let (first, last) = match range {
+        None => (1, i64::try_from(total).unwrap_or(i64::MAX)),
+        Some(&[first, -1]) => (first, i64::try_from(total).unwrap_or(i64::MAX)),
+        Some(&[first, last]) => (first, last),
+        Some(_) => return Err(ToolError::new("`view_range` must be two numbers: first and last line")),
+    };
+    let bad = first < 1 || last < first || usize::try_from(first).is_ok_and(|f| f > total.max(1));
+    if bad && total > 0 {
+        return Err(ToolError::worded(format!(
+            "Error: Invalid view_range [{first}, {last}]: the file has {total} lines"
+        )));
+    }
+    let first = usize::try_from(first - 1).unwrap_or(0);
+    let last = usize::try_from(last).unwrap_or(total).min(total);
+    let (mut text, mut shown) = (String::new(), first);
+    for range in file.lines(first).take(last.saturating_sub(first)) {
+        let row = format!("{:6}\t{}\n", shown + 1, file.line_text(&range));
+        if text.len() + row.len() > env.limits.inline_bytes.saturating_sub(200) && shown > first {
+            break;
+        }
+        text.push_str(&row);
+        shown += 1;
+    }
+    match range {
+        None if shown == total => credit_all(env, at, &file, hash),
+        _ => env.ledger().saw(&at.path, file.bytes(), hash, first..shown),
+    }
+    if shown < last {
+        let _ = writeln!(
+            text,
+            "[lines {}-{shown} of {total}: view_range [{}, -1] shows more]",
+            first + 1,
+            shown + 1
+        );
+    }
+    let line = format!("view {} {}-{shown}", env.workspace.shown(&at.path), first + 1);
+    Ok(Output::done(text.clone(), Summary::text(line, text)))
+}
+
+fn insert(at: Resolved, line: i64, text: String, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    let title = format!("insert into {}", env.workspace.shown(&at.path));
+    let places = [at.clone()];
+    let unseen = format!("after line {line}:\n{text}");
+    let work = move |env: &Env, draft: &mut Draft, consent: Consent<'_>| {
+        let bytes = draft.bytes(env, &at, consent).map_err(|e| env.path_error(&e))?;
+        let file = TextFile::new(bytes).map_err(|_| ToolError::new("only text can be edited"))?;
+        let total = file.line_count();
+        let Some(after) = usize::try_from(line).ok().filter(|line| *line <= total) else {
+            return Err(ToolError::worded(format!(
+                "Error: Invalid insert_line {line}: it must be from 0 to {total}, the number of lines"
+            )));
+        };
+        let at_end = after == total && total > 0 && !file.ends_with_newline();
+        let text = match (at_end, text.ends_with('\n')) {
+            (true, _) => format!("\n{}", text.trim_end_matches('\n')),
+            (false, true) => text.clone(),
+            (false, false) => format!("{text}\n"),
+        };
+        let start = file.start_of(after);
+        let spliced = file.splice(&[start..start], "", &text).map_err(|e| bad_text(&e))?;
+        draft.put(env, &at, spliced.bytes, consent).map_err(|e| env.path_error(&e))?;
+        let count = text.trim_matches('\n').lines().count();
+        Ok(Worked {
+            text: format!("Successfully inserted {count} line{} after line {after}.", s(count)),
+            line: None,
+        })
+    };
+    Ok(Box::new(DraftPlan::new(title, &places, &[], unseen, Box::new(work))))
+}
+
+fn undo(at: Resolved, env: &Env, past: &Arc<Past>) -> Result<Box<dyn Plan>, ToolError> {
+    let title = format!("undo edit of {}", env.workspace.shown(&at.path));
+    let last = past.last(&at.path);
+    let Some(last) = last else {
+        return Err(ToolError::worded(format!("Error: No edit history found for {}", at.written)));
+    };
+    let places = [at.clone()];
+    let work = move |env: &Env, draft: &mut Draft, consent: Consent<'_>| {
+        let now = draft.held(env, &at, consent).map_err(|e| env.path_error(&e))?.bytes().cloned();
+        if now != last.after {
+            return Err(ToolError::hint(
+                format!("`{}` changed since that edit", at.written),
+                "view it, and put back by str_replace what should be put back",
+            ));
+        }
+        let put = match &last.before {
+            Some(bytes) => draft.put(env, &at, bytes.to_vec(), consent),
+            None => draft.remove(env, &at, consent),
+        };
+        put.map_err(|e| env.path_error(&e))?;
+        Ok(Worked { text: format!("Last edit to {} undone successfully.", at.written), line: None })
+    };
+    Ok(Box::new(DraftPlan::new(title, &places, &[], String::new(), Box::new(work))))
+}
+
+impl Past {
+    fn last(&self, path: &std::path::Path) -> Option<Changed> {
+        let past = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        past.get(path).and_then(|edits| edits.last().cloned())
+    }
+
+    fn record(&self, command: Command, changes: &[Changed]) {
+        let mut past = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for change in changes {
+            let edits = past.entry(change.path.clone()).or_default();
+            if command == Command::UndoEdit {
+                edits.pop();
+                continue;
+            }
+            if edits.len() >= KEPT {
+                edits.remove(0);
+            }
+            edits.push(change.clone());
+        }
+    }
+}
+
+fn said(args: &Args, past: &Past, said: &Said<'_>) -> Option<String> {
+    let Facts::Changed { changes, .. } = &said.output.facts else { return None };
+    past.record(args.command, changes);
+    match args.command {
+        Command::StrReplace => Some("Successfully replaced text at exactly one location.".into()),
+        Command::Create => Some(format!("File created successfully at: {}", args.path)),
+        _ => None,
+    }
+}
+
+fn failed(args: &Args, error: &ToolError) -> Option<String> {
+    let rest = |words: &str| format!("{words}\n{}", error.for_model());
+    match (args.command, error.fault) {
+        (_, Fault::Missing) => Some("Error: File not found".into()),
+        (Command::StrReplace, Fault::TextMissing) => {
+            Some(rest("Error: No match found for replacement. Please check your text and try again."))
+        }
+        (Command::StrReplace, Fault::Ambiguous(times)) => Some(format!(
+            "Error: Found {times} matches for replacement text. Please provide more context to make a unique match."
+        )),
+        (_, Fault::Denied) => Some("Error: Permission denied. Cannot write to file.".into()),
+        _ => None,
+    }
+}
+
+fn shell(args: &Bash, env: &Env, _: &Arc<Past>) -> Result<Box<dyn Plan>, ToolError> {
+    if args.restart == Some(true) {
+        return Err(ToolError::hint(
+            "there is nothing to restart",
+            "each command starts in a shell of its own",
+        ));
+    }
+    let command = args.command.clone();
+    Ok(Box::new(RunPlan::new(run_command::Args { command, ..run_command::Args::default() }, env)?))
+}
+
+fn ran(said: &Said<'_>) -> Option<String> {
+    let Facts::Ran(Ran { output, code: Some(code), effects, .. }) = &said.output.facts else { return None };
+    let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+    let status = if *code == 0 { String::new() } else { format!("{end}[exit code {code}]") };
+    Some(format!("{output}{status}{effects}"))
+}

@@ -1,0 +1,217 @@
+//! Single operations on files, done on a draft: what batches are made of, native ones and those of other systems.
+
+use super::draft::{Draft, in_words};
+use super::edit_file::Unread;
+use super::refusal::{bad_text, never_read};
+use super::write_file::{appended, dressed};
+use super::{Env, Fault, ToolError};
+use crate::text::RangeSet;
+use crate::workspace::{Consent, Resolved, Standing, TextFile, WorkspaceError};
+use std::sync::Arc;
+
+/// One operation, its paths resolved.
+#[derive(Clone, Debug)]
+pub(super) enum Operation {
+    Read { at: Resolved },
+    Write { at: Resolved, content: String, form: Form },
+    Create { at: Resolved, content: String },
+    Append { at: Resolved, content: String, form: Form },
+    Replace { at: Resolved, old: String, new: String, how: Replacing },
+    Delete { at: Resolved },
+    Move { from: Resolved, to: Resolved },
+    Copy { from: Resolved, to: Resolved },
+}
+
+/// How a text becomes the content of a file that exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Byte for byte, as UTF-8.
+    Exact,
+    /// In the file's own encoding, with its mark and line ends.
+    OfTheFile,
+}
+
+/// Which places a replacement takes, and what it does where there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Replacing {
+    /// Exactly one place; anything else is an error.
+    One,
+    /// All of them, at least one.
+    All,
+    /// All of them; none is no error.
+    AllOrNone,
+}
+
+/// What an operation came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Done {
+    /// What the file holds by now; absent where it is gone.
+    pub(super) content: Option<Arc<Vec<u8>>>,
+    pub(super) places: usize,
+}
+
+impl Operation {
+    pub(super) fn writes(&self) -> Vec<&Resolved> {
+        match self {
+            Operation::Read { .. } => Vec::new(),
+            Operation::Write { at, .. }
+            | Operation::Create { at, .. }
+            | Operation::Append { at, .. }
+            | Operation::Replace { at, .. }
+            | Operation::Delete { at } => vec![at],
+            Operation::Move { from, to } => vec![from, to],
+            Operation::Copy { to, .. } => vec![to],
+        }
+    }
+
+    pub(super) fn reads(&self) -> Vec<&Resolved> {
+        match self {
+            Operation::Read { at } | Operation::Copy { from: at, .. } => vec![at],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Does it on the draft. An operation that fails leaves the draft as it was.
+    pub(super) fn perform(
+        &self,
+        env: &Env,
+        draft: &mut Draft,
+        consent: Consent<'_>,
+        unread: Unread,
+    ) -> Result<Done, ToolError> {
+        let fail = |e: WorkspaceError| in_words(env, &e);
+        match self {
+            Operation::Read { at } => {
+                let content = draft.bytes(env, at, consent).map_err(fail)?;
+                saw(env, draft, at);
+                Ok(Done { content: Some(content), places: 0 })
+            }
+            Operation::Create { at, content } => {
+                if draft.held(env, at, consent).map_err(fail)?.bytes().is_some() {
+                    return Err(fail(WorkspaceError::Exists(at.path.clone())));
+                }
+                put(env, draft, at, content.clone().into_bytes(), consent)
+            }
+            Operation::Write { at, content, form } => {
+                let old = draft.held(env, at, consent).map_err(fail)?.bytes().cloned();
+                if old.is_some() {
+                    allowed(env, draft, at, unread)?;
+                }
+                let bytes = match (old.and_then(|old| TextFile::new(old).ok()), form) {
+                    (Some(old), Form::OfTheFile) => dressed(content, &old).map_err(|e| bad_text(&e))?,
+                    _ => content.clone().into_bytes(),
+                };
+                put(env, draft, at, bytes, consent)
+            }
+            Operation::Append { at, content, form } => {
+                let old = draft.held(env, at, consent).map_err(fail)?.bytes().cloned().unwrap_or_default();
+                let bytes = match (TextFile::new(old.clone()).ok().filter(|_| !old.is_empty()), form) {
+                    (Some(file), Form::OfTheFile) => appended(&old, &file, content)?,
+                    _ => [old.as_slice(), content.as_bytes()].concat(),
+                };
+                put(env, draft, at, bytes, consent)
+            }
+            Operation::Replace { at, old, new, how } => {
+                self.replace(env, draft, (at, consent, unread), (old, new, *how))
+            }
+            Operation::Delete { at } => {
+                allowed_if_there(env, draft, at, consent, unread)?;
+                draft.remove(env, at, consent).map_err(fail)?;
+                Ok(Done { content: None, places: 0 })
+            }
+            Operation::Move { from, to } => {
+                draft.rename(env, from, to, consent).map_err(fail)?;
+                Ok(Done { content: draft.bytes(env, to, consent).ok(), places: 0 })
+            }
+            Operation::Copy { from, to } => {
+                draft.copy(env, from, to, consent).map_err(fail)?;
+                Ok(Done { content: draft.bytes(env, to, consent).ok(), places: 0 })
+            }
+        }
+    }
+
+    fn replace(
+        &self,
+        env: &Env,
+        draft: &mut Draft,
+        (at, consent, unread): (&Resolved, Consent<'_>, Unread),
+        (old, new, how): (&str, &str, Replacing),
+    ) -> Result<Done, ToolError> {
+        let bytes = draft.bytes(env, at, consent).map_err(|e| in_words(env, &e))?;
+        let file = TextFile::new(bytes.clone())
+            .map_err(|_| ToolError::new(format!("`{}` is not text", at.written)).because(Fault::NotText))?;
+        if old.is_empty() && how == Replacing::AllOrNone {
+            return Ok(Done { content: Some(bytes), places: 0 });
+        }
+        if old.is_empty() {
+            return Err(ToolError::new("the text to replace is empty"));
+        }
+        allowed(env, draft, at, unread)?;
+        let mut spans = file.find(old, usize::MAX).map_err(|e| bad_text(&e))?;
+        let mut end = 0;
+        spans.retain(|span| span.start >= end && std::mem::replace(&mut end, span.end) <= span.start);
+        match (spans.len(), how) {
+            (0, Replacing::AllOrNone) => return Ok(Done { content: Some(bytes), places: 0 }),
+            (0, _) => {
+                let words = format!("the text to replace is not in `{}`", at.written);
+                return Err(ToolError::new(words).because(Fault::TextMissing));
+            }
+            (n, Replacing::One) if n > 1 => {
+                let words = format!("the text to replace occurs {n} times in `{}`", at.written);
+                return Err(ToolError::new(words).because(Fault::Ambiguous(n)));
+            }
+            _ => {}
+        }
+        let places = spans.len();
+        let spliced = file.splice(&spans, old, new).map_err(|e| bad_text(&e))?;
+        put(env, draft, at, spliced.bytes, consent).map(|done| Done { places, ..done })
+    }
+}
+
+fn put(
+    env: &Env,
+    draft: &mut Draft,
+    at: &Resolved,
+    bytes: Vec<u8>,
+    consent: Consent<'_>,
+) -> Result<Done, ToolError> {
+    draft.put(env, at, bytes, consent).map_err(|e| in_words(env, &e))?;
+    let content = draft.bytes(env, at, consent).map_err(|e| in_words(env, &e))?;
+    Ok(Done { content: Some(content), places: 1 })
+}
+
+fn allowed_if_there(
+    env: &Env,
+    draft: &mut Draft,
+    at: &Resolved,
+    consent: Consent<'_>,
+    unread: Unread,
+) -> Result<(), ToolError> {
+    draft.held(env, at, consent).map_err(|e| in_words(env, &e))?;
+    allowed(env, draft, at, unread)
+}
+
+/// May the content that is on disk be lost? What this batch itself wrote may always be.
+fn allowed(env: &Env, draft: &Draft, at: &Resolved, unread: Unread) -> Result<(), ToolError> {
+    let Some((bytes, hash)) = draft.original(at) else { return Ok(()) };
+    let Ok(file) = TextFile::new(bytes.clone()) else { return Ok(()) };
+    let index = file.index();
+    let lines = |range: &std::ops::Range<usize>| file.part(index.bytes_of(range));
+    match env.ledger().standing(&at.path, bytes, hash, &[], lines) {
+        Standing::Never if unread == Unread::Refuse && !bytes.is_empty() => Err(never_read(&at.written)),
+        Standing::Changed(_) => Err(ToolError::hint(
+            format!("`{}` changed since you read it", at.written),
+            "read it again, then repeat the change on what is there now",
+        )
+        .because(Fault::Unread)),
+        _ => Ok(()),
+    }
+}
+
+/// What a batch hands out whole was seen whole.
+fn saw(env: &Env, draft: &Draft, at: &Resolved) {
+    let Some((bytes, hash)) = draft.original(at) else { return };
+    if let Ok(file) = TextFile::new(bytes.clone()) {
+        env.ledger().saw_all(&at.path, bytes, hash, &RangeSet::of(0..file.line_count()));
+    }
+}
