@@ -69,6 +69,7 @@ fn tools_are_listed_shown_and_called_by_name() {
             "edit_file",
             "write_file",
             "apply_patch",
+            "operations",
             "list_directory",
             "find_files",
             "search_contents",

@@ -83,7 +83,7 @@ fn when_the_seventh_of_ten_fails_nothing_is_written() {
     let error = bench.call("apply_patch", patch(&text)).failed();
     assert_eq!(
         error,
-        "error: `f7`: hunk 1 of 1 (@@ -1,3 +1,3 @@) does not fit: 1 of its 3 lines differ at the nearest place\n      1│one\n!     2│two\n  patch│zwei\n      3│three\n`!`: the file's line, and below it what the patch expects\n1 of 10 files failed; nothing was written\nhint: copy context and removed lines exactly as they are in the file now"
+        "error: `f7`: hunk 1 of 1 (@@ -1,3 +1,3 @@) does not fit: 1 of its 3 lines differs at the nearest place\n      1│one\n!     2│two\n  patch│zwei\n      3│three\n`!`: the file's line, and below it what the patch expects\n1 of 10 files failed; nothing was written\nhint: copy context and removed lines exactly as they are in the file now"
     );
     for n in 1..=10 {
         assert_eq!(bench.text(&format!("f{n}")), OLD);

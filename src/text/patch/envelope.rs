@@ -64,7 +64,8 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Patch, PatchError> {
     let rest =
         (0..cursor.left()).filter(|n| cursor.head(*n).is_some_and(|l| !l.trim_ascii().is_empty())).count();
     if rest > 0 {
-        patch.notes.push(format!("{rest} lines after `*** End Patch` were passed over"));
+        let s = if rest == 1 { "" } else { "s" };
+        patch.notes.push(format!("passed over {rest} line{s} after `*** End Patch`"));
     }
     if patch.files.is_empty() {
         return Err(PatchError::NotAPatch);

@@ -93,7 +93,7 @@ pub enum Why {
     NoContext,
     #[error("belongs after line {line}, but the file has {lines}")]
     PastEnd { line: usize, lines: usize },
-    #[error("fits, but {left} lines are left of a file that the patch deletes")]
+    #[error("fits, but the patch deletes the file, and this is not all of it: lines left over: {left}")]
     NotAll { left: usize },
 }
 

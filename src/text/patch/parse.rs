@@ -122,9 +122,8 @@ impl Reading {
             return Err(PatchError::NotAPatch);
         }
         if self.passed > 0 {
-            let (s, are) = if self.passed == 1 { ("", "is") } else { ("s", "are") };
-            self.notes
-                .push(format!("{} line{s} that {are} no part of the patch were passed over", self.passed));
+            let s = if self.passed == 1 { "" } else { "s" };
+            self.notes.push(format!("passed over {} line{s} around the patch", self.passed));
         }
         let plain = self.files.iter().any(|(header, _)| header.is_plain());
         let files =

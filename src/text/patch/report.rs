@@ -71,7 +71,8 @@ impl fmt::Display for Near {
         if self.differing == 0 {
             return write!(f, ": its lines stand at line {}, but not where the header puts them", self.line);
         }
-        writeln!(f, ": {} of its {total} lines differ at the nearest place", self.differing)?;
+        let differ = if self.differing == 1 { "differs" } else { "differ" };
+        writeln!(f, ": {} of its {total} lines {differ} at the nearest place", self.differing)?;
         let width = self.rows.last().map_or(1, |row| row.number.to_string().len()).max(5);
         for row in &self.rows {
             match (&row.there, &row.expected) {
