@@ -32,7 +32,10 @@ pub(super) fn judge(
     {
         return Ok(Judged::Fine);
     }
-    let Ok(file) = TextFile::new(bytes.clone()) else { return Ok(Judged::Fine) };
+    let Ok(file) = TextFile::new(bytes.clone()) else {
+        // Data is never seen as lines: only what the patch proves may change it.
+        return if applied.unproven.is_empty() && !blind { Ok(Judged::Fine) } else { Err(data(env, at)) };
+    };
     let index = file.index();
     // A place between two lines is judged by the line above it.
     let touched = |range: &Range<usize>| match range.is_empty() {
@@ -60,6 +63,12 @@ pub(super) fn judge(
         }
         Standing::Changed(change) => Err(changed(env, at, &path, &file, hash, &change)),
     }
+}
+
+fn data(env: &Env, at: &Resolved) -> ToolError {
+    let name = env.workspace.shown(&at.path);
+    let hint = "give the hunk exact context, or remove the file with run_command";
+    ToolError::hint(format!("`{name}` holds data, and the patch does not quote what it changes"), hint)
 }
 
 /// The lines that an error shows count as seen.

@@ -59,7 +59,6 @@ fn with_header(hunks: &[u8]) -> Vec<u8> {
 enum Failed {
     #[expect(dead_code, reason = "shown by Debug")]
     Read(PatchError),
-    #[expect(dead_code, reason = "shown by Debug")]
     Apply(ApplyError),
 }
 

@@ -337,7 +337,7 @@ fn trees_patched_by_git_gnu_patch_and_placet_are_the_same() {
         let bench = Bench::new();
         sh(&bench.root, setup);
         let body = bench.call("apply_patch", json!({"patch": patch})).done();
-        let other = format!("rm -rf other; cp -a a other; cd other; git init -q .");
+        let other = "rm -rf other; cp -a a other; cd other; git init -q .";
         match programs {
             "git" => sh(dir.path(), &format!("{other}; git apply -p{level} ../{name}; rm -rf .git")),
             _ => sh(dir.path(), &format!("{other}; patch -s --binary -p{level} -i ../{name}; rm -rf .git")),
