@@ -10,6 +10,7 @@ use crate::workspace::{
     After, Attrs, Before, Consent, Hash, LineEdit, Node, Resolved, Rewrite, TextFile, WorkspaceError,
     Written, hunks,
 };
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -74,6 +75,8 @@ impl Leaf {
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     leaves: BTreeMap<PathBuf, Leaf>,
+    /// The difference as it is shown, kept until the next change: long files take long to compare.
+    pub(super) shown: OnceCell<(String, (usize, usize))>,
 }
 
 impl Draft {
@@ -243,6 +246,7 @@ impl Draft {
     }
 
     fn leaf(&mut self, env: &Env, at: &Resolved, consent: Consent<'_>) -> Result<&mut Leaf, WorkspaceError> {
+        self.shown = OnceCell::new();
         let leaf = match self.leaves.entry(at.path.clone()) {
             std::collections::btree_map::Entry::Occupied(known) => return Ok(known.into_mut()),
             std::collections::btree_map::Entry::Vacant(empty) => empty,

@@ -6,6 +6,9 @@
 use super::cursor::{Cursor, bare, shown};
 use super::{Hunk, Line, PatchError, Sign};
 
+/// How many lines behind a hunk are looked at for more of it.
+const LOOK_AHEAD: usize = 1000;
+
 /// What a `@@` line says.
 #[derive(Debug, Default)]
 struct Header {
@@ -133,11 +136,26 @@ fn ends(cursor: &Cursor<'_>) -> bool {
     }
     let Some(line) = cursor.raw(ahead) else { return true };
     let signed = match line.first() {
-        Some(b'+' | b'-') => true,
-        Some(b' ') => ahead == 0,
+        Some(b'+' | b'-' | b' ') => ahead == 0,
         _ => false,
     };
-    !signed || mark(cursor, ahead) || signature(cursor, ahead)
+    if mark(cursor, ahead) || signature(cursor, ahead) {
+        return true;
+    }
+    !signed && !goes_on(cursor, ahead)
+}
+
+/// Before the next mark come changed lines: what stands here without a sign is context, and the counts are wrong.
+/// A list in prose (`- word`) is not taken for that.
+fn goes_on(cursor: &Cursor<'_>, from: usize) -> bool {
+    let changed = |line: &[u8]| match line {
+        [b'-' | b'+', b' ', next, ..] => next.is_ascii_whitespace(),
+        [b'-', b'-', ..] | [b'-' | b'+'] => false,
+        [b'-' | b'+', ..] => true,
+        _ => false,
+    };
+    let lines = (from..from + LOOK_AHEAD).take_while(|n| !mark(cursor, *n) && !signature(cursor, *n));
+    lines.map_while(|n| cursor.head(n)).any(changed)
 }
 
 /// A line that begins something else, wherever it stands.

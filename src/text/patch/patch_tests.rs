@@ -158,6 +158,17 @@ fn headers_of_hunks_may_be_wrong_or_missing() {
     }
     let wrong = parsed("--- a/x\n+++ b/x\n@@ -1,4 +1,3 @@\n one\n-two\n+2\n three\n");
     assert_eq!(wrong.notes, ["line 3: the hunk says -4 +3 lines and has -3 +3; its lines count"]);
+    // Counts that are too small lose nothing, with or without blanks in front of what follows.
+    let (old, new) = ("one\ntwo\nthree\nfour\n", "one\n2\nthree\n4\n");
+    for rest in [" three\n-four\n+4\n", "three\n-four\n+4\n", "\n"] {
+        let (old, new) = if rest == "\n" { ("one\ntwo\n", "one\n2\n") } else { (old, new) };
+        gives(&format!("@@ -1,2 +1,2 @@\n one\n-two\n+2\n{rest}"), old, new);
+    }
+    gives(
+        "@@ -1,2 +1,2 @@\n one\n-two\n+2\n\n- so\n\nand:\n\n- a list\n- of words\n",
+        "one\ntwo\n",
+        "one\n2\n",
+    );
     // A removed line `-- x` and an added one `++ y` are no file header where the counts are right.
     gives("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n one\n--- x\n+++ y\n", "one\n-- x\n", "one\n++ y\n");
 }
