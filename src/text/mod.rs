@@ -2,8 +2,10 @@
 
 mod diff;
 mod encoding;
+pub mod hunk;
 mod line_end;
 mod near;
+pub mod patch;
 mod range_set;
 pub mod sanitize;
 pub mod width;

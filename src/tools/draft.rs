@@ -10,6 +10,7 @@ use crate::workspace::{
     After, Attrs, Before, Consent, Hash, LineEdit, Node, Resolved, Rewrite, TextFile, WorkspaceError,
     Written, hunks,
 };
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,6 +46,8 @@ pub(super) struct Leaf {
     pub(super) was: Held,
     pub(super) now: Held,
     hash: Option<Hash>,
+    /// The path whose content this was, where it was copied or renamed.
+    origin: Option<PathBuf>,
 }
 
 impl Leaf {
@@ -72,6 +75,8 @@ impl Leaf {
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     leaves: BTreeMap<PathBuf, Leaf>,
+    /// The difference as it is shown, kept until the next change: long files take long to compare.
+    pub(super) shown: OnceCell<(String, (usize, usize))>,
 }
 
 impl Draft {
@@ -113,6 +118,20 @@ impl Draft {
         Ok(())
     }
 
+    /// Gives a path content and attributes, made from those that `origin` held at first.
+    pub(super) fn set(
+        &mut self,
+        env: &Env,
+        at: &Resolved,
+        (held, origin): (Held, Option<PathBuf>),
+        consent: Consent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        let leaf = self.leaf(env, at, consent)?;
+        leaf.now = held;
+        leaf.origin = origin;
+        Ok(())
+    }
+
     /// Takes a file away. A link is not followed: it is refused, because its target is what would go.
     pub(super) fn remove(
         &mut self,
@@ -146,6 +165,7 @@ impl Draft {
             return Err(WorkspaceError::Exists(to.path.clone()));
         }
         target.now = source;
+        target.origin = Some(from.path.clone());
         Ok(())
     }
 
@@ -196,21 +216,32 @@ impl Draft {
     /// Writes all that changed, or nothing, and tells the ledger.
     pub(super) fn commit(&self, env: &Env, permit: &Permit) -> Result<Vec<Written>, WorkspaceError> {
         let batch: Vec<Rewrite> = self.changes().map(rewrite).collect();
-        let known: Vec<_> = self.changes().map(|leaf| seen_before(env, leaf)).collect();
+        let known: Vec<_> = self.changes().map(|leaf| seen_before(env, self.origin(leaf))).collect();
         let written = env.workspace.write_all(&batch, permit)?;
         for ((leaf, known), written) in self.changes().zip(known).zip(&written) {
             let mut ledger = env.ledger();
             match leaf.now.bytes() {
                 None => ledger.forget(&leaf.at.path),
                 Some(bytes) => {
-                    ledger.wrote(&leaf.at.path, (bytes, written.hash), &line_edits(leaf), &known);
+                    ledger.wrote(
+                        &leaf.at.path,
+                        (bytes, written.hash),
+                        &line_edits(self.origin(leaf), bytes),
+                        &known,
+                    );
                 }
             }
         }
         Ok(written)
     }
 
+    /// The leaf whose first content became this one's: itself, or the one it was copied from.
+    fn origin<'d>(&'d self, leaf: &'d Leaf) -> &'d Leaf {
+        leaf.origin.as_ref().and_then(|path| self.leaves.get(path)).unwrap_or(leaf)
+    }
+
     fn leaf(&mut self, env: &Env, at: &Resolved, consent: Consent<'_>) -> Result<&mut Leaf, WorkspaceError> {
+        self.shown = OnceCell::new();
         let leaf = match self.leaves.entry(at.path.clone()) {
             std::collections::btree_map::Entry::Occupied(known) => return Ok(known.into_mut()),
             std::collections::btree_map::Entry::Vacant(empty) => empty,
@@ -220,7 +251,7 @@ impl Draft {
             Err(WorkspaceError::Missing(_)) => (Held::Absent, None),
             Err(e) => return Err(e),
         };
-        Ok(leaf.insert(Leaf { at: at.clone(), now: was.clone(), was, hash }))
+        Ok(leaf.insert(Leaf { at: at.clone(), now: was.clone(), was, hash, origin: None }))
     }
 }
 
@@ -261,10 +292,9 @@ fn seen_before(env: &Env, leaf: &Leaf) -> crate::text::RangeSet {
 }
 
 /// What changed, in lines: what a call wrote, its caller has seen.
-fn line_edits(leaf: &Leaf) -> Vec<LineEdit> {
+fn line_edits(from: &Leaf, after: &[u8]) -> Vec<LineEdit> {
     let empty = Vec::new();
-    let before = leaf.was.bytes().map_or(&empty, |b| b.as_ref());
-    let after = leaf.now.bytes().map_or(&empty, |b| b.as_ref());
+    let before = from.was.bytes().map_or(&empty, |b| b.as_ref());
     let edit = |hunk: crate::workspace::Hunk| LineEdit { old: hunk.old_lines, new_len: hunk.new_lines.len() };
     hunks(before, after).into_iter().map(edit).collect()
 }

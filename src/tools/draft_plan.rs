@@ -108,6 +108,10 @@ impl Plan for DraftPlan {
 
 /// The whole of a draft as one diff with a header for each file, and its lines added and removed.
 pub(super) fn shown(env: &Env, draft: &Draft) -> (String, (usize, usize)) {
+    draft.shown.get_or_init(|| compared(env, draft)).clone()
+}
+
+fn compared(env: &Env, draft: &Draft) -> (String, (usize, usize)) {
     let (mut text, mut counts) = (String::new(), (0, 0));
     let mut left_out = 0;
     for leaf in draft.changes() {

@@ -3,6 +3,7 @@
 //! A call becomes a [`Plan`]; the plan says its reach; the policy decides on that reach; and the very same plan
 //! runs. A plan touches nothing until it is handed a [`Permit`], which only the policy can make.
 
+mod apply_patch;
 mod confined;
 mod content;
 mod dialect;
@@ -21,6 +22,9 @@ mod operation;
 mod operations;
 mod output;
 mod page;
+mod patch_files;
+mod patch_standing;
+mod patch_work;
 mod read_file;
 mod read_window;
 mod refusal;

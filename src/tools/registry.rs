@@ -1,7 +1,7 @@
 //! All tools under their names, and the front every call comes through.
 
 use super::{Delivery, Env, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
-use super::{edit_file, find_files, list_directory, operations, output, read_file, run_command};
+use super::{apply_patch, edit_file, find_files, list_directory, operations, output, read_file, run_command};
 use super::{scratchpad, search_contents, write_file};
 use crate::conversation::{Input, ToolSpec};
 use crate::permission::{Permit, Reach};
@@ -41,6 +41,7 @@ impl Registry {
             Arc::new(read_file::ReadFile::default()),
             Arc::new(edit_file::EditFile::default()),
             Arc::new(write_file::WriteFile::default()),
+            Arc::new(apply_patch::ApplyPatch::default()),
             Arc::new(operations::Operations::default()),
             Arc::new(list_directory::ListDirectory::default()),
             Arc::new(find_files::FindFiles::default()),

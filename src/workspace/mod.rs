@@ -29,7 +29,7 @@ mod window;
 pub use apply::{ApplyError, Recovered, recover};
 pub use atomic::{Before, Written};
 pub use batch::{After, Rewrite};
-pub use change::{Change as PathChange, ChangeSet, Hunk, Verb, hunks, with_hunks};
+pub use change::{Change as PathChange, ChangeSet, Verb};
 pub use error::{Special, WorkspaceError};
 pub use journal::{Entry as JournalEntry, Journal, Keep, Kind as JournalKind, Label, Landed, Pruned, prune};
 pub use ledger::{Change, Ledger, LedgerSnapshot, LineEdit, Standing};
@@ -47,6 +47,8 @@ pub use view::{
 };
 pub use walk::{Dir, Entry, EntryKind, Show, Skipped, Walk};
 pub use window::{FileWindow, WINDOW_CHUNK};
+
+pub use crate::text::hunk::{Hunk, hunks, with_hunks};
 
 use crate::permission::{Place, is_protected};
 use globset::{GlobBuilder, GlobMatcher};

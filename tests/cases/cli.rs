@@ -68,6 +68,8 @@ fn tools_are_listed_shown_and_called_by_name() {
             "read_file",
             "edit_file",
             "write_file",
+            "apply_patch",
+            "operations",
             "list_directory",
             "find_files",
             "search_contents",

@@ -88,6 +88,32 @@ fn all_file_tools_throw_descriptive_errors() {
 }
 
 #[test]
+fn apply_patch_applies_a_unified_diff_and_gives_patched_and_path() {
+    let bench = bench();
+    bench.write("src/config.ts", "const x = 1;\nexport { x };\n");
+    let patch = "@@ -1,3 +1,3 @@\n-const x = 1;\n+const x = 2;\n export { x };\n";
+    let answer = parsed(bench.call("apply_patch", json!({"path": "src/config.ts", "patch": patch})).done());
+    assert_eq!(answer, json!({"patched": true, "path": bench.path("src/config.ts")}));
+    assert_eq!(
+        bench.text("src/config.ts"),
+        "const x = 2;\nexport { x };\n",
+        "counts that are wrong do no harm"
+    );
+    let wrong = "@@ -1 +1 @@\n-no such line\n+x\n";
+    bench.call("apply_patch", json!({"path": "src/config.ts", "patch": wrong})).failed();
+    assert_eq!(bench.text("src/config.ts"), "const x = 2;\nexport { x };\n");
+}
+
+#[test]
+fn context_lines_with_no_prefix_are_preserved() {
+    let bench = bench();
+    bench.write("a.ts", "one\n\nthree\n");
+    let patch = "@@ -1,3 +1,3 @@\n one\n\n-three\n+3\n";
+    bench.call("apply_patch", json!({"path": "a.ts", "patch": patch})).done();
+    assert_eq!(bench.text("a.ts"), "one\n\n3\n");
+}
+
+#[test]
 fn search_file_contents_using_regex_patterns() {
     let bench = bench();
     bench.write("src/a.ts", "let x1 = 1;\nlet y = 2;\n");

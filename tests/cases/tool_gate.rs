@@ -14,6 +14,8 @@ fn the_words_and_schemas_of_all_tools_stay_small() {
         "read_file",
         "edit_file",
         "write_file",
+        "apply_patch",
+        "operations",
         "list_directory",
         "find_files",
         "search_contents",

@@ -380,5 +380,13 @@ fn a_patch_of_what_is_pending_does_the_same_in_another_tree() {
                 differing.iter().filter(|(path, _)| !wanted.get(path).is_some_and(|w| hollow(w))).collect();
             assert!(real.is_empty(), "patch: {line}: {real:#?}");
         }
+        // A call carries UTF-8, and links are refused: see the guide.
+        let words = String::from_utf8(std::fs::read(&out).unwrap()).ok();
+        if let Some(words) = words.filter(|words| !words.contains("mode 120000")) {
+            let bench = crate::support::tool_bench::Bench::new();
+            assert_eq!(txn.sh(&bench.root, setup), 0);
+            bench.call("apply_patch", serde_json::json!({"patch": words})).done();
+            assert_eq!(differences(&wanted, &tree(&bench.root)), [], "apply_patch: {line}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Settling: what is pending lands, or goes.
 
 use super::super::apply::{ApplyError, Source, Step, crash_point, land};
-use super::super::change::{Change, ChangeSet, hunks, with_hunks};
+use super::super::change::{Change, ChangeSet};
 use super::super::journal::{Entry, Kind, Label};
 use super::super::node::Node;
 use super::base::Base;
@@ -9,6 +9,7 @@ use super::hold::Put;
 use super::stack::{Backing, node_at};
 use super::{Shelf, View};
 use crate::permission::is_protected;
+use crate::text::hunk::{hunks, with_hunks};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};

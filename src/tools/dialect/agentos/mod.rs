@@ -6,6 +6,7 @@
 mod shell;
 mod watch;
 
+use super::super::apply_patch::{Aim, patch_plan};
 use super::super::edit_file::Unread;
 use super::super::find_files::PathGlob;
 use super::super::hits::Search;
@@ -15,6 +16,7 @@ use super::super::write_file::{Mode, WritePlan};
 use super::super::{Env, Facts, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::foreign::{Foreign, reads, writes};
 use crate::permission::Place;
+use crate::text::patch::Options;
 use crate::workspace::{Consent, EntryKind, Resolved, Show, TextFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,6 +45,14 @@ struct Read {
 struct Write {
     path: String,
     content: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Patch {
+    /// File path to patch.
+    path: String,
+    /// Unified diff format patch.
+    patch: String,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -94,11 +104,21 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             .failing(|args: &SearchArgs, env, (), error| {
                 failure(args.path.as_deref().unwrap_or("."), env, error)
             });
+    let patch = Foreign::new("apply_patch", "Apply a unified diff patch to a file.", &nothing, plan_patch)
+        .touching(|input, ()| writes(input, "path"))
+        .saying(|_: &Patch, (), said| match &said.output.facts {
+            Facts::Changed { changes, .. } => changes
+                .first()
+                .map(|change| json!({"patched": true, "path": change.path.to_string_lossy()}).to_string()),
+            _ => None,
+        })
+        .failing(|args, env, (), error| failure(&args.path, env, error));
     vec![
         Arc::new(read),
         Arc::new(write),
         Arc::new(list),
         Arc::new(search),
+        Arc::new(patch),
         watch::file_watch(&nothing),
         shell::shell_exec(&nothing),
     ]
@@ -175,6 +195,11 @@ fn plan_write(args: &Write, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>
     let at = contained(env, &args.path)?;
     let plan = WritePlan::of_text(at.written, args.content.clone(), Mode::Overwrite, Unread::Allow, env)?;
     Ok(Box::new(plan))
+}
+
+fn plan_patch(args: &Patch, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+    let at = contained(env, &args.path)?;
+    patch_plan(&args.patch, Some(at.written), Options::default(), Aim::Land, env)
 }
 
 fn plan_list(args: &List, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {

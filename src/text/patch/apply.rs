@@ -1,0 +1,282 @@
+//! The hunks of one file, applied to its content.
+//!
+//! Every hunk is placed in the old content first, and only then is anything built: hunks never see each other's work,
+//! and a file is changed by all of them or by none. Lines that no hunk names are copied byte for byte; context is never
+//! written from the patch.
+
+use super::place::{Before, Reading, Spot, place};
+use super::target::{Alike, Target};
+use super::{ApplyError, Body, FilePatch, Hunk, HunkError, Kind, Line, Sign, Why};
+use crate::text::RangeSet;
+use std::ops::Range;
+
+/// What may be tolerated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Lines of context, at either end of a hunk, that need not match.
+    pub fuzz: usize,
+}
+
+/// The new content, and how it came about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    pub bytes: Vec<u8>,
+    /// Offsets, fuzz and adapted line ends, one sentence each.
+    pub notes: Vec<String>,
+    /// Changed runs of lines, in the order of the file.
+    pub edits: Vec<Edit>,
+    /// Lines of the old content (from 0) that the patch itself named, and named rightly.
+    pub known: RangeSet,
+    /// Changed lines of hunks that prove nothing: placed with fuzz, or by their number alone.
+    pub unproven: Vec<Range<usize>>,
+}
+
+/// Lines `old` became `new` lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    pub old: Range<usize>,
+    pub new: usize,
+}
+
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Applies a patch to the content of its file: for a rename or copy to that of its source, for a new file to nothing.
+pub fn apply(file: &FilePatch, old: &[u8], options: Options) -> Result<Applied, ApplyError> {
+    let hunks = match &file.body {
+        Body::Binary(binary) => return Ok(Applied { bytes: binary.apply(old)?, ..Applied::default() }),
+        Body::Hunks(hunks) => hunks,
+    };
+    // Whoever shows a file leaves its byte order mark out; it stays in front of whatever the hunks make.
+    let marked = old.starts_with(MARK)
+        && !hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text().starts_with(MARK));
+    let (mark, body) = old.split_at(if marked { MARK.len() } else { 0 });
+    let target = Target::new(body);
+    let spots = spots(hunks, &target, options)?;
+    let mut applied = built(hunks, &spots, &target)?;
+    if file.kind == Kind::Delete && !hunks.is_empty() && !applied.bytes.is_empty() {
+        let left = applied.bytes.split_inclusive(|b| *b == b'\n').count();
+        return Err(error(hunks, hunks.len() - 1, Why::NotAll { left }).into());
+    }
+    applied.bytes.splice(0..0, mark.iter().copied());
+    Ok(applied)
+}
+
+fn error(hunks: &[Hunk], index: usize, why: Why) -> HunkError {
+    let header = hunks.get(index).map(|hunk| hunk.header.clone()).unwrap_or_default();
+    HunkError { number: index + 1, of: hunks.len(), header, why }
+}
+
+fn spots(hunks: &[Hunk], target: &Target<'_>, options: Options) -> Result<Vec<Spot>, HunkError> {
+    let mut before = Before::default();
+    let mut spots = Vec::with_capacity(hunks.len());
+    for (index, hunk) in hunks.iter().enumerate() {
+        let spot = place(hunk, target, before, options.fuzz).map_err(|why| error(hunks, index, why))?;
+        if let Some(offset) = offset(hunk, &spot) {
+            before.drift = offset;
+        }
+        let trailing = hunk.lines.iter().rev().take_while(|line| line.sign == Sign::Context).count();
+        before.end = spot.at + spot.length - trailing.saturating_sub(spot.skipped.1).min(spot.length);
+        spots.push(spot);
+    }
+    Ok(spots)
+}
+
+/// How far from its stated line a hunk stands.
+fn offset(hunk: &Hunk, spot: &Spot) -> Option<isize> {
+    let start = hunk.old_start?;
+    let insertion = hunk.old_lines().next().is_none();
+    if insertion && start == 0 {
+        return None;
+    }
+    let stated = if insertion { start } else { start.saturating_sub(1) + spot.skipped.0 };
+    Some(isize::try_from(spot.at).ok()?.saturating_sub_unsigned(stated))
+}
+
+/// A run of lines to be replaced.
+struct Change<'h> {
+    old: Range<usize>,
+    lines: Vec<&'h Line>,
+    hunk: usize,
+}
+
+/// The runs that a hunk changes, in lines of the content.
+fn changes<'h>(hunk: &'h Hunk, index: usize, spot: &Spot) -> Vec<Change<'h>> {
+    let mut changes: Vec<Change<'h>> = Vec::new();
+    // Old lines of the hunk so far; what fuzz left out may lie above the first line of the content.
+    let mut passed = 0;
+    let mut open = false;
+    for line in &hunk.lines {
+        let at = (spot.at + passed).saturating_sub(spot.skipped.0);
+        passed += usize::from(line.sign != Sign::Add);
+        if line.sign == Sign::Context {
+            open = false;
+            continue;
+        }
+        if !open {
+            changes.push(Change { old: at..at, lines: Vec::new(), hunk: index });
+            open = true;
+        }
+        match (changes.last_mut(), line.sign) {
+            (Some(change), Sign::Remove) => change.old.end = at + 1,
+            (Some(change), _) => change.lines.push(line),
+            (None, _) => {}
+        }
+    }
+    changes
+}
+
+fn built(hunks: &[Hunk], spots: &[Spot], target: &Target<'_>) -> Result<Applied, HunkError> {
+    let mut all: Vec<Change<'_>> = Vec::new();
+    for (index, (hunk, spot)) in hunks.iter().zip(spots).enumerate() {
+        all.extend(changes(hunk, index, spot));
+    }
+    all.sort_by_key(|change| (change.old.start, change.hunk));
+    let mut out = Out { bytes: Vec::new(), lines: target };
+    let mut applied = Applied { notes: notes(hunks, spots, target), ..Applied::default() };
+    let (mut at, mut last) = (0, 0);
+    for change in &all {
+        if change.old.start < at {
+            return Err(error(hunks, change.hunk, Why::Overlap(last + 1)));
+        }
+        out.copy(at..change.old.start);
+        let adapt = spots.get(change.hunk).is_some_and(|spot| spot.alike == Alike::Body);
+        let states = hunks.get(change.hunk).map(states);
+        if adapt {
+            out.put_adapted(change, states)
+        } else {
+            change.lines.iter().for_each(|l| out.put(l.text()))
+        }
+        if spots.get(change.hunk).is_none_or(|spot| spot.length == 0 || spot.skipped != (0, 0)) {
+            applied.unproven.push(change.old.clone());
+        }
+        applied.edits.push(Edit { old: change.old.clone(), new: change.lines.len() });
+        (at, last) = (change.old.end, change.hunk);
+    }
+    out.copy(at..target.lines.len());
+    applied.bytes = out.bytes;
+    for spot in spots {
+        applied.known.insert(spot.at..spot.at + spot.length);
+    }
+    Ok(applied)
+}
+
+/// Does the last old line, and the last new one, have a line end, by the words of the patch?
+fn states(hunk: &Hunk) -> (bool, bool) {
+    let ended = |without: Sign| {
+        let last = hunk.lines.iter().rev().find(|line| line.sign != without);
+        last.is_none_or(|line| line.text().ends_with(b"\n"))
+    };
+    (ended(Sign::Add), ended(Sign::Remove))
+}
+
+/// The new content while it is built.
+struct Out<'t, 'b> {
+    bytes: Vec<u8>,
+    lines: &'t Target<'b>,
+}
+
+impl Out<'_, '_> {
+    fn line(&self, at: usize) -> Option<&[u8]> {
+        self.lines.lines.get(at).copied()
+    }
+
+    /// The line end at a line: its own, or that of a neighbour.
+    fn end_at(&self, at: usize) -> &'static [u8] {
+        let near = [Some(at), at.checked_sub(1), Some(at + 1), Some(0)];
+        let ended = near.into_iter().flatten().filter_map(|n| self.line(n)).find(|l| l.ends_with(b"\n"));
+        if ended.is_some_and(|line| line.ends_with(b"\r\n")) { b"\r\n" } else { b"\n" }
+    }
+
+    fn copy(&mut self, range: Range<usize>) {
+        for at in range {
+            if let Some(line) = self.lines.lines.get(at).copied() {
+                self.put(line);
+            }
+        }
+    }
+
+    /// Only the last line can be without an end.
+    fn put(&mut self, line: &[u8]) {
+        if !self.bytes.is_empty() && !self.bytes.ends_with(b"\n") {
+            let end = self.end_at(self.lines.lines.len().saturating_sub(1));
+            self.bytes.extend_from_slice(end);
+        }
+        self.bytes.extend_from_slice(line);
+    }
+
+    /// Lines of a patch with other line ends than the file's: they take the file's, each from the line it replaces.
+    fn put_adapted(&mut self, change: &Change<'_>, states: Option<(bool, bool)>) {
+        let count = self.lines.lines.len();
+        let unended = count > 0 && self.line(count - 1).is_some_and(|line| !line.ends_with(b"\n"));
+        let at_end = change.old.end == count;
+        for (index, line) in change.lines.iter().enumerate() {
+            let twin = (change.old.start + index)
+                .min(change.old.end.saturating_sub(1))
+                .max(change.old.start.saturating_sub(1));
+            let last = at_end && index + 1 == change.lines.len();
+            // The patch decides over the last line's end only where it changes that.
+            let ended = match states {
+                Some((old, new)) if old != new => new,
+                _ => !unended,
+            };
+            let body = Alike::Body.key(line.text());
+            let mut whole = body.to_vec();
+            if !last || ended {
+                whole.extend_from_slice(self.end_at(twin));
+            }
+            self.put(&whole);
+        }
+    }
+}
+
+fn notes(hunks: &[Hunk], spots: &[Spot], target: &Target<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (index, (hunk, spot)) in hunks.iter().zip(spots).enumerate() {
+        let name = format!("hunk {} of {}", index + 1, hunks.len());
+        if let Some(away) = offset(hunk, spot).filter(|away| *away != 0) {
+            let s = if away.abs() == 1 { "" } else { "s" };
+            notes.push(format!("{name} applied at line {} (offset {away:+} line{s})", spot.at + 1));
+        }
+        if spot.skipped != (0, 0) {
+            let (head, tail) = spot.skipped;
+            notes.push(format!(
+                "{name} applied with fuzz: {head} context lines above and {tail} below were not compared"
+            ));
+        }
+        if spot.reading == Reading::Bare {
+            notes.push(format!("{name}: its context lacks the blank in front; read without it"));
+        }
+        if spot.length == 0 && hunk.old_start.is_some_and(|start| start > 0) {
+            notes.push(format!(
+                "{name} has no context: placed by its line number alone, after line {}",
+                spot.at
+            ));
+        }
+    }
+    let adapted = hunks.iter().zip(spots).filter(|(_, spot)| spot.alike == Alike::Body);
+    let crlf = |line: &[u8]| line.ends_with(b"\r\n");
+    let (mut ends, mut last) = (None, false);
+    for (hunk, spot) in adapted {
+        for (there, line) in
+            target.lines.iter().skip(spot.at).zip(hunk.old_lines().skip(spot.skipped.0)).take(spot.length)
+        {
+            match (there.ends_with(b"\n"), line.text().ends_with(b"\n")) {
+                (true, true) if crlf(there) != crlf(line.text()) => ends = Some(crlf(there)),
+                (a, b) if a != b => last = true,
+                _ => {}
+            }
+        }
+    }
+    if let Some(crlf) = ends {
+        let (file, patch) = if crlf { ("CRLF", "LF") } else { ("LF", "CRLF") };
+        notes.push(format!(
+            "line ends: the patch has {patch} where the file has {file}; the file's were kept"
+        ));
+    }
+    if last {
+        notes.push(
+            "the patch is wrong about the line end of the file's last line; the file's was kept".into(),
+        );
+    }
+    notes
+}

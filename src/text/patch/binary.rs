@@ -1,0 +1,172 @@
+//! git's binary patches: a content whole (`literal`) or as a delta, deflated, in base 85.
+//!
+//! They fit only the content they were made from: that is checked by its git name, or by the way back that the patch
+//! carries. Nothing is unpacked before it is needed, and never more than the patch says.
+
+use super::cursor::Cursor;
+use super::{ApplyError, PatchError, base85};
+
+/// The largest content unpacked, in bytes.
+const LARGEST: usize = 256 << 20;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binary {
+    forward: Piece,
+    back: Option<Piece>,
+    /// git's names of the old and new content, perhaps shortened.
+    blobs: Option<(String, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Piece {
+    form: Form,
+    size: usize,
+    packed: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Literal,
+    Delta,
+}
+
+/// Reads from the line `GIT binary patch` on.
+pub(super) fn read(cursor: &mut Cursor<'_>, blobs: Option<(String, String)>) -> Result<Binary, PatchError> {
+    cursor.at += 1;
+    let Some(forward) = piece(cursor)? else {
+        return Err(PatchError::BadBinary { line: cursor.number(), reason: "expected `literal` or `delta`" });
+    };
+    let back = piece(cursor)?;
+    Ok(Binary { forward, back, blobs })
+}
+
+fn piece(cursor: &mut Cursor<'_>) -> Result<Option<Piece>, PatchError> {
+    let head = cursor.head(0).unwrap_or_default();
+    let (form, size) = match (head.strip_prefix(b"literal "), head.strip_prefix(b"delta ")) {
+        (Some(size), _) => (Form::Literal, size),
+        (_, Some(size)) => (Form::Delta, size),
+        _ => return Ok(None),
+    };
+    let bad = |reason| PatchError::BadBinary { line: cursor.number(), reason };
+    let size = String::from_utf8_lossy(size).trim().parse().map_err(|_| bad("the size is no number"))?;
+    if size > LARGEST {
+        return Err(bad("it is larger than 256 MB"));
+    }
+    cursor.at += 1;
+    let mut packed = Vec::new();
+    while let Some(line) = cursor.head(0).filter(|line| !line.is_empty()) {
+        let bad = |reason| PatchError::BadBinary { line: cursor.number(), reason };
+        let length = match line.first() {
+            Some(c @ b'A'..=b'Z') => usize::from(c - b'A') + 1,
+            Some(c @ b'a'..=b'z') => usize::from(c - b'a') + 27,
+            _ => return Err(bad("a line does not begin with its length")),
+        };
+        base85::decode(line.get(1..).unwrap_or_default(), length, &mut packed)
+            .ok_or_else(|| bad("a line is no base 85 of its length"))?;
+        cursor.at += 1;
+    }
+    cursor.at += usize::from(!cursor.done());
+    Ok(Some(Piece { form, size, packed }))
+}
+
+impl Binary {
+    /// The new content.
+    pub(super) fn apply(&self, old: &[u8]) -> Result<Vec<u8>, ApplyError> {
+        if let Some((before, _)) = &self.blobs
+            && !names(before, old)
+        {
+            return Err(ApplyError::OtherContent);
+        }
+        let new = self.forward.made_from(old)?;
+        let way_back = || {
+            Ok::<bool, ApplyError>(
+                self.back.as_ref().map(|b| b.made_from(&new)).transpose()?.is_none_or(|was| was == old),
+            )
+        };
+        if self.blobs.is_none() && !way_back()? {
+            return Err(ApplyError::OtherContent);
+        }
+        match &self.blobs {
+            Some((_, after)) if !names(after, &new) => {
+                Err(ApplyError::Damaged("it makes another content than it says"))
+            }
+            _ => Ok(new),
+        }
+    }
+}
+
+/// Does git's name, or its beginning, stand for this content? All zeros stand for none.
+fn names(name: &str, bytes: &[u8]) -> bool {
+    let zeros = name.bytes().all(|b| b == b'0');
+    zeros && bytes.is_empty() || !name.is_empty() && blob_name(bytes).starts_with(&name.to_ascii_lowercase())
+}
+
+/// The name git gives this content.
+pub(super) fn blob_name(bytes: &[u8]) -> String {
+    use sha1::Digest;
+    let mut hasher = sha1::Sha1::new();
+    hasher.update(format!("blob {}\0", bytes.len()).as_bytes());
+    hasher.update(bytes);
+    hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
+}
+
+impl Piece {
+    fn made_from(&self, base: &[u8]) -> Result<Vec<u8>, ApplyError> {
+        let unpacked = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&self.packed, self.size);
+        let unpacked = unpacked.map_err(|_| ApplyError::Damaged("it cannot be unpacked"))?;
+        if unpacked.len() != self.size {
+            return Err(ApplyError::Damaged("it has another size than it says"));
+        }
+        match self.form {
+            Form::Literal => Ok(unpacked),
+            Form::Delta => delta(&unpacked, base).ok_or(ApplyError::OtherContent),
+        }
+    }
+}
+
+/// Applies a delta of git's pack format: two sizes, then copies out of `base` and pieces of its own.
+fn delta(code: &[u8], base: &[u8]) -> Option<Vec<u8>> {
+    let mut code = code.iter().copied();
+    let mut varint = || {
+        let (mut value, mut shift) = (0usize, 0u32);
+        loop {
+            let byte = code.next()?;
+            value |= usize::from(byte & 0x7F).checked_shl(shift)?;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+    };
+    let (from, to) = (varint()?, varint()?);
+    if from != base.len() || to > LARGEST {
+        return None;
+    }
+    let mut out = Vec::new();
+    while let Some(op) = code.next() {
+        if op & 0x80 != 0 {
+            let mut field = |bits: std::ops::Range<u32>| {
+                let mut value = 0usize;
+                for (at, bit) in bits.enumerate() {
+                    if op & (1 << bit) != 0 {
+                        value |= usize::from(code.next()?) << (8 * at);
+                    }
+                }
+                Some(value)
+            };
+            let (offset, length) = (field(0..4)?, field(4..7)?);
+            let length = if length == 0 { 0x10000 } else { length };
+            out.extend_from_slice(base.get(offset..offset.checked_add(length)?)?);
+        } else {
+            let before = out.len();
+            out.extend(code.by_ref().take(usize::from(op)));
+            if op == 0 || out.len() - before != usize::from(op) {
+                return None;
+            }
+        }
+        if out.len() > to {
+            return None;
+        }
+    }
+    (out.len() == to).then_some(out)
+}

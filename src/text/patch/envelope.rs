@@ -1,0 +1,157 @@
+//! The envelope: `*** Begin Patch`, sections by file, `*** End Patch`.
+//!
+//! Its hunks have no line numbers. `@@ text` names a line above, and a hunk without such a line is found by its own
+//! lines alone.
+
+use super::cursor::{Cursor, bare, shown};
+use super::name::whole;
+use super::{Body, FilePatch, Hunk, Kind, Patch, PatchError, Sign, hunk};
+
+const BEGIN: &[u8] = b"*** Begin Patch";
+const END: &[u8] = b"*** End Patch";
+const ADD: &[u8] = b"*** Add File: ";
+const DELETE: &[u8] = b"*** Delete File: ";
+const UPDATE: &[u8] = b"*** Update File: ";
+const MOVE: &[u8] = b"*** Move to: ";
+const LAST: &[u8] = b"*** End of File";
+
+/// The first mark of a patch in the text is the envelope's.
+pub(super) fn begins(cursor: &Cursor<'_>) -> bool {
+    first(cursor).is_some()
+}
+
+fn first(cursor: &Cursor<'_>) -> Option<usize> {
+    for ahead in 0..cursor.left() {
+        let line = cursor.head(ahead)?;
+        if line.trim_ascii() == BEGIN || [ADD, DELETE, UPDATE].iter().any(|mark| line.starts_with(mark)) {
+            return Some(ahead);
+        }
+        let other = line.starts_with(b"diff --git ") || line.starts_with(b"@@");
+        if other || line.starts_with(b"--- ") && cursor.starts(ahead + 1, b"+++ ") {
+            return None;
+        }
+    }
+    None
+}
+
+pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Patch, PatchError> {
+    let mut patch = Patch::default();
+    cursor.at += first(cursor).unwrap_or(0);
+    if is(cursor, BEGIN) {
+        cursor.at += 1;
+    }
+    loop {
+        let (line, Some(head)) = (cursor.number(), cursor.head(0)) else { return Err(PatchError::Cut) };
+        let after = |mark: &[u8]| head.strip_prefix(mark).map(<[u8]>::trim_ascii);
+        if head.trim_ascii() == END {
+            break;
+        }
+        cursor.at += 1;
+        if let Some(path) = after(ADD) {
+            patch.files.push(added(whole(path, line)?, cursor));
+        } else if let Some(path) = after(DELETE) {
+            let old = Some(whole(path, line)?);
+            patch.files.push(FilePatch { old, ..empty(Kind::Delete) });
+        } else if let Some(path) = after(UPDATE) {
+            patch.files.push(updated(whole(path, line)?, cursor, line)?);
+        } else if !head.trim_ascii().is_empty() {
+            let expected =
+                "expected `*** Add File: `, `*** Update File: `, `*** Delete File: ` or `*** End Patch`";
+            return Err(PatchError::Unexpected { line, text: shown(head), expected });
+        }
+    }
+    cursor.at += 1;
+    let rest =
+        (0..cursor.left()).filter(|n| cursor.head(*n).is_some_and(|l| !l.trim_ascii().is_empty())).count();
+    if rest > 0 {
+        let s = if rest == 1 { "" } else { "s" };
+        patch.notes.push(format!("passed over {rest} line{s} after `*** End Patch`"));
+    }
+    if patch.files.is_empty() {
+        return Err(PatchError::NotAPatch);
+    }
+    Ok(patch)
+}
+
+fn empty(kind: Kind) -> FilePatch {
+    FilePatch { old: None, new: None, kind, old_mode: None, new_mode: None, body: Body::Hunks(Vec::new()) }
+}
+
+fn is(cursor: &Cursor<'_>, mark: &[u8]) -> bool {
+    cursor.head(0).is_some_and(|line| line.trim_ascii() == mark)
+}
+
+fn added(path: String, cursor: &mut Cursor<'_>) -> FilePatch {
+    let mut hunk = Hunk { header: "the new file".into(), envelope: true, ..Hunk::default() };
+    while cursor.starts(0, b"+") {
+        hunk.lines.extend(cursor.raw(0).and_then(hunk::line));
+        cursor.at += 1;
+    }
+    let body = Body::Hunks(if hunk.lines.is_empty() { Vec::new() } else { vec![hunk] });
+    FilePatch { new: Some(path), body, ..empty(Kind::Create) }
+}
+
+fn updated(path: String, cursor: &mut Cursor<'_>, line: usize) -> Result<FilePatch, PatchError> {
+    let mut file = FilePatch { old: Some(path.clone()), new: Some(path.clone()), ..empty(Kind::Edit) };
+    if let Some(to) = cursor.head(0).and_then(|head| head.strip_prefix(MOVE)) {
+        file.new = Some(whole(to.trim_ascii(), cursor.number())?);
+        file.kind = Kind::Rename;
+        cursor.at += 1;
+    }
+    let mut hunks = Vec::new();
+    while cursor.head(0).is_some_and(|head| !ends_section(head)) {
+        hunks.extend(one(cursor)?);
+    }
+    if hunks.is_empty() && file.kind == Kind::Edit {
+        return Err(PatchError::NoHunks { line, path });
+    }
+    file.body = Body::Hunks(hunks);
+    Ok(file)
+}
+
+fn ends_section(head: &[u8]) -> bool {
+    [ADD, DELETE, UPDATE].iter().any(|mark| head.starts_with(mark)) || head.trim_ascii() == END
+}
+
+/// One hunk with the `@@` lines above it. `None` for blank lines between hunks.
+fn one(cursor: &mut Cursor<'_>) -> Result<Option<Hunk>, PatchError> {
+    let line = cursor.number();
+    let mut hunk = Hunk { envelope: true, ..Hunk::default() };
+    while cursor.starts(0, b"@@") {
+        let head = cursor.head(0).unwrap_or_default();
+        hunk.header = shown(head);
+        if let Some((start, count)) = hunk::header_start(head) {
+            (hunk.old_start, hunk.old_count) = (Some(start), Some(count));
+        }
+        hunk.anchors.extend(hunk::anchor(head));
+        cursor.at += 1;
+    }
+    let headed = !hunk.header.is_empty();
+    if !headed {
+        hunk.header = format!("line {line} of the patch");
+    }
+    let mut sure = 0;
+    while let Some(raw) = cursor.raw(0) {
+        let head = bare(raw);
+        if head.starts_with(b"@@") || ends_section(head) {
+            break;
+        }
+        cursor.at += 1;
+        if head.trim_ascii() == LAST {
+            hunk.at_end = true;
+            sure = hunk.lines.len();
+            break;
+        }
+        hunk.lines.extend(hunk::line(raw));
+        if hunk.lines.last().is_some_and(|l| l.signed || l.sign != Sign::Context) {
+            sure = hunk.lines.len();
+        }
+    }
+    hunk.lines.truncate(sure);
+    match (hunk.lines.is_empty(), headed) {
+        (true, false) => Ok(None),
+        (true, true) => Err(PatchError::EmptyHunk { line }),
+        _ if hunk.lines.iter().all(|l| l.sign == Sign::Context) => Ok(None),
+        _ => Ok(Some(hunk)),
+    }
+}

@@ -1,0 +1,184 @@
+//! What stands above the hunks of a file: names, modes, what becomes of it.
+
+use super::cursor::{Cursor, shown};
+use super::name::{self, Name, Prefix, common_rest, without};
+use super::{Kind, PatchError};
+
+/// The header as it is written, before prefixes are taken away.
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    /// The line it begins at.
+    pub(super) line: usize,
+    pub(super) git: Option<(String, String)>,
+    pub(super) is_git: bool,
+    pub(super) old: Option<Name>,
+    pub(super) new: Option<Name>,
+    pub(super) kind: Option<Kind>,
+    /// The names after `rename from` and `rename to`, which have no prefix.
+    pub(super) from: Option<String>,
+    pub(super) to: Option<String>,
+    pub(super) old_mode: Option<u32>,
+    pub(super) new_mode: Option<u32>,
+    /// The names of both contents, as git abbreviates them.
+    pub(super) blobs: Option<(String, String)>,
+    /// `Binary files a/x and b/x differ`.
+    pub(super) binary_without_content: bool,
+}
+
+/// Reads a header, if one begins at the cursor.
+pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Header>, PatchError> {
+    let line = cursor.number();
+    let mut header = Header { line, ..Header::default() };
+    if let Some(names) = cursor.head(0).and_then(|head| head.strip_prefix(b"diff --git ")) {
+        header.is_git = true;
+        header.git = name::git_pair(names, line)?;
+        cursor.at += 1;
+        while !cursor.done() && header.extended(cursor)? {
+            cursor.at += 1;
+        }
+    }
+    let pair = cursor.starts(0, b"--- ") && cursor.starts(1, b"+++ ");
+    let lone = |mark: &[u8]| cursor.starts(0, mark) && cursor.starts(1, b"@@");
+    let (old, new) = (pair || lone(b"--- "), pair || lone(b"+++ "));
+    for side in [old.then_some("--- "), new.then_some("+++ ")].into_iter().flatten() {
+        let text = cursor.head(0).and_then(|head| head.get(4..)).unwrap_or_default();
+        let name = Some(name::read(text, cursor.number())?);
+        if side == "--- " {
+            header.old = name;
+        } else {
+            header.new = name;
+        }
+        cursor.at += 1;
+    }
+    Ok((header.is_git || old || new).then_some(header))
+}
+
+impl Header {
+    /// One of git's extended header lines; false for any other.
+    fn extended(&mut self, cursor: &Cursor<'_>) -> Result<bool, PatchError> {
+        let (head, line) = (cursor.head(0).unwrap_or_default(), cursor.number());
+        let after = |mark: &str| head.strip_prefix(mark.as_bytes());
+        if let Some(mode) = after("old mode ") {
+            self.old_mode = Some(read_mode(mode, line)?);
+        } else if let Some(mode) = after("new mode ") {
+            self.new_mode = Some(read_mode(mode, line)?);
+        } else if let Some(mode) = after("new file mode ") {
+            (self.kind, self.new_mode) = (Some(Kind::Create), Some(read_mode(mode, line)?));
+        } else if let Some(mode) = after("deleted file mode ") {
+            (self.kind, self.old_mode) = (Some(Kind::Delete), Some(read_mode(mode, line)?));
+        } else if let Some(from) = after("rename from ").or(after("rename old ")) {
+            (self.kind, self.from) = (Some(Kind::Rename), Some(name::whole(from, line)?));
+        } else if let Some(to) = after("rename to ").or(after("rename new ")) {
+            (self.kind, self.to) = (Some(Kind::Rename), Some(name::whole(to, line)?));
+        } else if let Some(from) = after("copy from ") {
+            (self.kind, self.from) = (Some(Kind::Copy), Some(name::whole(from, line)?));
+        } else if let Some(to) = after("copy to ") {
+            (self.kind, self.to) = (Some(Kind::Copy), Some(name::whole(to, line)?));
+        } else if let Some(index) = after("index ") {
+            self.index(index, line)?;
+        } else if head.starts_with(b"Binary files ") && head.ends_with(b" differ") {
+            self.binary_without_content = true;
+        } else {
+            return Ok(after("similarity index ").or(after("dissimilarity index ")).is_some());
+        }
+        Ok(true)
+    }
+
+    /// `index 0123abc..4567def 100644`
+    fn index(&mut self, text: &[u8], line: usize) -> Result<(), PatchError> {
+        let text = String::from_utf8_lossy(text);
+        let mut words = text.split_ascii_whitespace();
+        self.blobs = words.next().and_then(|w| w.split_once("..")).map(|(a, b)| (a.into(), b.into()));
+        if let Some(mode) = words.next() {
+            let mode = read_mode(mode.as_bytes(), line)?;
+            self.old_mode = self.old_mode.or(Some(mode));
+        }
+        Ok(())
+    }
+
+    /// The names without prefixes. `bare` when other files of the patch show that it has none.
+    pub(super) fn names(&self, prefix: Prefix, plain: bool) -> (Option<String>, Option<String>) {
+        let path = |name: &Option<Name>| name.as_ref().and_then(|n| n.path.clone());
+        let (mut old, mut new) = (path(&self.old), path(&self.new));
+        if self.old.is_none()
+            && self.new.is_none()
+            && let Some((a, b)) = self.git.clone()
+        {
+            (old, new) = (Some(a), Some(b));
+        }
+        let levels = |name: Option<String>, levels| name.map(|n| without(&n, levels));
+        (old, new) = match prefix {
+            Prefix::Levels(n) => (levels(old, n), levels(new, n)),
+            Prefix::Auto => self.auto(old, new, plain),
+        };
+        let (old, new) = (self.from.clone().or(old), self.to.clone().or(new));
+        match self.kind {
+            Some(Kind::Create) => (None, new.or(old)),
+            Some(Kind::Delete) => (old.or(new), None),
+            _ => (old, new),
+        }
+    }
+
+    fn auto(
+        &self,
+        old: Option<String>,
+        new: Option<String>,
+        plain: bool,
+    ) -> (Option<String>, Option<String>) {
+        let git = self.git.as_ref().map(|(a, b)| (common_rest(a, b).is_some(), a == b));
+        match (&old, &new) {
+            (Some(a), Some(b)) => match (common_rest(a, b), a.strip_prefix("a/"), b.strip_prefix("b/")) {
+                (Some(rest), ..) => (Some(rest.into()), Some(rest.into())),
+                (None, Some(a), Some(b)) => (Some(a.into()), Some(b.into())),
+                _ => (old, new),
+            },
+            _ => {
+                // Of one side alone, the line above may tell; otherwise `a/` and `b/` are what they usually are.
+                let usual = || {
+                    let begins = |name: &Option<String>, with| {
+                        name.as_ref().is_some_and(|n: &String| n.starts_with(with))
+                    };
+                    !plain && (begins(&old, "a/") || begins(&new, "b/"))
+                };
+                let strip = match git {
+                    Some((true, _)) => true,
+                    Some((_, true)) => false,
+                    _ => usual(),
+                };
+                let one = |name: Option<String>| name.map(|n| if strip { without(&n, 1) } else { n });
+                (one(old), one(new))
+            }
+        }
+    }
+
+    /// Both sides are named alike: this patch has no prefixes.
+    pub(super) fn is_plain(&self) -> bool {
+        match (&self.old, &self.new) {
+            (Some(Name { path: Some(a), .. }), Some(Name { path: Some(b), .. })) => a == b,
+            _ => self.git.as_ref().is_some_and(|(a, b)| a == b),
+        }
+    }
+
+    /// What becomes of the file, where the names and times alone say it.
+    pub(super) fn kind(&self) -> Kind {
+        let absent = |name: &Option<Name>| name.as_ref().is_some_and(|n| n.path.is_none());
+        match self.kind {
+            Some(kind) => kind,
+            None if absent(&self.old) => Kind::Create,
+            None if absent(&self.new) => Kind::Delete,
+            None => Kind::Edit,
+        }
+    }
+
+    /// The name to call the file by in a message.
+    pub(super) fn shown(&self) -> String {
+        let (old, new) = self.names(Prefix::Auto, false);
+        new.or(old).unwrap_or_else(|| "the file".into())
+    }
+}
+
+fn read_mode(text: &[u8], line: usize) -> Result<u32, PatchError> {
+    let words = String::from_utf8_lossy(text);
+    let mode = u32::from_str_radix(words.trim(), 8).ok().filter(|m| *m <= 0o177_777);
+    mode.ok_or_else(|| PatchError::BadMode { line, text: shown(text) })
+}

@@ -1,0 +1,223 @@
+//! One hunk of a unified diff.
+//!
+//! The counts of its header decide where it ends, as long as they are right: only they tell a removed line `-- x` from
+//! a file header. Where they are wrong or missing, the hunk goes on to the next mark that can begin something else.
+
+use super::cursor::{Cursor, bare, shown};
+use super::{Hunk, Line, PatchError, Sign};
+
+/// How many lines behind a hunk are looked at for more of it.
+const LOOK_AHEAD: usize = 1000;
+
+/// What a `@@` line says.
+#[derive(Debug, Default)]
+struct Header {
+    old: Option<(usize, usize)>,
+    new: Option<(usize, usize)>,
+    anchor: Option<Vec<u8>>,
+}
+
+/// Reads the hunk that begins with the `@@` line at the cursor. `None` with a note for one that changes nothing.
+pub(super) fn read(cursor: &mut Cursor<'_>, notes: &mut Vec<String>) -> Result<Option<Hunk>, PatchError> {
+    let line = cursor.number();
+    let head = cursor.head(0).unwrap_or_default();
+    if head.starts_with(b"@@@") {
+        return Err(PatchError::Combined { line });
+    }
+    let header = Header::parse(head);
+    let mut hunk = Hunk {
+        header: shown(head),
+        old_start: header.old.map(|(start, _)| start),
+        old_count: header.old.map(|(_, count)| count),
+        anchors: header.anchor.clone().into_iter().collect(),
+        ..Hunk::default()
+    };
+    cursor.at += 1;
+    match header.counts().and_then(|counts| by_counts(cursor, counts)) {
+        Some(lines) => hunk.lines = lines,
+        None => {
+            hunk.lines = by_marks(cursor);
+            if let (Some((old, new)), false) = (header.counts(), hunk.lines.is_empty()) {
+                let add = hunk.count(Sign::Add);
+                let (is_old, is_new) = (hunk.lines.len() - add, hunk.lines.len() - hunk.count(Sign::Remove));
+                if (is_old, is_new) != (old, new) {
+                    notes.push(format!(
+                        "line {line}: the hunk says -{old} +{new} lines and has -{is_old} +{is_new}; its lines count"
+                    ));
+                }
+            }
+        }
+    }
+    if hunk.lines.is_empty() {
+        return Err(PatchError::EmptyHunk { line });
+    }
+    if hunk.lines.iter().all(|l| l.sign == Sign::Context) {
+        notes.push(format!("line {line}: the hunk changes nothing; passed over"));
+        return Ok(None);
+    }
+    Ok(Some(hunk))
+}
+
+impl Header {
+    fn parse(line: &[u8]) -> Header {
+        let rest = line.strip_prefix(b"@@").unwrap_or(line);
+        let text = String::from_utf8_lossy(rest);
+        let mut words = text.split_ascii_whitespace().peekable();
+        let side = |word: Option<&&str>, sign: char| word.and_then(|w| range(w.strip_prefix(sign)?));
+        let old = side(words.peek(), '-');
+        if old.is_some() {
+            words.next();
+        }
+        let new = side(words.peek(), '+');
+        if old.is_some() {
+            return Header { old, new, anchor: None };
+        }
+        // Without numbers the rest is a line to look for, unless it is only a placeholder.
+        let anchor = bare(rest);
+        let anchor = anchor.strip_suffix(b"@@").unwrap_or(anchor).trim_ascii();
+        let placeholder = anchor.iter().all(|b| matches!(b, b'.' | b'-' | b'+' | b',' | b' ' | b'@' | b'?'));
+        Header { old: None, new: None, anchor: (!placeholder).then(|| anchor.to_vec()) }
+    }
+
+    fn counts(&self) -> Option<(usize, usize)> {
+        Some((self.old?.1, self.new?.1))
+    }
+}
+
+/// `12,3`, or `12`, which means one line.
+fn range(text: &str) -> Option<(usize, usize)> {
+    let (start, count) = text.split_once(',').unwrap_or((text, "1"));
+    let number = |text: &str| text.parse().ok().filter(|n: &usize| *n < 1 << 48);
+    Some((number(start)?, number(count)?))
+}
+
+/// The old and new numbers of a header, for the envelope, where they are only a hint.
+pub(super) fn header_start(line: &[u8]) -> Option<(usize, usize)> {
+    Header::parse(line).old
+}
+
+pub(super) fn anchor(line: &[u8]) -> Option<Vec<u8>> {
+    Header::parse(line).anchor
+}
+
+/// As many lines as the counts say, if the lines agree and nothing that looks like a line of the hunk follows.
+fn by_counts(cursor: &mut Cursor<'_>, (mut old, mut new): (usize, usize)) -> Option<Vec<Line>> {
+    let start = cursor.at;
+    let mut read = |cursor: &mut Cursor<'_>| {
+        let mut lines: Vec<Line> = Vec::new();
+        while old > 0 || new > 0 || cursor.starts(0, b"\\") {
+            let raw = cursor.raw(0)?;
+            if raw.starts_with(b"\\") {
+                unend(lines.last_mut()?);
+            } else {
+                let line =
+                    line(raw).filter(|l| l.signed || bare(raw).is_empty() || l.sign != Sign::Context)?;
+                let (o, n) = (line.sign != Sign::Add, line.sign != Sign::Remove);
+                old = old.checked_sub(usize::from(o))?;
+                new = new.checked_sub(usize::from(n))?;
+                lines.push(line);
+            }
+            cursor.at += 1;
+        }
+        ends(cursor).then_some(lines)
+    };
+    let lines = read(cursor);
+    if lines.is_none() {
+        cursor.at = start;
+    }
+    lines
+}
+
+/// Nothing of this hunk can follow at the cursor.
+fn ends(cursor: &Cursor<'_>) -> bool {
+    let mut ahead = 0;
+    while cursor.head(ahead).is_some_and(|line| line.is_empty()) {
+        ahead += 1;
+    }
+    let Some(line) = cursor.raw(ahead) else { return true };
+    let signed = match line.first() {
+        Some(b'+' | b'-' | b' ') => ahead == 0,
+        _ => false,
+    };
+    if mark(cursor, ahead) || signature(cursor, ahead) {
+        return true;
+    }
+    !signed && !goes_on(cursor, ahead)
+}
+
+/// Before the next mark come changed lines: what stands here without a sign is context, and the counts are wrong.
+/// A list in prose (`- word`) is not taken for that.
+fn goes_on(cursor: &Cursor<'_>, from: usize) -> bool {
+    let changed = |line: &[u8]| match line {
+        [b'-' | b'+', b' ', next, ..] => next.is_ascii_whitespace(),
+        [b'-', b'-', ..] | [b'-' | b'+'] => false,
+        [b'-' | b'+', ..] => true,
+        _ => false,
+    };
+    let lines = (from..from + LOOK_AHEAD).take_while(|n| !mark(cursor, *n) && !signature(cursor, *n));
+    lines.map_while(|n| cursor.head(n)).any(changed)
+}
+
+/// A line that begins something else, wherever it stands.
+fn mark(cursor: &Cursor<'_>, ahead: usize) -> bool {
+    let line = cursor.raw(ahead).unwrap_or_default();
+    let any = |marks: &[&[u8]]| marks.iter().any(|mark| line.starts_with(mark));
+    any(&[b"@@", b"diff --git ", b"diff -", b"Index: ", b"GIT binary patch", b"*** ", b"Only in "])
+        || line.starts_with(b"--- ") && cursor.starts(ahead + 1, b"+++ ")
+}
+
+/// The signature of a mailed patch: `-- `, the version of git, and nothing more.
+fn signature(cursor: &Cursor<'_>, ahead: usize) -> bool {
+    matches!(cursor.head(ahead), Some(b"-- " | b"--"))
+        && (cursor.left() <= ahead + 3
+            || cursor.starts(ahead + 3, b"From ")
+            || cursor.starts(ahead + 2, b"From "))
+}
+
+/// The lines up to the next mark. Blank lines and lines without a sign at the end are taken for what surrounds the
+/// patch: leaving context out never changes what a hunk does.
+fn by_marks(cursor: &mut Cursor<'_>) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut sure = 0;
+    while let Some(raw) = cursor.raw(0) {
+        if mark(cursor, 0) || signature(cursor, 0) {
+            break;
+        }
+        if raw.starts_with(b"\\") {
+            if let Some(last) = lines.last_mut() {
+                unend(last);
+            }
+        } else if let Some(line) = line(raw) {
+            let doubtful = line.sign == Sign::Context && !line.signed;
+            lines.push(line);
+            if !doubtful {
+                sure = lines.len();
+            }
+        }
+        cursor.at += 1;
+    }
+    lines.truncate(sure);
+    lines
+}
+
+/// A line by its sign; one without any is context that lost its blank.
+pub(super) fn line(raw: &[u8]) -> Option<Line> {
+    let (sign, signed) = match raw.first()? {
+        b'+' => (Sign::Add, true),
+        b'-' => (Sign::Remove, true),
+        b' ' => (Sign::Context, true),
+        _ => (Sign::Context, false),
+    };
+    let mut raw = raw.to_vec();
+    // Only the end of the input lacks it: that a line has no end is said by `\ No newline`.
+    if !raw.ends_with(b"\n") {
+        raw.push(b'\n');
+    }
+    Some(Line { sign, raw, signed })
+}
+
+fn unend(line: &mut Line) {
+    if line.raw.ends_with(b"\n") {
+        line.raw.pop();
+    }
+}

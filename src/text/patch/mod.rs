@@ -1,0 +1,151 @@
+//! Patches: read in every form in which they are written, and applied to bytes.
+//!
+//! Pure: bytes in, bytes out, no file system. Unified diffs (of `diff -u`, git and models) and the envelope
+//! `*** Begin Patch` become the same [`FilePatch`]es; [`apply`] places the hunks of one of them in a content. What is
+//! uncertain is refused with the places rather than guessed. Which file a name means, and whether it may be touched,
+//! is not decided here.
+
+mod apply;
+mod base85;
+mod binary;
+mod cursor;
+mod envelope;
+mod error;
+mod file_header;
+mod hunk;
+mod name;
+mod parse;
+mod place;
+mod report;
+mod target;
+mod write;
+
+pub use apply::{Applied, Edit, Options, apply};
+pub use binary::Binary;
+pub use error::{ApplyError, HunkError, PatchError, Why};
+pub use name::Prefix;
+pub use parse::parse;
+pub use report::{Near, Row};
+pub use write::{binary as write_binary, quoted, unified};
+
+/// The largest patch read, in bytes, and the most lines in one.
+pub const MOST_BYTES: usize = 64 << 20;
+pub const MOST_LINES: usize = 4_000_000;
+
+/// What a patch does, file by file, in its order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Patch {
+    pub files: Vec<FilePatch>,
+    /// What was passed over or put right while reading.
+    pub notes: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Edit,
+    Create,
+    Delete,
+    Rename,
+    Copy,
+}
+
+/// What a patch does to one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePatch {
+    /// The name of each side, without prefix and quotes; `None` where the side does not exist or has no name. Hunks
+    /// without a file header have neither.
+    pub old: Option<String>,
+    pub new: Option<String>,
+    pub kind: Kind,
+    /// File modes as git writes them (`0o100644`), where the patch tells them.
+    pub old_mode: Option<u32>,
+    pub new_mode: Option<u32>,
+    pub body: Body,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    Hunks(Vec<Hunk>),
+    Binary(Binary),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    Context,
+    Remove,
+    Add,
+}
+
+/// A line of a hunk, as it stands there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub sign: Sign,
+    raw: Vec<u8>,
+    /// It begins with its sign; context may have lost it.
+    signed: bool,
+}
+
+impl Line {
+    /// The line, with its line end unless the patch says that there is none.
+    pub fn text(&self) -> &[u8] {
+        self.raw.get(usize::from(self.signed)..).unwrap_or_default()
+    }
+
+    /// Context whose first blank is its own, not a sign.
+    fn unsigned(&self) -> &[u8] {
+        if self.sign == Sign::Context { &self.raw } else { self.text() }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hunk {
+    /// As it is written, for messages.
+    pub header: String,
+    /// The first old line and the number of old lines as the header tells them.
+    pub old_start: Option<usize>,
+    pub old_count: Option<usize>,
+    /// Lines above the hunk that tell apart places which are alike (`@@ fn main()`).
+    pub anchors: Vec<Vec<u8>>,
+    pub lines: Vec<Line>,
+    /// The hunk's last line is the file's last.
+    pub at_end: bool,
+    /// A hunk of the envelope: without old lines it belongs at the end of the file.
+    pub envelope: bool,
+}
+
+impl Hunk {
+    pub(crate) fn old_lines(&self) -> impl Iterator<Item = &Line> {
+        self.lines.iter().filter(|line| line.sign != Sign::Add)
+    }
+
+    fn count(&self, sign: Sign) -> usize {
+        self.lines.iter().filter(|line| line.sign == sign).count()
+    }
+}
+
+impl FilePatch {
+    pub fn hunks(&self) -> &[Hunk] {
+        match &self.body {
+            Body::Hunks(hunks) => hunks,
+            Body::Binary(_) => &[],
+        }
+    }
+
+    /// Lines added and removed.
+    pub fn counts(&self) -> (usize, usize) {
+        let count = |sign| self.hunks().iter().map(|hunk| hunk.count(sign)).sum();
+        (count(Sign::Add), count(Sign::Remove))
+    }
+
+    /// True when the patch only adds, from the first line on: then it makes a file that is not there.
+    pub fn starts_from_nothing(&self) -> bool {
+        match self.hunks() {
+            [hunk] => hunk.old_lines().next().is_none() && hunk.old_start.is_none_or(|start| start == 0),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "patch_tests.rs"]
+mod tests;

@@ -1,0 +1,203 @@
+//! Where a hunk belongs.
+//!
+//! At the stated line, moved by as much as the hunk before it was moved, if it fits there; otherwise at the one place
+//! where it fits. Several such places are told, never chosen from: only order, `@@` anchors and the end of the file
+//! tell them apart.
+
+use super::report::Near;
+use super::target::{Alike, Target};
+use super::{Hunk, Line, Sign, Why};
+
+/// Places that are counted when there should have been one.
+const COUNTED: usize = 1000;
+
+/// How the context of a hunk is read: some writers leave out the blank in front of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    Marked,
+    Bare,
+}
+
+/// A place found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Spot {
+    /// The first line of the content that the hunk speaks of, from 0, and how many.
+    pub(super) at: usize,
+    pub(super) length: usize,
+    /// Lines of the hunk at its beginning and end that were left out of the comparison.
+    pub(super) skipped: (usize, usize),
+    pub(super) alike: Alike,
+    pub(super) reading: Reading,
+}
+
+/// What the hunks before this one tell.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Before {
+    /// How far the last one stood from its stated line.
+    pub(super) drift: isize,
+    /// The end of the lines it changed.
+    pub(super) end: usize,
+}
+
+/// The hunk's old lines under one reading.
+struct Wanted<'h> {
+    lines: Vec<&'h [u8]>,
+    skipped: (usize, usize),
+    reading: Reading,
+}
+
+pub(super) fn place(hunk: &Hunk, target: &Target<'_>, before: Before, fuzz: usize) -> Result<Spot, Why> {
+    if hunk.old_lines().next().is_none() {
+        return insertion(hunk, target, before);
+    }
+    let stated = stated(hunk, before);
+    for fuzz in 0..=fuzz {
+        let readings = readings(hunk, fuzz);
+        let all = || readings.iter().flat_map(|wanted| [(wanted, Alike::Exact), (wanted, Alike::Body)]);
+        let here = |wanted: &Wanted<'_>| stated.map(|at| at + wanted.skipped.0);
+        for (wanted, alike) in all() {
+            if let Some(at) = here(wanted)
+                .filter(|at| target.has(*at, &wanted.lines, alike) && at_end(hunk, wanted, *at, target))
+            {
+                return Ok(wanted.spot(at, alike));
+            }
+        }
+        for (wanted, alike) in all() {
+            let places = candidates(hunk, wanted, target, alike, before);
+            match places.as_slice() {
+                [] => {}
+                [at] => return Ok(wanted.spot(*at, alike)),
+                _ => {
+                    return Err(Why::Ambiguous(
+                        places.iter().map(|at| at + 1 - wanted.skipped.0.min(*at)).collect(),
+                    ));
+                }
+            }
+        }
+    }
+    Err(already(hunk, target).unwrap_or_else(|| Why::NoPlace(near(hunk, target, stated))))
+}
+
+/// The hunk's new lines stand in the file: it was applied before. One line alone may stand there by chance.
+fn already(hunk: &Hunk, target: &Target<'_>) -> Option<Why> {
+    let new: Vec<&[u8]> = hunk.lines.iter().filter(|l| l.sign != Sign::Remove).map(Line::text).collect();
+    let adds = hunk.lines.iter().any(|l| l.sign == Sign::Add);
+    if new.len() < 2 || !adds {
+        return None;
+    }
+    target.find(&new, Alike::Body, 1).first().map(|at| Why::Already(at + 1))
+}
+
+/// The line at which the hunk should stand, from 0.
+fn stated(hunk: &Hunk, before: Before) -> Option<usize> {
+    hunk.old_start.map(|start| start.saturating_sub(1).saturating_add_signed(before.drift))
+}
+
+/// A hunk that only adds stands by its line number alone, or, in the envelope, at the end.
+fn insertion(hunk: &Hunk, target: &Target<'_>, before: Before) -> Result<Spot, Why> {
+    let lines = target.lines.len();
+    let spot =
+        |at| Ok(Spot { at, length: 0, skipped: (0, 0), alike: Alike::Exact, reading: Reading::Marked });
+    match (hunk.old_start, hunk.old_count) {
+        _ if lines == 0 && hunk.anchors.is_empty() => spot(0),
+        (Some(start), Some(0)) => {
+            let at = if start == 0 { 0 } else { start.saturating_add_signed(before.drift) };
+            if at > lines { Err(Why::PastEnd { line: at, lines }) } else { spot(at) }
+        }
+        _ if hunk.envelope && hunk.anchors.is_empty() => spot(lines),
+        _ => Err(Why::NoContext),
+    }
+}
+
+/// What is looked for: the context with its blank taken away, and, for writers who leave that out, with it.
+fn readings(hunk: &Hunk, fuzz: usize) -> Vec<Wanted<'_>> {
+    let Some(skipped) = trimmed(hunk, fuzz) else { return Vec::new() };
+    let lines = |text: fn(&Line) -> &[u8]| -> Vec<&[u8]> {
+        let all: Vec<&[u8]> = hunk.old_lines().map(text).collect();
+        all.get(skipped.0..all.len().saturating_sub(skipped.1)).unwrap_or_default().to_vec()
+    };
+    let mut readings = vec![Wanted { lines: lines(Line::text), skipped, reading: Reading::Marked }];
+    if hunk.lines.iter().any(|l| l.sign == Sign::Context && l.signed) {
+        readings.push(Wanted { lines: lines(Line::unsigned), skipped, reading: Reading::Bare });
+    }
+    readings
+}
+
+/// How many context lines `fuzz` leaves out at both ends; `None` if it is no more than one less does.
+fn trimmed(hunk: &Hunk, fuzz: usize) -> Option<(usize, usize)> {
+    let context = |line: &&Line| line.sign == Sign::Context;
+    let lead = hunk.lines.iter().take_while(context).count();
+    let tail = hunk.lines.iter().rev().take_while(context).count();
+    let old = hunk.old_lines().count();
+    let by = |fuzz: usize| (lead.min(fuzz), tail.min(fuzz));
+    let (head, end) = by(fuzz);
+    // Something must be left to hold on to.
+    (fuzz == 0 || head + end < old && by(fuzz) != by(fuzz - 1)).then_some((head, end))
+}
+
+impl Wanted<'_> {
+    fn spot(&self, at: usize, alike: Alike) -> Spot {
+        Spot { at, length: self.lines.len(), skipped: self.skipped, alike, reading: self.reading }
+    }
+}
+
+/// `*** End of File` holds the hunk to the last lines.
+fn at_end(hunk: &Hunk, wanted: &Wanted<'_>, at: usize, target: &Target<'_>) -> bool {
+    !hunk.at_end || at + wanted.lines.len() + wanted.skipped.1 == target.lines.len()
+}
+
+/// The places where the lines stand, fewer by what else is known.
+fn candidates(
+    hunk: &Hunk,
+    wanted: &Wanted<'_>,
+    target: &Target<'_>,
+    alike: Alike,
+    before: Before,
+) -> Vec<usize> {
+    let mut places = target.find(&wanted.lines, alike, COUNTED);
+    let narrow = |places: &mut Vec<usize>, keep: &dyn Fn(usize) -> bool| {
+        if places.len() > 1 && places.iter().any(|at| keep(*at)) {
+            places.retain(|at| keep(*at));
+        }
+    };
+    if hunk.at_end {
+        places.retain(|at| at_end(hunk, wanted, *at, target));
+    }
+    narrow(&mut places, &|at| at >= before.end);
+    if places.len() > 1 && !hunk.anchors.is_empty() {
+        let below = below_anchors(hunk, target, &places);
+        if !below.is_empty() {
+            places = below;
+        }
+    }
+    places
+}
+
+/// The first place below each line that the anchors lead to.
+fn below_anchors(hunk: &Hunk, target: &Target<'_>, places: &[usize]) -> Vec<usize> {
+    let is = |line: &[u8], anchor: &[u8]| line.trim_ascii() == anchor.trim_ascii();
+    let begins = |line: &[u8], anchor: &[u8]| line.trim_ascii().starts_with(anchor.trim_ascii());
+    let mut starts = vec![0];
+    // The line named may be repeated as the first line of the hunk.
+    for anchor in &hunk.anchors {
+        let find = |fits: &dyn Fn(&[u8], &[u8]) -> bool| -> Vec<usize> {
+            let first = starts.iter().copied().min().unwrap_or(0);
+            let lines = target.lines.iter().enumerate().skip(first);
+            lines.filter(|(_, line)| fits(line, anchor)).map(|(at, _)| at).collect()
+        };
+        let whole = find(&is);
+        starts = if whole.is_empty() { find(&begins) } else { whole };
+    }
+    let mut below: Vec<usize> = Vec::new();
+    for (index, start) in starts.iter().enumerate() {
+        let end = starts.get(index + 1).copied().unwrap_or(usize::MAX);
+        below.extend(places.iter().copied().find(|at| *at >= *start && *at < end));
+    }
+    below
+}
+
+fn near(hunk: &Hunk, target: &Target<'_>, stated: Option<usize>) -> Option<Near> {
+    let lines: Vec<&[u8]> = hunk.old_lines().map(Line::text).collect();
+    let at = target.most_alike(&lines, stated).or(stated.filter(|at| *at < target.lines.len()))?;
+    Some(Near::of(target, at, &lines))
+}

@@ -1,0 +1,102 @@
+//! The place in a file that a hunk comes nearest to, and what differs there.
+
+use super::cursor::bare;
+use super::target::{Alike, Target};
+use std::fmt;
+
+/// The most lines shown, and the most characters of one.
+const MOST_ROWS: usize = 24;
+const WIDE: usize = 200;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Near {
+    /// The line, from 1, at which the rows begin.
+    pub line: usize,
+    pub differing: usize,
+    pub rows: Vec<Row>,
+    /// Rows that are not shown.
+    pub left_out: usize,
+}
+
+/// A line that is there, and the one that the patch expects, where that is another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub number: usize,
+    pub there: Option<String>,
+    pub expected: Option<String>,
+}
+
+impl Near {
+    pub(super) fn of(target: &Target<'_>, at: usize, expected: &[&[u8]]) -> Near {
+        let differs = |row: &(usize, &&[u8])| {
+            target.lines.get(at + row.0).is_none_or(|there| Alike::Body.key(there) != Alike::Body.key(row.1))
+        };
+        let all = || expected.iter().enumerate();
+        let differing = all().filter(differs).count();
+        // Long hunks are shown from a little above the first difference on.
+        let first = all().position(|row| differs(&row)).unwrap_or(0);
+        let skip = if expected.len() > MOST_ROWS { first.saturating_sub(3) } else { 0 };
+        let rows = all().skip(skip).take(MOST_ROWS).map(|(n, wanted)| {
+            let there = target.lines.get(at + n);
+            let expected = differs(&(n, wanted)).then(|| text(wanted));
+            Row { number: at + n + 1, there: there.map(|l| text(l)), expected }
+        });
+        let rows: Vec<Row> = rows.collect();
+        Near { line: at + skip + 1, differing, left_out: expected.len() - rows.len(), rows }
+    }
+
+    /// The lines of the file that are shown, from 0.
+    pub fn shown(&self) -> std::ops::Range<usize> {
+        let there = self.rows.iter().take_while(|row| row.there.is_some()).count();
+        self.line - 1..self.line - 1 + there
+    }
+}
+
+fn text(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bare(line));
+    match text.char_indices().nth(WIDE) {
+        Some((at, _)) => format!("{}...", text.get(..at).unwrap_or_default()),
+        None => text.into_owned(),
+    }
+}
+
+/// Tabs and blanks made visible, for two lines that differ in nothing else.
+fn visible(text: &str) -> String {
+    text.replace('\t', "→").replace(' ', "·")
+}
+
+impl fmt::Display for Near {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total = self.rows.len() + self.left_out;
+        if self.differing == 0 {
+            return write!(f, ": its lines stand at line {}, but not where the header puts them", self.line);
+        }
+        let differ = if self.differing == 1 { "differs" } else { "differ" };
+        writeln!(f, ": {} of its {total} lines {differ} at the nearest place", self.differing)?;
+        let width = self.rows.last().map_or(1, |row| row.number.to_string().len()).max(5);
+        for row in &self.rows {
+            match (&row.there, &row.expected) {
+                (Some(there), None) => writeln!(f, "  {:>width$}│{there}", row.number)?,
+                (Some(there), Some(expected)) => {
+                    let blanks = |s: &str| s.split_whitespace().map(String::from).collect::<Vec<_>>();
+                    let same = blanks(there) == blanks(expected);
+                    let shown = |s: &str| if same { visible(s) } else { s.to_string() };
+                    writeln!(f, "! {:>width$}│{}", row.number, shown(there))?;
+                    writeln!(f, "  {:>width$}│{}", "patch", shown(expected))?;
+                }
+                (None, expected) => {
+                    let expected = expected.as_deref().unwrap_or_default();
+                    writeln!(
+                        f,
+                        "! {:>width$}│(the file ends)\n  {:>width$}│{expected}",
+                        row.number, "patch"
+                    )?;
+                }
+            }
+        }
+        match self.left_out {
+            0 => write!(f, "`!`: the file's line, and below it what the patch expects"),
+            n => write!(f, "[{n} more lines] `!`: the file's line, and below it what the patch expects"),
+        }
+    }
+}

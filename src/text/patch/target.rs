@@ -1,0 +1,148 @@
+//! The content a patch is applied to, as lines that can be looked for.
+//!
+//! Each different line gets a number once; a hunk is then looked for by Knuth, Morris and Pratt's search over those
+//! numbers, so that no pattern of equal lines makes the work quadratic.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+/// How alike lines must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alike {
+    /// Byte for byte, line end included.
+    Exact,
+    /// But for the line end.
+    Body,
+}
+
+#[derive(Debug)]
+pub(super) struct Target<'a> {
+    /// Each with its end.
+    pub(super) lines: Vec<&'a [u8]>,
+    exact: OnceCell<Numbers<'a>>,
+    body: OnceCell<Numbers<'a>>,
+}
+
+#[derive(Debug)]
+struct Numbers<'a> {
+    of: HashMap<&'a [u8], u32>,
+    sequence: Vec<u32>,
+}
+
+impl Alike {
+    pub(super) fn key(self, line: &[u8]) -> &[u8] {
+        match self {
+            Alike::Exact => line,
+            Alike::Body => super::cursor::bare(line),
+        }
+    }
+}
+
+impl<'a> Target<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Target<'a> {
+        let lines = bytes.split_inclusive(|b| *b == b'\n').collect();
+        Target { lines, exact: OnceCell::new(), body: OnceCell::new() }
+    }
+
+    fn numbers(&self, alike: Alike) -> &Numbers<'a> {
+        let cell = if alike == Alike::Exact { &self.exact } else { &self.body };
+        cell.get_or_init(|| {
+            let mut of = HashMap::new();
+            let sequence = self.lines.iter().map(|line| {
+                let next = u32::try_from(of.len()).unwrap_or(u32::MAX);
+                *of.entry(alike.key(line)).or_insert(next)
+            });
+            let sequence = sequence.collect();
+            Numbers { of, sequence }
+        })
+    }
+
+    /// Do these lines stand at `at`?
+    pub(super) fn has(&self, at: usize, lines: &[&[u8]], alike: Alike) -> bool {
+        let there = self.lines.get(at..at.saturating_add(lines.len()));
+        there.is_some_and(|there| there.iter().zip(lines).all(|(a, b)| alike.key(a) == alike.key(b)))
+    }
+
+    /// Every place (from 0, at most `most`) at which these lines stand.
+    pub(super) fn find(&self, lines: &[&[u8]], alike: Alike, most: usize) -> Vec<usize> {
+        let numbers = self.numbers(alike);
+        let wanted: Option<Vec<u32>> =
+            lines.iter().map(|line| numbers.of.get(alike.key(line)).copied()).collect();
+        match wanted {
+            Some(wanted) if !wanted.is_empty() => search(&numbers.sequence, &wanted, most),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The place at which most of these lines stand, line for line, the nearest to `expected` among equals.
+    pub(super) fn most_alike(&self, lines: &[&[u8]], expected: Option<usize>) -> Option<usize> {
+        let numbers = self.numbers(Alike::Body);
+        let mut wanted: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (at, line) in lines.iter().enumerate().take(200) {
+            // Lines that stand everywhere say little; blank ones say nothing.
+            if let Some(number) =
+                numbers.of.get(Alike::Body.key(line)).filter(|_| !line.trim_ascii().is_empty())
+            {
+                wanted.entry(*number).or_default().push(at);
+            }
+        }
+        let mut votes: HashMap<usize, usize> = HashMap::new();
+        for (at, number) in numbers.sequence.iter().enumerate() {
+            let from =
+                wanted.get(number).into_iter().flatten().take(8).filter_map(|line| at.checked_sub(*line));
+            from.for_each(|start| *votes.entry(start).or_default() += 1);
+        }
+        let away = |start: usize| expected.map_or(start, |e| start.abs_diff(e));
+        votes
+            .into_iter()
+            .max_by_key(|(start, count)| (*count, std::cmp::Reverse(away(*start))))
+            .map(|(start, _)| start)
+    }
+}
+
+/// Knuth, Morris and Pratt: every place of `wanted` in `text`, overlapping ones too.
+fn search(text: &[u32], wanted: &[u32], most: usize) -> Vec<usize> {
+    let get = |at: usize| wanted.get(at).copied();
+    let mut border = vec![0usize; wanted.len()];
+    let mut length = 0;
+    for at in 1..wanted.len() {
+        length = advance(length, &border, |l| get(l) == get(at));
+        if let Some(slot) = border.get_mut(at) {
+            *slot = length;
+        }
+    }
+    let (mut found, mut length) = (Vec::new(), 0);
+    for (at, number) in text.iter().enumerate() {
+        length = advance(length, &border, |l| get(l) == Some(*number));
+        if length == wanted.len() {
+            found.push(at + 1 - length);
+            if found.len() == most {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// How much of the pattern matches after one more element, given how much matched before it.
+fn advance(mut length: usize, border: &[usize], matches: impl Fn(usize) -> bool) -> usize {
+    while length > 0 && !matches(length) {
+        length = border.get(length - 1).copied().unwrap_or(0);
+    }
+    length + usize::from(matches(length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_place_is_found(text in prop::collection::vec(0u32..3, 0..60), wanted in prop::collection::vec(0u32..3, 1..6)) {
+            let slow: Vec<usize> = (0..text.len())
+                .filter(|at| text.get(*at..at + wanted.len()) == Some(&wanted[..])).collect();
+            prop_assert_eq!(search(&text, &wanted, usize::MAX), slow);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! apply_patch: several files changed by one patch, all of them or none.
+//!
+//! The patch is worked out on a draft: what the person is shown is what lands. Its names stay inside the workspace.
+//! The lines that a patch quotes exactly count as read; where it proves nothing (fuzz, hunks without context) the
+//! ledger decides as it does for an edit.
+
+use super::draft::Draft;
+use super::draft_plan::{DraftPlan, Worked, shown};
+use super::input::Shape;
+use super::patch_files::{Step, steps};
+use super::patch_work::{Done, work};
+use super::work::{blocking, consent_of, s};
+use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use crate::conversation::ToolSpec;
+use crate::permission::{Permit, Reach};
+use crate::text::patch::{Options, Patch, Prefix, parse};
+use crate::workspace::{Consent, Resolved};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// How much of the difference goes back to the model, in bytes, and of the patch into a question.
+const MODEL_DIFF: usize = 3000;
+const UNSEEN: usize = 1 << 20;
+/// The most fuzz, as many lines as a diff usually has of context.
+const MOST_FUZZ: u64 = 3;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    /// A unified diff, or the envelope `*** Begin Patch` ... `*** End Patch`.
+    patch: String,
+    /// The file, for a patch that names none.
+    path: Option<String>,
+    /// Lines of context at the ends of a hunk that need not match, 0 to 3. Default: 0.
+    fuzz: Option<u64>,
+    /// Only return the diff that would result.
+    dry_run: Option<bool>,
+    /// Store the output under this name instead of showing it.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+pub(super) struct ApplyPatch(Shape);
+
+impl Default for ApplyPatch {
+    fn default() -> ApplyPatch {
+        ApplyPatch(Shape::of::<Args>("apply_patch", include_str!("../../prompts/tools/apply_patch.md")))
+    }
+}
+
+impl Tool for ApplyPatch {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, input: &Value) -> Touches {
+        let text = |name| input.get(name).and_then(Value::as_str);
+        let mut names: Vec<String> = text("path").map(String::from).into_iter().collect();
+        if let Some(Ok(patch)) = text("patch").map(|patch| parse(patch.as_bytes(), Prefix::Auto)) {
+            names.extend(patch.files.into_iter().flat_map(|file| [file.old, file.new]).flatten());
+        }
+        match input.get("dry_run").and_then(Value::as_bool) {
+            Some(true) => Touches { reads: names, ..Touches::default() },
+            _ => Touches { writes: names, ..Touches::default() },
+        }
+    }
+
+    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        let fuzz = match args.fuzz.unwrap_or(0) {
+            fuzz @ 0..=MOST_FUZZ => usize::try_from(fuzz).unwrap_or(0),
+            more => return Err(ToolError::new(format!("`fuzz` must be 0 to {MOST_FUZZ}, not {more}"))),
+        };
+        let aim = if args.dry_run == Some(true) { Aim::Look } else { Aim::Land };
+        patch_plan(&args.patch, args.path, Options { fuzz }, aim, env)
+    }
+}
+
+/// What a patch is worked out for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Aim {
+    Land,
+    /// Only the difference is wanted.
+    Look,
+}
+
+/// The plan for a patch, whatever surface it came by. `path` is the file of a patch that names none, or names one.
+pub(super) fn patch_plan(
+    patch: &str,
+    path: Option<String>,
+    options: Options,
+    aim: Aim,
+    env: &Env,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let read = parse(patch.as_bytes(), Prefix::Auto);
+    let Patch { files, notes } = read.map_err(|e| ToolError::hint(e.to_string(), e.hint()))?;
+    let steps = steps(files, path, env)?;
+    let title = match steps.as_slice() {
+        [] => return Err(nothing(&notes)),
+        [step] => format!("patch {}", step.shown(env)),
+        _ => format!("patch {} files", steps.len()),
+    };
+    let (mut writes, mut reads): (Vec<Resolved>, Vec<Resolved>) = (Vec::new(), Vec::new());
+    for step in &steps {
+        writes.extend(step.writes().cloned());
+        reads.extend(step.reads().cloned());
+    }
+    let parsed = Arc::new(Parsed { steps, notes, options });
+    if aim == Aim::Look {
+        reads.append(&mut writes);
+        return Ok(Box::new(DryPlan { title, reads, patch: parsed }));
+    }
+    let landing = Box::new(move |env: &Env, draft: &mut Draft, consent: Consent<'_>| {
+        let done = work(&parsed.steps, parsed.options, env, draft, consent)?;
+        Ok(Worked { text: parsed.report(env, &done, draft), line: None })
+    });
+    Ok(Box::new(DraftPlan::new(title, &writes, &reads, cut(patch, UNSEEN), landing)))
+}
+
+/// A patch with its files found.
+struct Parsed {
+    steps: Vec<Step>,
+    /// What was noted while reading it.
+    notes: Vec<String>,
+    options: Options,
+}
+
+impl Parsed {
+    /// What the model is told once it has landed.
+    fn report(&self, env: &Env, done: &Done, draft: &Draft) -> String {
+        let mut text = self.summary(done);
+        let (diff, _) = shown(env, draft);
+        if diff.is_empty() {
+            text.push_str("nothing to change: the files are already as the patch leaves them\n");
+        }
+        text.push_str(&cut(&diff, MODEL_DIFF));
+        text.push_str(&done.others);
+        text
+    }
+
+    fn summary(&self, done: &Done) -> String {
+        let notes = self.notes.iter().map(|note| format!("(patch: {note})"));
+        let lines = done.lines.iter().cloned().chain(notes);
+        lines.map(|line| format!("{line}\n")).collect()
+    }
+}
+
+fn nothing(notes: &[String]) -> ToolError {
+    ToolError::hint(
+        format!("the patch changes nothing: {}", notes.join("; ")),
+        "lines to remove begin with `-`, lines to add with `+`",
+    )
+}
+
+/// The whole lines that fit into `most` bytes, and how many do not.
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_string();
+    }
+    let mut kept = 0;
+    let fits = |line: &&str| {
+        kept += line.len();
+        kept <= most
+    };
+    let head: String = text.split_inclusive('\n').take_while(fits).collect();
+    let left = text.lines().count() - head.lines().count();
+    format!("{head}[... {left} more line{}]\n", s(left))
+}
+
+/// A patch that is only tried: it reads, and returns the difference.
+struct DryPlan {
+    title: String,
+    reads: Vec<Resolved>,
+    patch: Arc<Parsed>,
+}
+
+impl DryPlan {
+    fn look(&self, env: &Env, consent: Consent<'_>) -> Result<(String, Draft), ToolError> {
+        let mut draft = Draft::default();
+        let done = work(&self.patch.steps, self.patch.options, env, &mut draft, consent)?;
+        Ok((self.patch.summary(&done), draft))
+    }
+}
+
+impl Plan for DryPlan {
+    fn reach(&self) -> Vec<Reach> {
+        let mut reach: Vec<Reach> = Vec::new();
+        for one in self.reads.iter().map(Resolved::read) {
+            if !reach.contains(&one) {
+                reach.push(one);
+            }
+        }
+        reach
+    }
+
+    fn title(&self) -> String {
+        format!("try to {}", self.title)
+    }
+
+    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+        let inside = self.reads.iter().all(|at| at.place != crate::permission::Place::Outside);
+        if inside || sight == Sight::Everywhere {
+            self.look(env, consent_of(sight))?;
+        }
+        Ok(Preview { line: self.title(), detail: Detail::None })
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+        blocking(self.title(), move || {
+            let (summary, draft) = self.look(&ctx.env, Consent::Permit(&permit))?;
+            let (diff, (added, removed)) = shown(&ctx.env, &draft);
+            let text = format!("{summary}nothing was written; the patch would do this:\n{diff}");
+            let line = format!("{} +{added} -{removed}", self.title());
+            Ok(Output::done(text, Summary { line, detail: Detail::Diff(diff) }))
+        })
+    }
+}

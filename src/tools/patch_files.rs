@@ -1,0 +1,165 @@
+//! From the names in a patch to the files they mean. Touches no content.
+//!
+//! A patch is text from anywhere: its names stay inside the workspace, whatever the mode. Only the call's own `path`
+//! goes where every tool's paths go.
+
+use super::{Env, Fault, ToolError};
+use crate::permission::Place;
+use crate::text::patch::{FilePatch, Kind};
+use crate::workspace::{Resolved, WorkspaceError};
+
+/// One file of a patch, with its places.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) patch: FilePatch,
+    pub(super) kind: Kind,
+    /// Where the content comes from, and where it goes: the same for an edit, one of them for a new or deleted file.
+    pub(super) from: Option<Resolved>,
+    pub(super) to: Option<Resolved>,
+    /// How the file was chosen, where the names left a choice.
+    pub(super) note: Option<String>,
+}
+
+impl Step {
+    pub(super) fn writes(&self) -> impl Iterator<Item = &Resolved> {
+        let source = self.from.as_ref().filter(|_| self.kind != Kind::Copy);
+        source.into_iter().chain(&self.to)
+    }
+
+    pub(super) fn reads(&self) -> impl Iterator<Item = &Resolved> {
+        self.from.as_ref().filter(|_| self.kind == Kind::Copy).into_iter()
+    }
+
+    /// The file's name, or both.
+    pub(super) fn shown(&self, env: &Env) -> String {
+        let name = |at: &Option<Resolved>| at.as_ref().map(|at| env.workspace.shown(&at.path));
+        match (name(&self.from), name(&self.to)) {
+            (Some(from), Some(to)) if from != to => format!("{from} -> {to}"),
+            (from, to) => to.or(from).unwrap_or_default(),
+        }
+    }
+}
+
+/// The steps of a patch. `path` is the call's own file, for a patch of one file.
+pub(super) fn steps(files: Vec<FilePatch>, path: Option<String>, env: &Env) -> Result<Vec<Step>, ToolError> {
+    match (path, files.len()) {
+        (Some(path), 1) => files.into_iter().map(|file| at_path(file, &path, env)).collect(),
+        (Some(_), count) => Err(ToolError::hint(
+            format!("`path` names one file, and the patch has {count}"),
+            "leave `path` out: the patch names its files",
+        )),
+        (None, _) => {
+            // Files that the patch itself makes are there for what follows.
+            let mut made: Vec<std::path::PathBuf> = Vec::new();
+            files
+                .into_iter()
+                .map(|file| {
+                    let step = by_names(file, env, &made)?;
+                    made.extend(step.to.as_ref().map(|at| at.path.clone()));
+                    Ok(step)
+                })
+                .collect()
+        }
+    }
+}
+
+fn at_path(patch: FilePatch, path: &str, env: &Env) -> Result<Step, ToolError> {
+    let at = env.resolve(path)?;
+    let kind = match patch.kind {
+        Kind::Edit if !at.exists && patch.starts_from_nothing() => Kind::Create,
+        Kind::Edit if !at.exists => return Err(env.path_error(&WorkspaceError::Missing(at.path))),
+        kind => kind,
+    };
+    let other = |name: &Option<String>| name.as_deref().map(|name| inside(name, env)).transpose();
+    let (from, to) = match kind {
+        Kind::Edit => (Some(at.clone()), Some(at)),
+        Kind::Create => (None, Some(at)),
+        Kind::Delete => (Some(at), None),
+        Kind::Rename | Kind::Copy => (Some(at), other(&patch.new)?),
+    };
+    Ok(Step { patch, kind, from, to, note: None })
+}
+
+fn by_names(patch: FilePatch, env: &Env, made: &[std::path::PathBuf]) -> Result<Step, ToolError> {
+    let there = |at: &Resolved| at.exists || made.contains(&at.path);
+    let (old, new) = (patch.old.clone(), patch.new.clone());
+    if old.is_none() && new.is_none() {
+        return Err(ToolError::hint("the patch names no file", "name it: path: \"src/main.rs\""));
+    }
+    let step = |kind, from, to, note| Ok(Step { patch: patch.clone(), kind, from, to, note });
+    let found = |name: &Option<String>| name.as_deref().map(|name| existing(name, env, &there)).transpose();
+    match patch.kind {
+        Kind::Create => step(Kind::Create, None, new.map(|n| inside(&n, env)).transpose()?, None),
+        Kind::Delete => {
+            let (from, note) = found(&old)?.unzip();
+            step(Kind::Delete, from, None, note.flatten())
+        }
+        Kind::Rename | Kind::Copy => {
+            let (from, note) = found(&old)?.unzip();
+            let to = new.map(|name| inside(&name, env)).transpose()?;
+            step(patch.kind, from, to, note.flatten())
+        }
+        Kind::Edit => {
+            let (at, note) = edited(old, new, env, &there)?;
+            match there(&at) {
+                true => step(Kind::Edit, Some(at.clone()), Some(at), note),
+                false if patch.starts_from_nothing() => step(Kind::Create, None, Some(at), note),
+                false => Err(env.path_error(&WorkspaceError::Missing(at.path))),
+            }
+        }
+    }
+}
+
+type Found = (Resolved, Option<String>);
+
+/// The file of an edit whose sides may be named differently: the one that is there; of two, the one GNU patch takes.
+fn edited(
+    old: Option<String>,
+    new: Option<String>,
+    env: &Env,
+    there: &impl Fn(&Resolved) -> bool,
+) -> Result<Found, ToolError> {
+    let (old, new) = match (old, new) {
+        (Some(old), Some(new)) if old != new => (old, new),
+        (old, new) => return existing(&old.or(new).unwrap_or_default(), env, there),
+    };
+    let (first, second) = (existing(&old, env, there)?, existing(&new, env, there)?);
+    let said = |(at, _): Found, other: &str| {
+        let note = format!("the patch names `{old}` and `{new}`; not `{other}`");
+        (at, Some(note))
+    };
+    let weight = |name: &str| {
+        let base = name.rsplit('/').next().unwrap_or(name).len();
+        (name.split('/').count(), base, name.len())
+    };
+    Ok(match (there(&first.0), there(&second.0)) {
+        (false, true) => said(second, &old),
+        (true, true) if weight(&new) < weight(&old) => said(second, &old),
+        _ => said(first, &new),
+    })
+}
+
+/// The file of a name; `a/x` and `b/x` also mean `x` where only that is there.
+fn existing(name: &str, env: &Env, there: &impl Fn(&Resolved) -> bool) -> Result<Found, ToolError> {
+    let at = inside(name, env)?;
+    if !there(&at)
+        && let Some(rest) = name.strip_prefix("a/").or(name.strip_prefix("b/"))
+        && let Ok(other) = inside(rest, env)
+        && there(&other)
+    {
+        return Ok((other, Some(format!("`{name}` is not there, `{rest}` is"))));
+    }
+    Ok((at, None))
+}
+
+fn inside(name: &str, env: &Env) -> Result<Resolved, ToolError> {
+    let at = env.resolve(name)?;
+    if at.place != Place::Outside {
+        return Ok(at);
+    }
+    let outside = ToolError::hint(
+        format!("the patch names `{name}`, which is outside the workspace; nothing was written"),
+        "a patch stays inside; change that file with edit_file, which asks for it",
+    );
+    Err(outside.because(Fault::Outside))
+}

@@ -1,0 +1,83 @@
+//! May a patch change these lines? What it quotes exactly it has seen; for the rest the ledger decides.
+
+use super::patch_files::Step;
+use super::refusal::{changed, never_read, not_shown, since_read};
+use super::{Env, ToolError};
+use crate::text::RangeSet;
+use crate::text::patch::{Applied, Body, Kind, Near};
+use crate::workspace::{Hash, Resolved, Standing, TextFile};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What the ledger says of a change that may be made.
+#[derive(Debug)]
+pub(super) enum Judged {
+    Fine,
+    /// The file was read and changed since, elsewhere or as the patch itself knows: the difference.
+    ChangedSince(String),
+}
+
+pub(super) fn judge(
+    env: &Env,
+    at: &Resolved,
+    step: &Step,
+    bytes: &Arc<Vec<u8>>,
+    applied: &Applied,
+) -> Result<Judged, ToolError> {
+    let blind = step.kind == Kind::Delete && step.patch.hunks().is_empty() && !bytes.is_empty();
+    // A binary patch proves the whole content, and a rename alone loses nothing.
+    if bytes.is_empty()
+        || matches!(step.patch.body, Body::Binary(_))
+        || step.patch.hunks().is_empty() && !blind
+    {
+        return Ok(Judged::Fine);
+    }
+    let Ok(file) = TextFile::new(bytes.clone()) else {
+        // Data is never seen as lines: only what the patch proves may change it.
+        return if applied.unproven.is_empty() && !blind { Ok(Judged::Fine) } else { Err(data(env, at)) };
+    };
+    let index = file.index();
+    // A place between two lines is judged by the line above it.
+    let touched = |range: &Range<usize>| match range.is_empty() {
+        true => range.start.saturating_sub(1)..range.start.max(1).min(index.len()),
+        false => range.clone(),
+    };
+    let mut targets: Vec<Range<usize>> = applied.unproven.iter().map(touched).collect();
+    if blind {
+        targets.push(0..index.len());
+    }
+    let hash: Hash = blake3::hash(bytes);
+    let path = env.workspace.shown(&at.path);
+    let standing = env.ledger().standing(&at.path, bytes, hash, &targets, |l| file.part(index.bytes_of(l)));
+    match standing {
+        Standing::Seen => Ok(Judged::Fine),
+        Standing::Never | Standing::Part { .. } if targets.is_empty() => Ok(Judged::Fine),
+        Standing::Never => Err(never_read(&path)),
+        Standing::Part { seen, .. } => {
+            let mut missing = RangeSet::new();
+            targets.iter().filter_map(|target| seen.first_gap(target)).for_each(|gap| missing.insert(gap));
+            Err(not_shown(&path, &seen, &missing))
+        }
+        Standing::Changed(change) if targets.is_empty() || change.intact => {
+            Ok(Judged::ChangedSince(since_read(&change, &file).0))
+        }
+        Standing::Changed(change) => Err(changed(env, at, &path, &file, hash, &change)),
+    }
+}
+
+fn data(env: &Env, at: &Resolved) -> ToolError {
+    let name = env.workspace.shown(&at.path);
+    let hint = "give the hunk exact context, or remove the file with run_command";
+    ToolError::hint(format!("`{name}` holds data, and the patch does not quote what it changes"), hint)
+}
+
+/// The lines that an error shows count as seen.
+pub(super) fn told_near(env: &Env, at: &Resolved, bytes: &Arc<Vec<u8>>, near: &Near) {
+    let Ok(file) = TextFile::new(bytes.clone()) else { return };
+    let shown = near.shown();
+    let lines = shown.start..shown.end.min(file.line_count());
+    let hash = blake3::hash(bytes);
+    let index = file.index();
+    let known = env.ledger().seen_now(&at.path, bytes, hash, |l| file.part(index.bytes_of(l)));
+    env.ledger().told(&at.path, bytes, hash, &known, &RangeSet::of(lines));
+}

@@ -1,0 +1,297 @@
+//! A patch worked out on a draft, file by file.
+//!
+//! Sources of renames and copies are taken as they were before the patch, so that two files may change places; edits
+//! see what came before them. Every file is tried, so that one answer tells all that does not fit.
+
+use super::draft::{Draft, Held, in_words};
+use super::patch_files::Step;
+use super::patch_standing::{Judged, judge, told_near};
+use super::refusal::bad_text;
+use super::{Env, Fault, ToolError};
+use crate::text::Encoding;
+use crate::text::patch::{Applied, ApplyError, Body, FilePatch, HunkError, Kind, Options, Why, apply};
+use crate::workspace::{Consent, EditError, Resolved, TextFile};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The most files whose failures are told in one answer.
+const TOLD: usize = 10;
+
+/// What came of a patch.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    /// A line for each file, and what was adapted below it.
+    pub(super) lines: Vec<String>,
+    /// What somebody else changed since the files were read.
+    pub(super) others: String,
+}
+
+pub(super) fn work(
+    steps: &[Step],
+    options: Options,
+    env: &Env,
+    draft: &mut Draft,
+    consent: Consent<'_>,
+) -> Result<Done, ToolError> {
+    let mut working = Working::new(steps, options, env, draft, consent)?;
+    let mut errors = Vec::new();
+    for step in steps {
+        if let Err(error) = working.step(step) {
+            errors.push(error);
+        }
+    }
+    match failed(errors, steps.len()) {
+        Some(error) => Err(error),
+        None => working.finish(),
+    }
+}
+
+/// All that failed as one error.
+fn failed(errors: Vec<ToolError>, of: usize) -> Option<ToolError> {
+    let count = errors.len();
+    let mut errors = errors.into_iter();
+    let first = errors.next()?;
+    if of == 1 {
+        return Some(ToolError { message: format!("{}\nnothing was written", first.message), ..first });
+    }
+    let mut message = first.message;
+    for error in errors.by_ref().take(TOLD - 1) {
+        message.push('\n');
+        message.push_str(&error.message);
+    }
+    match errors.count() {
+        0 => {}
+        more => message.push_str(&format!("\n[... {more} more]")),
+    }
+    message.push_str(&format!("\n{count} of {of} files failed; nothing was written"));
+    Some(ToolError { message, hint: first.hint, fault: first.fault })
+}
+
+struct Working<'w> {
+    options: Options,
+    env: &'w Env,
+    draft: &'w mut Draft,
+    consent: Consent<'w>,
+    /// Sources of renames and copies before the patch.
+    sources: BTreeMap<PathBuf, Held>,
+    /// What the patch takes away by the end.
+    leaving: BTreeSet<PathBuf>,
+    now: BTreeMap<PathBuf, (Resolved, Held)>,
+    /// Where the content of a renamed or copied file comes from.
+    origins: BTreeMap<PathBuf, PathBuf>,
+    /// What becomes of the right to run a file.
+    modes: BTreeMap<PathBuf, u32>,
+    done: Done,
+}
+
+impl<'w> Working<'w> {
+    fn new(
+        steps: &[Step],
+        options: Options,
+        env: &'w Env,
+        draft: &'w mut Draft,
+        consent: Consent<'w>,
+    ) -> Result<Working<'w>, ToolError> {
+        let (mut sources, mut leaving) = (BTreeMap::new(), BTreeSet::new());
+        for step in steps {
+            let Some(from) = &step.from else { continue };
+            if matches!(step.kind, Kind::Rename | Kind::Copy) {
+                let held = draft.held(env, from, consent).map_err(|e| in_words(env, &e))?;
+                sources.insert(from.path.clone(), held.clone());
+            }
+            if matches!(step.kind, Kind::Rename | Kind::Delete) {
+                leaving.insert(from.path.clone());
+            }
+        }
+        let (now, origins, modes, done) = Default::default();
+        Ok(Working { options, env, draft, consent, sources, leaving, now, origins, modes, done })
+    }
+
+    fn held(&mut self, at: &Resolved) -> Result<Held, ToolError> {
+        if let Some((_, held)) = self.now.get(&at.path) {
+            return Ok(held.clone());
+        }
+        self.draft.held(self.env, at, self.consent).cloned().map_err(|e| in_words(self.env, &e))
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), ToolError> {
+        let old = match (&step.from, step.kind) {
+            (None, _) => Held::Absent,
+            (Some(from), Kind::Rename | Kind::Copy) => match self.sources.get(&from.path) {
+                Some(held @ Held::File { .. }) => held.clone(),
+                // Made by the patch itself.
+                _ => self.held(from)?,
+            },
+            (Some(from), _) => self.held(from)?,
+        };
+        if let (Some(from), Held::Absent) = (&step.from, &old) {
+            return Err(self.env.path_error(&crate::workspace::WorkspaceError::Missing(from.path.clone())));
+        }
+        if step.kind != Kind::Edit
+            && let Some(to) = &step.to
+        {
+            self.free(step, to)?;
+        }
+        let name = step.shown(self.env);
+        let empty = Arc::default();
+        let bytes = old.bytes().unwrap_or(&empty).clone();
+        let applied =
+            patched(&step.patch, &bytes, self.options).map_err(|e| self.unfit(step, &name, &bytes, e))?;
+        let judged = match &step.from {
+            Some(from) if step.kind != Kind::Copy => judge(self.env, from, step, &bytes, &applied)?,
+            _ => Judged::Fine,
+        };
+        self.told(step, &name, &applied, judged);
+        self.keep(step, old, applied.bytes);
+        Ok(())
+    }
+
+    /// A new file must not be there already, unless the patch itself takes it away.
+    fn free(&mut self, step: &Step, to: &Resolved) -> Result<(), ToolError> {
+        let same = step.from.as_ref().is_some_and(|from| from.path == to.path);
+        let leaves = !self.now.contains_key(&to.path) && self.leaving.contains(&to.path);
+        if same || leaves || self.held(to)? == Held::Absent {
+            return Ok(());
+        }
+        let name = self.env.workspace.shown(&to.path);
+        let hint = match step.kind {
+            Kind::Create => "change it with an update of its lines, or delete it in the same patch",
+            _ => "delete it first, or choose another name",
+        };
+        Err(ToolError::hint(format!("`{name}` exists already"), hint).because(Fault::Exists))
+    }
+
+    fn keep(&mut self, step: &Step, old: Held, bytes: Vec<u8>) {
+        let attrs = match old {
+            Held::File { attrs, .. } => attrs,
+            Held::Absent => None,
+        };
+        if let Some(from) = step.from.as_ref().filter(|_| matches!(step.kind, Kind::Delete | Kind::Rename)) {
+            // What took its place meanwhile stays.
+            self.now.entry(from.path.clone()).or_insert((from.clone(), Held::Absent));
+            if step.kind == Kind::Delete {
+                self.now.insert(from.path.clone(), (from.clone(), Held::Absent));
+            }
+        }
+        if let Some(to) = &step.to {
+            if let Some(mode) = new_mode(step) {
+                self.modes.insert(to.path.clone(), mode);
+            }
+            if let Some(from) = step.from.as_ref().filter(|from| from.path != to.path) {
+                self.origins.insert(to.path.clone(), from.path.clone());
+            }
+            self.now.insert(to.path.clone(), (to.clone(), Held::File { bytes: Arc::new(bytes), attrs }));
+        }
+    }
+
+    fn told(&mut self, step: &Step, name: &str, applied: &Applied, judged: Judged) {
+        let letter = match step.kind {
+            Kind::Edit => 'M',
+            Kind::Create => 'A',
+            Kind::Delete => 'D',
+            Kind::Rename => 'R',
+            Kind::Copy => 'C',
+        };
+        let counts = match &step.patch.body {
+            Body::Binary(_) => format!("{} bytes of data", applied.bytes.len()),
+            Body::Hunks(_) => {
+                let (added, removed) =
+                    applied.edits.iter().fold((0, 0), |(a, r), e| (a + e.new, r + e.old.len()));
+                format!("+{added} -{removed}")
+            }
+        };
+        let mode = new_mode(step).map_or(String::new(), |mode| format!(" mode {mode:o}"));
+        self.done.lines.push(format!("{letter} {name} {counts}{mode}"));
+        self.done.lines.extend(step.note.iter().chain(&applied.notes).map(|note| format!("  {note}")));
+        if let Judged::ChangedSince(diff) = judged {
+            let text =
+                format!("somebody else changed {name} since you read it; their changes are kept:\n{diff}");
+            self.done.others.push_str(&text);
+        }
+    }
+
+    fn unfit(&self, step: &Step, name: &str, bytes: &Arc<Vec<u8>>, error: Unfit) -> ToolError {
+        match error {
+            Unfit::Text(error) => {
+                let error = bad_text(&error);
+                ToolError { message: format!("`{name}`: {}", error.message), ..error }
+            }
+            Unfit::Patch(error) => {
+                if let (Some(from), ApplyError::Hunk(HunkError { why: Why::NoPlace(Some(near)), .. })) =
+                    (&step.from, &error)
+                {
+                    told_near(self.env, from, bytes, near);
+                }
+                let fault = match &error {
+                    ApplyError::Hunk(HunkError { why: Why::Ambiguous(places), .. }) => {
+                        Fault::Ambiguous(places.len())
+                    }
+                    _ => Fault::TextMissing,
+                };
+                ToolError::hint(format!("`{name}`: {error}"), error.hint()).because(fault)
+            }
+        }
+    }
+
+    /// Puts it all into the draft: first what goes, then what comes.
+    fn finish(mut self) -> Result<Done, ToolError> {
+        let now = std::mem::take(&mut self.now);
+        let gone = now.values().filter(|(_, held)| *held == Held::Absent);
+        for (at, _) in gone {
+            let there = self.draft.held(self.env, at, self.consent).map_err(|e| in_words(self.env, &e))?;
+            if *there != Held::Absent {
+                self.draft.remove(self.env, at, self.consent).map_err(|e| in_words(self.env, &e))?;
+            }
+        }
+        for (at, held) in now.into_values().filter(|(_, held)| *held != Held::Absent) {
+            let mode = self.modes.get(&at.path).copied();
+            let origin = self.origins.get(&at.path).cloned();
+            let set = self.draft.set(self.env, &at, (held, origin), self.consent);
+            let set = set.and_then(|()| match mode {
+                Some(mode) => self.draft.set_mode(self.env, &at, mode, self.consent),
+                None => Ok(()),
+            });
+            set.map_err(|e| in_words(self.env, &e))?;
+        }
+        Ok(self.done)
+    }
+}
+
+/// The mode a step gives its file, where that is not the usual one or the one it has.
+fn new_mode(step: &Step) -> Option<u32> {
+    let mode = step.patch.new_mode?;
+    let usual = if step.kind == Kind::Create { Some(0o100_644) } else { step.patch.old_mode };
+    (usual != Some(mode)).then_some(mode)
+}
+
+enum Unfit {
+    Patch(ApplyError),
+    Text(EditError),
+}
+
+/// The patch on a content in whatever encoding: the words of a call are UTF-8, the file need not be.
+fn patched(patch: &FilePatch, bytes: &Arc<Vec<u8>>, options: Options) -> Result<Applied, Unfit> {
+    let plain = || apply(patch, bytes, options).map_err(Unfit::Patch);
+    let Ok(file) = TextFile::new(bytes.clone()) else { return plain() };
+    let wide = matches!(file.encoding(), Encoding::Utf16Le | Encoding::Utf16Be);
+    let ascii = patch.hunks().iter().flat_map(|hunk| &hunk.lines).all(|line| line.text().is_ascii());
+    if file.encoding() == Encoding::Utf8 || ascii && !wide || matches!(patch.body, Body::Binary(_)) {
+        return plain();
+    }
+    let (encoding, mark) = (file.encoding(), file.detected().mark);
+    let text = file.text();
+    let encoded = |text: &str| -> Result<Vec<u8>, Unfit> {
+        let encoded = encoding.encode(text).map_err(|e| Unfit::Text(EditError::Unencodable(e)))?;
+        Ok(encoded.into_owned())
+    };
+    if encoded(&text)? != file.part(mark..bytes.len()) {
+        let line = text.lines().position(|l| l.contains('\u{FFFD}')).map_or(1, |n| n + 1);
+        return Err(Unfit::Text(EditError::Undecodable { encoding, line }));
+    }
+    let mut applied = apply(patch, text.as_bytes(), options).map_err(Unfit::Patch)?;
+    let new = String::from_utf8_lossy(&applied.bytes);
+    applied.bytes = [file.part(0..mark), &encoded(&new)?].concat();
+    applied.notes.push(format!("the file is {encoding}; the patch was written in it"));
+    Ok(applied)
+}
