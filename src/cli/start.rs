@@ -169,8 +169,8 @@ fn print(text: &str, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
     let runtime = runtime()?;
     let current = Current::default();
     signals::watch(&runtime, current.clone());
-    let mut agent = headless_agent(&loaded.app, options, &prompt)?;
     let start = begin(&loaded.app, prompt.trim_end(), !piped || options.batch);
+    let mut agent = headless_agent(&loaded.app, options, &prompt, &start)?;
     let code = turn(&runtime, &current, &mut agent, start, options.output_format)?;
     settled(&agent, options, code)
 }
@@ -207,7 +207,8 @@ fn lines(loaded: Loaded, options: &Options) -> Result<u8, Failure> {
             continue;
         }
         if agent.is_none() {
-            agent = Some(headless_agent(&loaded.app, options, &line)?);
+            let start = begin(&loaded.app, &line, options.batch);
+            agent = Some(headless_agent(&loaded.app, options, &line, &start)?);
         }
         let Some(agent) = agent.as_mut() else { continue };
         let start = begin(&loaded.app, &line, options.batch);
@@ -233,9 +234,10 @@ fn note_untrusted(loaded: &Loaded) {
 }
 
 /// A conversation without a screen. One that cannot be saved is held all the same, and said not to be.
-fn headless_agent(app: &App, options: &Options, first: &str) -> Result<Agent, Failure> {
+fn headless_agent(app: &App, options: &Options, first: &str, start: &Start) -> Result<Agent, Failure> {
     let answerer = app.answerer(None, None)?;
-    if let Some(note) = &answerer.note {
+    // Who would answer does not matter where nobody is asked.
+    if let Some(note) = answerer.note.as_ref().filter(|_| matches!(start, Start::Say(_))) {
         warn(&format!("note: {note}"));
     }
     let store = match app.store() {

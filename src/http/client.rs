@@ -166,7 +166,7 @@ impl Response {
     }
 }
 
-fn install_tls() {
+pub fn install_tls() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // An error means that somebody chose a provider before; theirs will do.

@@ -6,6 +6,6 @@ mod client;
 mod retry_after;
 mod sse;
 
-pub use client::{Client, ClientSettings, HttpError, Proxies, Response};
+pub use client::{Client, ClientSettings, HttpError, Proxies, Response, install_tls};
 pub use retry_after::retry_after;
 pub use sse::{LineTooLong, SseEvent, SseParser};

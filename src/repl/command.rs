@@ -21,6 +21,13 @@ pub struct CommandRow {
 pub const COMMANDS: &[CommandRow] = &[
     row("help", "", "what can be typed here", none, commands::help),
     row("mode", "[MODE]", "show or change how far calls may reach", modes, commands::mode),
+    row(
+        "plan",
+        "[on|approve|reject]",
+        "nothing is written before a plan is approved",
+        plan_words,
+        commands::plan,
+    ),
     row("model", "[NAME]", "show or change the model", none, commands::model),
     row("provider", "[NAME]", "show or change who answers", providers, commands::provider),
     row("changes", "[PATH]", "what is pending, or how a path changes", none, changes::changes),
@@ -51,6 +58,10 @@ pub const COMMANDS: &[CommandRow] = &[
     row("config", "[KEY]", "settings and where they come from", keys, commands::config),
     row("quit", "", "leave", none, commands::quit),
 ];
+
+fn plan_words() -> Vec<String> {
+    ["on", "approve", "reject"].map(String::from).into()
+}
 
 const fn row(
     name: &'static str,

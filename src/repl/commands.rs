@@ -3,7 +3,7 @@
 use super::command::{After, COMMANDS};
 use super::{Shell, session};
 use crate::agent::Start;
-use crate::permission::Mode;
+use crate::permission::{Mode, Planning};
 use crate::session::{Entry, markdown, to_json};
 use crate::text::sanitize;
 use crate::ui::{cell, term};
@@ -65,6 +65,32 @@ pub(super) fn mode(shell: &mut Shell<'_>, rest: &str) -> After {
     }
     let mode = shell.app.mode().load();
     shell.note(&format!("{mode}: {}", mode.meaning()));
+    if shell.app.mode().planning() != Planning::No {
+        shell.note("a plan is being made: until `/plan approve` no mode is more than read");
+    }
+    None
+}
+
+/// `/plan`: whether a plan must be approved before anything is written; the person's own word settles it.
+pub(super) fn plan(shell: &mut Shell<'_>, rest: &str) -> After {
+    let cell = shell.app.mode();
+    match rest {
+        "" => {}
+        "on" | "reject" => cell.plan(Planning::Making),
+        "approve" => cell.plan(Planning::No),
+        _ => {
+            shell.error(
+                &format!("`{rest}` is nothing a plan can be told"),
+                Some("/plan, /plan on, /plan approve, /plan reject"),
+            );
+            return None;
+        }
+    }
+    shell.note(match cell.planning() {
+        Planning::No => "no plan is needed: the mode alone decides",
+        Planning::Making => "a plan is being made: nothing can be written before `/plan approve`",
+        Planning::Presented => "a plan waits for you: `/plan approve` or `/plan reject`",
+    });
     None
 }
 

@@ -51,6 +51,9 @@ impl Object {
     }
 
     fn of(operator: Operator) -> Result<Object, StoreError> {
+        // Its client is ours in another hand: the same rustls, which must know its provider first.
+        crate::http::install_tls();
+        opendal_http_transport_reqwest::install_default();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|e| StoreError::Backend(e.to_string()))?;
         Ok(Object { operator, runtime })
@@ -81,16 +84,23 @@ impl Object {
                 Err(e) => Err(e),
             }
         })?;
-        Ok(stat.map(|meta| meta_of(path, &meta)))
+        let Some(meta) = stat else { return Ok(None) };
+        let mut found = meta_of(path, &meta);
+        if found.version.is_empty() {
+            // Nothing but the content tells what the content is.
+            found.version = version_of(&self.read(path)?);
+        }
+        Ok(Some(found))
     }
 }
 
+/// Without an etag the version is left empty.
 fn meta_of(path: &str, meta: &opendal::Metadata) -> Meta {
     let modified = meta.last_modified().map_or(jiff::Timestamp::UNIX_EPOCH, |time| {
         time.to_string().parse().unwrap_or(jiff::Timestamp::UNIX_EPOCH)
     });
     let size = meta.content_length();
-    let version = meta.etag().map_or_else(|| format!("{size}-{modified}"), String::from);
+    let version = meta.etag().map(String::from).unwrap_or_default();
     Meta { path: path.into(), size, created: modified, modified, version }
 }
 

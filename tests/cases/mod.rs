@@ -11,6 +11,8 @@ mod cli;
 mod headless;
 mod image_read;
 mod mcp;
+#[cfg(feature = "object-storage")]
+mod object_storage;
 mod own_files;
 mod patch;
 mod process;
@@ -25,6 +27,7 @@ mod sandbox_escape;
 mod seed_agentos;
 mod seed_agsh;
 mod seed_deepagents;
+mod seed_rules;
 mod seed_triggerfish;
 mod seed_typestack;
 mod session;
