@@ -1,8 +1,9 @@
 //! The wiring: settings become each module's own options, and the parts are built and joined here.
 
-use crate::agent::{Agent, Answerer, Parts};
+use crate::agent::{Agent, Answerer, Gate, Parts};
 use crate::config::{Config, Origin, Paths, Problem, Project, Sources, TrustStore};
-use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Verdict};
+use crate::hooks::HookError;
+use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Taint, Verdict};
 use crate::provider::{
     Figures, KeyNeed, KeySource, Live, LiveSettings, Offline, Preset, Provider, Record, Replay,
 };
@@ -15,6 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use thiserror::Error;
 
+pub mod gate;
 pub mod keys;
 mod views;
 
@@ -32,6 +34,8 @@ pub enum AppError {
     #[error(transparent)]
     Rule(#[from] RuleError),
     #[error(transparent)]
+    Hook(#[from] HookError),
+    #[error(transparent)]
     Workspace(#[from] WorkspaceError),
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -47,7 +51,7 @@ pub enum AppError {
 
 impl AppError {
     pub fn is_usage(&self) -> bool {
-        matches!(self, AppError::Rule(_) | AppError::Provider { .. } | AppError::Model(_))
+        matches!(self, AppError::Rule(_) | AppError::Hook(_) | AppError::Provider { .. } | AppError::Model(_))
     }
 
     pub fn hint(&self) -> Option<String> {
@@ -76,6 +80,7 @@ pub struct App {
     pub policy: Arc<Mutex<Policy>>,
     pub registry: Arc<Registry>,
     pub workspace: Workspace,
+    pub gate: Arc<Gate>,
     request: Request,
 }
 
@@ -88,6 +93,9 @@ impl App {
         rules.extend(own_files(&paths)?);
         let hidden: Vec<String> = rules.iter().filter_map(Rule::hides).map(String::from).collect();
         workspace.set_hidden(&hidden)?;
+        let labels = gate::labels(&mut config);
+        let keys = withheld(&config);
+        let gate = gate::gate(&mut config, &paths, keys)?;
         config.hold_down();
         let mode = config.text("mode").and_then(Mode::parse).unwrap_or(Mode::Read);
         let mut modes: Vec<Mode> = config.list("modes").iter().filter_map(|(m, _)| Mode::parse(m)).collect();
@@ -96,8 +104,15 @@ impl App {
         }
         let mode = ModeCell::new(mode);
         let home = std::env::var_os("HOME").map(PathBuf::from);
+        let taint = Taint::default();
+        if !labels.is_off() {
+            let (labels, taint, roots) = (labels.clone(), taint.clone(), workspace.roots().to_vec());
+            workspace.set_veil(Box::new(move |path| labels.of_path(path, &roots) > taint.load()));
+        }
         let policy = Policy::new(mode.clone(), rules, workspace.roots().to_vec()).at_home(home);
+        let policy = policy.classified(labels, taint);
         Ok(App {
+            gate: Arc::new(gate),
             config,
             paths,
             mode,
@@ -129,20 +144,12 @@ impl App {
         let commands = CommandSettings {
             supervisor: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet")),
             timeout: Duration::from_millis(number("tools.command_timeout_ms", 120_000)),
-            withheld: self.withheld(),
+            withheld: withheld(&self.config),
             confining: Some(Arc::new(self.confining(&view))),
             brake: self.brake(),
         };
         let (workspace, ledger) = (self.workspace.with_view(view), Mutex::default());
         Arc::new(Env { workspace, ledger, scratchpads, limits, commands })
-    }
-
-    /// Keys that no command sees.
-    fn withheld(&self) -> Vec<String> {
-        let own = self.config.names_below("providers").into_iter();
-        let own =
-            own.filter_map(|name| self.config.text(&format!("providers.{name}.key_env")).map(String::from));
-        Preset::all().iter().map(|p| p.key_variable.to_string()).chain(own).collect()
     }
 
     /// A conversation kept in `session`, or only in memory.
@@ -162,6 +169,7 @@ impl App {
             env: self.env(scratchpads, &name),
             policy: Arc::clone(&self.policy),
             max_rounds: u32::try_from(max_rounds).unwrap_or(u32::MAX),
+            gate: Arc::clone(&self.gate),
             session,
         }))
     }
@@ -340,6 +348,10 @@ impl Host for App {
         &self.policy
     }
 
+    fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
     fn registry(&self) -> &Arc<Registry> {
         &self.registry
     }
@@ -368,6 +380,13 @@ impl Host for App {
     fn agent(&self, answerer: Answerer, session: Option<OpenSession>) -> Result<Agent, Trouble> {
         Ok(App::agent(self, answerer, session)?)
     }
+}
+
+/// Keys that no command sees.
+fn withheld(config: &Config) -> Vec<String> {
+    let own = config.names_below("providers").into_iter();
+    let own = own.filter_map(|name| config.text(&format!("providers.{name}.key_env")).map(String::from));
+    Preset::all().iter().map(|p| p.key_variable.to_string()).chain(own).collect()
 }
 
 struct Own {
@@ -459,7 +478,14 @@ fn own_files(paths: &Paths) -> Result<Vec<Rule>, RuleError> {
     let below = |dir: &Path, rest: &str| format!("{}{rest}", globset::escape(&dir.to_string_lossy()));
     let mut out = Vec::new();
     for head in ["read", "write"] {
-        for pattern in [below(&paths.keys_file(), ""), below(&paths.state, ""), below(&paths.state, "/**")] {
+        let guards = gate::audit_places(paths);
+        for pattern in [
+            below(&paths.keys_file(), ""),
+            below(&guards.key, ""),
+            below(&guards.anchor, ""),
+            below(&paths.state, ""),
+            below(&paths.state, "/**"),
+        ] {
             out.push(Rule::parse(&format!("{head}({pattern})"), Verdict::Deny, "placet's own files", &[])?);
         }
     }

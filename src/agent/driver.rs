@@ -4,6 +4,7 @@ use super::calls::{Calls, Cleared};
 use super::context::{Built, Context};
 use super::ending::Ending;
 use super::event::{Event, LoopQuestion};
+use super::gate::{Entrance, Gate, Visit};
 use super::instructions::Instructions;
 use super::standing::{mode_in, mode_words, texts};
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
@@ -37,6 +38,7 @@ pub struct Parts {
     pub env: Arc<Env>,
     pub policy: Arc<Mutex<Policy>>,
     pub max_rounds: u32,
+    pub gate: Arc<Gate>,
     /// Where the conversation is kept; `None` keeps it in memory only.
     pub session: Option<OpenSession>,
 }
@@ -155,6 +157,19 @@ impl Agent {
         &self.parts.env
     }
 
+    pub fn gate(&self) -> &Arc<Gate> {
+        &self.parts.gate
+    }
+
+    /// This conversation before the gate.
+    pub fn visit(&self) -> Visit {
+        Visit {
+            gate: Arc::clone(&self.parts.gate),
+            session: self.parts.session.as_ref().map(|s| s.id().to_string()),
+            entrance: Entrance::Conversation,
+        }
+    }
+
     pub fn store(&self) -> Option<&Store> {
         self.parts.session.as_ref().map(OpenSession::store)
     }
@@ -184,6 +199,7 @@ impl Agent {
             Arc::clone(&self.parts.registry),
             Arc::clone(&self.parts.env),
             Arc::clone(&self.parts.policy),
+            self.visit(),
             events.clone(),
             inputs.clone(),
         );

@@ -157,6 +157,14 @@ pub enum Command {
     /// Show the rules, and how a command would be judged
     #[command(subcommand)]
     Permission(PermissionCommand),
+    /// The audit log: what was decided, what ran, who consented
+    #[command(subcommand)]
+    Audit(AuditCommand),
+    /// How often each tool ran and how long it took, as Prometheus reads it
+    Metrics {
+        #[command(subcommand)]
+        command: Option<MetricsCommand>,
+    },
     /// Offer the tools to other programs
     #[command(subcommand)]
     Mcp(McpCommand),
@@ -288,6 +296,33 @@ pub enum PermissionCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Check that nothing was changed, removed or added; 0 when all is as it was written
+    Verify,
+    /// The newest entries
+    Show {
+        #[arg(short = 'n', long, default_value_t = 20)]
+        limit: usize,
+        #[arg(long)]
+        json: bool,
+    },
+    /// The whole log as it stands in its file, one object a line
+    Export,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MetricsCommand {
+    /// Answer `GET /metrics` on 127.0.0.1 until it is stopped
+    Serve {
+        /// 0 takes any free one
+        #[arg(long, default_value_t = 9477)]
+        port: u16,
+    },
+    /// Send them to `metrics.otlp_endpoint` once (in builds with the feature `otlp`)
+    Push,
 }
 
 #[derive(Debug, Subcommand)]

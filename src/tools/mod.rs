@@ -28,7 +28,7 @@ mod work;
 mod write_file;
 
 pub use confined::run_confined;
-pub use env::{CommandSettings, Confining, Env, Limits, Progress, RunCtx, Sight};
+pub use env::{CommandSettings, Confining, Env, Inspect, Limits, Progress, RunCtx, Sight};
 pub use error::ToolError;
 pub use registry::Registry;
 pub use result::{Detail, Output, Preview, Summary};

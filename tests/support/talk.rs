@@ -136,6 +136,7 @@ impl Talk {
             env: Arc::new(env),
             policy: Arc::new(Mutex::new(policy)),
             max_rounds: self.max_rounds,
+            gate: Arc::default(),
             session: None,
         }
     }

@@ -3,7 +3,7 @@
 use placet::conversation::{CallId, Input, Outcome, Part, text_of};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
-use placet::tools::{CommandSettings, Env, Limits, Output, Progress, Registry, RunCtx, Sight};
+use placet::tools::{CommandSettings, Env, Inspect, Limits, Output, Progress, Registry, RunCtx, Sight};
 use placet::workspace::{Brake, Ledger, Places, View, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -133,7 +133,12 @@ impl Bench {
         };
         plan.prepare(&self.env, sight).map_err(|e| e.for_model())?;
         between(&self.root);
-        let ctx = RunCtx { env: self.env.clone(), cancel: self.cancel.clone(), progress: Progress::silent() };
+        let ctx = RunCtx {
+            env: self.env.clone(),
+            cancel: self.cancel.clone(),
+            progress: Progress::silent(),
+            inspect: Inspect::nothing(),
+        };
         Ok(plan.run(permit, ctx).await)
     }
 
