@@ -87,15 +87,16 @@ pub struct App {
 impl App {
     /// Mistakes in rules of the settings are added to `config.problems`; one in a flag is an error.
     pub fn new(mut config: Config, paths: Paths, request: Request) -> Result<App, AppError> {
+        // A mistake in these is a doubt that the rules must know of.
+        let labels = gate::labels(&mut config);
+        let keys = withheld(&config);
+        let gate = gate::gate(&mut config, &paths, keys)?;
         let registry = Registry::native();
         let workspace = Workspace::new(request.cwd.clone(), request.add_dirs.clone())?;
         let mut rules = rules(&mut config, &registry, workspace.roots())?;
         rules.extend(own_files(&paths)?);
         let hidden: Vec<String> = rules.iter().filter_map(Rule::hides).map(String::from).collect();
         workspace.set_hidden(&hidden)?;
-        let labels = gate::labels(&mut config);
-        let keys = withheld(&config);
-        let gate = gate::gate(&mut config, &paths, keys)?;
         config.hold_down();
         let mode = config.text("mode").and_then(Mode::parse).unwrap_or(Mode::Read);
         let mut modes: Vec<Mode> = config.list("modes").iter().filter_map(|(m, _)| Mode::parse(m)).collect();

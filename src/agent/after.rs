@@ -49,9 +49,9 @@ impl Shared {
         let output = redacted(output, &ruling);
         match &ruling.action {
             Action::Allow | Action::Redact(_) => output,
-            Action::Block(_) => withheld(&output, &format!("{} blocks it", ruling.why())),
+            Action::Block(_) => withheld(&output, &ruling.says("blocks it")),
             Action::Ask(_) => {
-                let reason = format!("{} wants a person to see the result first", ruling.why());
+                let reason = ruling.says("wants a person to see the result first");
                 match self.approve(&call.id, &call.name, &reason, &output, cancel).await {
                     Ok(()) => output,
                     Err(why) => withheld(&output, &why),

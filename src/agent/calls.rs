@@ -198,11 +198,11 @@ impl Shared {
             match &ruling.action {
                 Action::Block(_) => {
                     let hint = "the person set this up; find another way, or ask them".into();
-                    let reason = format!("{} blocks it", ruling.why());
+                    let reason = ruling.says("blocks it");
                     return Err(Refusal::Denied(Denial { reason, hint }));
                 }
                 Action::Ask(_) => {
-                    let why = format!("{} wants a person to say yes", ruling.why());
+                    let why = ruling.says("wants a person to say yes");
                     demand = Some(demand.map_or(why.clone(), |first| format!("{first}; {why}")));
                 }
                 Action::Allow | Action::Redact(_) => {}

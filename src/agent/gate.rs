@@ -116,7 +116,12 @@ impl Visit {
             call: call.map(ToString::to_string),
             reach: about.into_iter().collect(),
             decision: Some(ruling.action.name().into()),
-            why: Some(ruling.hook.as_ref().map_or_else(|| "no hook had an opinion".into(), |_| ruling.why())),
+            why: Some(
+                ruling
+                    .hook
+                    .as_ref()
+                    .map_or_else(|| "no hook had an opinion".into(), |_| ruling.says("decided")),
+            ),
             ..Note::of(Kind::Hook)
         })?;
         Ok(ruling)

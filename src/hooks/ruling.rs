@@ -84,14 +84,14 @@ impl Ruling {
         self.redactions.iter().fold(text.to_string(), |text, redaction| redaction.apply(&text))
     }
 
-    /// The hook and its words, for whoever is told.
-    pub fn why(&self) -> String {
+    /// The hook, what it does and its reason: ``says("blocks it")`` is "the hook `x` blocks it: reason".
+    pub fn says(&self, what: &str) -> String {
         let hook = self.hook.as_deref().unwrap_or("-");
         match &self.action {
             Action::Block(reason) | Action::Ask(reason) if !reason.is_empty() => {
-                format!("the hook `{hook}`: {reason}")
+                format!("the hook `{hook}` {what}: {reason}")
             }
-            _ => format!("the hook `{hook}`"),
+            _ => format!("the hook `{hook}` {what}"),
         }
     }
 }

@@ -19,11 +19,8 @@ pub fn payload(figures: &Figures, now: i64) -> Value {
                 "startTimeUnixNano": start, "timeUnixNano": time, "asInt": of.count.to_string(),
             }));
             if of.count > 0 {
-                let mut point = histogram(of);
-                point["attributes"] = json!([attribute("functionId", name), attribute("status", word)]);
-                point["startTimeUnixNano"] = start.clone().into();
-                point["timeUnixNano"] = time.clone().into();
-                durations.push(point);
+                let attributes = [attribute("functionId", name), attribute("status", word)];
+                durations.push(histogram(of, &json!(attributes), &start, &time));
             }
         }
     }
@@ -42,9 +39,10 @@ pub fn payload(figures: &Figures, now: i64) -> Value {
     }]})
 }
 
-fn histogram(durations: &Durations) -> Value {
+fn histogram(durations: &Durations, attributes: &Value, start: &str, time: &str) -> Value {
     let buckets: Vec<String> = durations.each().map(|count| count.to_string()).collect();
     json!({
+        "attributes": attributes, "startTimeUnixNano": start, "timeUnixNano": time,
         "count": durations.count.to_string(), "sum": durations.sum_ms,
         "bucketCounts": buckets, "explicitBounds": BOUNDS,
     })

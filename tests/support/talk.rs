@@ -1,7 +1,7 @@
 //! A conversation in this process: the agent, a scripted server, a store, and a tool that does what its call says.
 
 use super::mock_server::MockServer;
-use placet::agent::{Agent, Ending, Event, Parts, Start};
+use placet::agent::{Agent, Ending, Event, Gate, Parts, Start};
 use placet::conversation::{Outcome, Part, SessionId, ToolSpec};
 use placet::permission::{Mode, ModeCell, Permit, Policy, Reach, Rule};
 use placet::provider::{
@@ -59,6 +59,7 @@ pub struct Talk {
     pub figures: Figures,
     pub max_rounds: u32,
     pub first_wait: Duration,
+    pub gate: Arc<Gate>,
 }
 
 impl Talk {
@@ -79,6 +80,7 @@ impl Talk {
             figures: Figures { window: 200_000, max_output: 8_000, vision: true },
             max_rounds: 0,
             first_wait: Duration::from_millis(1),
+            gate: Arc::default(),
         }
     }
 
@@ -136,7 +138,7 @@ impl Talk {
             env: Arc::new(env),
             policy: Arc::new(Mutex::new(policy)),
             max_rounds: self.max_rounds,
-            gate: Arc::default(),
+            gate: Arc::clone(&self.gate),
             session: None,
         }
     }
