@@ -305,7 +305,15 @@ impl Agent {
                 .map(|at| at.path.to_string_lossy().into_owned())
         };
         let touches = answer.calls().map(|call| self.parts.registry.touches(&call.name, &call.input));
-        touches.map(|touches| touches.resolved(resolve)).collect()
+        let classified = !lock(&self.parts.policy).labels().is_off();
+        touches
+            .map(|touches| {
+                let mut touches = touches.resolved(resolve);
+                // One after the other: what a call may see and where it may write hangs on what those before it have read.
+                touches.writes.extend(classified.then(|| "classification".to_string()));
+                touches
+            })
+            .collect()
     }
 }
 

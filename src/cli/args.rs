@@ -27,7 +27,7 @@ pub struct Args {
 /// Options of a conversation; the subcommands that run tools take them too.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Options {
-    /// Answer one turn without a screen; `-` or nothing reads the prompt from standard input
+    /// One turn without a screen; `-` or nothing: from standard input
     #[arg(short, long, num_args = 0..=1, value_name = "PROMPT", default_missing_value = "-", conflicts_with = "prompt")]
     pub print: Option<String>,
     /// What --print writes: the answer, one object at the end, or one event a line
@@ -36,7 +36,7 @@ pub struct Options {
     /// How far calls may reach: none, read, ask, write, unrestricted
     #[arg(long, value_name = "MODE", global = true)]
     pub mode: Option<String>,
-    /// Who answers: anthropic, openai, ollama, ..., offline, or a name from [providers]
+    /// Who answers: openai, ..., offline, or one of [providers]
     #[arg(long, value_name = "NAME", global = true)]
     pub provider: Option<String>,
     /// The model, as the provider calls it
@@ -78,7 +78,7 @@ pub struct Options {
     /// With --print: show what would change, and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Write the conversation with the provider to a file that --replay plays back
+    /// Write what the provider said to a file, for --replay
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Take the answers from a recording

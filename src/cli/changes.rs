@@ -6,6 +6,7 @@ use super::start;
 use crate::agent::Agent;
 use crate::app::App;
 use crate::audit::Kind;
+use crate::permission::Level;
 use crate::process::Ending;
 use crate::serve::changes::{self, Back, Told};
 use crate::session::Scratchpads;
@@ -230,6 +231,10 @@ pub(super) fn sandbox(
         return Err(Failure::new(format!("no copy-on-write view here: {sentence}")));
     }
     let name = app.fresh_view();
+    // The person's own command sees what the person does, whatever is classified.
+    if let Ok(policy) = app.policy.lock() {
+        policy.taint().begin(Level::Restricted);
+    }
     let env = app.env(Arc::new(Scratchpads::in_memory()), &name);
     let line = match command {
         [line] => line.clone(),

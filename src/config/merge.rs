@@ -136,10 +136,8 @@ impl Config {
             let rules = Setting::Rules(items.iter().map(|(r, _)| r.clone()).collect());
             rows.push((name.clone(), rules.to_string(), joined(items.iter().map(|(_, o)| o))));
         }
-        if !self.hooks.is_empty() {
-            let hooks = Setting::Hooks(self.hooks.iter().map(|(h, ..)| h.clone()).collect());
-            rows.push(("hooks".into(), hooks.to_string(), joined(self.hooks.iter().map(|(_, o, _)| o))));
-        }
+        let hooks = Setting::Hooks(self.hooks.iter().map(|(h, ..)| h.clone()).collect());
+        rows.push(("hooks".into(), hooks.to_string(), joined(self.hooks.iter().map(|(_, o, _)| o))));
         rows.sort();
         rows
     }

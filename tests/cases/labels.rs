@@ -2,6 +2,10 @@
 
 use crate::support::binary::{Out, Place};
 use crate::support::den::sandbox_or_skip;
+use crate::support::mock_server::Say;
+use crate::support::talk::{Talk, Wire, turn};
+use placet::agent::{Ending, Event};
+use placet::permission::{Labels, Level};
 use placet::sandbox::Backend;
 use serde_json::{Value, json};
 
@@ -170,4 +174,37 @@ fn an_untrusted_project_makes_levels_stricter_and_never_looser() {
         effective("[classification]\ndefault = \"RESTRICTED\"\n"),
         "classification.default = \"RESTRICTED\""
     );
+}
+
+/// Side by side, a command could start with what a read beside it had just brought into sight, and land at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_of_one_answer_come_one_after_the_other_once_something_is_classified() {
+    let paths = ["CONFIDENTIAL:secret/**".to_string()];
+    let labels = Labels::new(&paths, &[], [Level::Public, Level::Public, Level::Confidential]).unwrap();
+    let talk = Talk { labels, ..Talk::new(Wire::Anthropic) };
+    let calls: Vec<String> = (0..4).map(|n| format!(r#"{{"name":"p{n}"}}"#)).collect();
+    let ids = ["c0", "c1", "c2", "c3"];
+    let said: Vec<Say> = ids.iter().zip(&calls).map(|(id, call)| Say::Call(id, "probe", call)).collect();
+    talk.server.push(talk.wire.reply(&said));
+    talk.server.push(talk.wire.reply(&[Say::Text("done")]));
+    let mut steps = Vec::new();
+    let mut agent = talk.begin();
+    let ending = turn(&mut agent, "go", |event, _| match event {
+        Event::CallPlanned { id, .. } => steps.push(format!("{id} planned")),
+        Event::CallEnded { id, .. } => steps.push(format!("{id} ended")),
+        _ => {}
+    });
+    assert_eq!(ending.await, Ending::Done);
+    let wanted: Vec<String> =
+        ids.iter().flat_map(|id| [format!("{id} planned"), format!("{id} ended")]).collect();
+    assert_eq!(steps, wanted);
+}
+
+#[test]
+fn a_command_of_the_person_s_own_sees_everything() {
+    if !sandbox_or_skip(Backend::Overlay) {
+        return;
+    }
+    let place = place();
+    place.run(["sandbox", "run", "--discard", "--", "cat vault/key.txt"]).code(0).says("the key");
 }

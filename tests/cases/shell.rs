@@ -546,7 +546,7 @@ fn a_hook_may_keep_a_conversation_from_being_left() {
         r#"[{ name = "stay", point = "SESSION_RESET", deny = "", reason = "write your notes first" }]"#;
     let mut pty = shell().variable("PLACET_HOOKS", hook).open();
     pty.line("help");
-    pty.until("an answer", |s| s.contains("show"));
+    pty.until("an answer", |s| s.contains("save that as NAME"));
     pty.until_prompt("");
     pty.line("/new");
     pty.until("the refusal", |s| {

@@ -3,7 +3,7 @@
 use super::mock_server::MockServer;
 use placet::agent::{Agent, Ending, Event, Gate, Parts, Start};
 use placet::conversation::{Outcome, Part, SessionId, ToolSpec};
-use placet::permission::{Mode, ModeCell, Permit, Policy, Reach, Rule};
+use placet::permission::{Labels, Mode, ModeCell, Permit, Policy, Reach, Rule, Taint};
 use placet::provider::{
     Anthropic, Auth, Dialect, Endpoint, Figures, KeySource, Live, LiveSettings, Model, OpenAiChat, Provider,
     Retry,
@@ -60,6 +60,7 @@ pub struct Talk {
     pub max_rounds: u32,
     pub first_wait: Duration,
     pub gate: Arc<Gate>,
+    pub labels: Labels,
 }
 
 impl Talk {
@@ -81,6 +82,7 @@ impl Talk {
             max_rounds: 0,
             first_wait: Duration::from_millis(1),
             gate: Arc::default(),
+            labels: Labels::default(),
         }
     }
 
@@ -114,7 +116,8 @@ impl Talk {
     fn parts(&self) -> Parts {
         let workspace = Workspace::new(self.root.clone(), Vec::new()).unwrap();
         let workspace = super::tool_bench::viewed(workspace, self.dir.path());
-        let policy = Policy::new(self.mode.clone(), self.rules.clone(), workspace.roots().to_vec());
+        let policy = Policy::new(self.mode.clone(), self.rules.clone(), workspace.roots().to_vec())
+            .classified(self.labels.clone(), Taint::default());
         let (provider, model) = self.provider();
         let env = Env {
             workspace,
