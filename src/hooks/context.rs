@@ -55,6 +55,10 @@ impl Point {
         Point::ALL.into_iter().find(|point| point.name() == name)
     }
 
+    pub(super) fn has_tool(self) -> bool {
+        matches!(self, Point::PreToolCall | Point::PostToolResponse | Point::McpToolCall)
+    }
+
     /// True where a text is on its way that can be changed.
     pub fn can_redact(self) -> bool {
         matches!(self, Point::PostToolResponse | Point::PreOutput)

@@ -55,6 +55,11 @@ pub enum HookError {
         "the hook `{hook}` redacts at {point}, where nothing can be redacted; use POST_TOOL_RESPONSE or PRE_OUTPUT"
     )]
     Redacts { hook: String, point: &'static str },
+    /// Left alone, it would never match, and guard nothing.
+    #[error("the hook `{hook}` looks at a tool, and there is none at {point}")]
+    Tool { hook: String, point: &'static str },
+    #[error("the hook `{hook}` compares `{key}`, which nobody tells it; known are {known}")]
+    When { hook: String, key: String, known: String },
     #[error("the hook `{hook}` has a pattern that is not one: {reason}")]
     Pattern { hook: String, reason: String },
 }
@@ -105,6 +110,14 @@ impl Hook {
             point: spec.point.clone(),
             known: Point::ALL.map(Point::name).join(", "),
         })?;
+        if spec.tool.is_some() && !point.has_tool() {
+            return Err(HookError::Tool { hook: spec.name, point: point.name() });
+        }
+        let words = Context::default().words(point);
+        if let Some((key, _)) = spec.when.iter().find(|(key, _)| !words.contains_key(key)) {
+            let known: Vec<&str> = words.keys().map(String::as_str).collect();
+            return Err(HookError::When { hook: spec.name, key: key.clone(), known: known.join(", ") });
+        }
         let bad = |reason: String| HookError::Pattern { hook: spec.name.clone(), reason };
         let tool = spec.tool.as_deref().map(Glob::new).transpose().map_err(|e| bad(e.to_string()))?;
         let effect = effect(&spec, point)?;

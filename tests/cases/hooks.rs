@@ -211,6 +211,14 @@ fn a_hook_that_cannot_be_read_leaves_placet_in_doubt() {
         ("point = \"PRE_TOOL_CALL\"\ndeny = \"(\"", "has a pattern that is not one"),
         ("point = \"PRE_TOOL_CALL\"\ndenny = \"x\"", "has the unknown key `denny`"),
         ("deny = \"x\"", "has a table without `point`"),
+        (
+            "point = \"PRE_OUTPUT\"\ntool = \"read_*\"\ndeny = \"x\"",
+            "looks at a tool, and there is none at PRE_OUTPUT",
+        ),
+        (
+            "point = \"PRE_OUTPUT\"\ndeny = \"x\"\nwhen = { taint = \"PUBLIC\" }",
+            "compares `taint`, which nobody tells it",
+        ),
         ("point = \"PRE_TOOL_CALL\"\nredact = \"x\"", "where nothing can be redacted"),
     ] {
         let place = Place::new().file("a.txt", "x").config(&format!("mode = \"write\"\n[[hooks]]\n{text}\n"));
