@@ -12,6 +12,7 @@ mod instructions;
 mod once;
 mod parts;
 mod points;
+mod seen;
 mod settle;
 mod standing;
 mod turn;
