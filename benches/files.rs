@@ -12,7 +12,7 @@
 use placet::conversation::{CallId, Input, Outcome};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
-use placet::tools::{CommandSettings, Env, Limits, Progress, Registry, RunCtx, Sight};
+use placet::tools::{CommandSettings, Env, Inspect, Limits, Progress, Registry, RunCtx, Sight};
 use placet::workspace::{Ledger, Workspace};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -54,8 +54,12 @@ impl Bench {
         let policy = Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), Vec::new());
         let Decision::Allow(permit) = policy.decide(&CallId::new("b"), tool, plan.reach()) else { panic!() };
         plan.prepare(&self.env, Sight::Everywhere).unwrap();
-        let ctx =
-            RunCtx { env: self.env.clone(), cancel: CancellationToken::new(), progress: Progress::silent() };
+        let ctx = RunCtx {
+            env: self.env.clone(),
+            cancel: CancellationToken::new(),
+            progress: Progress::silent(),
+            inspect: Inspect::nothing(),
+        };
         let output = self.runtime.block_on(plan.run(permit, ctx));
         let text = placet::conversation::text_of(&output.for_model);
         assert_eq!(output.outcome, Outcome::Done, "{text}");

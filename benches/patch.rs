@@ -98,7 +98,12 @@ fn tool(patch: &[u8], old: &str) -> Duration {
         unreachable!("unrestricted mode allows what is inside")
     };
     plan.prepare(&env, Sight::Everywhere).unwrap();
-    let ctx = RunCtx { env: env.clone(), cancel: CancellationToken::new(), progress: Progress::silent() };
+    let ctx = RunCtx {
+        env: env.clone(),
+        cancel: CancellationToken::new(),
+        progress: Progress::silent(),
+        inspect: placet::tools::Inspect::nothing(),
+    };
     let output = runtime.block_on(plan.run(permit, ctx));
     let took = started.elapsed();
     assert_eq!(output.outcome, Outcome::Done);

@@ -88,6 +88,7 @@ fn screen() {
             fold: 6,
             motion: true,
             grants: 0,
+            taint: placet::permission::Taint::default(),
         };
         let mut live = Live::new(theme, 80, facts, now);
         let sink = Arc::clone(&bytes);

@@ -1,8 +1,9 @@
 //! The wiring: settings become each module's own options, and the parts are built and joined here.
 
-use crate::agent::{Agent, Answerer, Parts, Start};
+use crate::agent::{Agent, Answerer, Gate, Parts, Start};
 use crate::config::{Config, Origin, Paths, Problem, Project, Sources, TrustStore};
-use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Verdict};
+use crate::hooks::HookError;
+use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Taint, Verdict};
 use crate::provider::{
     Figures, KeyNeed, KeySource, Live, LiveSettings, Offline, Preset, Provider, Record, Replay,
 };
@@ -16,6 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use thiserror::Error;
 
+pub mod gate;
 pub mod keys;
 mod mounts;
 mod views;
@@ -34,6 +36,8 @@ pub enum AppError {
     #[error(transparent)]
     Rule(#[from] RuleError),
     #[error(transparent)]
+    Hook(#[from] HookError),
+    #[error(transparent)]
     Workspace(#[from] WorkspaceError),
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -51,7 +55,7 @@ pub enum AppError {
 
 impl AppError {
     pub fn is_usage(&self) -> bool {
-        matches!(self, AppError::Rule(_) | AppError::Provider { .. } | AppError::Model(_))
+        matches!(self, AppError::Rule(_) | AppError::Hook(_) | AppError::Provider { .. } | AppError::Model(_))
     }
 
     pub fn hint(&self) -> Option<String> {
@@ -84,12 +88,17 @@ pub struct App {
     pub workspace: Workspace,
     /// The scratchpads of the conversation, where they are mounted.
     pads: Arc<mounts::Pads>,
+    pub gate: Arc<Gate>,
     request: Request,
 }
 
 impl App {
     /// Mistakes in rules of the settings are added to `config.problems`; one in a flag is an error.
     pub fn new(mut config: Config, paths: Paths, request: Request) -> Result<App, AppError> {
+        // A mistake in these is a doubt that the rules must know of.
+        let labels = gate::labels(&mut config);
+        let keys = withheld(&config);
+        let gate = gate::gate(&mut config, &paths, keys)?;
         let dialect = config.text("tools.dialect").and_then(Dialect::parse).unwrap_or_default();
         let registry = Registry::of_dialect(dialect, &dialect_settings(&config));
         let (mounts, pads) = mounts::read(&mut config, &paths)?;
@@ -107,8 +116,15 @@ impl App {
         }
         let mode = ModeCell::new(mode);
         let home = std::env::var_os("HOME").map(PathBuf::from);
+        let taint = Taint::default();
+        if !labels.is_off() {
+            let (labels, taint, roots) = (labels.clone(), taint.clone(), workspace.roots().to_vec());
+            workspace.set_veil(Box::new(move |path| labels.of_path(path, &roots) > taint.load()));
+        }
         let policy = Policy::new(mode.clone(), rules, workspace.roots().to_vec()).at_home(home);
+        let policy = policy.classified(labels, taint);
         Ok(App {
+            gate: Arc::new(gate),
             config,
             paths,
             mode,
@@ -151,7 +167,7 @@ impl App {
         let commands = CommandSettings {
             supervisor: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet")),
             timeout: Duration::from_millis(number("tools.command_timeout_ms", 120_000)),
-            withheld: self.withheld(),
+            withheld: withheld(&self.config),
             confining: Some(Arc::new(self.confining(&view))),
             brake: self.brake(),
         };
@@ -160,14 +176,6 @@ impl App {
         let mounts = Arc::clone(&self.mounts);
         self.pads.are(&scratchpads);
         Arc::new(Env { workspace, mode, mounts, ledger, scratchpads, limits, commands })
-    }
-
-    /// Keys that no command sees.
-    fn withheld(&self) -> Vec<String> {
-        let own = self.config.names_below("providers").into_iter();
-        let own =
-            own.filter_map(|name| self.config.text(&format!("providers.{name}.key_env")).map(String::from));
-        Preset::all().iter().map(|p| p.key_variable.to_string()).chain(own).collect()
     }
 
     /// A conversation kept in `session`, or only in memory.
@@ -187,6 +195,7 @@ impl App {
             env: self.env(scratchpads, &name),
             policy: Arc::clone(&self.policy),
             max_rounds: u32::try_from(max_rounds).unwrap_or(u32::MAX),
+            gate: Arc::clone(&self.gate),
             session,
         }))
     }
@@ -372,6 +381,10 @@ impl Host for App {
         &self.policy
     }
 
+    fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
     fn registry(&self) -> &Arc<Registry> {
         &self.registry
     }
@@ -408,6 +421,13 @@ impl Host for App {
     fn agent(&self, answerer: Answerer, session: Option<OpenSession>) -> Result<Agent, Trouble> {
         Ok(App::agent(self, answerer, session)?)
     }
+}
+
+/// Keys that no command sees.
+fn withheld(config: &Config) -> Vec<String> {
+    let own = config.names_below("providers").into_iter();
+    let own = own.filter_map(|name| config.text(&format!("providers.{name}.key_env")).map(String::from));
+    Preset::all().iter().map(|p| p.key_variable.to_string()).chain(own).collect()
 }
 
 struct Own {
@@ -514,7 +534,14 @@ fn own_files(paths: &Paths) -> Result<Vec<Rule>, RuleError> {
     let below = |dir: &Path, rest: &str| format!("{}{rest}", globset::escape(&dir.to_string_lossy()));
     let mut out = Vec::new();
     for head in ["read", "write"] {
-        for pattern in [below(&paths.keys_file(), ""), below(&paths.state, ""), below(&paths.state, "/**")] {
+        let guards = gate::audit_places(paths);
+        for pattern in [
+            below(&paths.keys_file(), ""),
+            below(&guards.key, ""),
+            below(&guards.anchor, ""),
+            below(&paths.state, ""),
+            below(&paths.state, "/**"),
+        ] {
             out.push(Rule::parse(&format!("{head}({pattern})"), Verdict::Deny, "placet's own files", &[])?);
         }
     }

@@ -11,17 +11,20 @@
 //! | 5 faces | [`ui`], [`serve`] |
 //! | 4 agent | [`agent`] |
 //! | 3 tools | [`tools`] |
-//! | 2 hands | [`provider`], [`workspace`], [`session`], [`sandbox`], [`media`], [`storage`] |
+//! | 2 hands | [`provider`], [`workspace`], [`session`], [`sandbox`], [`media`], [`storage`], [`audit`], [`hooks`], [`metrics`] |
 //! | 1 rules and plumbing | [`permission`], [`config`], [`process`], [`http`] |
 //! | 0 words | [`conversation`], [`text`] |
 
 pub mod agent;
 pub mod app;
+pub mod audit;
 pub mod cli;
 pub mod config;
 pub mod conversation;
+pub mod hooks;
 pub mod http;
 pub mod media;
+pub mod metrics;
 pub mod permission;
 pub mod process;
 pub mod provider;

@@ -2,14 +2,19 @@
 
 use super::driver::lock;
 use super::event::{Event, Question, Reply};
+use super::gate::{Entrance, Visit, described};
 use super::turn::Input;
+use crate::audit::{Kind, Note, digest};
 use crate::conversation::{Call, CallId, CallResult, Outcome, Part};
-use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask};
+use crate::hooks::{Action, Point};
+use crate::metrics::Status;
+use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask, Reach};
 use crate::tools::{
-    Env, Facts, Output, Plan, Preview, Progress, Registry, RunCtx, Sight, Summary, ToolError,
+    Detail, Env, Facts, Output, Plan, Preview, Progress, Registry, RunCtx, Sight, Summary, ToolError,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -18,16 +23,24 @@ use tokio_util::sync::CancellationToken;
 pub(super) struct Cleared {
     pub(super) call: Call,
     /// Taken out when it starts.
-    ready: Option<(Box<dyn Plan>, Permit)>,
+    ready: Option<Ready>,
+}
+
+/// A call that was decided, and the entry that says so.
+struct Ready {
+    plan: Box<dyn Plan>,
+    permit: Permit,
+    decided: Note,
 }
 
 /// Shared by the tasks of one turn.
 pub(super) struct Calls(Arc<Shared>);
 
-struct Shared {
+pub(super) struct Shared {
     registry: Arc<Registry>,
-    env: Arc<Env>,
-    policy: Arc<Mutex<Policy>>,
+    pub(super) env: Arc<Env>,
+    pub(super) policy: Arc<Mutex<Policy>>,
+    pub(super) visit: Visit,
     events: UnboundedSender<Event>,
     inputs: UnboundedSender<Input>,
     cleared: Mutex<HashMap<CallId, Cleared>>,
@@ -47,6 +60,7 @@ impl Calls {
         registry: Arc<Registry>,
         env: Arc<Env>,
         policy: Arc<Mutex<Policy>>,
+        visit: Visit,
         events: UnboundedSender<Event>,
         inputs: UnboundedSender<Input>,
     ) -> Calls {
@@ -55,6 +69,7 @@ impl Calls {
             registry,
             env,
             policy,
+            visit,
             events,
             inputs,
             cleared,
@@ -83,23 +98,14 @@ impl Calls {
     pub(super) fn run(&self, id: CallId, cancel: CancellationToken) {
         let shared = Arc::clone(&self.0);
         let taken = lock(&shared.cleared).get_mut(&id).and_then(|c| Some((c.call.clone(), c.ready.take()?)));
-        let Some((call, (planned, permit))) = taken else { return };
+        let Some((call, ready)) = taken else { return };
         tokio::spawn(async move {
-            shared.tell(Event::CallRunning { id: id.clone() });
-            let progress = {
-                let (events, id) = (shared.events.clone(), id.clone());
-                Progress::new(move |text| {
-                    drop(events.send(Event::CallOutput { id: id.clone(), text: text.into() }))
-                })
-            };
-            let title = planned.title();
-            let ctx = RunCtx { env: Arc::clone(&shared.env), cancel, progress };
-            let output = match tokio::spawn(planned.run(permit, ctx)).await {
-                Ok(output) => output,
-                Err(e) => failed(&crashed(&e), &title),
-            };
+            let output = Arc::clone(&shared).carry_out(&call, ready, cancel).await;
             lock(&shared.cleared).remove(&id);
-            shared.end(&call, output);
+            match output {
+                Ok(output) => shared.end(&call, output),
+                Err(refusal) => shared.refuse(&call, refusal),
+            }
         });
     }
 
@@ -110,37 +116,59 @@ impl Calls {
 }
 
 impl Shared {
-    async fn clear(
+    /// Plans and decides, and writes down what was decided: what cannot be written down may not run.
+    async fn clear(self: Arc<Self>, call: Call, cancel: CancellationToken) -> Result<Ready, Refusal> {
+        let mut note = self.visit.note(Kind::Decision, &call);
+        let judged = Arc::clone(&self).judge(&call, &cancel, &mut note).await;
+        let (decision, why) = match &judged {
+            Ok((_, permit)) => ("allow", permit.why().to_string()),
+            Err(Refusal::Denied(denial)) => ("deny", denial.reason.clone()),
+            Err(Refusal::Error(error)) => ("error", error.message.clone()),
+            Err(Refusal::Stopped) => ("stopped", String::new()),
+        };
+        let why = Some(cut(why, 1000)).filter(|why| !why.is_empty());
+        let decided = Note { decision: Some(decision.into()), why, taint: self.taint(), ..note };
+        self.visit.write(decided.clone()).map_err(Refusal::Error)?;
+        judged.map(|(plan, permit)| Ready { plan, permit, decided })
+    }
+
+    async fn judge(
         self: Arc<Self>,
-        call: Call,
-        cancel: CancellationToken,
+        call: &Call,
+        cancel: &CancellationToken,
+        note: &mut Note,
     ) -> Result<(Box<dyn Plan>, Permit), Refusal> {
         let shared = Arc::clone(&self);
         let wanted = call.clone();
         let planned =
             blocking(move || shared.registry.plan(&wanted.name, &wanted.input, &shared.env)).await?;
+        note.reach = described(&planned.reach());
         self.tell(Event::CallPlanned {
             id: call.id.clone(),
             name: call.name.clone(),
             title: cut(planned.title(), 500),
         });
-        match self.decide(&call, planned.as_ref()) {
+        let demand = self.hooks_before(call, planned.reach(), cancel).await?;
+        let demand = demand.as_deref();
+        match self.decide(call, planned.as_ref(), demand) {
             Decision::Deny(denial) => Err(Refusal::Denied(denial)),
             Decision::Allow(permit) => {
-                let (planned, _) = self.prepare(planned, Sight::Everywhere).await?;
+                let (planned, preview) = self.prepare(planned, Sight::Everywhere).await?;
+                note.preview_hash = Some(fingerprint(&preview));
                 Ok((planned, permit))
             }
             Decision::Ask(_) => {
                 let (planned, preview) = self.prepare(planned, Sight::InsideOnly).await?;
+                note.preview_hash = Some(fingerprint(&preview));
                 let turn = tokio::select! {
                     guard = self.asking.lock() => guard,
                     () = cancel.cancelled() => return Err(Refusal::Stopped),
                 };
                 // An "always" given to an earlier question may have answered this one; the mode may have changed.
-                let permit = match self.decide(&call, planned.as_ref()) {
+                let permit = match self.decide(call, planned.as_ref(), demand) {
                     Decision::Deny(denial) => return Err(Refusal::Denied(denial)),
                     Decision::Allow(permit) => permit,
-                    Decision::Ask(ask) => self.ask(ask, preview, &cancel).await?,
+                    Decision::Ask(ask) => self.ask(ask, preview, cancel).await?,
                 };
                 drop(turn);
                 Ok((planned, permit))
@@ -148,15 +176,108 @@ impl Shared {
         }
     }
 
-    fn decide(&self, call: &Call, planned: &dyn Plan) -> Decision {
+    /// The person's hooks, before anything is decided. What comes back is why a person must be asked, if so.
+    async fn hooks_before(
+        &self,
+        call: &Call,
+        reach: Vec<Reach>,
+        cancel: &CancellationToken,
+    ) -> Result<Option<String>, Refusal> {
+        let mut demand: Option<String> = None;
+        for point in [Point::McpToolCall, Point::PreToolCall] {
+            let wanted = point == Point::PreToolCall || self.visit.entrance == Entrance::Mcp;
+            if !wanted || !self.visit.watches(point, &call.name) {
+                continue;
+            }
+            let context = {
+                let policy = lock(&self.policy);
+                self.visit.about(&policy, self.env.workspace.cwd(), call, &reach)
+            };
+            let ruling = self.visit.ask(point, context, Some(&call.id), cancel).await;
+            let ruling = ruling.map_err(Refusal::Error)?;
+            match &ruling.action {
+                Action::Block(_) => {
+                    let hint = "the person set this up; find another way, or ask them".into();
+                    let reason = ruling.says("blocks it");
+                    return Err(Refusal::Denied(Denial { reason, hint }));
+                }
+                Action::Ask(_) => {
+                    let why = ruling.says("wants a person to say yes");
+                    demand = Some(demand.map_or(why.clone(), |first| format!("{first}; {why}")));
+                }
+                Action::Allow | Action::Redact(_) => {}
+            }
+        }
+        Ok(demand)
+    }
+
+    fn decide(&self, call: &Call, planned: &dyn Plan, demand: Option<&str>) -> Decision {
         let policy = lock(&self.policy);
         policy.at(jiff::Timestamp::now());
         let judged_as = self.registry.judged_as(&call.name);
-        let decision = policy.decide(&call.id, &judged_as, planned.reach());
+        let reach = planned.reach();
+        let level = policy.flow(&judged_as, &reach).level;
+        let decision = policy.decide(&call.id, &judged_as, reach);
+        let decision = match demand {
+            Some(because) => decision.asking(&call.name, because),
+            None => decision,
+        };
+        if !matches!(decision, Decision::Deny(_)) {
+            // Before anything is looked at: also an error may quote what it found.
+            policy.taint().raise(level);
+        }
         if let Decision::Allow(permit) = &decision {
             tracing::info!(call = %call.id, tool = call.name, why = %permit.why(), "permitted");
         }
         decision
+    }
+
+    /// Runs what was permitted: written down before it starts, and what came of it before anybody hears.
+    async fn carry_out(
+        self: Arc<Self>,
+        call: &Call,
+        ready: Ready,
+        cancel: CancellationToken,
+    ) -> Result<Output, Refusal> {
+        let Ready { plan, permit, decided } = ready;
+        self.visit.write(Note { kind: Kind::Intent, ..decided.clone() }).map_err(Refusal::Error)?;
+        self.tell(Event::CallRunning { id: call.id.clone() });
+        let (title, watch) = (plan.title(), self.watch(plan.as_ref()));
+        let ctx = RunCtx {
+            env: Arc::clone(&self.env),
+            progress: self.progress(call),
+            inspect: Arc::clone(&self).inspect(call, cancel.clone()),
+            cancel,
+        };
+        let started = Instant::now();
+        let output = match tokio::spawn(plan.run(permit, ctx)).await {
+            Ok(output) => output,
+            Err(e) => failed(&crashed(&e), &title),
+        };
+        let output = Arc::clone(&self).held_down(watch, output).await;
+        let status = if output.outcome == Outcome::Done { Status::Success } else { Status::Failure };
+        self.visit.count(&call.name, status, started.elapsed());
+        let outcome = Some(format!("{:?}", output.outcome).to_lowercase());
+        let ended = Note { kind: Kind::Result, outcome, taint: self.taint(), ..decided };
+        let written = self.visit.write(ended);
+        // It has run; but nobody hears what came of it, since nothing says that they did.
+        written.map_err(Refusal::Error)?;
+        Ok(output)
+    }
+
+    /// Where a command's output goes as it comes: nowhere, when a hook has yet to look at it.
+    fn progress(&self, call: &Call) -> Progress {
+        if self.visit.watches(Point::PostToolResponse, &call.name) {
+            return Progress::silent();
+        }
+        let (events, id) = (self.events.clone(), call.id.clone());
+        Progress::new(move |text| drop(events.send(Event::CallOutput { id: id.clone(), text: text.into() })))
+    }
+
+    /// The session's level, where anything is classified.
+    fn taint(&self) -> Option<String> {
+        let policy = lock(&self.policy);
+        (!policy.labels().is_off()).then(|| policy.taint().load().name().to_string())
     }
 
     async fn prepare(
@@ -241,9 +362,18 @@ impl Shared {
         drop(self.inputs.send(Input::Ended(CallResult::new(call, outcome, for_model))));
     }
 
-    fn tell(&self, event: Event) {
+    pub(super) fn tell(&self, event: Event) {
         drop(self.events.send(event));
     }
+}
+
+/// What a person was, or would have been, shown.
+fn fingerprint(preview: &Preview) -> String {
+    let detail = match &preview.detail {
+        Detail::Text(text) | Detail::Diff(text) => text.as_str(),
+        Detail::Image(_) | Detail::None => "",
+    };
+    digest(&format!("{}\n{detail}", preview.line))
 }
 
 /// At most `bytes` of `text`, and how much is missing.

@@ -4,17 +4,19 @@ use super::calls::{Calls, Cleared};
 use super::context::{Built, Context};
 use super::ending::Ending;
 use super::event::{Event, LoopQuestion};
+use super::gate::{Entrance, Gate, Visit};
 use super::instructions::Instructions;
+use super::parts::{Parts, Start};
+use super::points::Points;
 use super::standing::{mode_in, mode_words, texts};
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
 use crate::conversation::{Answer, CallId, CallResult, Message, Outcome, Part, Transcript, Usage};
-use crate::permission::{Mode, Policy};
+use crate::permission::{Level, Mode};
 use crate::provider::{AnswerStream, Direct, Model, Provider, ProviderError, StreamEvent};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
-use crate::tools::{Env, Registry};
+use crate::tools::Env;
 use crate::workspace::{Label, Ledger};
 use futures_util::StreamExt;
-use serde_json::Value;
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,59 +30,27 @@ const SAVE_EVERY: Duration = Duration::from_millis(250);
 /// How long a stopped call may take to answer before it is given up.
 const STOP_WITHIN: Duration = Duration::from_secs(3);
 
-/// What an agent is made of.
-pub struct Parts {
-    pub provider: Arc<dyn Provider>,
-    pub model: Model,
-    pub max_output: u64,
-    pub system: String,
-    pub registry: Arc<Registry>,
-    pub env: Arc<Env>,
-    pub policy: Arc<Mutex<Policy>>,
-    pub max_rounds: u32,
-    /// Where the conversation is kept; `None` keeps it in memory only.
-    pub session: Option<OpenSession>,
-}
-
-/// Who answers, and what the person should know about the choice.
-pub struct Answerer {
-    pub provider: Arc<dyn Provider>,
-    pub model: Model,
-    pub max_output: u64,
-    pub note: Option<String>,
-}
-
 /// One conversation. Turns run one at a time.
 pub struct Agent {
-    parts: Parts,
+    pub(super) parts: Parts,
     context: Context,
-    transcript: Transcript,
+    pub(super) transcript: Transcript,
     turn: Turn,
     instructions: Instructions,
     mode_told: Option<Mode>,
     usage: Usage,
     last_prompt: u64,
     unsaved: Option<String>,
+    pub(super) points: Points,
     /// Results that have left the model's view, each handled once.
-    forgotten: HashSet<CallId>,
-}
-
-/// How a turn begins.
-pub enum Start {
-    Say(Vec<Part>),
-    /// One call that the person wrote out: no model is asked.
-    Call {
-        text: String,
-        tool: String,
-        input: Value,
-    },
-    /// Send what is there once more.
-    Retry,
+    pub(super) forgotten: HashSet<CallId>,
 }
 
 impl Agent {
     pub fn new(parts: Parts) -> Agent {
+        lock(&parts.policy).taint().begin(Level::Public);
         Agent {
+            points: Points::default(),
             context: Context::new(parts.system.clone(), parts.registry.wire_specs()),
             transcript: Transcript::default(),
             turn: Turn::new(parts.max_rounds),
@@ -110,6 +80,7 @@ impl Agent {
                 }
             }
         }
+        self.recall_taint()?;
         self.transcript = loaded.transcript;
         self.usage = loaded.usage;
         self.last_prompt = loaded.last_prompt;
@@ -162,12 +133,26 @@ impl Agent {
         &self.parts.env
     }
 
+    pub fn gate(&self) -> &Arc<Gate> {
+        &self.parts.gate
+    }
+
+    /// This conversation before the gate.
+    pub fn visit(&self) -> Visit {
+        Visit {
+            gate: Arc::clone(&self.parts.gate),
+            session: self.parts.session.as_ref().map(|s| s.id().to_string()),
+            entrance: Entrance::Conversation,
+        }
+    }
+
     pub fn store(&self) -> Option<&Store> {
         self.parts.session.as_ref().map(OpenSession::store)
     }
 
     /// Another provider or model from the next request on.
     pub fn switch(&mut self, provider: Arc<dyn Provider>, model: Model, max_output: u64) {
+        self.points.ask_for_key_again();
         self.parts.provider = provider;
         self.parts.model = model;
         self.parts.max_output = max_output;
@@ -181,6 +166,9 @@ impl Agent {
         events: UnboundedSender<Event>,
         stop: CancellationToken,
     ) -> Ending {
+        if let Err(blocked) = self.invoked(&start, &events, &stop).await {
+            return blocked;
+        }
         self.begin_turn(&start);
         let asked = Arc::clone(&self.parts.provider);
         if let Start::Call { tool, input, .. } = &start {
@@ -196,6 +184,7 @@ impl Agent {
             Arc::clone(&self.parts.registry),
             Arc::clone(&self.parts.env),
             Arc::clone(&self.parts.policy),
+            self.visit(),
             events.clone(),
             inputs.clone(),
         );
@@ -214,9 +203,10 @@ impl Agent {
         };
         let ending = run.until_ended(first, inbox).await;
         self.parts.provider = asked;
-        let ending = match self.unsaved.take() {
-            Some(why) => Ending::Unsaved(why),
-            None => ending,
+        let ending = match (self.unsaved.take(), self.points.blocked.take()) {
+            (Some(why), _) => Ending::Unsaved(why),
+            (None, Some(blocked)) => blocked,
+            (None, None) => ending,
         };
         self.save_ledger();
         self.end_turn(&events_after);
@@ -279,63 +269,15 @@ impl Agent {
         self.mode_told = Some(mode);
         Some(Part::text(mode_words(mode)))
     }
-
-    /// What the model no longer has before it, it has not seen: edits of such lines must read them again.
-    fn forget_unseen(&mut self, out_of_view: Vec<CallId>) {
-        let news: Vec<CallId> =
-            out_of_view.into_iter().filter(|id| self.forgotten.insert(id.clone())).collect();
-        if news.is_empty() {
-            return;
-        }
-        let answers = self.transcript.messages().iter().filter_map(|m| match m {
-            Message::Assistant(answer) => Some(answer),
-            _ => None,
-        });
-        for call in answers.flat_map(Answer::calls).filter(|call| news.contains(&call.id)) {
-            let arguments = call.input.to_replay();
-            let path = arguments.get("path").and_then(|p| p.as_str());
-            match (call.name.as_str(), path) {
-                ("read_file", Some(path)) => {
-                    if let Ok(at) = self.parts.env.workspace.resolve(path) {
-                        lock(&self.parts.env.ledger).forget(&at.path);
-                    }
-                }
-                ("search_contents", _) => lock(&self.parts.env.ledger).drop_all(),
-                _ => {}
-            }
-        }
-    }
-
-    fn save_ledger(&self) {
-        let Some(session) = &self.parts.session else { return };
-        let snapshot = lock(&self.parts.env.ledger).snapshot();
-        let saved = serde_json::to_string(&snapshot).map_err(SessionError::from);
-        if let Err(e) = saved.and_then(|saved| session.set(State::Ledger, &saved)) {
-            tracing::warn!("what the model has seen was not saved: {e}");
-        }
-    }
-
-    fn touches(&self, answer: &Answer) -> Vec<crate::tools::Touches> {
-        let workspace = &self.parts.env.workspace;
-        let resolve = |path: &str| {
-            let is_file = !path.starts_with("scratchpad:");
-            is_file
-                .then(|| workspace.resolve(path).ok())
-                .flatten()
-                .map(|at| at.path.to_string_lossy().into_owned())
-        };
-        let touches = answer.calls().map(|call| self.parts.registry.touches(&call.name, &call.input));
-        touches.map(|touches| touches.resolved(resolve)).collect()
-    }
 }
 
 /// One turn in progress.
-struct Run<'a> {
-    agent: &'a mut Agent,
+pub(super) struct Run<'a> {
+    pub(super) agent: &'a mut Agent,
     calls: Calls,
-    events: UnboundedSender<Event>,
+    pub(super) events: UnboundedSender<Event>,
     inputs: UnboundedSender<Input>,
-    stop: CancellationToken,
+    pub(super) stop: CancellationToken,
     /// Cancels the stream, the questions and the running calls of this turn.
     cancel: CancellationToken,
     stream: Option<AnswerStream>,
@@ -373,7 +315,7 @@ impl Run<'_> {
                     save_at = Instant::now() + SAVE_EVERY;
                     None
                 }
-                event = next(&mut self.stream) => self.streamed(event),
+                event = next(&mut self.stream) => self.streamed(event).await,
                 () = sleep_until(deadline) => {
                     self.stopped_at = deadline.map(|at| at + STOP_WITHIN);
                     self.give_up_calls();
@@ -408,6 +350,10 @@ impl Run<'_> {
 
     /// Saves before anything is done about it. What cannot be saved is not acted on: the turn stops.
     fn save(&mut self, mut message: Message) {
+        if let Err(e) = self.agent.keep_taint() {
+            self.fail_unsaved(e.to_string());
+            return;
+        }
         if let Message::Results { results } = &mut message {
             // The person may have switched modes while the calls ran: the model hears it with the results.
             if let (Some(note), Some(last)) = (self.agent.mode_note(), results.last_mut()) {
@@ -452,6 +398,11 @@ impl Run<'_> {
             return;
         }
         tracing::debug!(messages = self.agent.transcript.messages().len(), "a request");
+        if let Err(blocked) = self.may_send().await {
+            self.agent.points.blocked = Some(blocked);
+            self.stop.cancel();
+            return;
+        }
         self.tell(Event::Requested);
         let Built { request, notes, out_of_view } = {
             let agent = &mut *self.agent;
@@ -464,7 +415,7 @@ impl Run<'_> {
         self.stream = Some(self.agent.parts.provider.answer(request, self.cancel.child_token()));
     }
 
-    fn streamed(&mut self, event: Option<Result<StreamEvent, ProviderError>>) -> Option<Input> {
+    async fn streamed(&mut self, event: Option<Result<StreamEvent, ProviderError>>) -> Option<Input> {
         match event {
             None => {
                 self.stream = None;
@@ -473,14 +424,16 @@ impl Run<'_> {
             }
             Some(Err(error)) => {
                 self.stream = None;
-                Some(Input::Failed(error))
+                Some(Input::Failed(self.agent.unseen(error)))
             }
             Some(Ok(StreamEvent::Finished(answer))) => {
                 self.stream = None;
                 self.count(&answer);
+                let answer = self.screened(answer).await;
                 let touches = self.agent.touches(&answer);
                 Some(Input::Answered { answer, touches })
             }
+            Some(Ok(StreamEvent::Text(_) | StreamEvent::Thinking(_))) if self.agent.holds_output() => None,
             Some(Ok(event)) => {
                 self.show(&event);
                 Some(Input::Streamed(event))
@@ -581,7 +534,7 @@ impl Run<'_> {
         }
     }
 
-    fn tell(&self, event: Event) {
+    pub(super) fn tell(&self, event: Event) {
         // A face that has gone away is no reason to stop: the turn is still saved.
         drop(self.events.send(event));
     }

@@ -20,6 +20,11 @@ pub enum Ending {
     Failed(ProviderError),
     /// The session could not be written, so nothing more was done.
     Unsaved(String),
+    /// A hook of the person's, or the classification, stopped it before anything was sent.
+    Blocked {
+        why: String,
+        hint: Option<String>,
+    },
 }
 
 impl Ending {
@@ -45,6 +50,7 @@ impl Ending {
                 format!("the session could not be saved, so nothing more was done: {why}"),
                 Some("free some space, then /retry".into()),
             ),
+            Ending::Blocked { why, hint } => (format!("blocked: {why}"), hint.clone()),
             Ending::Failed(e) => (e.to_string(), hint_for(e).or_else(retry)),
         })
     }

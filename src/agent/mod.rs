@@ -1,21 +1,28 @@
 //! The agent: a turn as a pure machine, and the driver that performs its effects.
 
+mod after;
 mod calls;
 mod context;
 mod driver;
 mod ending;
 mod event;
+mod gate;
 mod guard;
 mod instructions;
 mod once;
+mod parts;
+mod points;
+mod seen;
 mod settle;
 mod standing;
 mod turn;
 
-pub use driver::{Agent, Answerer, Parts, Start};
+pub use driver::Agent;
 pub use ending::Ending;
 pub use event::{Choice, ChoiceQuestion, Event, LoopQuestion, Question, Reply};
+pub use gate::{Entrance, Gate, Visit};
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
 pub use once::call_once;
+pub use parts::{Answerer, Parts, Start};
 pub use settle::{Settled, overview};
 pub use turn::{Effect, Input, LoopAnswer, Repair, Turn};

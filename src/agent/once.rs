@@ -2,6 +2,7 @@
 
 use super::calls::Calls;
 use super::event::{Event, Reply};
+use super::gate::Visit;
 use super::turn::Input;
 use crate::conversation::{Call, CallResult, Outcome, Part};
 use crate::permission::Policy;
@@ -15,13 +16,14 @@ pub async fn call_once(
     registry: Arc<Registry>,
     env: Arc<Env>,
     policy: Arc<Mutex<Policy>>,
+    visit: Visit,
     call: Call,
     cancel: CancellationToken,
 ) -> CallResult {
     let (events, mut heard) = unbounded_channel();
     let (inputs, mut inbox) = unbounded_channel();
     let mounts = Arc::clone(&env.mounts);
-    let calls = Calls::new(registry, env, policy, events, inputs);
+    let calls = Calls::new(registry, env, policy, visit, events, inputs);
     calls.check(call.clone(), cancel.clone());
     loop {
         tokio::select! {

@@ -2,6 +2,7 @@
 
 use super::driver::Agent;
 use super::event::{Choice, ChoiceQuestion, Event};
+use crate::audit::Kind;
 use crate::text::sanitize;
 use crate::tools::Detail;
 use crate::workspace::{
@@ -63,7 +64,7 @@ impl Agent {
                 }
                 'd' => {
                     let said = match view.discard_all(Shelf::Pending) {
-                        Ok(()) => format!("discarded: {}", counted(&set)),
+                        Ok(()) => self.wrote_down(Kind::Discard, format!("discarded: {}", counted(&set))),
                         Err(e) => format!("could not be discarded: {e}"),
                     };
                     drop(events.send(Event::Notice(said)));
@@ -76,6 +77,15 @@ impl Agent {
                     return Settled::Kept;
                 }
             }
+        }
+    }
+
+    /// `said`, and that it is not in the audit log, where it could not be written there.
+    fn wrote_down(&self, kind: Kind, said: String) -> String {
+        let session = self.session().map(|s| s.id().to_string());
+        match self.gate().settled(kind, "the question at the end of a turn", session, &said) {
+            Ok(()) => said,
+            Err(e) => format!("{said}; this is not in the audit log: {e}"),
         }
     }
 
@@ -109,7 +119,7 @@ impl Agent {
                     let why = "several names, or an owner that cannot be kept";
                     said.push_str(&format!("; written in place ({why}): {}", names(&in_place, workspace)));
                 }
-                (said, Some(Settled::Applied))
+                (self.wrote_down(Kind::Apply, said), Some(Settled::Applied))
             }
             Ok(Ok(Applied::Nothing)) => ("there was nothing left to apply".into(), Some(Settled::Nothing)),
             Ok(Ok(Applied::Changed { merged, conflicts })) => changed(&merged, &conflicts, workspace),

@@ -27,7 +27,7 @@ pub struct Args {
 /// Options of a conversation; the subcommands that run tools take them too.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Options {
-    /// Answer one turn without a screen; `-` or nothing reads the prompt from standard input
+    /// One turn without a screen; `-` or nothing: from standard input
     #[arg(short, long, num_args = 0..=1, value_name = "PROMPT", default_missing_value = "-", conflicts_with = "prompt")]
     pub print: Option<String>,
     /// What --print writes: the answer, one object at the end, or one event a line
@@ -36,7 +36,7 @@ pub struct Options {
     /// How far calls may reach: none, read, ask, write, unrestricted
     #[arg(long, value_name = "MODE", global = true)]
     pub mode: Option<String>,
-    /// Who answers: anthropic, openai, ollama, ..., offline, or a name from [providers]
+    /// Who answers: openai, ..., offline, or one of [providers]
     #[arg(long, value_name = "NAME", global = true)]
     pub provider: Option<String>,
     /// The model, as the provider calls it
@@ -84,7 +84,7 @@ pub struct Options {
     /// With --print: show what would change, and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Write the conversation with the provider to a file that --replay plays back
+    /// Write what the provider said to a file, for --replay
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Take the answers from a recording
@@ -163,6 +163,14 @@ pub enum Command {
     /// Show the rules, and how a command would be judged
     #[command(subcommand)]
     Permission(PermissionCommand),
+    /// The audit log: what was decided, what ran, who consented
+    #[command(subcommand)]
+    Audit(AuditCommand),
+    /// How often each tool ran and how long it took, as Prometheus reads it
+    Metrics {
+        #[command(subcommand)]
+        command: Option<MetricsCommand>,
+    },
     /// Offer the tools to other programs
     #[command(subcommand)]
     Mcp(McpCommand),
@@ -294,6 +302,33 @@ pub enum PermissionCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Check that nothing was changed, removed or added; 0 when all is as it was written
+    Verify,
+    /// The newest entries
+    Show {
+        #[arg(short = 'n', long, default_value_t = 20)]
+        limit: usize,
+        #[arg(long)]
+        json: bool,
+    },
+    /// The whole log as it stands in its file, one object a line
+    Export,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MetricsCommand {
+    /// Answer `GET /metrics` on 127.0.0.1 until it is stopped
+    Serve {
+        /// 0 takes any free one
+        #[arg(long, default_value_t = 9477)]
+        port: u16,
+    },
+    /// Send them to `metrics.otlp_endpoint` once (in builds with the feature `otlp`)
+    Push,
 }
 
 #[derive(Debug, Subcommand)]

@@ -3,7 +3,10 @@
 use super::args::{JournalCommand, Options, Which};
 use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
+use crate::agent::Agent;
 use crate::app::App;
+use crate::audit::Kind;
+use crate::permission::Level;
 use crate::process::Ending;
 use crate::serve::changes::{self, Back, Told};
 use crate::session::Scratchpads;
@@ -52,7 +55,11 @@ fn label(name: &str, title: &str) -> Label {
     Label { turn: format!("{name}-cli-{now}"), session: Some(name.into()), title: title.into() }
 }
 
-fn tell(told: &Told) -> Result<u8, Failure> {
+/// Writes down what was done, and tells it.
+fn tell(app: &App, kind: Kind, by: &str, told: &Told) -> Result<u8, Failure> {
+    if told.done {
+        app.gate.settled(kind, by, None, &told.lines.join("\n"))?;
+    }
     let text = told.lines.join("\n");
     if told.done {
         print_foreign(&(text + "\n"))?;
@@ -115,7 +122,8 @@ pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Resu
         return Ok(report::DONE);
     };
     let paths = resolved(&workspace, paths)?;
-    tell(&changes::apply(&view, &paths, label(&name, "placet apply"), &|path| workspace.shown(path)))
+    let told = changes::apply(&view, &paths, label(&name, "placet apply"), &|path| workspace.shown(path));
+    tell(&app, Kind::Apply, "placet apply", &told)
 }
 
 pub(super) fn discard(paths: &[PathBuf], which: &Which, options: &Options) -> Result<u8, Failure> {
@@ -125,7 +133,8 @@ pub(super) fn discard(paths: &[PathBuf], which: &Which, options: &Options) -> Re
         return Ok(report::DONE);
     };
     let paths = resolved(&workspace, paths)?;
-    tell(&changes::discard(&view, &paths, &|path| workspace.shown(path)))
+    let told = changes::discard(&view, &paths, &|path| workspace.shown(path));
+    tell(&app, Kind::Discard, "placet discard", &told)
 }
 
 pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<u8, Failure> {
@@ -140,14 +149,16 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
     };
     let shown = |path: &Path| app.workspace.shown(path);
     let label = label("undo", "placet undo");
-    tell(&changes::undo_saying(&view, &back, (rest, "placet undo --rest"), &label, &shown))
+    let told = changes::undo_saying(&view, &back, (rest, "placet undo --rest"), &label, &shown);
+    tell(&app, Kind::Undo, "placet undo", &told)
 }
 
 pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, Failure> {
     let app = start::app(options)?;
     let shown = |path: &Path| app.workspace.shown(path);
     let label = label("redo", "placet redo");
-    tell(&changes::redo_saying(&app.view("undo"), (rest, "placet redo --rest"), &label, &shown))
+    let told = changes::redo_saying(&app.view("undo"), (rest, "placet redo --rest"), &label, &shown);
+    tell(&app, Kind::Undo, "placet redo", &told)
 }
 
 pub(super) fn journal(command: JournalCommand, options: &Options) -> Result<u8, Failure> {
@@ -220,6 +231,10 @@ pub(super) fn sandbox(
         return Err(Failure::new(format!("no copy-on-write view here: {sentence}")));
     }
     let name = app.fresh_view();
+    // The person's own command sees what the person does, whatever is classified.
+    if let Ok(policy) = app.policy.lock() {
+        policy.taint().begin(Level::Restricted);
+    }
     let env = app.env(Arc::new(Scratchpads::in_memory()), &name);
     let line = match command {
         [line] => line.clone(),
@@ -261,6 +276,9 @@ pub(super) fn sandbox(
     match then {
         Then::Apply => {
             let told = changes::apply(view, &[], label, &shown);
+            if told.done {
+                app.gate.settled(Kind::Apply, "placet sandbox run", None, &told.lines.join("\n"))?;
+            }
             warn(&sanitize::block(&told.lines.join("\n")));
             Ok(if told.done { code } else { report::ERROR })
         }
@@ -333,11 +351,16 @@ pub(super) fn after(workspace: &Workspace, code: u8) -> u8 {
 }
 
 /// `--apply`: lands what is pending at the end of a turn. `--dry-run`: shows it and throws it away.
-pub(super) fn settle(workspace: &Workspace, options: &Options, code: u8) -> Result<Option<u8>, Failure> {
+pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Option<u8>, Failure> {
+    let workspace = &agent.env().workspace;
     let Some(view) = workspace.view().filter(|v| v.turn().held) else { return Ok(None) };
     let shown = |path: &Path| workspace.shown(path);
     if options.apply {
         let told = changes::apply(view, &[], view.turn().label.clone(), &shown);
+        if told.done {
+            let session = agent.session().map(|s| s.id().to_string());
+            agent.gate().settled(Kind::Apply, "--apply", session, &told.lines.join("\n"))?;
+        }
         warn(&sanitize::block(&told.lines.join("\n")));
         return Ok(Some(if told.done { code } else { report::REFUSED }));
     }

@@ -4,8 +4,8 @@ use super::args::{
     Command, ConfigCommand, ExportFormat, McpCommand, Options, SandboxCommand, SessionCommand, ToolCommand,
 };
 use super::report::{self, Failure, print, print_foreign, warn};
-use super::{changes, doctor, permission, start};
-use crate::agent::call_once;
+use super::{audit, changes, doctor, metrics, permission, start};
+use crate::agent::{Entrance, Visit, call_once};
 use crate::app::{self, WithProject};
 use crate::config::{KEYS, Project};
 use crate::conversation::{Call, CallId, Input, Outcome, Part};
@@ -22,6 +22,8 @@ pub(super) fn run(command: Command, options: &Options) -> Result<u8, Failure> {
         Command::Tool(command) => tool(command, options),
         Command::Config(command) => config(command, options),
         Command::Permission(command) => permission::run(command, options),
+        Command::Audit(command) => audit::run(&command),
+        Command::Metrics { command } => metrics::run(command, options),
         Command::Mcp(McpCommand::Serve { root }) => mcp(root, options),
         Command::Changes { json, patch, which } => changes::show(json, patch, &which, options),
         Command::Apply { paths, which } => changes::apply(&paths, &which, options),
@@ -156,6 +158,7 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
                 Arc::clone(&app.registry),
                 env,
                 Arc::clone(&app.policy),
+                Visit { gate: Arc::clone(&app.gate), session: None, entrance: Entrance::CommandLine },
                 call,
                 CancellationToken::new(),
             );
@@ -293,7 +296,7 @@ fn mcp(root: Option<std::path::PathBuf>, options: &Options) -> Result<u8, Failur
     let options = Options { cwd: root.or_else(|| options.cwd.clone()), ..options.clone() };
     let app = start::app(&options)?;
     let env = app.env(Arc::new(Scratchpads::in_memory()), &app.fresh_view());
-    let server = Server::new(Arc::clone(&app.registry), env, Arc::clone(&app.policy));
+    let server = Server::new(Arc::clone(&app.registry), env, Arc::clone(&app.policy), Arc::clone(&app.gate));
     start::runtime()?.block_on(server.serve()).map_err(Failure::new)?;
     Ok(report::DONE)
 }

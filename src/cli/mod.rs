@@ -1,10 +1,12 @@
 //! The door: the command line, its subcommands, and the exit code.
 
 mod args;
+mod audit;
 mod changes;
 mod commands;
 mod doctor;
 mod log;
+mod metrics;
 mod permission;
 pub mod reference;
 mod report;

@@ -116,6 +116,7 @@ pub(super) fn code_for(ending: &Ending, refused: bool) -> u8 {
         Ending::Interrupted => INTERRUPTED,
         Ending::Failed(_) => PROVIDER,
         Ending::Unsaved(_) | Ending::TooManyRounds(_) | Ending::Stuck { .. } => ERROR,
+        Ending::Blocked { .. } => REFUSED,
         _ if refused => REFUSED,
         Ending::Done | Ending::CutAtLimit | Ending::Refused => DONE,
     }

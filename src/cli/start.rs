@@ -187,7 +187,7 @@ fn begin(app: &App, prompt: &str, own_words: bool) -> Start {
 /// What is pending after a turn without a screen.
 fn settled(agent: &Agent, options: &Options, code: u8) -> Result<u8, Failure> {
     let workspace = &agent.env().workspace;
-    match super::changes::settle(workspace, options, code)? {
+    match super::changes::settle(agent, options, code)? {
         Some(code) => Ok(code),
         None => Ok(super::changes::after(workspace, code)),
     }

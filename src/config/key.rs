@@ -12,6 +12,8 @@ pub enum Kind {
     Texts,
     /// A list of rules, each a text or a table; lists of several layers are joined.
     Rules,
+    /// A list of tables, each a hook; lists of several layers are joined.
+    Hooks,
 }
 
 /// What a project's file may say before the person trusts it.
@@ -38,6 +40,9 @@ pub struct Key {
 const MODES: &[&str] = &["none", "read", "ask", "write", "unrestricted"];
 const TOOL_DIALECTS: &[&str] =
     &["native", "agsh", "triggerfish", "deepagents", "agentos", "typestack", "text-editor", "codex"];
+/// The strictest first, for what is classified; and for how much may go somewhere.
+const LEVELS: &[&str] = &["RESTRICTED", "CONFIDENTIAL", "INTERNAL", "PUBLIC"];
+const CEILINGS: &[&str] = &["PUBLIC", "INTERNAL", "CONFIDENTIAL", "RESTRICTED"];
 const DIALECTS: &[&str] = &["anthropic", "openai-chat"];
 
 /// `*` in a name stands for any one segment.
@@ -116,6 +121,69 @@ pub const KEYS: &[Key] = &[
         "[]",
         Trust::Harmless,
         "Rules that refuse, in every mode: `read(.env)`.",
+    ),
+    key(
+        "hooks",
+        Kind::Hooks,
+        "[]",
+        Trust::Tightens,
+        "Hooks, as `[[hooks]]` tables: see the guide. What a project's file says is taken where it only denies or asks, until you trust it.",
+    ),
+    key(
+        "audit.enabled",
+        Kind::Flag,
+        "true",
+        Trust::Needed,
+        "Whether every decision and every call is written to the audit log.",
+    ),
+    key(
+        "classification.paths",
+        Kind::Texts,
+        "[]",
+        Trust::Needed,
+        "What is classified, as LEVEL:PATTERN; the first that matches counts: `CONFIDENTIAL:docs/board/**`.",
+    ),
+    key(
+        "classification.default",
+        Kind::Word(LEVELS),
+        "\"PUBLIC\"",
+        Trust::Tightens,
+        "The level of everything else in the workspace.",
+    ),
+    key(
+        "classification.hosts",
+        Kind::Texts,
+        "[]",
+        Trust::Needed,
+        "The highest level that may go to a host, as LEVEL:HOST: `INTERNAL:*.example.org`.",
+    ),
+    key(
+        "classification.network_ceiling",
+        Kind::Word(CEILINGS),
+        "\"PUBLIC\"",
+        Trust::Tightens,
+        "The highest level that may go to any other host.",
+    ),
+    key(
+        "classification.provider_ceiling",
+        Kind::Word(CEILINGS),
+        "\"CONFIDENTIAL\"",
+        Trust::Tightens,
+        "The highest level that may go to the provider, or to an MCP client: what is classified higher is not read.",
+    ),
+    key(
+        "metrics.enabled",
+        Kind::Flag,
+        "true",
+        Trust::Needed,
+        "Whether calls are counted and timed, on this machine alone.",
+    ),
+    key(
+        "metrics.otlp_endpoint",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "Where `placet metrics push` sends them, as OTLP over HTTP: `http://localhost:4318`.",
     ),
     key(
         "tools.command_timeout_ms",
@@ -379,6 +447,7 @@ impl Kind {
             Kind::Flag => "true or false".into(),
             Kind::Texts => "a list of strings".into(),
             Kind::Rules => "a list of rules".into(),
+            Kind::Hooks => "a list of hooks".into(),
         }
     }
 }

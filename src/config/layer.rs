@@ -1,5 +1,6 @@
 //! One layer: a file, the environment or the flags, as checked values with their places.
 
+use super::hook_text::HookText;
 use super::key::{Key, Kind};
 use super::problem::Problem;
 use super::rule_text::RuleText;
@@ -57,6 +58,7 @@ pub enum Setting {
     Flag(bool),
     Texts(Vec<String>),
     Rules(Vec<RuleText>),
+    Hooks(Vec<HookText>),
 }
 
 impl fmt::Display for Setting {
@@ -72,6 +74,10 @@ impl fmt::Display for Setting {
                 write!(f, "[{}]", quoted.join(", "))
             }
             Setting::Rules(list) => {
+                let shown: Vec<String> = list.iter().map(ToString::to_string).collect();
+                write!(f, "[{}]", shown.join(", "))
+            }
+            Setting::Hooks(list) => {
                 let shown: Vec<String> = list.iter().map(ToString::to_string).collect();
                 write!(f, "[{}]", shown.join(", "))
             }
@@ -147,7 +153,7 @@ impl Layer {
             Some(key) => self.take_text(key, name, text, Origin::Flag("--set".into()), &flag),
             None => {
                 let (message, hint) = unknown(name);
-                self.problem(&flag, message, hint, name.starts_with("permission"));
+                self.problem(&flag, message, hint, is_permission(name));
             }
         }
     }
@@ -177,6 +183,7 @@ impl Layer {
             Kind::Number => text.trim().parse().ok().map(Setting::Number),
             Kind::Flag => text.trim().parse().ok().map(Setting::Flag),
             Kind::Texts => list_in(text).map(Setting::Texts),
+            Kind::Hooks => HookText::read_text(text).map(Setting::Hooks),
             Kind::Rules => {
                 Some(Setting::Rules(split_list(text).iter().map(|item| RuleText::plain(item)).collect()))
             }
@@ -219,7 +226,8 @@ fn split_list(text: &str) -> Vec<String> {
 }
 
 fn is_permission(name: &str) -> bool {
-    name == "mode" || name == "modes" || name.starts_with("permission")
+    let guards = ["permission", "hooks", "classification"];
+    name == "mode" || name == "modes" || guards.iter().any(|guard| name.starts_with(guard))
 }
 
 fn unknown(name: &str) -> (String, Option<String>) {
@@ -253,6 +261,7 @@ impl Reader<'_> {
             let place = line_column(self.text, span.map_or(0, |s| s.start));
             match (Key::find(&full), item.as_table_like()) {
                 (Some(key), _) if key.kind == Kind::Rules => self.rules(&full, item, place, layer),
+                (Some(key), _) if key.kind == Kind::Hooks => self.hooks(&full, item, place, layer),
                 (Some(key), _) => match convert(key.kind, item) {
                     Some(setting) => layer.values.push((full, setting, self.origin(place.0))),
                     None => {
@@ -264,7 +273,7 @@ impl Reader<'_> {
                 (None, Some(inner)) if Key::is_table(&full) => self.table(inner, &full, layer),
                 (None, _) => {
                     let (message, hint) = unknown(&full);
-                    self.problem(layer, place, message, hint, full.starts_with("permission"));
+                    self.problem(layer, place, message, hint, is_permission(&full));
                 }
             }
         }
@@ -276,6 +285,20 @@ impl Reader<'_> {
                 let line = |at: Option<usize>| at.map(|at| line_column(self.text, at).0);
                 let rules = found.into_iter().map(|(rule, at)| RuleText { line: line(at), ..rule }).collect();
                 layer.values.push((name.into(), Setting::Rules(rules), self.origin(place.0)));
+            }
+            Err((what, at)) => {
+                let place = at.map_or(place, |at| line_column(self.text, at));
+                self.problem(layer, place, format!("`{name}` {what}"), None, true);
+            }
+        }
+    }
+
+    fn hooks(&self, name: &str, item: &Item, place: (usize, usize), layer: &mut Layer) {
+        match HookText::read(item) {
+            Ok(found) => {
+                let line = |at: Option<usize>| at.map(|at| line_column(self.text, at).0);
+                let hooks = found.into_iter().map(|(hook, at)| HookText { line: line(at), ..hook }).collect();
+                layer.values.push((name.into(), Setting::Hooks(hooks), self.origin(place.0)));
             }
             Err((what, at)) => {
                 let place = at.map_or(place, |at| line_column(self.text, at));
@@ -318,7 +341,7 @@ fn convert(kind: Kind, item: &Item) -> Option<Setting> {
         Kind::Word(words) => item.as_str().filter(|t| words.contains(t)).map(|t| Setting::Text(t.into())),
         Kind::Number => item.as_integer().and_then(|n| u64::try_from(n).ok()).map(Setting::Number),
         Kind::Flag => item.as_bool().map(Setting::Flag),
-        Kind::Rules => None,
+        Kind::Rules | Kind::Hooks => None,
         Kind::Texts => {
             let list: Option<Vec<String>> =
                 item.as_array()?.iter().map(|v| v.as_str().map(String::from)).collect();

@@ -1,5 +1,6 @@
 //! All layers together: the effective value of each key, and where it came from.
 
+use super::hook_text::HookText;
 use super::key::{KEYS, Key, Kind, Trust};
 use super::layer::{Layer, Origin, Setting};
 use super::problem::Problem;
@@ -22,11 +23,19 @@ pub struct Config {
     values: BTreeMap<String, (Setting, Origin)>,
     lists: BTreeMap<String, Vec<(String, Origin)>>,
     rules: BTreeMap<String, Vec<(RuleText, Origin)>>,
+    hooks: Vec<(HookText, Origin, Standing)>,
     pub problems: Vec<Problem>,
     /// Settings of an untrusted project that were left out, as `key = value`.
     pub untrusted: Vec<String>,
     /// A permission could not be read somewhere: see [`Config::strict`].
     strict: bool,
+}
+
+/// Whether who wrote a setting has the person's trust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Trusted,
+    Untrusted,
 }
 
 impl Config {
@@ -94,6 +103,11 @@ impl Config {
         self.rules.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// The hooks of all layers, each with its origin.
+    pub fn hooks(&self) -> &[(HookText, Origin, Standing)] {
+        &self.hooks
+    }
+
     pub fn origin(&self, name: &str) -> Option<&Origin> {
         self.values.get(name).map(|(_, origin)| origin)
     }
@@ -122,6 +136,8 @@ impl Config {
             let rules = Setting::Rules(items.iter().map(|(r, _)| r.clone()).collect());
             rows.push((name.clone(), rules.to_string(), joined(items.iter().map(|(_, o)| o))));
         }
+        let hooks = Setting::Hooks(self.hooks.iter().map(|(h, ..)| h.clone()).collect());
+        rows.push(("hooks".into(), hooks.to_string(), joined(self.hooks.iter().map(|(_, o, _)| o))));
         rows.sort();
         rows
     }
@@ -143,10 +159,23 @@ impl Config {
     fn take_project(&mut self, project: Project) {
         self.take_problems(project.layer.problems);
         for (name, setting, origin) in project.layer.values {
-            if project.trusted || self.only_tightens(&name, &setting) {
+            if let (Setting::Hooks(hooks), false) = (&setting, project.trusted) {
+                self.take_foreign(hooks, &origin);
+            } else if project.trusted || self.only_tightens(&name, &setting) {
                 self.put(name, setting, origin);
             } else {
                 self.untrusted.push(format!("{name} = {setting}"));
+            }
+        }
+    }
+
+    /// Hooks of a project that is not trusted: those that can only refuse or ask.
+    fn take_foreign(&mut self, hooks: &[HookText], origin: &Origin) {
+        for hook in hooks {
+            if hook.only_tightens() {
+                self.hooks.push((hook.clone(), origin.at_line(hook.line), Standing::Untrusted));
+            } else {
+                self.untrusted.push(format!("hooks = [{hook}]"));
             }
         }
     }
@@ -184,6 +213,12 @@ impl Config {
                 list.extend(items.into_iter().map(|rule| {
                     let origin = origin.at_line(rule.line);
                     (rule, origin)
+                }));
+            }
+            Setting::Hooks(items) => {
+                self.hooks.extend(items.into_iter().map(|hook| {
+                    let origin = origin.at_line(hook.line);
+                    (hook, origin, Standing::Trusted)
                 }));
             }
             setting => {

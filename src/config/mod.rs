@@ -4,6 +4,7 @@
 //! with its place and the rest applies, except where permissions are concerned: there every doubt falls to the
 //! stricter side.
 
+mod hook_text;
 mod key;
 mod layer;
 mod merge;
@@ -12,9 +13,10 @@ mod problem;
 mod rule_text;
 mod trust;
 
+pub use hook_text::HookText;
 pub use key::{KEYS, Key, Kind, Trust};
 pub use layer::{Layer, Origin, Setting};
-pub use merge::{Config, Sources};
+pub use merge::{Config, Sources, Standing};
 pub use paths::Paths;
 pub use problem::Problem;
 pub use rule_text::RuleText;

@@ -36,6 +36,37 @@ impl<'a> Line<'a> {
     pub(super) fn parts(&self) -> Vec<&Segment> {
         self.segments.iter().flatten().flat_map(Segment::all).collect()
     }
+
+    /// The files its words name: those it reads and those it writes. A line that cannot be read names every word of it
+    /// for reading; what it writes is seen afterwards.
+    pub(super) fn files(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        if let (Err(_), Reach::Run { cwd, .. }) = (&self.segments, self.reach) {
+            let cut = |c: char| c.is_whitespace() || ";|&`(){}<>\"'=".contains(c);
+            let words = self.command.split(cut).filter(|word| !word.is_empty());
+            reads.extend(words.map(|word| shell::join(cwd, word)));
+        }
+        for part in self.parts() {
+            let redirects = part.redirects.iter().filter(|r| is_write(r));
+            writes.extend(redirects.flat_map(|r| seen_as(part, r.target.text.as_deref())));
+            let mut named = named(part);
+            let from = named.len() - reads_of_redirects(part).len().min(named.len());
+            let aimed = part
+                .arguments()
+                .iter()
+                .any(|w| w.source.starts_with("-t") || w.source.starts_with("--target"));
+            match part.program() {
+                // Only the last one is written; what is moved away goes nowhere.
+                Some("cp" | "mv" | "ln" | "install") if !aimed => {
+                    writes.extend(named.pop().filter(|_| from > 0));
+                }
+                _ => writes.extend(written(part)),
+            }
+            reads.extend(named);
+        }
+        writes.retain(|path| !danger::is_harmless_device(path));
+        (reads, writes)
+    }
 }
 
 impl Policy {

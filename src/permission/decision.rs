@@ -11,6 +11,32 @@ pub enum Decision {
     Deny(Denial),
 }
 
+impl Decision {
+    /// The same, but never without a person: what a hook asks for. Nothing can be remembered about it.
+    #[must_use]
+    pub fn asking(self, tool: &str, because: &str) -> Decision {
+        match self {
+            Decision::Deny(denial) => Decision::Deny(denial),
+            Decision::Allow(Permit { call, reach, why, landing }) => Decision::Ask(Question {
+                call,
+                tool: tool.into(),
+                reach,
+                reason: because.into(),
+                always: None,
+                pattern: None,
+                typed: None,
+                why: format!("{why}\n"),
+                flag: None,
+                landing,
+            }),
+            Decision::Ask(question) => {
+                let reason = format!("{}; {because}", question.reason);
+                Decision::Ask(Question { reason, always: None, pattern: None, flag: None, ..question })
+            }
+        }
+    }
+}
+
 /// Consent to one call's reach. It can only be made in this module, and it is used up by running.
 #[derive(Debug)]
 pub struct Permit {

@@ -5,6 +5,7 @@ use super::{
     Danger, Decision, Denial, Given, Grant, GrantId, Limit, Mode, ModeCell, Permit, Place, Question, Reach,
     Rule, Verdict, Why, danger_of, family, is_protected,
 };
+use super::{Flowing, Labels, Landing, Level, Taint};
 use crate::conversation::CallId;
 use jiff::Timestamp;
 use std::cell::Cell;
@@ -25,6 +26,8 @@ pub struct Policy {
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
     now: Cell<Timestamp>,
+    pub(super) labels: Labels,
+    pub(super) taint: Taint,
 }
 
 /// What one reach comes to, before the call's reaches are joined: the strictest wins.
@@ -65,7 +68,14 @@ impl Policy {
             roots,
             home: None,
             now: Cell::new(Timestamp::UNIX_EPOCH),
+            labels: Labels::default(),
+            taint: Taint::default(),
         }
+    }
+
+    /// With what the settings classify; `taint` is the session's level, shared with whoever shows it.
+    pub fn classified(self, labels: Labels, taint: Taint) -> Policy {
+        Policy { labels, taint, ..self }
     }
 
     /// With the person's home, so that `~` and `$HOME` in commands have a meaning.
@@ -141,6 +151,10 @@ impl Policy {
 
     /// Judges `reach`, which is what the call's plan says it will touch and nothing else.
     pub fn decide(&self, call: &CallId, tool: &str, reach: Vec<Reach>) -> Decision {
+        let flowing = self.flow(tool, &reach);
+        if let Some(violation) = flowing.violations.first() {
+            return Decision::Deny(violation.denial());
+        }
         let mut reasons = vec![Why::Mode(self.mode().name())];
         let mut asking: Option<Asking> = None;
         for one in &reach {
@@ -165,7 +179,7 @@ impl Policy {
                 }
             }
         }
-        let (call, landing) = (call.clone(), self.mode().landing());
+        let (call, landing) = (call.clone(), self.landing(&reach, &flowing));
         let Some(asking) = asking else {
             let why = Why::all(reasons).unwrap_or(Why::Mode(self.mode().name()));
             self.count(&why);
@@ -179,6 +193,16 @@ impl Policy {
             always.filter(|g| !matches!(g, Grant::Command { command, .. } if family::is_passing(command)));
         let (tool, reason) = (tool.into(), reasons.join("; "));
         Decision::Ask(Question { call, tool, reach, reason, always, pattern, typed, why, flag, landing })
+    }
+
+    /// What a command in a classified session writes is looked at before it lands: in no mode at once.
+    fn landing(&self, reach: &[Reach], flowing: &Flowing) -> Landing {
+        let runs = reach.iter().any(|one| matches!(one, Reach::Run { .. }));
+        let classified = self.taint.load().max(flowing.level) > Level::Public;
+        match self.mode().landing() {
+            Landing::Apply if runs && classified && !self.labels.is_off() => Landing::Hold,
+            landing => landing,
+        }
     }
 
     fn pattern_for(&self, tool: &str, reach: &[Reach]) -> Option<Grant> {

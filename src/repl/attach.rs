@@ -58,7 +58,9 @@ impl Shell<'_> {
             (Arc::clone(self.app.registry()), Arc::clone(agent.env()), Arc::clone(self.app.policy()));
         let blind = !agent.model().capabilities.vision;
         let model = agent.model().name.clone();
-        let result = self.runtime.block_on(call_once(registry, env, policy, call, CancellationToken::new()));
+        let visit = agent.visit();
+        let running = call_once(registry, env, policy, visit, call, CancellationToken::new());
+        let result = self.runtime.block_on(running);
         if result.outcome != Outcome::Done {
             return Err(Refused::Because(result.body()));
         }

@@ -3,6 +3,7 @@
 use super::Shell;
 use super::command::After;
 use crate::agent::overview;
+use crate::audit::Kind;
 use crate::serve::changes::{self, Back, Told};
 use crate::tools::Detail;
 use crate::ui::cell;
@@ -28,6 +29,18 @@ impl Shell<'_> {
         let view = self.viewed();
         let count = |view: View| view.changes(Shelf::Pending).map_or(0, |set| set.len());
         view.filter(|(_, view)| !view.is_empty(Shelf::Pending)).map_or(0, |(_, view)| count(view))
+    }
+
+    /// Writes down what was done, and tells it.
+    pub(super) fn done(&mut self, kind: Kind, by: &str, told: Told) -> After {
+        if told.done {
+            let session = self.conversation.agent.as_ref().and_then(|a| a.session());
+            let session = session.map(|s| s.id().to_string());
+            if let Err(e) = self.app.gate().settled(kind, by, session, &told.lines.join("\n")) {
+                self.error(&format!("this is not in the audit log: {e}"), Some(&e.hint()));
+            }
+        }
+        self.told(told)
     }
 
     pub(super) fn told(&mut self, told: Told) -> After {
@@ -97,7 +110,7 @@ pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> After {
         Ok(paths) => changes::apply(&view, &paths, label(&view, "/apply"), &|path| workspace.shown(path)),
         Err(e) => Told { lines: vec![e], done: false },
     };
-    shell.told(told)
+    shell.done(Kind::Apply, "/apply", told)
 }
 
 pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> After {
@@ -106,7 +119,7 @@ pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> After {
         Ok(paths) => changes::discard(&view, &paths, &|path| workspace.shown(path)),
         Err(e) => Told { lines: vec![e], done: false },
     };
-    shell.told(told)
+    shell.done(Kind::Discard, "/discard", told)
 }
 
 pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> After {
@@ -124,13 +137,13 @@ pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> After {
         },
     };
     let told = changes::undo(&view, &back, others, &label(&view, "/undo"), &|path| workspace.shown(path));
-    shell.told(told)
+    shell.done(Kind::Undo, "/undo", told)
 }
 
 pub(super) fn redo(shell: &mut Shell<'_>, rest: &str) -> After {
     let (workspace, view) = shell.viewed()?;
     let told = changes::redo(&view, rest == "rest", &label(&view, "/redo"), &|path| workspace.shown(path));
-    shell.told(told)
+    shell.done(Kind::Undo, "/redo", told)
 }
 
 pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> After {

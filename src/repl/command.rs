@@ -1,6 +1,6 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
-use super::{Shell, changes, commands, permission};
+use super::{Shell, changes, commands, permission, taint};
 use crate::agent::Start;
 use crate::permission::Mode;
 use crate::provider::Preset;
@@ -55,6 +55,7 @@ pub const COMMANDS: &[CommandRow] = &[
         permission_words,
         permission::run,
     ),
+    row("taint", "[reset]", "how high this conversation is classified", reset, taint::run),
     row("config", "[KEY]", "settings and where they come from", keys, commands::config),
     row("quit", "", "leave", none, commands::quit),
 ];
@@ -79,6 +80,10 @@ fn none() -> Vec<String> {
 
 fn what() -> Vec<String> {
     ["files", "conversation", "both"].map(String::from).to_vec()
+}
+
+fn reset() -> Vec<String> {
+    vec!["reset".into()]
 }
 
 fn modes() -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::command::{After, COMMANDS};
 use super::{Shell, session};
-use crate::agent::Start;
+use crate::agent::{Agent, Start};
 use crate::permission::{Mode, Planning};
 use crate::session::{Entry, markdown, to_json};
 use crate::text::sanitize;
@@ -146,6 +146,12 @@ pub(super) fn clear(shell: &mut Shell<'_>, rest: &str) -> After {
 }
 
 pub(super) fn new(shell: &mut Shell<'_>, _: &str) -> After {
+    if let Some(agent) = &shell.conversation.agent
+        && let Err(why) = shell.runtime.block_on(agent.leave())
+    {
+        shell.error(&format!("this conversation goes on: {why}"), None);
+        return None;
+    }
     if let Some(agent) = shell.conversation.agent.take() {
         // The next conversation is answered by whoever answered this one.
         let (provider, model) = (agent.provider_name().to_string(), agent.model().name.clone());
@@ -179,6 +185,7 @@ pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> After {
             let before = shell.conversation.agent.take();
             if let Err(e) = shell.take_up(&row) {
                 shell.error(&e.to_string(), None);
+                before.iter().for_each(Agent::reclaim);
                 shell.conversation.agent = before;
             }
         }

@@ -1,6 +1,6 @@
 //! What the shell needs from the program around it: settings, and the building of conversations.
 
-use crate::agent::{Agent, Answerer, Start};
+use crate::agent::{Agent, Answerer, Gate, Start};
 use crate::config::Config;
 use crate::permission::{Mode, ModeCell, Policy};
 use crate::session::{OpenSession, Store};
@@ -29,6 +29,8 @@ pub trait Host {
     /// What Shift+Tab goes through.
     fn modes(&self) -> &[Mode];
     fn policy(&self) -> &Arc<Mutex<Policy>>;
+    /// What stands around every call.
+    fn gate(&self) -> &Arc<Gate>;
     fn registry(&self) -> &Arc<Registry>;
     /// The turn that a line is when it is a batch of operations.
     fn operations(&self, line: &str) -> Option<Start>;

@@ -14,6 +14,7 @@ mod prompt;
 mod review;
 mod rewind;
 mod session;
+mod taint;
 mod turn;
 
 pub use command::{COMMANDS, CommandRow};
@@ -86,6 +87,8 @@ pub(crate) struct Shell<'r> {
     earlier: Option<Workspace>,
     /// The review of these paths is to begin.
     review: Option<String>,
+    /// A reset of the classification is to be asked about.
+    resetting: bool,
 }
 
 /// Runs the shell until the person leaves; returns the exit code.
@@ -118,6 +121,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         on_turn: opening.on_turn,
         quit: None,
         review: None,
+        resetting: false,
         earlier: None,
     };
     for note in notes {
@@ -151,7 +155,7 @@ impl Shell<'_> {
             let text = match next.take() {
                 // What else was typed meanwhile goes on in the pane.
                 Some(text) => text,
-                None => match prompter.ask(&std::mem::take(&mut draft), self.pending())? {
+                None => match prompter.ask(&std::mem::take(&mut draft), self.pending(), self.level())? {
                     Asked::Line(text) => text,
                     Asked::Interrupted => {
                         if interrupted.is_some_and(|at| at.elapsed() < AGAIN) {
@@ -186,6 +190,9 @@ impl Shell<'_> {
             }
             if let Some(paths) = self.review.take() {
                 self.go_through(prompter, &paths)?;
+            }
+            if std::mem::take(&mut self.resetting) {
+                self.reset_taint(prompter)?;
             }
             if let Some(code) = self.quit {
                 return Ok(code);

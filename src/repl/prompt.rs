@@ -3,7 +3,7 @@
 use super::helper::ShellHelper;
 use super::host::Host;
 use super::{ReplError, editor};
-use crate::permission::{Mode, ModeCell};
+use crate::permission::{Level, Mode, ModeCell};
 use crate::session::Store;
 use crate::ui::live::mode_label;
 use crate::ui::{Theme, ansi};
@@ -62,9 +62,9 @@ impl Prompter {
     }
 
     /// Asks for a line that begins as `draft`, with the cursor at its end.
-    /// `pending` is how many changes wait.
-    pub(super) fn ask(&mut self, draft: &str, pending: usize) -> Result<Asked, ReplError> {
-        self.prompt.tell(pending);
+    /// `pending` is how many changes wait, `level` how high the conversation is classified.
+    pub(super) fn ask(&mut self, draft: &str, pending: usize, level: Level) -> Result<Asked, ReplError> {
+        self.prompt.tell(pending, level);
         let mut draft = draft.to_string();
         loop {
             match self.editor.readline_with_initial(&self.prompt, (&draft, "")) {
@@ -100,41 +100,38 @@ impl Prompter {
     }
 }
 
-/// `placet [r] > `, or `placet [a] ±3 > ` while changes wait; of the same width in every mode.
+/// `placet [r] > `, or `placet [a] ±3 CONFIDENTIAL > ` while changes wait in a classified conversation; of the same
+/// width in every mode.
 struct ModePrompt {
     mode: ModeCell,
     theme: Theme,
-    pending: usize,
+    shown: Option<(usize, Level)>,
     raw: Vec<String>,
     styled: Vec<String>,
 }
 
 impl ModePrompt {
     fn new(mode: ModeCell, theme: &Theme) -> ModePrompt {
-        let mut prompt = ModePrompt {
-            mode,
-            theme: theme.clone(),
-            pending: usize::MAX,
-            raw: Vec::new(),
-            styled: Vec::new(),
-        };
-        prompt.tell(0);
+        let mut prompt =
+            ModePrompt { mode, theme: theme.clone(), shown: None, raw: Vec::new(), styled: Vec::new() };
+        prompt.tell(0, Level::Public);
         prompt
     }
 
-    fn tell(&mut self, pending: usize) {
-        if self.pending == pending {
+    fn tell(&mut self, pending: usize, level: Level) {
+        if self.shown.replace((pending, level)) == Some((pending, level)) {
             return;
         }
-        self.pending = pending;
         let waits = if pending > 0 { format!(" ±{pending}") } else { String::new() };
-        self.raw = Mode::ALL.map(|m| format!("placet [{}]{waits} > ", m.letter())).to_vec();
+        let classified = if level > Level::Public { format!(" {level}") } else { String::new() };
+        self.raw = Mode::ALL.map(|m| format!("placet [{}]{waits}{classified} > ", m.letter())).to_vec();
         let styled = Mode::ALL.map(|m| {
             let span = |text: String, style: &str| ratatui::text::Span::styled(text, self.theme.style(style));
             ansi::line(&ratatui::text::Line::from(vec![
                 span("placet ".into(), "prompt"),
                 span(format!("[{}]", m.letter()), mode_label(m)),
                 span(waits.clone(), "question"),
+                span(classified.clone(), "warning"),
                 span(" > ".into(), "prompt"),
             ]))
         });

@@ -7,7 +7,8 @@ use super::changes::{label, paths};
 use super::prompt::{Prompter, STOPPED};
 use super::{ReplError, Shell};
 use crate::agent::overview;
-use crate::serve::changes::apply_choice;
+use crate::audit::Kind;
+use crate::serve::changes::{Told, apply_choice};
 use crate::tools::Detail;
 use crate::ui::cell;
 use crate::workspace::{
@@ -148,7 +149,7 @@ impl Shell<'_> {
             let choice = Choice::from([(change.path.clone(), part(answers.apply.clone()))]);
             let told = apply_choice(view, &choice, label(view, "/review"), &shown);
             let done = told.done;
-            self.told(told);
+            self.done(Kind::Apply, "/review", told);
             if !done {
                 return;
             }
@@ -172,7 +173,10 @@ impl Shell<'_> {
         }
         let part = if whole { Part::Whole } else { Part::Hunks(moved.clone()) };
         match view.discard(&Choice::from([(change.path.clone(), part)])) {
-            Ok(()) => self.note(&format!("discarded {} of {count} hunks", moved.len())),
+            Ok(()) => {
+                let line = format!("discarded {} of {count} hunks", moved.len());
+                self.done(Kind::Discard, "/review", Told { lines: vec![line], done: true });
+            }
             Err(e) => self.error(&format!("not discarded: {e}"), None),
         }
     }

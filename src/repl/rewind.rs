@@ -2,6 +2,7 @@
 
 use super::Shell;
 use super::changes::label;
+use crate::audit::Kind;
 use crate::conversation::{Message, text_of};
 use crate::serve::changes::{figures, undo_entries};
 use crate::text::{sanitize, width};
@@ -111,7 +112,7 @@ impl Shell<'_> {
                     &shown,
                 );
                 let done = told.done;
-                self.told(told);
+                self.done(Kind::Undo, "/rewind", told);
                 if !done {
                     // Words and files go back together or not at all.
                     return;

@@ -3,6 +3,7 @@
 use super::prompt::Prompter;
 use super::{ReplError, Shell, attach};
 use crate::agent::{Ending, Event, Settled, Start};
+use crate::permission::Taint;
 use crate::ui::live::{self, Ended, Facts, LiveSettings};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -67,12 +68,17 @@ impl Shell<'_> {
         let motion = self.app.config().text("ui.motion") != Some("none");
         let (theme, mode, modes) = (self.theme.clone(), self.app.mode().clone(), self.app.modes().to_vec());
         let grants = self.app.policy().lock().map_or(0, |policy| policy.live().count());
+        let taint = self.app.policy().lock().map_or_else(
+            |_| Taint::default(),
+            |policy| if policy.labels().is_off() { Taint::default() } else { policy.taint().clone() },
+        );
         let runtime = self.runtime;
         let agent = self.agent_for("")?;
         let (usage, prompt_tokens) = agent.usage();
         let (provider, name) = (agent.provider_name(), agent.model().name.clone());
         let model = if provider == name { name } else { format!("{provider} {name}") };
-        let facts = Facts { model, window: agent.model().window, usage, prompt_tokens, fold, motion, grants };
+        let window = agent.model().window;
+        let facts = Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint };
         let settings = LiveSettings { theme, facts, mode, modes, draft };
         let (events, inbox) = unbounded_channel();
         Ok(runtime.block_on(async {

@@ -113,6 +113,7 @@ pub(super) enum How {
     Stuck,
     ProviderFailed,
     NotSaved,
+    Blocked,
 }
 
 /// What `--output-format json` prints.
@@ -300,6 +301,7 @@ impl From<&Ending> for How {
             Ending::Stuck { .. } => How::Stuck,
             Ending::Failed(_) => How::ProviderFailed,
             Ending::Unsaved(_) => How::NotSaved,
+            Ending::Blocked { .. } => How::Blocked,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! The ledger is kept for the connection: a client that edits must have read. Calls that only read run side by side; a
 //! call that writes waits for the others and they for it.
 
-use crate::agent::call_once;
+use crate::agent::{Entrance, Gate, Visit, call_once};
 use crate::conversation::{Call, CallId, Input, Outcome, Part};
 use crate::permission::Policy;
 use crate::tools::{Env, Registry};
@@ -23,14 +23,21 @@ pub struct Server {
     pub registry: Arc<Registry>,
     pub env: Arc<Env>,
     pub policy: Arc<Mutex<Policy>>,
+    visit: Visit,
     calls: AtomicU64,
     /// Held for reading by calls that only read, for writing by those that change something.
     order: RwLock<()>,
 }
 
 impl Server {
-    pub fn new(registry: Arc<Registry>, env: Arc<Env>, policy: Arc<Mutex<Policy>>) -> Server {
-        Server { registry, env, policy, calls: AtomicU64::new(0), order: RwLock::new(()) }
+    pub fn new(
+        registry: Arc<Registry>,
+        env: Arc<Env>,
+        policy: Arc<Mutex<Policy>>,
+        gate: Arc<Gate>,
+    ) -> Server {
+        let visit = Visit { gate, session: None, entrance: Entrance::Mcp };
+        Server { visit, registry, env, policy, calls: AtomicU64::new(0), order: RwLock::new(()) }
     }
 
     /// Serves until the client closes the connection.
@@ -80,6 +87,7 @@ impl ServerHandler for Server {
             Arc::clone(&self.registry),
             Arc::clone(&self.env),
             Arc::clone(&self.policy),
+            self.visit.clone(),
             call,
             context.ct.clone(),
         );

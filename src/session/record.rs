@@ -49,6 +49,8 @@ pub enum State {
     Partial,
     /// The number of the newest entry: what a damaged table must be measured by.
     Entries,
+    /// How high what the conversation has seen is classified.
+    Taint,
 }
 
 impl State {
@@ -57,6 +59,7 @@ impl State {
             State::Ledger => "ledger",
             State::Partial => "partial",
             State::Entries => "entries",
+            State::Taint => "taint",
         }
     }
 }

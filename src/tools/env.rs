@@ -1,11 +1,14 @@
 //! What tools work with: the workspace, the ledger, the scratchpads, the limits.
 
+use super::Output;
 use crate::permission::ModeCell;
 use crate::sandbox::{self, Backend};
 use crate::session::Scratchpads;
 use crate::storage::Mounts;
 use crate::workspace::{Brake, Ledger, Workspace};
+use std::future::Future;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -81,6 +84,28 @@ pub struct RunCtx {
     pub env: Arc<Env>,
     pub cancel: CancellationToken,
     pub progress: Progress,
+    pub inspect: Inspect,
+}
+
+type Inspected = Pin<Box<dyn Future<Output = Output> + Send>>;
+
+/// Looks at a result before it goes anywhere: to the model, to the screen, to a scratchpad.
+#[derive(Clone)]
+pub struct Inspect(Arc<dyn Fn(Output) -> Inspected + Send + Sync>);
+
+impl Inspect {
+    pub fn new(look: impl Fn(Output) -> Inspected + Send + Sync + 'static) -> Inspect {
+        Inspect(Arc::new(look))
+    }
+
+    /// Lets everything through as it is.
+    pub fn nothing() -> Inspect {
+        Inspect::new(|output| Box::pin(std::future::ready(output)))
+    }
+
+    pub(super) async fn look(&self, output: Output) -> Output {
+        (self.0)(output).await
+    }
 }
 
 /// Where a running command's output goes as it comes: for the screen only, and allowed to be dropped.

@@ -39,7 +39,7 @@ mod write_file;
 
 pub use confined::run_confined;
 pub use dialect::{Bases, Dialect, DialectSettings, is_batch};
-pub use env::{CommandSettings, Confining, Env, Limits, Progress, RunCtx, Sight};
+pub use env::{CommandSettings, Confining, Env, Inspect, Limits, Progress, RunCtx, Sight};
 pub use error::{Fault, ToolError};
 pub use registry::Registry;
 pub use result::{Changed, Detail, Facts, Output, Preview, Ran, Summary};

@@ -153,10 +153,10 @@ impl Plan for Fronted {
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
         let Fronted { inner, tool, scratchpad, delivery } = *self;
-        let env = ctx.env.clone();
+        let (env, inspect) = (ctx.env.clone(), ctx.inspect.clone());
         let running = inner.run(permit, ctx);
         Box::pin(async move {
-            let done: Output = running.await;
+            let done: Output = inspect.look(running.await).await;
             match delivery {
                 Delivery::Whole if scratchpad.is_none() => done,
                 _ => output::deliver(done, &tool, scratchpad.as_deref(), &env),

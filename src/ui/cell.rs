@@ -91,7 +91,9 @@ pub fn error(text: &str, hint: Option<&str>, theme: &Theme) -> Vec<Line<'static>
 pub fn ending(ending: &Ending, theme: &Theme) -> Vec<Line<'static>> {
     match ending.words() {
         None => Vec::new(),
-        Some((text, hint)) if matches!(ending, Ending::Failed(_) | Ending::Unsaved(_)) => {
+        Some((text, hint))
+            if matches!(ending, Ending::Failed(_) | Ending::Unsaved(_) | Ending::Blocked { .. }) =>
+        {
             error(&text, hint.as_deref(), theme)
         }
         Some((text, hint)) => {

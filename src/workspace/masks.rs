@@ -23,7 +23,7 @@ pub(super) struct Index {
 }
 
 impl Workspace {
-    /// Every path below the roots, or named outright, that a rule hides and that is there.
+    /// Every path below the roots, or named outright, that a rule or the classification hides and that is there.
     pub fn hidden_paths(&self) -> Vec<PathBuf> {
         let (mut found, mut globs) = (Vec::new(), false);
         for hidden in self.0.hidden.read().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -32,8 +32,13 @@ impl Workspace {
                 Hidden::Glob { .. } => globs = true,
             }
         }
-        if globs {
+        let veiled = self.0.veil.get().is_some();
+        if globs || veiled {
             let mut index = self.0.index.lock().unwrap_or_else(PoisonError::into_inner);
+            if veiled {
+                // What it hides changes with the session, and not with the directories.
+                index.forget();
+            }
             for root in &self.0.roots {
                 index.look(self, root, &mut found);
             }

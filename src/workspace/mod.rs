@@ -70,7 +70,20 @@ struct Shared {
     /// Prefixes of paths that stand for a root elsewhere, the longest first: `/memories/`.
     aliases: Vec<(String, PathBuf)>,
     hidden: RwLock<Vec<Hidden>>,
+    /// What is hidden for now: see [`Workspace::set_veil`].
+    veil: std::sync::OnceLock<Veil>,
     index: Mutex<masks::Index>,
+}
+
+/// Answers for a path whether it is hidden at this moment.
+type Hides = dyn Fn(&Path) -> bool + Send + Sync;
+
+struct Veil(Box<Hides>);
+
+impl std::fmt::Debug for Veil {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Veil")
+    }
 }
 
 #[derive(Debug)]
@@ -118,7 +131,14 @@ impl Workspace {
         aliases.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|h| h.is_absolute());
         Ok(Workspace(
-            Arc::new(Shared { roots, home, aliases, hidden: RwLock::default(), index: Mutex::default() }),
+            Arc::new(Shared {
+                roots,
+                home,
+                aliases,
+                hidden: RwLock::default(),
+                veil: std::sync::OnceLock::new(),
+                index: Mutex::default(),
+            }),
             None,
         ))
     }
@@ -205,7 +225,17 @@ impl Workspace {
     /// True when a hidden pattern matches this canonical path or a directory above it.
     pub fn is_hidden(&self, path: &Path) -> bool {
         let hidden = self.0.hidden.read().unwrap_or_else(PoisonError::into_inner);
-        !hidden.is_empty() && hidden.iter().any(|h| self.matches_hidden(h, path))
+        !hidden.is_empty() && hidden.iter().any(|h| self.matches_hidden(h, path)) || self.is_veiled(path)
+    }
+
+    /// Hides more, as long as `hides` says so: what is classified higher than the session has been. Once only.
+    pub fn set_veil(&self, hides: Box<Hides>) {
+        // Whoever came first stays.
+        let _ = self.0.veil.set(Veil(hides));
+    }
+
+    fn is_veiled(&self, path: &Path) -> bool {
+        self.0.veil.get().is_some_and(|veil| (veil.0)(path))
     }
 
     fn matches_hidden(&self, hidden: &Hidden, path: &Path) -> bool {

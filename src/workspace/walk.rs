@@ -236,7 +236,8 @@ impl Workspace {
     }
 
     fn hides_anything(&self) -> bool {
-        !self.0.hidden.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+        self.0.veil.get().is_some()
+            || !self.0.hidden.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 }
 

@@ -219,3 +219,16 @@ fn a_call_in_progress_does_not_keep_the_server_alive_when_the_client_is_gone() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
+
+#[test]
+fn a_hook_for_mcp_calls_is_asked_for_these_alone() {
+    let place = place().config(
+        "[[hooks]]\nname = \"inside\"\npoint = \"MCP_TOOL_CALL\"\ntool = \"read_file\"\ndeny = \"notes\"\nreason = \"not for clients\"\n",
+    );
+    let mut client = Client::start(&place, &[]);
+    let (error, text) = client.call("read_file", json!({"path": "notes.txt"}));
+    assert!(error && text.contains("the hook `inside` blocks it: not for clients"), "{text}");
+    assert!(!client.call("list_directory", json!({})).0);
+    client.close();
+    place.run(["tool", "call", "read_file", r#"{"path":"notes.txt"}"#]).code(0);
+}

@@ -6,11 +6,15 @@ mod agent_context;
 mod agent_kill;
 mod agent_loop;
 mod agent_stop;
+mod audit;
 mod changes;
 mod cli;
 mod headless;
+mod hooks;
 mod image_read;
+mod labels;
 mod mcp;
+mod metrics;
 #[cfg(feature = "object-storage")]
 mod object_storage;
 mod own_files;

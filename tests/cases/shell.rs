@@ -515,3 +515,41 @@ fn a_session_that_cannot_be_saved_is_held_and_said_not_to_be() {
     pty.until("the answer", |s| s.contains("is not saved") && s.contains("│alpha"));
     pty.until_prompt("");
 }
+
+#[test]
+fn the_prompt_shows_what_was_read_and_a_reset_asks_and_begins_anew() {
+    let mut pty = shell()
+        .variable("PLACET_CLASSIFICATION_PATHS", "CONFIDENTIAL:secret/**")
+        .file("secret/plan.txt", "the plan\n")
+        .open();
+    pty.line("/taint");
+    pty.until("nothing yet", |s| s.contains("PUBLIC; whoever answers may see CONFIDENTIAL at most"));
+    pty.until_prompt("");
+    pty.line("show secret/plan.txt");
+    pty.until("the level in the prompt", |s| s.contains("placet [r] CONFIDENTIAL >"));
+    pty.line("/taint reset");
+    pty.until("a question", |s| s.contains("Type `reset` to leave it"));
+    pty.line("no");
+    pty.until("nothing happened", |s| s.contains("nothing was changed"));
+    pty.line("/taint reset");
+    pty.until("the question again", |s| s.matches("Type `reset` to leave it").count() == 2);
+    pty.line("reset");
+    pty.until("a new conversation", |s| s.contains("a new conversation; the last one is"));
+    pty.until_prompt("");
+    pty.line("/taint");
+    pty.until("PUBLIC again", |s| s.matches("PUBLIC; whoever answers").count() == 2);
+}
+
+#[test]
+fn a_hook_may_keep_a_conversation_from_being_left() {
+    let hook =
+        r#"[{ name = "stay", point = "SESSION_RESET", deny = "", reason = "write your notes first" }]"#;
+    let mut pty = shell().variable("PLACET_HOOKS", hook).open();
+    pty.line("help");
+    pty.until("an answer", |s| s.contains("save that as NAME"));
+    pty.until_prompt("");
+    pty.line("/new");
+    pty.until("the refusal", |s| {
+        s.contains("this conversation goes on: the hook `stay` blocks it: write your notes")
+    });
+}

@@ -1,9 +1,9 @@
 //! A conversation in this process: the agent, a scripted server, a store, and a tool that does what its call says.
 
 use super::mock_server::MockServer;
-use placet::agent::{Agent, Ending, Event, Parts, Start};
+use placet::agent::{Agent, Ending, Event, Gate, Parts, Start};
 use placet::conversation::{Outcome, Part, SessionId, ToolSpec};
-use placet::permission::{Mode, ModeCell, Permit, Policy, Reach, Rule};
+use placet::permission::{Labels, Mode, ModeCell, Permit, Policy, Reach, Rule, Taint};
 use placet::provider::{
     Anthropic, Auth, Dialect, Endpoint, Figures, KeySource, Live, LiveSettings, Model, OpenAiChat, Provider,
     Retry,
@@ -59,6 +59,8 @@ pub struct Talk {
     pub figures: Figures,
     pub max_rounds: u32,
     pub first_wait: Duration,
+    pub gate: Arc<Gate>,
+    pub labels: Labels,
 }
 
 impl Talk {
@@ -79,6 +81,8 @@ impl Talk {
             figures: Figures { window: 200_000, max_output: 8_000, vision: true },
             max_rounds: 0,
             first_wait: Duration::from_millis(1),
+            gate: Arc::default(),
+            labels: Labels::default(),
         }
     }
 
@@ -112,7 +116,8 @@ impl Talk {
     fn parts(&self) -> Parts {
         let workspace = Workspace::new(self.root.clone(), Vec::new()).unwrap();
         let workspace = super::tool_bench::viewed(workspace, self.dir.path());
-        let policy = Policy::new(self.mode.clone(), self.rules.clone(), workspace.roots().to_vec());
+        let policy = Policy::new(self.mode.clone(), self.rules.clone(), workspace.roots().to_vec())
+            .classified(self.labels.clone(), Taint::default());
         let (provider, model) = self.provider();
         let env = Env {
             mounts: Arc::default(),
@@ -138,6 +143,7 @@ impl Talk {
             env: Arc::new(env),
             policy: Arc::new(Mutex::new(policy)),
             max_rounds: self.max_rounds,
+            gate: Arc::clone(&self.gate),
             session: None,
         }
     }

@@ -4,7 +4,8 @@ use placet::conversation::{CallId, Input, Outcome, Part, text_of};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{
-    CommandSettings, Dialect, DialectSettings, Env, Limits, Output, Progress, Registry, RunCtx, Sight,
+    CommandSettings, Dialect, DialectSettings, Env, Inspect, Limits, Output, Progress, Registry, RunCtx,
+    Sight,
 };
 use placet::workspace::{Brake, Ledger, Places, View, Workspace};
 use serde_json::Value;
@@ -144,7 +145,12 @@ impl Bench {
         };
         plan.prepare(&self.env, sight).map_err(|e| e.for_model())?;
         between(&self.root);
-        let ctx = RunCtx { env: self.env.clone(), cancel: self.cancel.clone(), progress: Progress::silent() };
+        let ctx = RunCtx {
+            env: self.env.clone(),
+            cancel: self.cancel.clone(),
+            progress: Progress::silent(),
+            inspect: Inspect::nothing(),
+        };
         Ok(plan.run(permit, ctx).await)
     }
 

@@ -128,7 +128,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         ),
         Arc::new(
             Foreign::new("execute_command", "Run a shell command with sh -c.", &nothing, execute)
-                .as_native("run_command")
+                .judged_like("run_command")
                 .saying(|_, (), said| executed(said.output)),
         ),
     ];

@@ -30,7 +30,7 @@ struct Patch {
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let nothing = Arc::new(());
     let shell = Foreign::new("shell", "Run a program and get its output.", &nothing, plan)
-        .as_native("run_command")
+        .judged_like("run_command")
         .saying(|_: &Shell, (), said| ran(said));
     let patch = Foreign::new(
         "apply_patch",

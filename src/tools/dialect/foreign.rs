@@ -60,7 +60,7 @@ impl<A: JsonSchema, S> Foreign<A, S> {
 
     /// Rules speak of it as of this native tool.
     #[must_use]
-    pub(super) fn as_native(self, native: &'static str) -> Self {
+    pub(super) fn judged_like(self, native: &'static str) -> Self {
         Foreign { native: Some(native), ..self }
     }
 

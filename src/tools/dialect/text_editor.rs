@@ -69,11 +69,11 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             Some("view") => reads(input, "path", "."),
             _ => writes(input, "path"),
         })
-        .as_native("edit_file")
+        .judged_like("edit_file")
         .saying(said)
         .failing(|args, _, _, error| failed(args, error));
     let bash = Foreign::new("bash", "Run a shell command.", &past, shell)
-        .as_native("run_command")
+        .judged_like("run_command")
         .saying(|_: &Bash, _, said| ran(said));
     vec![Arc::new(editor), Arc::new(bash)]
 }
@@ -192,7 +192,8 @@ fn insert(at: Resolved, line: i64, text: String, env: &Env) -> Result<Box<dyn Pl
             (false, false) => format!("{text}\n"),
         };
         let start = file.start_of(after);
-        let spliced = file.splice(&[start..start], "", &text).map_err(|e| bad_text(&e))?;
+        let spliced =
+            file.splice(std::slice::from_ref(&(start..start)), "", &text).map_err(|e| bad_text(&e))?;
         draft.put(env, &at, spliced.bytes, consent).map_err(|e| env.path_error(&e))?;
         let count = text.trim_matches('\n').lines().count();
         Ok(Worked {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::agent::{Question, Reply};
 use crate::conversation::Outcome;
-use crate::permission::Grant;
+use crate::permission::{Grant, Taint};
 use crate::tools::{Detail, Preview, Summary};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -29,6 +29,7 @@ fn bench_of(width: u16, height: u16) -> Bench {
         fold: 3,
         motion: true,
         grants: 0,
+        taint: Taint::default(),
     };
     let live = Live::new(Theme::plain(), usize::from(width), facts, now);
     Bench { live, now, scrollback: Vec::new(), size: (width, height), typed: None }

@@ -14,7 +14,7 @@ use super::theme::Theme;
 use super::wrap::wrap;
 use crate::agent::{Ending, Event};
 use crate::conversation::{CallId, Usage};
-use crate::permission::Mode;
+use crate::permission::{Level, Mode, Taint};
 use crate::text::{sanitize, width};
 use composer::Composer;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -43,6 +43,8 @@ pub struct Facts {
     pub motion: bool,
     /// What the person said "always" to and has not taken back.
     pub grants: usize,
+    /// How high the conversation is classified; shown above PUBLIC.
+    pub taint: Taint,
 }
 
 struct RunningCall {
@@ -443,6 +445,10 @@ impl Live {
             0 => {}
             1 => rest.push("1 grant".into()),
             more => rest.push(format!("{more} grants")),
+        }
+        let level = self.facts.taint.load();
+        if level > Level::Public {
+            rest.push(level.to_string());
         }
         if !self.stopping {
             rest.push("Esc stops".into());

@@ -75,13 +75,13 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let nothing: Arc<Nothing> = Arc::new(());
     let read =
         Foreign::new("file_read", "Read file contents with optional size limits.", &nothing, plan_read)
-            .as_native("read_file")
+            .judged_like("read_file")
             .touching(|input, ()| reads(input, "path", "."))
             .whole()
             .failing(|args: &Read, env, (), error| failure(&args.path, env, error));
     let write =
         Foreign::new("file_write", "Write content to a file; directories are made.", &nothing, plan_write)
-            .as_native("write_file")
+            .judged_like("write_file")
             .touching(|input, ()| writes(input, "path"))
             .saying(|_: &Write, (), said| match &said.output.facts {
                 Facts::Changed { changes, .. } => changes.first().map(|change| {
@@ -92,13 +92,13 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             })
             .failing(|args, env, (), error| failure(&args.path, env, error));
     let list = Foreign::new("file_list", "List directory contents with file metadata.", &nothing, plan_list)
-        .as_native("list_directory")
+        .judged_like("list_directory")
         .touching(|input, ()| reads(input, "path", "."))
         .whole()
         .failing(|args: &List, env, (), error| failure(args.path.as_deref().unwrap_or("."), env, error));
     let search =
         Foreign::new("file_search", "Search file contents using regex patterns.", &nothing, plan_search)
-            .as_native("search_contents")
+            .judged_like("search_contents")
             .touching(|input, ()| reads(input, "path", "."))
             .whole()
             .failing(|args: &SearchArgs, env, (), error| {

@@ -26,7 +26,7 @@ struct Execute {
 pub(super) fn execute(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let description = "Run a shell command in the working directory. Both output streams come back in the order in which they were written.";
     let tool = Foreign::new("execute", description, surface, plan)
-        .as_native("run_command")
+        .judged_like("run_command")
         .whole()
         .saying(|_: &Execute, _, said| words(said));
     Arc::new(tool)

@@ -43,7 +43,7 @@ struct Data {
 
 pub(super) fn ls(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let tool = Foreign::new("ls", "List the files of a directory.", surface, plan_ls)
-        .as_native("list_directory")
+        .judged_like("list_directory")
         .touching(|input, s| s.reads(input, "path"))
         .whole()
         .failing(|_: &Ls, _, _, error| match error.fault {
@@ -169,7 +169,7 @@ pub(super) fn file_data(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let description =
         "The stored form of a text file: its lines, when it was created and when it was modified.";
     let tool = Foreign::new("file_data", description, surface, plan_data)
-        .as_native("read_file")
+        .judged_like("read_file")
         .touching(|input, s| s.reads(input, "file_path"))
         .failing(|args: &Data, _, _, error| match error.fault {
             Fault::Missing | Fault::Directory => Some(format!("Error: File '{}' not found", args.file_path)),

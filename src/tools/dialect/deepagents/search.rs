@@ -49,7 +49,7 @@ struct Grep {
 pub(super) fn glob(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let tool =
         Foreign::new("glob", "Find files by a pattern, at any depth below a directory.", surface, plan_glob)
-            .as_native("find_files")
+            .judged_like("find_files")
             .touching(|input, s| s.reads(input, "path"))
             .whole()
             .failing(|_: &GlobArgs, _, _, error| match error.fault {
@@ -96,7 +96,7 @@ pub(super) fn grep(surface: &Arc<Surface>) -> Arc<dyn Tool> {
         surface,
         plan_grep,
     )
-    .as_native("search_contents")
+    .judged_like("search_contents")
     .touching(|input, s| s.reads(input, "path"))
     .whole()
     .failing(|_: &Grep, _, _, error| match error.fault {

@@ -38,6 +38,9 @@ struct Download {
 /// One file of a transfer: where it goes, or which of the four errors it has.
 type Place = Result<Named, &'static str>;
 
+/// The content of a file, or why it cannot be taken.
+type Bytes = Result<Vec<u8>, &'static str>;
+
 fn place(surface: &Surface, env: &Env, path: &str) -> Place {
     surface.named(env, path).map_err(|e| literal(e.fault))
 }
@@ -58,12 +61,14 @@ fn error_of(env: &Env, error: &WorkspaceError) -> &'static str {
 
 pub(super) fn upload(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let description = "Write several files, given in base64. Each answers for itself: one that fails does not stop the others.";
-    Arc::new(Foreign::new("upload_files", description, surface, plan_upload).as_native("write_file").whole())
+    Arc::new(
+        Foreign::new("upload_files", description, surface, plan_upload).judged_like("write_file").whole(),
+    )
 }
 
 fn plan_upload(args: &Upload, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
     counted(args.files.len())?;
-    let files: Vec<(String, Place, Result<Vec<u8>, &'static str>)> = args
+    let files: Vec<(String, Place, Bytes)> = args
         .files
         .iter()
         .map(|file| {
@@ -94,7 +99,7 @@ fn plan_upload(args: &Upload, env: &Env, surface: &Arc<Surface>) -> Result<Box<d
 pub(super) fn download(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let description = "Read several files whole, in base64. Each answers for itself.";
     Arc::new(
-        Foreign::new("download_files", description, surface, plan_download).as_native("read_file").whole(),
+        Foreign::new("download_files", description, surface, plan_download).judged_like("read_file").whole(),
     )
 }
 

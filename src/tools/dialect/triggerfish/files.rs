@@ -108,7 +108,7 @@ pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
         surface,
         plan_search,
     )
-    .as_native("search_contents")
+    .judged_like("search_contents")
     .checking(|input| {
         missing(input, "search_files", "path", "")
             .or_else(|| missing(input, "search_files", "pattern", "non-empty"))

@@ -68,7 +68,7 @@ impl AgentPrompt {
                 let now = jiff::Timestamp::now();
                 let operation = json!({"sTool": "fs", "sBase": "app", "sPath": "data/agent/fs-test.txt",
                     "sMode": "overwrite", "sContent": format!("FILE-TEST {now}\n")});
-                self.batch(json!([operation]), &[operation.clone()], env)
+                self.batch(json!([operation]), std::slice::from_ref(&operation), env)
             }
             _ if trimmed.starts_with('{') => {
                 let parsed: Value = serde_json::from_str(trimmed).map_err(|e| {

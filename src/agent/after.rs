@@ -1,0 +1,204 @@
+//! After a call has run, before anybody hears: hooks look at the result, and what a command in a classified session
+//! wrote to a lower level is taken back.
+
+use super::calls::Shared;
+use super::driver::lock;
+use super::event::{Event, Question, Reply};
+use crate::conversation::{Call, CallId, Outcome, Part, text_of};
+use crate::hooks::{Action, Point, Ruling};
+use crate::permission::{Level, Reach};
+use crate::tools::{Detail, Facts, Inspect, Output, Plan, Preview, Summary, ToolError};
+use crate::workspace::{ChangeSet, Node, Shelf, View};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+/// What was pending before a command that is watched.
+pub(super) struct Watch {
+    view: View,
+    before: BTreeMap<PathBuf, Node>,
+}
+
+impl Shared {
+    /// Hooks look at each result of `call` before it is cut, kept in a scratchpad, shown or sent.
+    pub(super) fn inspect(self: Arc<Self>, call: &Call, cancel: CancellationToken) -> Inspect {
+        if !self.visit.watches(Point::PostToolResponse, &call.name) {
+            return Inspect::nothing();
+        }
+        let call = call.clone();
+        Inspect::new(move |output| {
+            let (shared, call, cancel) = (Arc::clone(&self), call.clone(), cancel.clone());
+            Box::pin(async move { shared.looked_at(&call, output, &cancel).await })
+        })
+    }
+
+    async fn looked_at(&self, call: &Call, output: Output, cancel: &CancellationToken) -> Output {
+        let context = {
+            let policy = lock(&self.policy);
+            let mut context = self.visit.about(&policy, self.env.workspace.cwd(), call, &[]);
+            context.text = Some(text_of(&output.for_model));
+            context
+        };
+        let ruling = self.visit.ask(Point::PostToolResponse, context, Some(&call.id), cancel).await;
+        let ruling = match ruling {
+            Ok(ruling) => ruling,
+            Err(error) => return withheld(&output, &error.message),
+        };
+        let output = redacted(output, &ruling);
+        match &ruling.action {
+            Action::Allow | Action::Redact(_) => output,
+            Action::Block(_) => withheld(&output, &ruling.says("blocks it")),
+            Action::Ask(_) => {
+                let reason = ruling.says("wants a person to see the result first");
+                match self.approve(&call.id, &call.name, &reason, &output, cancel).await {
+                    Ok(()) => output,
+                    Err(why) => withheld(&output, &why),
+                }
+            }
+        }
+    }
+
+    /// Asks the person whether a result may go on; the error says why not.
+    async fn approve(
+        &self,
+        id: &CallId,
+        tool: &str,
+        reason: &str,
+        output: &Output,
+        cancel: &CancellationToken,
+    ) -> Result<(), String> {
+        let (reply, answer) = oneshot::channel();
+        self.tell(Event::Question(Question {
+            id: id.clone(),
+            tool: tool.into(),
+            reason: reason.into(),
+            preview: Preview {
+                line: format!("the result of {tool}"),
+                detail: Detail::Text(text_of(&output.for_model)),
+            },
+            always: None,
+            pattern: None,
+            typed: None,
+            why: String::new(),
+            flag: None,
+            reply,
+        }));
+        let reply = tokio::select! {
+            reply = answer => reply.unwrap_or(Reply::No(String::new())),
+            () = cancel.cancelled() => return Err("the turn was stopped".into()),
+        };
+        match reply {
+            Reply::Yes | Reply::Always | Reply::Pattern => Ok(()),
+            Reply::Nobody => Err(format!("this needs a person: {reason}")),
+            Reply::No(_) | Reply::Never | Reply::Cancel => Err(format!("{reason}, who said no")),
+        }
+    }
+
+    /// What is pending now, when a command is about to run in a session where something is classified.
+    pub(super) fn watch(&self, plan: &dyn Plan) -> Option<Watch> {
+        let off = {
+            let policy = lock(&self.policy);
+            policy.labels().is_off() || policy.taint().load() == Level::Public
+        };
+        let runs = plan.reach().iter().any(|one| matches!(one, Reach::Run { .. }));
+        if off || !runs {
+            return None;
+        }
+        let view = self.env.workspace.view()?.clone();
+        let set = view.changes(Shelf::Pending).unwrap_or_default();
+        Some(Watch { view, before: set.changes.into_iter().map(|c| (c.path, c.after)).collect() })
+    }
+
+    /// Throws away what the command changed at a lower level than the session's, and says so.
+    pub(super) async fn held_down(self: Arc<Self>, watch: Option<Watch>, mut output: Output) -> Output {
+        let Some(Watch { view, before }) = watch else { return output };
+        let (env, shared) = (Arc::clone(&self.env), Arc::clone(&self));
+        let thrown = tokio::task::spawn_blocking(move || {
+            let mut set = view.changes(Shelf::Pending).map_err(|e| e.to_string())?;
+            let (taint, level_of) = {
+                let policy = lock(&shared.policy).clone();
+                (policy.taint().load(), move |path: &PathBuf| policy.level_of(path))
+            };
+            set.changes.retain(|c| before.get(&c.path) != Some(&c.after) && level_of(&c.path) < taint);
+            let lines = blocked(&set, taint, &level_of, |path| env.workspace.shown(path));
+            if !set.is_empty() {
+                view.discard(&View::everything(&set)).map_err(|e| e.to_string())?;
+            }
+            Ok::<_, String>(lines)
+        });
+        let lines = match thrown.await {
+            Ok(Ok(lines)) => lines,
+            Ok(Err(e)) => {
+                return withheld(&output, &format!("what the command wrote could not be judged: {e}"));
+            }
+            Err(e) => return withheld(&output, &format!("what the command wrote could not be judged: {e}")),
+        };
+        if !lines.is_empty() {
+            output.for_model.push(Part::text(format!("\n{}", lines.join("\n"))));
+            output.for_person.line.push_str(" · write-down blocked");
+        }
+        output
+    }
+}
+
+fn blocked(
+    set: &ChangeSet,
+    taint: Level,
+    level_of: &dyn Fn(&PathBuf) -> Level,
+    shown: impl Fn(&PathBuf) -> String,
+) -> Vec<String> {
+    let one = |path: &PathBuf| {
+        format!(
+            "[Write-down blocked — your session taint is {taint}, but the target resource \"{}\" is classified {}; this change was thrown away]",
+            shown(path),
+            level_of(path)
+        )
+    };
+    let mut lines: Vec<String> = set.changes.iter().take(10).map(|c| one(&c.path)).collect();
+    if set.len() > lines.len() {
+        lines.push(format!(
+            "[and {} more changes at a lower level were thrown away]",
+            set.len() - lines.len()
+        ));
+    }
+    lines
+}
+
+/// Everything of a result that is text.
+fn redacted(output: Output, ruling: &Ruling) -> Output {
+    if ruling.redactions.is_empty() {
+        return output;
+    }
+    let part = |part: Part| match part {
+        Part::Text { text } => Part::text(ruling.redact(&text)),
+        image => image,
+    };
+    let detail = match output.for_person.detail {
+        Detail::Text(text) => Detail::Text(ruling.redact(&text)),
+        Detail::Diff(text) => Detail::Diff(ruling.redact(&text)),
+        other => other,
+    };
+    Output {
+        outcome: output.outcome,
+        for_model: output.for_model.into_iter().map(part).collect(),
+        for_person: Summary { line: ruling.redact(&output.for_person.line), detail },
+        facts: Facts::None,
+    }
+}
+
+/// The call has run, and its result goes nowhere.
+fn withheld(output: &Output, why: &str) -> Output {
+    let error = ToolError::hint(
+        format!("the result is withheld: {why}"),
+        "the call itself has run; do not repeat it to get at its result another way",
+    );
+    let line = output.for_person.line.lines().next().unwrap_or_default().to_string();
+    Output {
+        outcome: Outcome::Denied,
+        for_model: vec![Part::text(error.for_model().replacen("error:", "denied:", 1))],
+        for_person: Summary::failure(&line, &error.message),
+        facts: Facts::None,
+    }
+}

@@ -1,0 +1,181 @@
+//! The gate around every call, beside the policy: the person's hooks, the audit log, the figures.
+//!
+//! One value for the whole program; a default one has nothing in it and lets everything through. It fails closed: what
+//! cannot be written down is not done, and a hook that cannot be asked blocks.
+
+use crate::audit::{AuditError, Kind, Log, Note};
+use crate::conversation::{Call, CallId, Input};
+use crate::hooks::{Action, Context, Flow, Hooks, Point, Ruling};
+use crate::metrics::{Metrics, Status};
+use crate::permission::{Flowing, Policy, Reach, Violation};
+use crate::tools::ToolError;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// What stands around every call.
+#[derive(Default)]
+pub struct Gate {
+    pub hooks: Hooks,
+    pub audit: Option<Log>,
+    pub metrics: Option<Metrics>,
+}
+
+/// Where a call comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entrance {
+    /// The model's, or the person's own word in a conversation.
+    Conversation,
+    /// The command line.
+    CommandLine,
+    Mcp,
+}
+
+/// The gate, as one conversation or one caller comes to it.
+#[derive(Clone)]
+pub struct Visit {
+    pub gate: Arc<Gate>,
+    pub session: Option<String>,
+    pub entrance: Entrance,
+}
+
+impl Gate {
+    /// Writes down what became of pending or applied changes; `told` is what the person was told.
+    pub fn settled(
+        &self,
+        kind: Kind,
+        by: &str,
+        session: Option<String>,
+        told: &str,
+    ) -> Result<(), AuditError> {
+        let Some(log) = &self.audit else { return Ok(()) };
+        let note = Note {
+            session,
+            tool: Some(by.into()),
+            decision: Some("yes".into()),
+            why: Some("the person said so".into()),
+            preview_hash: Some(crate::audit::digest(told)),
+            outcome: Some(told.lines().next().unwrap_or_default().chars().take(300).collect()),
+            ..Note::of(kind)
+        };
+        log.append(note).map(|_| ())
+    }
+}
+
+impl Visit {
+    /// A gate with nothing in it, for tests of other things.
+    pub fn open(entrance: Entrance) -> Visit {
+        Visit { gate: Arc::default(), session: None, entrance }
+    }
+
+    /// The beginning of an entry about `call`.
+    pub(super) fn note(&self, kind: Kind, call: &Call) -> Note {
+        Note {
+            session: self.session.clone(),
+            tool: Some(call.name.clone()),
+            call: Some(call.id.to_string()),
+            ..Note::of(kind)
+        }
+    }
+
+    /// Writes an entry. An error means that what it is about must not go on.
+    pub(super) fn write(&self, note: Note) -> Result<(), ToolError> {
+        let Some(log) = &self.gate.audit else { return Ok(()) };
+        let written = log.append(note);
+        written.map(|_| ()).map_err(|e| {
+            tracing::error!("the audit log: {e}");
+            ToolError::hint(
+                format!("the audit log cannot be written, so nothing more is done: {e}"),
+                e.hint(),
+            )
+        })
+    }
+
+    pub(super) fn watches(&self, point: Point, tool: &str) -> bool {
+        self.gate.hooks.watches(point, tool)
+    }
+
+    /// Asks the hooks and writes down what they say. Without hooks at this point it is ALLOW, at no cost.
+    pub(super) async fn ask(
+        &self,
+        point: Point,
+        context: Context,
+        call: Option<&CallId>,
+        cancel: &CancellationToken,
+    ) -> Result<Ruling, ToolError> {
+        let tool = context.tool.clone().unwrap_or_default();
+        if !self.watches(point, &tool) {
+            return Ok(Ruling { action: Action::Allow, hook: None, redactions: Vec::new() });
+        }
+        let about = (!tool.is_empty()).then_some(tool);
+        let ruling = self.gate.hooks.decide(point, context, cancel).await;
+        self.write(Note {
+            session: self.session.clone(),
+            tool: Some(point.name().into()),
+            call: call.map(ToString::to_string),
+            reach: about.into_iter().collect(),
+            decision: Some(ruling.action.name().into()),
+            why: Some(
+                ruling
+                    .hook
+                    .as_ref()
+                    .map_or_else(|| "no hook had an opinion".into(), |_| ruling.says("decided")),
+            ),
+            ..Note::of(Kind::Hook)
+        })?;
+        Ok(ruling)
+    }
+
+    pub(super) fn count(&self, tool: &str, status: Status, took: Duration) {
+        if let Some(metrics) = &self.gate.metrics {
+            metrics.count(tool, status, took);
+        }
+    }
+
+    /// What hooks are told about anything in this conversation.
+    pub(super) fn context(&self, policy: &Policy, cwd: PathBuf) -> Context {
+        Context {
+            session_id: self.session.clone(),
+            mode: policy.mode().name().into(),
+            session_taint: policy.taint().load().name().into(),
+            cwd,
+            ..Context::default()
+        }
+    }
+
+    /// What they are told about a call.
+    pub(super) fn about(&self, policy: &Policy, cwd: &Path, call: &Call, reach: &[Reach]) -> Context {
+        Context {
+            tool: Some(call.name.clone()),
+            input: match &call.input {
+                Input::Object(value) => value.clone(),
+                Input::Malformed { raw, .. } => raw.clone().into(),
+            },
+            flow: flags(&policy.flow(&call.name, reach)),
+            ..self.context(policy, cwd.to_path_buf())
+        }
+    }
+}
+
+fn flags(flowing: &Flowing) -> Flow {
+    let any = |is: fn(&Violation) -> bool| flowing.violations.iter().any(is);
+    Flow {
+        write_down: any(|v| matches!(v, Violation::Sink { .. })),
+        resource_write_down: any(|v| matches!(v, Violation::File { .. })),
+        read_ceiling: any(|v| matches!(v, Violation::Ceiling { .. })),
+    }
+}
+
+/// What a call touches, as the log names it.
+pub(super) fn described(reach: &[Reach]) -> Vec<String> {
+    let one = |reach: &Reach| match reach {
+        Reach::Read { path, .. } | Reach::Write { path, .. } => {
+            format!("{} {}", reach.kind(), path.display())
+        }
+        Reach::Run { command, cwd, .. } => format!("run {command} (in {})", cwd.display()),
+        Reach::Network { host } => format!("network {host}"),
+        Reach::Session | Reach::Approval => reach.kind().into(),
+    };
+    reach.iter().map(one).collect()
+}

@@ -1,0 +1,46 @@
+//! What an agent is made of, and how a turn begins.
+
+use super::gate::Gate;
+use crate::conversation::Part;
+use crate::permission::Policy;
+use crate::provider::{Model, Provider};
+use crate::session::OpenSession;
+use crate::tools::{Env, Registry};
+use serde_json::Value;
+use std::sync::{Arc, Mutex};
+
+/// What an agent is made of.
+pub struct Parts {
+    pub provider: Arc<dyn Provider>,
+    pub model: Model,
+    pub max_output: u64,
+    pub system: String,
+    pub registry: Arc<Registry>,
+    pub env: Arc<Env>,
+    pub policy: Arc<Mutex<Policy>>,
+    pub max_rounds: u32,
+    pub gate: Arc<Gate>,
+    /// Where the conversation is kept; `None` keeps it in memory only.
+    pub session: Option<OpenSession>,
+}
+
+/// Who answers, and what the person should know about the choice.
+pub struct Answerer {
+    pub provider: Arc<dyn Provider>,
+    pub model: Model,
+    pub max_output: u64,
+    pub note: Option<String>,
+}
+
+/// How a turn begins.
+pub enum Start {
+    Say(Vec<Part>),
+    /// One call that the person wrote out: no model is asked.
+    Call {
+        text: String,
+        tool: String,
+        input: Value,
+    },
+    /// Send what is there once more.
+    Retry,
+}

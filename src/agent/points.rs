@@ -1,0 +1,250 @@
+//! The conversation before the gate: hooks at its own points, and its classification, kept with the session.
+
+use super::driver::{Agent, Run, lock};
+use super::ending::Ending;
+use super::event::{Choice, ChoiceQuestion, Event};
+use super::parts::Start;
+use super::standing::texts;
+use crate::audit::{Kind, Note};
+use crate::conversation::{Answer, Block, text_of};
+use crate::hooks::{Action, Context, Point, Ruling};
+use crate::permission::Level;
+use crate::provider::ProviderError;
+use crate::session::{SessionError, State};
+use crate::tools::Detail;
+use serde_json::json;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+/// What a conversation remembers of the gate.
+#[derive(Default)]
+pub(super) struct Points {
+    /// How a request was stopped that is not sent.
+    pub(super) blocked: Option<Ending>,
+    /// The provider's key was asked for.
+    secret: bool,
+    /// The level that stands in the session.
+    pub(super) kept: Level,
+}
+
+impl Points {
+    /// Somebody else answers from now on, with a key of their own.
+    pub(super) fn ask_for_key_again(&mut self) {
+        self.secret = false;
+    }
+}
+
+impl Agent {
+    /// The hooks' word on what the agent is given to do.
+    pub(super) async fn invoked(
+        &self,
+        start: &Start,
+        events: &UnboundedSender<Event>,
+        stop: &CancellationToken,
+    ) -> Result<(), Ending> {
+        let said = match start {
+            Start::Say(parts) => text_of(parts),
+            Start::Call { text, .. } => text.clone(),
+            Start::Retry => "again".into(),
+        };
+        let context = Context { text: Some(said), ..self.about(json!({})) };
+        self.pass(Point::AgentInvocation, context, events, stop).await
+    }
+
+    /// The conversation is left for a new one: hooks are asked, it is written down, and the level falls to PUBLIC. The
+    /// person did it themselves, which is the approval a hook may want.
+    pub async fn leave(&self) -> Result<(), String> {
+        let visit = self.visit();
+        let context = self.about(json!({ "messages": self.transcript.messages().len() }));
+        let ruling = visit.ask(Point::SessionReset, context, None, &CancellationToken::new()).await;
+        let ruling = ruling.map_err(|e| e.message)?;
+        if let Action::Block(_) = &ruling.action {
+            return Err(ruling.says("blocks it"));
+        }
+        let taint = lock(&self.parts.policy).taint().clone();
+        let before = taint.load();
+        if before > Level::Public {
+            let why = "the person left the conversation".to_string();
+            let level = Some(before.name().to_string());
+            let note = Note {
+                session: visit.session.clone(),
+                why: Some(why),
+                taint: level,
+                ..Note::of(Kind::Reset)
+            };
+            visit.write(note).map_err(|e| e.message)?;
+        }
+        taint.begin(Level::Public);
+        Ok(())
+    }
+
+    /// Another conversation could not be taken up: this one's level holds again.
+    pub fn reclaim(&self) {
+        lock(&self.parts.policy).taint().begin(self.points.kept);
+    }
+
+    /// What is in the session already; one that cannot be read is the strictest.
+    pub(super) fn recall_taint(&mut self) -> Result<(), SessionError> {
+        let Some(session) = &self.parts.session else { return Ok(()) };
+        if let Some(text) = session.state(State::Taint)? {
+            self.points.kept = Level::parse(&text).unwrap_or(Level::Restricted);
+            lock(&self.parts.policy).taint().begin(self.points.kept);
+        }
+        Ok(())
+    }
+
+    /// Written before what was seen is: a session that is taken up again is never lower than what is in it.
+    pub(super) fn keep_taint(&mut self) -> Result<(), SessionError> {
+        let level = lock(&self.parts.policy).taint().load();
+        if level == self.points.kept {
+            return Ok(());
+        }
+        if let Some(session) = &self.parts.session {
+            session.set(State::Taint, level.name())?;
+        }
+        self.points.kept = level;
+        Ok(())
+    }
+
+    /// True when an answer is shown only once hooks have seen all of it.
+    pub(super) fn holds_output(&self) -> bool {
+        self.visit().watches(Point::PreOutput, "")
+    }
+
+    /// A broken answer without its text, where hooks would have had to see that first.
+    pub(super) fn unseen(&self, error: ProviderError) -> ProviderError {
+        match error {
+            ProviderError::Broken { message, .. } if self.holds_output() => {
+                ProviderError::Broken { message, partial: Box::default() }
+            }
+            error => error,
+        }
+    }
+
+    fn about(&self, input: serde_json::Value) -> Context {
+        let policy = lock(&self.parts.policy);
+        Context { input, ..self.visit().context(&policy, self.parts.env.workspace.cwd().to_path_buf()) }
+    }
+
+    /// Asks the hooks whether something may go on, and the person where they want that.
+    async fn pass(
+        &self,
+        point: Point,
+        context: Context,
+        events: &UnboundedSender<Event>,
+        stop: &CancellationToken,
+    ) -> Result<(), Ending> {
+        let shown = context.text.clone().unwrap_or_default();
+        let ruling = self.visit().ask(point, context, None, stop).await;
+        let ruling = ruling.map_err(|e| Ending::Blocked { why: e.message, hint: e.hint })?;
+        match &ruling.action {
+            Action::Allow | Action::Redact(_) => Ok(()),
+            Action::Block(_) => {
+                let why = ruling.says(&format!("blocks it at {}", point.name()));
+                Err(Ending::Blocked { why, hint: hint(point) })
+            }
+            Action::Ask(_) => {
+                let reason = ruling.says(&format!("wants a person to say yes at {}", point.name()));
+                if said_yes(&reason, shown, events, stop).await {
+                    return Ok(());
+                }
+                Err(Ending::Blocked { why: format!("{reason}, and nobody did"), hint: hint(point) })
+            }
+        }
+    }
+}
+
+fn hint(point: Point) -> Option<String> {
+    let sent = "it stays in the conversation, and would be sent with the next message: /rewind takes it back";
+    (point == Point::PreContextInjection).then(|| sent.to_string())
+}
+
+/// Without a person, or without an answer, it is a no.
+async fn said_yes(
+    reason: &str,
+    shown: String,
+    events: &UnboundedSender<Event>,
+    stop: &CancellationToken,
+) -> bool {
+    let (reply, answer) = oneshot::channel();
+    drop(events.send(Event::Choice(ChoiceQuestion {
+        title: "a hook asks: go on?".into(),
+        reason: reason.into(),
+        detail: Detail::Text(shown),
+        choices: vec![Choice::consent('y', "yes"), Choice::plain('n', "no")],
+        reply,
+    })));
+    tokio::select! {
+        answer = answer => answer == Ok('y'),
+        () = stop.cancelled() => false,
+    }
+}
+
+impl Run<'_> {
+    /// Whether the next request may be sent: the classification, the key, what is in it.
+    pub(super) async fn may_send(&mut self) -> Result<(), Ending> {
+        let agent = &*self.agent;
+        let (taint, ceiling) = {
+            let policy = lock(&agent.parts.policy);
+            let taint = if policy.labels().is_off() { Level::Public } else { policy.taint().load() };
+            (taint, policy.labels().provider_ceiling())
+        };
+        if taint > ceiling {
+            return Err(Ending::Blocked {
+                why: format!(
+                    "this conversation is {taint}, and whoever answers may see {ceiling} at most: nothing was sent"
+                ),
+                hint: Some("/taint reset begins anew; or set `classification.provider_ceiling`".into()),
+            });
+        }
+        let about = json!({
+            "provider": agent.parts.provider.name(),
+            "model": agent.parts.model.name,
+            "messages": agent.transcript.messages().len(),
+        });
+        if !agent.points.secret && agent.parts.provider.name() != "offline" {
+            let context = agent.about(about.clone());
+            agent.pass(Point::SecretAccess, context, &self.events, &self.stop).await?;
+        }
+        self.agent.points.secret = true;
+        let agent = &*self.agent;
+        if !agent.visit().watches(Point::PreContextInjection, "") {
+            return Ok(());
+        }
+        let mut newest: Vec<&str> = agent.transcript.messages().last().into_iter().flat_map(texts).collect();
+        newest.reverse();
+        let context = Context { text: Some(newest.join("\n")), ..agent.about(about) };
+        agent.pass(Point::PreContextInjection, context, &self.events, &self.stop).await
+    }
+
+    /// The answer as the hooks leave it; only then it is shown, and only so it is kept.
+    pub(super) async fn screened(&mut self, mut answer: Answer) -> Answer {
+        if !self.agent.holds_output() || answer.text().is_empty() {
+            return answer;
+        }
+        let context = Context { text: Some(answer.text()), ..self.agent.about(json!({})) };
+        let ruling = self.agent.visit().ask(Point::PreOutput, context, None, &self.stop).await;
+        let held = match &ruling {
+            Err(error) => Some(error.message.clone()),
+            Ok(Ruling { action: Action::Block(_), .. }) => ruling.as_ref().ok().map(|r| r.says("blocks it")),
+            Ok(ruling @ Ruling { action: Action::Ask(_), .. }) => {
+                let reason = ruling.says("wants a person to see the answer first");
+                let shown = ruling.redact(&answer.text());
+                let yes = said_yes(&reason, shown, &self.events, &self.stop).await;
+                (!yes).then(|| format!("{reason}, and nobody said yes"))
+            }
+            Ok(_) => None,
+        };
+        for block in &mut answer.blocks {
+            let Block::Text { text } = block else { continue };
+            *text = match (&held, &ruling) {
+                (None, Ok(ruling)) => ruling.redact(text),
+                (Some(why), _) => format!("[placet: the answer is withheld: {why}]"),
+                (None, Err(error)) => format!("[placet: the answer is withheld: {}]", error.message),
+            };
+            self.events.send(Event::Text(text.clone())).ok();
+        }
+        answer
+    }
+}

@@ -1,0 +1,64 @@
+//! What the model has seen, kept in step with what it still has before it; and what its calls touch, for their order.
+
+use super::driver::{Agent, lock};
+use crate::conversation::{Answer, CallId, Message};
+use crate::session::{SessionError, State};
+use crate::tools::Touches;
+
+impl Agent {
+    /// What the model no longer has before it, it has not seen: edits of such lines must read them again.
+    pub(super) fn forget_unseen(&mut self, out_of_view: Vec<CallId>) {
+        let news: Vec<CallId> =
+            out_of_view.into_iter().filter(|id| self.forgotten.insert(id.clone())).collect();
+        if news.is_empty() {
+            return;
+        }
+        let answers = self.transcript.messages().iter().filter_map(|m| match m {
+            Message::Assistant(answer) => Some(answer),
+            _ => None,
+        });
+        for call in answers.flat_map(Answer::calls).filter(|call| news.contains(&call.id)) {
+            let arguments = call.input.to_replay();
+            let path = arguments.get("path").and_then(|p| p.as_str());
+            match (call.name.as_str(), path) {
+                ("read_file", Some(path)) => {
+                    if let Ok(at) = self.parts.env.workspace.resolve(path) {
+                        lock(&self.parts.env.ledger).forget(&at.path);
+                    }
+                }
+                ("search_contents", _) => lock(&self.parts.env.ledger).drop_all(),
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn save_ledger(&self) {
+        let Some(session) = &self.parts.session else { return };
+        let snapshot = lock(&self.parts.env.ledger).snapshot();
+        let saved = serde_json::to_string(&snapshot).map_err(SessionError::from);
+        if let Err(e) = saved.and_then(|saved| session.set(State::Ledger, &saved)) {
+            tracing::warn!("what the model has seen was not saved: {e}");
+        }
+    }
+
+    pub(super) fn touches(&self, answer: &Answer) -> Vec<Touches> {
+        let workspace = &self.parts.env.workspace;
+        let resolve = |path: &str| {
+            let is_file = !path.starts_with("scratchpad:");
+            is_file
+                .then(|| workspace.resolve(path).ok())
+                .flatten()
+                .map(|at| at.path.to_string_lossy().into_owned())
+        };
+        let touches = answer.calls().map(|call| self.parts.registry.touches(&call.name, &call.input));
+        let classified = !lock(&self.parts.policy).labels().is_off();
+        touches
+            .map(|touches| {
+                let mut touches = touches.resolved(resolve);
+                // One after the other: what a call may see and where it may write hangs on what those before it have read.
+                touches.writes.extend(classified.then(|| "classification".to_string()));
+                touches
+            })
+            .collect()
+    }
+}

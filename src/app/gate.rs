@@ -1,0 +1,90 @@
+//! The gate's parts, from the settings: hooks, classification, the audit log, metrics.
+
+use super::AppError;
+use crate::agent::Gate;
+use crate::audit;
+use crate::config::{Config, HookText, Origin, Paths, Problem, Standing};
+use crate::hooks::{Hook, Hooks, Programs, Source, Spec};
+use crate::metrics::Metrics;
+use crate::permission::{Labels, Level};
+
+/// Where the audit log and its guards lie.
+pub fn audit_places(paths: &Paths) -> audit::Places {
+    audit::Places {
+        log: paths.state.join("audit/log.jsonl"),
+        key: paths.config.join("audit.key"),
+        anchor: paths.config.join("audit.head"),
+    }
+}
+
+/// Where the figures of all calls are kept.
+pub fn metrics(paths: &Paths) -> Metrics {
+    Metrics::at(paths.state.join("metrics.json"))
+}
+
+/// Mistakes in hooks of a file are added to `config.problems`, and leave placet in doubt about permissions; one on the
+/// command line is an error.
+pub(super) fn gate(config: &mut Config, paths: &Paths, withheld: Vec<String>) -> Result<Gate, AppError> {
+    let mut hooks = Vec::new();
+    for (number, (text, origin, standing)) in config.hooks().to_vec().into_iter().enumerate() {
+        match Hook::parse(spec(text, number, standing)) {
+            Ok(hook) => hooks.push(hook),
+            Err(e) if matches!(origin, Origin::Flag(_)) => return Err(AppError::Hook(e)),
+            Err(e) => config.doubt(Problem::of_value(&origin, e.to_string())),
+        }
+    }
+    let programs =
+        Programs { supervisor: std::env::current_exe().unwrap_or_else(|_| "placet".into()), withheld };
+    let on = |key: &str| config.flag(key).unwrap_or(true);
+    Ok(Gate {
+        hooks: Hooks::new(hooks, programs),
+        audit: on("audit.enabled").then(|| audit::Log::at(audit_places(paths))),
+        metrics: on("metrics.enabled").then(|| metrics(paths)),
+    })
+}
+
+fn spec(text: HookText, number: usize, standing: Standing) -> Spec {
+    Spec {
+        name: text.name.unwrap_or_else(|| format!("hooks[{number}]")),
+        source: match standing {
+            Standing::Trusted => Source::Person,
+            Standing::Untrusted => Source::Project,
+        },
+        point: text.point,
+        tool: text.tool,
+        argument: text.argument,
+        when: text.when,
+        deny: text.deny,
+        ask: text.ask,
+        allow: text.allow,
+        redact: text.redact,
+        with: text.with,
+        denylist: text.denylist,
+        command: text.command,
+        priority: text.priority,
+        timeout_ms: text.timeout_ms,
+        reason: text.reason,
+    }
+}
+
+/// What the settings classify. What cannot be read leaves placet in doubt, and everything RESTRICTED.
+pub(super) fn labels(config: &mut Config) -> Labels {
+    let texts =
+        |key: &str| -> Vec<String> { config.list(key).iter().map(|(text, _)| text.clone()).collect() };
+    let level = |key: &str, or: Level| config.text(key).and_then(Level::parse).unwrap_or(or);
+    let levels = [
+        level("classification.default", Level::Public),
+        level("classification.network_ceiling", Level::Public),
+        level("classification.provider_ceiling", Level::Confidential),
+    ];
+    match Labels::new(&texts("classification.paths"), &texts("classification.hosts"), levels) {
+        Ok(labels) => labels,
+        Err(e) => {
+            let origin =
+                config.list("classification.paths").first().map_or(Origin::Default, |(_, o)| o.clone());
+            config.doubt(Problem::of_value(&origin, e.to_string()));
+            let [_, network, provider] = levels;
+            Labels::new(&[], &[], [Level::Restricted, network, provider]).unwrap_or_default()
+        }
+    }
+}

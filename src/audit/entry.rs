@@ -1,0 +1,128 @@
+//! One entry, and the line it is written as.
+
+use super::chain::{Key, Mac};
+use serde::{Deserialize, Serialize};
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A call was judged: allowed, asked about, or refused.
+    Decision,
+    /// A permitted call is about to run.
+    Intent,
+    /// It ended.
+    Result,
+    /// A hook was asked, and said something.
+    Hook,
+    /// Pending changes landed in the workspace.
+    Apply,
+    /// Pending changes were thrown away.
+    Discard,
+    /// What was applied was taken back, or put back.
+    Undo,
+    /// A conversation was left, and its classification with it.
+    Reset,
+    /// The log itself was not as it was left.
+    Alarm,
+}
+
+/// What is said about it. Fields that do not apply are left out of the line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    pub kind: Kind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The tool; of a hook, its point; of an apply, the command that did it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// What it touches: `read /a/b`, `run cargo test`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reach: Vec<String>,
+    /// `allow`, `ask`, `deny`, `yes`, `no`; of a hook `ALLOW`, `BLOCK`, `REDACT`, `REQUIRE_APPROVAL`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+    /// Who consented or refused, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// SHA-256 of what the person was, or would have been, shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview_hash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// The session's classification, where there is any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taint: Option<String>,
+}
+
+impl Note {
+    pub fn of(kind: Kind) -> Note {
+        Note {
+            kind,
+            session: None,
+            tool: None,
+            call: None,
+            reach: Vec::new(),
+            decision: None,
+            why: None,
+            preview_hash: None,
+            outcome: None,
+            taint: None,
+        }
+    }
+}
+
+/// An entry as it stands in the log, without its code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// 1 for the first.
+    pub seq: u64,
+    /// When it was written, RFC 3339 in UTC.
+    pub time: String,
+    #[serde(flatten)]
+    pub note: Note,
+    /// The code of the entry before; zeros for the first.
+    pub prev: String,
+}
+
+/// A line taken apart. The code is over the bytes of `body`, so no other spelling of the same JSON passes.
+pub(super) struct Line {
+    pub(super) entry: Entry,
+    pub(super) mac: String,
+    body: String,
+}
+
+const MAC: &str = ",\"mac\":\"";
+const END: &str = "\"}";
+
+impl Entry {
+    /// The line without its end of line, and the entry's code.
+    pub(super) fn sealed(&self, key: &Key) -> Result<(String, Mac), serde_json::Error> {
+        let body = serde_json::to_string(self)?;
+        let mac = key.seal(body.as_bytes());
+        let open = body.strip_suffix('}').unwrap_or(&body);
+        Ok((format!("{open}{MAC}{mac}{END}"), mac))
+    }
+}
+
+impl Line {
+    /// `None` for what no placet has written.
+    pub(super) fn read(line: &str) -> Option<Line> {
+        let (open, mac) = line.strip_suffix(END)?.rsplit_once(MAC)?;
+        let body = format!("{open}}}");
+        let entry = serde_json::from_str(&body).ok()?;
+        Some(Line { entry, mac: mac.into(), body })
+    }
+
+    pub(super) fn is_genuine(&self, key: &Key) -> bool {
+        key.seal(self.body.as_bytes()).to_string() == self.mac
+    }
+}
+
+/// SHA-256 of a text, in hexadecimal.
+pub fn digest(text: &str) -> String {
+    use sha2::Digest;
+    super::chain::hex(&sha2::Sha256::digest(text.as_bytes()))
+}

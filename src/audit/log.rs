@@ -1,0 +1,225 @@
+//! Writing the log: one entry at a time, under a lock that all placets of this person share.
+//!
+//! An append is a write to the log and a write to the anchor, without waiting for the disk: entries survive the end of
+//! placet in whatever way, and may be lost, and missed, when the machine loses power.
+
+use super::chain::{GENESIS, Key};
+use super::entry::Line;
+use super::{AuditError, Entry, Kind, Note};
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Where the log and its guards lie.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// `audit/log.jsonl` in the state directory.
+    pub log: PathBuf,
+    /// `audit.key` in the configuration directory.
+    pub key: PathBuf,
+    /// `audit.head` beside the key.
+    pub anchor: PathBuf,
+}
+
+/// The log. Opened at the first entry; nothing is written before.
+pub struct Log {
+    places: Places,
+    open: Mutex<Option<Open>>,
+}
+
+struct Open {
+    key: Key,
+    log: File,
+    anchor: File,
+    /// The end as this process left it: while the file is as long, nothing need be read again.
+    end: Option<(u64, Head)>,
+}
+
+/// The last entry: its number and code. What the anchor holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) seq: u64,
+    pub(super) mac: String,
+}
+
+/// What the end of the log shows.
+struct Tail {
+    head: Head,
+    /// Bytes up to the last end of line.
+    whole: u64,
+    alarm: Option<String>,
+}
+
+impl Head {
+    pub(super) fn none() -> Head {
+        Head { seq: 0, mac: GENESIS.into() }
+    }
+
+    /// A missing or unreadable anchor stands for none.
+    pub(super) fn parse(text: &str) -> Head {
+        let parsed = text.trim().split_once(' ').and_then(|(seq, mac)| {
+            let is_code = mac.len() == 64 && mac.bytes().all(|b| b.is_ascii_hexdigit());
+            Some(Head { seq: seq.parse().ok().filter(|_| is_code)?, mac: mac.into() })
+        });
+        parsed.unwrap_or_else(Head::none)
+    }
+
+    /// Always as long, so that writing it over is one write.
+    fn line(&self) -> String {
+        format!("{:020} {}\n", self.seq, self.mac)
+    }
+}
+
+impl Log {
+    pub fn at(places: Places) -> Log {
+        Log { places, open: Mutex::default() }
+    }
+
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Adds an entry and returns its number. When this fails, whoever asked must not act: the entry may not be there.
+    pub fn append(&self, note: Note) -> Result<u64, AuditError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.as_ref().is_some_and(|o| !o.is_at(&self.places.log)) {
+            *open = None;
+        }
+        let open = match &mut *open {
+            Some(open) => open,
+            none => none.insert(Open::new(&self.places)?),
+        };
+        let at = |path: &Path| {
+            let path = path.to_path_buf();
+            move |e: io::Error| AuditError::File { path, reason: e.to_string() }
+        };
+        flock(&open.log, FlockOperation::LockExclusive).map_err(|e| at(&self.places.log)(e.into()))?;
+        let done = open.append(note).map_err(at(&self.places.log));
+        flock(&open.log, FlockOperation::Unlock).map_err(|e| at(&self.places.log)(e.into()))?;
+        done
+    }
+}
+
+impl Open {
+    fn new(places: &Places) -> Result<Open, AuditError> {
+        let bad = |path: &Path, e: io::Error| AuditError::File { path: path.into(), reason: e.to_string() };
+        let key = match Key::read(&places.key)? {
+            Some(key) => key,
+            None if places.log.metadata().is_ok_and(|m| m.len() > 0) => {
+                return Err(AuditError::KeyGone { key: places.key.clone(), log: places.log.clone() });
+            }
+            None => Key::create(&places.key)?,
+        };
+        let dir = places.log.parent().unwrap_or(Path::new("."));
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+        made.map_err(|e| bad(dir, e))?;
+        let mut options = OpenOptions::new();
+        options.read(true).create(true).mode(0o600);
+        let log = options.clone().append(true).open(&places.log).map_err(|e| bad(&places.log, e))?;
+        let anchor = options.write(true).truncate(false).open(&places.anchor);
+        Ok(Open { key, log, anchor: anchor.map_err(|e| bad(&places.anchor, e))?, end: None })
+    }
+
+    /// True while `path` is still the file that is open: one that was moved away is begun anew.
+    fn is_at(&self, path: &Path) -> bool {
+        match (std::fs::metadata(path), self.log.metadata()) {
+            (Ok(there), Ok(here)) => there.ino() == here.ino() && there.dev() == here.dev(),
+            _ => false,
+        }
+    }
+
+    fn append(&mut self, note: Note) -> io::Result<u64> {
+        let length = self.log.metadata()?.len();
+        let tail = match &self.end {
+            Some((known, head)) if *known == length => {
+                Tail { head: head.clone(), whole: length, alarm: None }
+            }
+            _ => self.tail(length)?,
+        };
+        if tail.whole < length {
+            // The beginning of a line that a crash cut: nothing was ever done on the strength of it.
+            self.log.set_len(tail.whole)?;
+        }
+        let mut head = tail.head;
+        let mut text = String::new();
+        if let Some(why) = tail.alarm {
+            head = self.add(&mut text, Note { why: Some(why), ..Note::of(Kind::Alarm) }, &head)?;
+        }
+        head = self.add(&mut text, note, &head)?;
+        if let Err(e) = (&self.log).write_all(text.as_bytes()) {
+            // Half a line would be taken for a crash; it is taken away again while the lock is held.
+            drop(self.log.set_len(tail.whole));
+            self.end = None;
+            return Err(e);
+        }
+        self.end = Some((tail.whole + text.len() as u64, head.clone()));
+        self.anchor.write_all_at(head.line().as_bytes(), 0)?;
+        Ok(head.seq)
+    }
+
+    fn add(&self, text: &mut String, note: Note, before: &Head) -> io::Result<Head> {
+        let time = jiff::Timestamp::now().to_string();
+        let entry = Entry { seq: before.seq + 1, time, note, prev: before.mac.clone() };
+        let (line, mac) = entry.sealed(&self.key).map_err(io::Error::other)?;
+        text.push_str(&line);
+        text.push('\n');
+        Ok(Head { seq: entry.seq, mac: mac.to_string() })
+    }
+
+    /// Reads the end of the log and compares it with the anchor.
+    fn tail(&self, length: u64) -> io::Result<Tail> {
+        let mut anchor = String::new();
+        let mut bytes = [0; 128];
+        let count = self.anchor.read_at(&mut bytes, 0)?;
+        anchor.push_str(&String::from_utf8_lossy(bytes.get(..count).unwrap_or_default()));
+        let anchor = Head::parse(&anchor);
+        let (last, whole) = self.last_line(length)?;
+        let last = match last.as_deref().map(Line::read) {
+            None => Head::none(),
+            Some(Some(line)) => {
+                let crashed = line.entry.seq == anchor.seq + 1 && line.entry.prev == anchor.mac;
+                let head = Head { seq: line.entry.seq, mac: line.mac.clone() };
+                if crashed && line.is_genuine(&self.key) {
+                    return Ok(Tail { head, whole, alarm: None });
+                }
+                head
+            }
+            Some(None) => {
+                let alarm = Some("the last line of the log could not be read".to_string());
+                return Ok(Tail { head: anchor, whole, alarm });
+            }
+        };
+        let alarm = (last != anchor).then(|| match anchor.seq.saturating_sub(last.seq) {
+            0 => format!("the log ended at entry {}, the anchor at {}", last.seq, anchor.seq),
+            missing => format!("{missing} entries were missing at the end, after entry {}", last.seq),
+        });
+        Ok(Tail { head: last, whole, alarm })
+    }
+
+    /// The last whole line, and how many bytes the whole lines take.
+    fn last_line(&self, length: u64) -> io::Result<(Option<String>, u64)> {
+        const PIECE: u64 = 16 << 10;
+        let mut bytes: Vec<u8> = Vec::new();
+        let mut start = length;
+        while start > 0 {
+            let from = start.saturating_sub(PIECE);
+            let mut piece = vec![0; usize::try_from(start - from).unwrap_or_default()];
+            self.log.read_exact_at(&mut piece, from)?;
+            piece.extend(bytes);
+            (bytes, start) = (piece, from);
+            if let Some(end) = bytes.iter().rposition(|b| *b == b'\n') {
+                let lines = bytes.get(..end).unwrap_or_default();
+                let begin = lines.iter().rposition(|b| *b == b'\n');
+                if begin.is_some() || start == 0 {
+                    let line = lines.get(begin.map_or(0, |at| at + 1)..).unwrap_or_default();
+                    let line = String::from_utf8_lossy(line).into_owned();
+                    return Ok((Some(line), start + end as u64 + 1));
+                }
+            }
+        }
+        Ok((None, 0))
+    }
+}

@@ -1,0 +1,86 @@
+//! `placet audit`: the log checked, shown and handed on. Never writes to it.
+
+use super::args::AuditCommand;
+use super::report::{self, Failure, print_foreign, warn};
+use super::start;
+use crate::app::gate::audit_places;
+use crate::audit::{AuditError, Entry, entries, verify};
+
+impl From<AuditError> for Failure {
+    fn from(error: AuditError) -> Failure {
+        let hint = error.hint();
+        Failure::new(error).hint(hint)
+    }
+}
+
+/// Needs no application: a log is looked at also where nothing else works.
+pub(super) fn run(command: &AuditCommand) -> Result<u8, Failure> {
+    let places = audit_places(&start::paths());
+    match command {
+        AuditCommand::Verify => {
+            let report = verify(&places)?;
+            if report.unfinished {
+                warn(
+                    "note: the last line is unfinished (a crash while it was written); the next entry replaces it",
+                );
+            }
+            match report.broken {
+                None => {
+                    let entries = counted(report.entries);
+                    print_foreign(&format!("{entries}, all as they were written\n")).map(|()| report::DONE)
+                }
+                Some(broken) => {
+                    print_foreign(&format!("{broken}\n"))?;
+                    let looked = counted(report.entries);
+                    warn(&format!("{looked} looked at in {}", places.log.display()));
+                    Ok(report::ERROR)
+                }
+            }
+        }
+        AuditCommand::Show { limit, json } => {
+            let all = entries(&places)?;
+            let newest = all.get(all.len().saturating_sub(*limit)..).unwrap_or_default();
+            let mut out = String::new();
+            for entry in newest {
+                let line = match json {
+                    true => serde_json::to_string(entry).map_err(Failure::new)?,
+                    false => line(entry),
+                };
+                out.push_str(&line);
+                out.push('\n');
+            }
+            print_foreign(&out).map(|()| report::DONE)
+        }
+        AuditCommand::Export => {
+            let text = match std::fs::read(&places.log) {
+                Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+                Err(e) => return Err(Failure::new(format!("`{}`: {e}", places.log.display()))),
+            };
+            print_foreign(&text).map(|()| report::DONE)
+        }
+    }
+}
+
+fn counted(entries: u64) -> String {
+    if entries == 1 { "1 entry".into() } else { format!("{entries} entries") }
+}
+
+/// `12 2026-11-21T12:00:00Z decision read_file allow  read /a/b  (read mode allows it)`.
+fn line(entry: &Entry) -> String {
+    let note = &entry.note;
+    let kind = format!("{:?}", note.kind).to_lowercase();
+    let time = entry.time.split('.').next().unwrap_or_default();
+    let mut out = format!("{:>6}  {time}  {kind:<8}", entry.seq);
+    for word in [&note.tool, &note.decision, &note.outcome, &note.taint].into_iter().flatten() {
+        out.push(' ');
+        out.push_str(word);
+    }
+    if !note.reach.is_empty() {
+        out.push_str(&format!("  {}", note.reach.join(", ")));
+    }
+    if let Some(why) = &note.why {
+        out.push_str(&format!("  ({why})"));
+    }
+    crate::text::sanitize::line(&out).into_owned()
+}

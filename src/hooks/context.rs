@@ -1,0 +1,132 @@
+//! Where hooks are asked, and what they are told.
+
+use serde::Serialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The points, named as Triggerfish names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Point {
+    /// A request is about to be sent to the provider.
+    PreContextInjection,
+    /// A call was understood, and is not decided yet.
+    PreToolCall,
+    /// A call has run; its result has gone nowhere yet.
+    PostToolResponse,
+    /// An answer is whole, and is not shown yet.
+    PreOutput,
+    /// The provider's key is about to be used for the first time in a conversation.
+    SecretAccess,
+    /// A conversation is about to be left for a new one.
+    SessionReset,
+    /// The agent is given something to do.
+    AgentInvocation,
+    /// A call came from an MCP client; asked before PRE_TOOL_CALL.
+    McpToolCall,
+}
+
+impl Point {
+    pub const ALL: [Point; 8] = [
+        Point::PreContextInjection,
+        Point::PreToolCall,
+        Point::PostToolResponse,
+        Point::PreOutput,
+        Point::SecretAccess,
+        Point::SessionReset,
+        Point::AgentInvocation,
+        Point::McpToolCall,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Point::PreContextInjection => "PRE_CONTEXT_INJECTION",
+            Point::PreToolCall => "PRE_TOOL_CALL",
+            Point::PostToolResponse => "POST_TOOL_RESPONSE",
+            Point::PreOutput => "PRE_OUTPUT",
+            Point::SecretAccess => "SECRET_ACCESS",
+            Point::SessionReset => "SESSION_RESET",
+            Point::AgentInvocation => "AGENT_INVOCATION",
+            Point::McpToolCall => "MCP_TOOL_CALL",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Point> {
+        Point::ALL.into_iter().find(|point| point.name() == name)
+    }
+
+    pub(super) fn has_tool(self) -> bool {
+        matches!(self, Point::PreToolCall | Point::PostToolResponse | Point::McpToolCall)
+    }
+
+    /// True where a text is on its way that can be changed.
+    pub fn can_redact(self) -> bool {
+        matches!(self, Point::PostToolResponse | Point::PreOutput)
+    }
+}
+
+/// What classification says of a call; `true` and `false` as words in what a program reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
+    pub write_down: bool,
+    pub resource_write_down: bool,
+    pub read_ceiling: bool,
+}
+
+/// What a hook is told. A program gets it as one JSON object.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    pub tool: Option<String>,
+    /// The call's arguments; of other points what they are about.
+    pub input: Value,
+    /// The result, the answer, or what is sent.
+    pub text: Option<String>,
+    pub session_id: Option<String>,
+    pub mode: String,
+    pub session_taint: String,
+    pub flow: Flow,
+    pub cwd: PathBuf,
+}
+
+impl Context {
+    /// What a program reads on its standard input.
+    pub(super) fn json(&self, point: Point) -> Value {
+        let mut all = self.words(point);
+        all.insert("input".into(), self.input.clone());
+        if let Some(text) = &self.text {
+            all.insert("text".into(), text.clone().into());
+        }
+        Value::Object(all)
+    }
+
+    /// Everything but what it is about: also what `when` compares.
+    pub(super) fn words(&self, point: Point) -> serde_json::Map<String, Value> {
+        let flag = |is: bool| Value::from(if is { "true" } else { "false" });
+        let mut all = serde_json::Map::new();
+        all.insert("hook".into(), point.name().into());
+        all.insert("tool".into(), self.tool.clone().unwrap_or_default().into());
+        all.insert("session_id".into(), self.session_id.clone().unwrap_or_default().into());
+        all.insert("mode".into(), self.mode.clone().into());
+        all.insert("session_taint".into(), self.session_taint.clone().into());
+        all.insert("write_down_violation".into(), flag(self.flow.write_down));
+        all.insert("resource_write_down_violation".into(), flag(self.flow.resource_write_down));
+        all.insert("resource_read_ceiling_violation".into(), flag(self.flow.read_ceiling));
+        all.insert("cwd".into(), self.cwd.to_string_lossy().into());
+        all
+    }
+
+    /// What a pattern is compared with: an argument, the text on its way, or all arguments as JSON.
+    pub(super) fn subject(&self, argument: Option<&str>) -> Option<String> {
+        let plain = |value: &Value| match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        match argument {
+            Some(path) => {
+                let found = path.split('.').try_fold(&self.input, |value, name| value.get(name));
+                found.map(plain)
+            }
+            None => Some(self.text.clone().unwrap_or_else(|| self.input.to_string())),
+        }
+    }
+}

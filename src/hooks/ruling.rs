@@ -1,0 +1,97 @@
+//! What hooks say.
+
+use regex::Regex;
+
+/// One hook's opinion.
+#[derive(Clone, Debug)]
+pub enum Action {
+    Allow,
+    Block(String),
+    /// Only of results and answers.
+    Redact(Vec<Redaction>),
+    /// A person must say yes.
+    Ask(String),
+}
+
+/// What the hooks of a point come to.
+#[derive(Clone, Debug)]
+pub struct Ruling {
+    pub action: Action,
+    /// The hook that decided; `None` when none had an opinion.
+    pub hook: Option<String>,
+    /// What is redacted in any case, also where a person is asked.
+    pub redactions: Vec<Redaction>,
+}
+
+/// A pattern and what stands in its place.
+#[derive(Clone, Debug)]
+pub struct Redaction {
+    pub(super) pattern: Regex,
+    pub(super) replacement: String,
+}
+
+impl Redaction {
+    /// `pattern` is a regular expression; the replacement stands as it is written.
+    pub fn new(pattern: &str, replacement: &str) -> Result<Redaction, regex::Error> {
+        Ok(Redaction { pattern: Regex::new(pattern)?, replacement: replacement.into() })
+    }
+
+    pub fn apply(&self, text: &str) -> String {
+        self.pattern.replace_all(text, regex::NoExpand(&self.replacement)).into_owned()
+    }
+
+    pub(super) fn finds(&self, text: &str) -> bool {
+        self.pattern.is_match(text)
+    }
+}
+
+impl Action {
+    /// The word of it, as programs answer and the audit log writes.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Action::Allow => "ALLOW",
+            Action::Block(_) => "BLOCK",
+            Action::Redact(_) => "REDACT",
+            Action::Ask(_) => "REQUIRE_APPROVAL",
+        }
+    }
+
+    fn strictness(&self) -> u8 {
+        match self {
+            Action::Allow => 0,
+            Action::Redact(_) => 1,
+            Action::Ask(_) => 2,
+            Action::Block(_) => 3,
+        }
+    }
+}
+
+impl Ruling {
+    /// Both, joined: the stricter word, and all redactions.
+    pub(super) fn stricter(self, other: Ruling) -> Ruling {
+        let mut redactions = self.redactions.clone();
+        redactions.extend(other.redactions.iter().cloned());
+        let winner = if other.action.strictness() > self.action.strictness() { other } else { self };
+        let action = match winner.action {
+            Action::Redact(_) => Action::Redact(redactions.clone()),
+            action => action,
+        };
+        Ruling { action, hook: winner.hook, redactions }
+    }
+
+    /// A text with everything redacted that is to be.
+    pub fn redact(&self, text: &str) -> String {
+        self.redactions.iter().fold(text.to_string(), |text, redaction| redaction.apply(&text))
+    }
+
+    /// The hook, what it does and its reason: ``says("blocks it")`` is "the hook `x` blocks it: reason".
+    pub fn says(&self, what: &str) -> String {
+        let hook = self.hook.as_deref().unwrap_or("-");
+        match &self.action {
+            Action::Block(reason) | Action::Ask(reason) if !reason.is_empty() => {
+                format!("the hook `{hook}` {what}: {reason}")
+            }
+            _ => format!("the hook `{hook}` {what}"),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Metrics of every tool: how often it ran, how it ended, how long it took. Kept on this machine over all processes.
+//!
+//! After each call the figures of all placets are read, added to and written whole, under a lock. They are figures and
+//! no record: a file that cannot be read is begun anew, and one that cannot be written stops nothing.
+
+mod endpoint;
+mod file;
+mod otlp;
+mod text;
+
+pub use endpoint::serve;
+pub use file::Metrics;
+pub use otlp::payload;
+pub use text::prometheus;
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Upper bounds of the buckets, in milliseconds; the last bucket has none.
+pub const BOUNDS: [f64; 16] = [
+    1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2500.0, 5000.0, 10_000.0, 30_000.0,
+    60_000.0, 120_000.0,
+];
+
+/// How a run ended, as far as figures care.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Success,
+    Failure,
+}
+
+/// The figures of all tools.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// When counting began, in seconds since 1970.
+    pub since: i64,
+    pub tools: BTreeMap<String, Tool>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tool {
+    pub success: Durations,
+    pub failure: Durations,
+}
+
+/// A histogram. Buckets are counted each for itself, and added up where they are shown.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Durations {
+    pub count: u64,
+    pub sum_ms: f64,
+    /// One more than there are bounds; shorter where the last ones are empty.
+    pub buckets: Vec<u64>,
+}
+
+impl Figures {
+    pub fn add(&mut self, tool: &str, status: Status, took: Duration) {
+        let tool = self.tools.entry(tool.into()).or_default();
+        match status {
+            Status::Success => tool.success.add(took),
+            Status::Failure => tool.failure.add(took),
+        }
+    }
+}
+
+impl Durations {
+    fn add(&mut self, took: Duration) {
+        let ms = took.as_secs_f64() * 1000.0;
+        let at = BOUNDS.iter().position(|bound| ms <= *bound).unwrap_or(BOUNDS.len());
+        if self.buckets.len() <= at {
+            self.buckets.resize(at + 1, 0);
+        }
+        if let Some(bucket) = self.buckets.get_mut(at) {
+            *bucket += 1;
+        }
+        self.count += 1;
+        self.sum_ms += ms;
+    }
+
+    /// The count of each bucket, the open one last.
+    pub fn each(&self) -> impl Iterator<Item = u64> + '_ {
+        (0..=BOUNDS.len()).map(|at| self.buckets.get(at).copied().unwrap_or_default())
+    }
+}

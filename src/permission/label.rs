@@ -1,0 +1,318 @@
+//! Classification, as pure functions: which level a path, a host or a session has, and which way data may flow.
+//!
+//! A session has seen what it has touched: its level (its taint) is the highest of all that, and data flows from it
+//! only to what is classified as high or higher. Off unless the settings classify something; then it costs one
+//! comparison for each call.
+
+use super::Reach;
+use super::command::Line;
+use super::decision::Denial;
+use super::pattern::Pattern;
+use super::policy::Policy;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use thiserror::Error;
+
+/// How far something may go, the widest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    #[default]
+    Public,
+    Internal,
+    Confidential,
+    Restricted,
+}
+
+impl Level {
+    pub const ALL: [Level; 4] = [Level::Public, Level::Internal, Level::Confidential, Level::Restricted];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Public => "PUBLIC",
+            Level::Internal => "INTERNAL",
+            Level::Confidential => "CONFIDENTIAL",
+            Level::Restricted => "RESTRICTED",
+        }
+    }
+
+    /// By its name, in upper or lower case.
+    pub fn parse(name: &str) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.name().eq_ignore_ascii_case(name.trim()))
+    }
+
+    fn from_index(index: u8) -> Level {
+        // What cannot be is taken for the strictest.
+        Level::ALL.get(usize::from(index)).copied().unwrap_or(Level::Restricted)
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The level of the session: the one value that the prompt shows and the policy reads.
+#[derive(Clone, Debug, Default)]
+pub struct Taint(Arc<AtomicU8>);
+
+impl Taint {
+    pub fn load(&self) -> Level {
+        Level::from_index(self.0.load(Ordering::Acquire))
+    }
+
+    /// It never falls by this.
+    pub fn raise(&self, level: Level) {
+        self.0.fetch_max(level as u8, Ordering::AcqRel);
+    }
+
+    /// Another conversation begins, or is taken up again.
+    pub fn begin(&self, level: Level) {
+        self.0.store(level as u8, Ordering::Release);
+    }
+}
+
+/// What the settings classify.
+#[derive(Clone, Debug)]
+pub struct Labels {
+    paths: Vec<(Level, Tree)>,
+    hosts: Vec<(Level, Pattern)>,
+    /// Of paths in the workspace that no pattern names.
+    usual: Level,
+    /// The highest level that may go to a host that no pattern names.
+    network: Level,
+    /// The highest level that may go to whoever answers: the provider, or an MCP client.
+    provider: Level,
+}
+
+/// A glob; `secret/**` and `secret/*` speak of the directory itself as well.
+#[derive(Clone, Debug)]
+struct Tree {
+    glob: Pattern,
+    dir: Option<Pattern>,
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum LabelError {
+    #[error(
+        "`{0}` is not of the form LEVEL:PATTERN; the levels are PUBLIC, INTERNAL, CONFIDENTIAL, RESTRICTED"
+    )]
+    Shape(String),
+    #[error("the pattern in `{text}` is not a glob: {reason}")]
+    Glob { text: String, reason: String },
+}
+
+impl Default for Labels {
+    fn default() -> Labels {
+        Labels {
+            paths: Vec::new(),
+            hosts: Vec::new(),
+            usual: Level::Public,
+            network: Level::Public,
+            provider: Level::Confidential,
+        }
+    }
+}
+
+impl Labels {
+    /// `paths` and `hosts` are texts like `CONFIDENTIAL:docs/board/**`; of several that match, the first counts.
+    pub fn new(
+        paths: &[String],
+        hosts: &[String],
+        [usual, network, provider]: [Level; 3],
+    ) -> Result<Labels, LabelError> {
+        let paths = paths.iter().map(|text| split(text).and_then(|(l, p)| Ok((l, tree(text, p)?))));
+        let hosts = hosts
+            .iter()
+            .map(|text| split(text).and_then(|(l, p)| Ok((l, pattern(text, &p.to_ascii_lowercase())?))));
+        Ok(Labels {
+            paths: paths.collect::<Result<_, _>>()?,
+            hosts: hosts.collect::<Result<_, _>>()?,
+            usual,
+            network,
+            provider,
+        })
+    }
+
+    /// Nothing can have another level than PUBLIC.
+    pub fn is_off(&self) -> bool {
+        self.usual == Level::Public && self.paths.iter().all(|(level, _)| *level == Level::Public)
+    }
+
+    pub fn of_path(&self, path: &Path, roots: &[PathBuf]) -> Level {
+        let found = self.paths.iter().find(|(_, tree)| tree.matches(path, roots));
+        let inside = || roots.iter().any(|root| path.starts_with(root));
+        match found {
+            Some((level, _)) => *level,
+            None if inside() => self.usual,
+            None => Level::Public,
+        }
+    }
+
+    pub fn of_host(&self, host: &str) -> Level {
+        let found = self.hosts.iter().find(|(_, pattern)| pattern.matches_host(host));
+        found.map_or(self.network, |(level, _)| *level)
+    }
+
+    /// The highest level that whoever answers may see.
+    pub fn provider_ceiling(&self) -> Level {
+        self.provider
+    }
+}
+
+fn split(text: &str) -> Result<(Level, &str), LabelError> {
+    let parts = text.split_once(':').and_then(|(level, rest)| Some((Level::parse(level)?, rest.trim())));
+    parts.filter(|(_, rest)| !rest.is_empty()).ok_or_else(|| LabelError::Shape(text.into()))
+}
+
+fn pattern(text: &str, raw: &str) -> Result<Pattern, LabelError> {
+    Pattern::parse(raw).map_err(|reason| LabelError::Glob { text: text.into(), reason })
+}
+
+fn tree(text: &str, raw: &str) -> Result<Tree, LabelError> {
+    let dir = raw.strip_suffix("/**").or_else(|| raw.strip_suffix("/*"));
+    let raw = match dir {
+        Some(dir) => format!("{dir}/**"),
+        None => raw.to_string(),
+    };
+    Ok(Tree { glob: pattern(text, &raw)?, dir: dir.map(|dir| pattern(text, dir)).transpose()? })
+}
+
+impl Tree {
+    fn matches(&self, path: &Path, roots: &[PathBuf]) -> bool {
+        self.glob.matches_path(path, roots)
+            || self.dir.as_ref().is_some_and(|dir| dir.matches_path(path, roots))
+    }
+}
+
+/// A flow that is not allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// To a file of a lower level.
+    File { taint: Level, target: String, level: Level },
+    /// To a host of a lower level.
+    Sink { taint: Level, target: String, level: Level },
+    /// From a file that whoever answers must not see.
+    Ceiling { target: String, level: Level, ceiling: Level },
+}
+
+impl Violation {
+    pub(super) fn denial(&self) -> Denial {
+        let lower = "keep it where the classification is as high or higher, or leave out what the session has seen; the \
+                     person can lower the session with /taint reset, which also clears the conversation";
+        let (reason, hint) = match self {
+            Violation::File { taint, target, level } => (
+                format!(
+                    "Write-down blocked — your session taint is {taint}, but the target resource \"{target}\" is classified {level}"
+                ),
+                lower,
+            ),
+            Violation::Sink { taint, target, level } => (
+                format!(
+                    "Write-down blocked — your session taint is {taint}, but the host \"{target}\" may have {level} at most"
+                ),
+                lower,
+            ),
+            Violation::Ceiling { target, level, ceiling } => (
+                format!(
+                    "Access denied — \"{target}\" is classified {level}, which exceeds your session ceiling {ceiling}"
+                ),
+                "its content would go to whoever answers here; do without it, or ask the person, who sets \
+                 `classification.provider_ceiling`",
+            ),
+        };
+        Denial { reason, hint: hint.into() }
+    }
+}
+
+/// What a call would do to the session's level, and whether it may.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flowing {
+    /// The highest level it touches: the session's taint is at least that once it is not refused.
+    pub level: Level,
+    /// All that is not allowed about it; the first is told.
+    pub violations: Vec<Violation>,
+}
+
+impl Policy {
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    pub fn taint(&self) -> &Taint {
+        &self.taint
+    }
+
+    pub fn level_of(&self, path: &Path) -> Level {
+        self.labels.of_path(path, self.roots())
+    }
+
+    /// What `reach` would come to. Changes nothing.
+    pub fn flow(&self, tool: &str, reach: &[Reach]) -> Flowing {
+        if self.labels.is_off() {
+            return Flowing::default();
+        }
+        let mut reads: Vec<PathBuf> = Vec::new();
+        let mut writes: Vec<PathBuf> = Vec::new();
+        for one in reach {
+            match one {
+                Reach::Read { path, .. } => reads.push(path.clone()),
+                Reach::Write { path, .. } => writes.push(path.clone()),
+                Reach::Run { cwd, .. } => {
+                    reads.push(cwd.clone());
+                    if let Some(line) = Line::read(tool, one, self.home()) {
+                        let (read, written) = line.files();
+                        reads.extend(read);
+                        writes.extend(written);
+                    }
+                }
+                Reach::Network { .. } | Reach::Approval | Reach::Session => {}
+            }
+        }
+        let touched = reads.iter().chain(&writes).map(|path| self.level_of(path)).max();
+        let level = touched.unwrap_or_default();
+        // What is written may hold what the same call reads; but what it replaces flows nowhere.
+        let read = reads.iter().map(|path| self.level_of(path)).max().unwrap_or_default();
+        let taint = self.taint.load().max(read);
+        let mut violations = Vec::new();
+        let ceiling = self.labels.provider_ceiling();
+        for path in reads.iter().chain(&writes) {
+            let level = self.level_of(path);
+            if level > ceiling {
+                violations.push(Violation::Ceiling { target: self.told(path), level, ceiling });
+            }
+        }
+        for path in &writes {
+            let level = self.level_of(path);
+            if level < taint {
+                violations.push(Violation::File { taint, target: self.told(path), level });
+            }
+        }
+        for one in reach {
+            if let Reach::Network { host } = one
+                && self.labels.of_host(host) < taint
+            {
+                let level = self.labels.of_host(host);
+                violations.push(Violation::Sink { taint, target: host.clone(), level });
+            }
+        }
+        violations.dedup();
+        Flowing { level, violations }
+    }
+
+    /// The path as people name it.
+    fn told(&self, path: &Path) -> String {
+        let relative = self.roots().iter().find_map(|root| path.strip_prefix(root).ok());
+        match relative {
+            Some(relative) if relative.as_os_str().is_empty() => ".".into(),
+            Some(relative) => relative.display().to_string(),
+            None => path.display().to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "label_tests.rs"]
+mod tests;

@@ -1,0 +1,118 @@
+//! Which way data may flow, as tables.
+
+use super::super::{Decision, Mode, ModeCell, Place};
+use super::*;
+use crate::conversation::CallId;
+
+fn policy(paths: &[&str], taint: Level) -> Policy {
+    let paths: Vec<String> = paths.iter().map(|p| (*p).to_string()).collect();
+    let hosts = ["RESTRICTED:vault.corp".to_string(), "INTERNAL:*.corp".to_string()];
+    let levels = [Level::Public, Level::Public, Level::Confidential];
+    let labels = Labels::new(&paths, &hosts, levels).unwrap();
+    let cell = Taint::default();
+    cell.begin(taint);
+    Policy::new(ModeCell::new(Mode::Write), Vec::new(), vec!["/w".into()]).classified(labels, cell)
+}
+
+const PATHS: [&str; 4] =
+    ["PUBLIC:secret/open.txt", "RESTRICTED:vault/**", "CONFIDENTIAL:secret/**", "INTERNAL:*.plan"];
+
+#[test]
+fn the_first_pattern_that_matches_gives_the_level_and_a_tree_includes_its_directory() {
+    let policy = policy(&PATHS, Level::Public);
+    for (path, level) in [
+        ("/w/secret/open.txt", Level::Public),
+        ("/w/secret/a/b", Level::Confidential),
+        ("/w/secret", Level::Confidential),
+        ("/w/secrets", Level::Public),
+        ("/w/vault/x", Level::Restricted),
+        ("/w/deep/in/x.plan", Level::Internal),
+        ("/w/src/main.rs", Level::Public),
+        ("/etc/passwd", Level::Public),
+    ] {
+        assert_eq!(policy.level_of(Path::new(path)), level, "{path}");
+    }
+}
+
+/// `r` reads, `w` writes, `n` is a host, `$` a command line.
+fn reach(text: &str) -> Reach {
+    let (kind, rest) = text.split_once(' ').unwrap();
+    let (path, place) = (PathBuf::from("/w").join(rest), Place::Inside);
+    match kind {
+        "r" => Reach::Read { path, place },
+        "w" => Reach::Write { path, place },
+        "n" => Reach::Network { host: rest.into() },
+        _ => Reach::Run { command: rest.into(), cwd: "/w".into(), confined: true },
+    }
+}
+
+#[test]
+fn data_flows_up_and_never_down() {
+    use Level::{Confidential, Internal, Public, Restricted};
+    // taint, reach, the level it touches, the violation's first word.
+    for (taint, wanted, level, violation) in [
+        (Public, "r src/a", Public, ""),
+        (Public, "r secret/a", Confidential, ""),
+        (Public, "w secret/a", Confidential, ""),
+        (Public, "r vault/a", Restricted, "Ceiling"),
+        (Confidential, "w secret/a", Confidential, ""),
+        (Confidential, "w src/a", Public, "File"),
+        (Confidential, "w x.plan", Internal, "File"),
+        (Internal, "w x.plan", Internal, ""),
+        (Public, "n example.org", Public, ""),
+        (Internal, "n example.org", Public, "Sink"),
+        (Internal, "n git.corp:443", Public, ""),
+        (Confidential, "n GIT.corp", Public, "Sink"),
+        (Confidential, "n vault.corp", Public, ""),
+        (Public, "$ cat secret/a", Confidential, ""),
+        (Public, "$ cat secret/a > out.txt", Confidential, "File"),
+        (Public, "$ cp secret/a out.txt", Confidential, "File"),
+        (Public, "$ cp src/a secret/a", Confidential, ""),
+        (Public, "$ sh -c 'cat secret/a | tee out.txt'", Confidential, "File"),
+        (Public, "$ cat vault/key", Restricted, "Ceiling"),
+        (Confidential, "$ ls", Public, ""),
+        (Confidential, "$ echo x > out.txt", Public, "File"),
+        (Confidential, "$ echo x > secret/out.txt", Confidential, ""),
+        (Confidential, "$ echo x > /dev/null", Public, ""),
+        (Public, "$ cat 'secret/a", Confidential, ""),
+    ] {
+        let flowing = policy(&PATHS, taint).flow("run_command", &[reach(wanted)]);
+        let first = flowing.violations.first().map(|v| format!("{v:?}")).unwrap_or_default();
+        let first = first.split(' ').next().unwrap_or_default();
+        assert_eq!((flowing.level, first), (level, violation), "{taint} {wanted}");
+    }
+}
+
+#[test]
+fn a_write_down_is_denied_and_says_what_to_do() {
+    let policy = policy(&PATHS, Level::Confidential);
+    let Decision::Deny(denial) = policy.decide(&CallId::new("c"), "write_file", vec![reach("w out.txt")])
+    else {
+        panic!("not denied")
+    };
+    assert_eq!(
+        denial.reason,
+        "Write-down blocked — your session taint is CONFIDENTIAL, but the target resource \"out.txt\" is classified PUBLIC"
+    );
+    assert!(denial.hint.contains("/taint reset"), "{}", denial.hint);
+}
+
+#[test]
+fn without_classification_nothing_flows_anywhere() {
+    let off = Labels::default();
+    assert!(off.is_off());
+    let taint = Taint::default();
+    taint.raise(Level::Internal);
+    taint.raise(Level::Public);
+    assert_eq!(taint.load(), Level::Internal);
+    let policy = policy(&[], Level::Restricted);
+    assert_eq!(policy.flow("x", &[reach("w a"), reach("n example.org")]), Flowing::default());
+}
+
+#[test]
+fn what_is_no_label_is_said_to_be_none() {
+    let bad = |text: &str| Labels::new(&[text.into()], &[], [Level::Public; 3]).unwrap_err().to_string();
+    assert!(bad("SECRET:a").starts_with("`SECRET:a` is not of the form LEVEL:PATTERN"));
+    assert!(bad("INTERNAL:").contains("not of the form"));
+    assert!(bad("INTERNAL:a[").contains("not a glob"));
+}

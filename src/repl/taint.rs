@@ -1,0 +1,57 @@
+//! `/taint`: how high what this conversation has seen is classified, and beginning anew below that.
+
+use super::command::After;
+use super::prompt::Prompter;
+use super::{ReplError, Shell, commands};
+use crate::permission::{Level, Policy};
+use std::sync::PoisonError;
+
+pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> After {
+    match rest {
+        "" => show(shell),
+        "reset" if shell.conversation.agent.is_none() => shell.note("there is no conversation yet"),
+        // The question needs the prompt, which comes next.
+        "reset" => shell.resetting = true,
+        other => shell.error(&format!("`/taint {other}` is not known"), Some("/taint, /taint reset")),
+    }
+    None
+}
+
+fn with<T>(shell: &Shell<'_>, look: impl FnOnce(&Policy) -> T) -> T {
+    look(&shell.app.policy().lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn show(shell: &Shell<'_>) {
+    let (off, level, ceiling) = with(shell, |policy| {
+        (policy.labels().is_off(), policy.taint().load(), policy.labels().provider_ceiling())
+    });
+    if off {
+        shell.note("nothing is classified");
+        shell.hint("`classification.paths` in your settings says what is");
+        return;
+    }
+    shell.note(&format!("{level}; whoever answers may see {ceiling} at most"));
+    if level > Level::Public {
+        shell.hint("it rises with what is read and never falls; /taint reset begins a new conversation");
+    }
+}
+
+impl Shell<'_> {
+    /// What the prompt shows of it: nothing while it is PUBLIC.
+    pub(super) fn level(&self) -> Level {
+        with(self, |policy| if policy.labels().is_off() { Level::Public } else { policy.taint().load() })
+    }
+
+    pub(super) fn reset_taint(&mut self, prompter: &mut Prompter) -> Result<(), ReplError> {
+        let level = self.level();
+        let answer = prompter.ask_word(&format!(
+            "This conversation is {level}. Type `reset` to leave it for a new one, Enter to stay: "
+        ))?;
+        if answer.trim() != "reset" {
+            self.note("nothing was changed");
+            return Ok(());
+        }
+        commands::new(self, "");
+        Ok(())
+    }
+}
