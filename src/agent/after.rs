@@ -23,14 +23,25 @@ pub(super) struct Watch {
 
 impl Shared {
     /// Hooks look at each result of `call` before it is cut, kept in a scratchpad, shown or sent.
-    pub(super) fn inspect(self: Arc<Self>, call: &Call, cancel: CancellationToken) -> Inspect {
-        if !self.visit.watches(Point::PostToolResponse, &call.name) {
+    /// What looks like a secret goes before anything else sees it.
+    pub(super) fn inspect(
+        self: Arc<Self>,
+        call: &Call,
+        reach: &[Reach],
+        cancel: CancellationToken,
+    ) -> Inspect {
+        let hooked = self.visit.watches(Point::PostToolResponse, &call.name);
+        let let_out = self.visit.gate.secrets.lets_out(reach);
+        if !hooked && let_out {
             return Inspect::nothing();
         }
         let call = call.clone();
         Inspect::new(move |output| {
             let (shared, call, cancel) = (Arc::clone(&self), call.clone(), cancel.clone());
-            Box::pin(async move { shared.looked_at(&call, output, &cancel).await })
+            Box::pin(async move {
+                let output = if let_out { output } else { shared.visit.gate.secrets.clean(output) };
+                if hooked { shared.looked_at(&call, output, &cancel).await } else { output }
+            })
         })
     }
 

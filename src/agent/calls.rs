@@ -3,6 +3,7 @@
 use super::driver::lock;
 use super::event::{Event, Question, Reply};
 use super::gate::{Entrance, Visit, described};
+use super::trickle::trickle;
 use super::turn::Input;
 use crate::audit::{Kind, Note, digest};
 use crate::conversation::{Call, CallId, CallResult, Outcome, Part};
@@ -242,11 +243,11 @@ impl Shared {
         let Ready { plan, permit, decided } = ready;
         self.visit.write(Note { kind: Kind::Intent, ..decided.clone() }).map_err(Refusal::Error)?;
         self.tell(Event::CallRunning { id: call.id.clone() });
-        let (title, watch) = (plan.title(), self.watch(plan.as_ref()));
+        let (title, watch, reach) = (plan.title(), self.watch(plan.as_ref()), plan.reach());
         let ctx = RunCtx {
             env: Arc::clone(&self.env),
             progress: self.progress(call),
-            inspect: Arc::clone(&self).inspect(call, cancel.clone()),
+            inspect: Arc::clone(&self).inspect(call, &reach, cancel.clone()),
             cancel,
         };
         let started = Instant::now();
@@ -271,7 +272,9 @@ impl Shared {
             return Progress::silent();
         }
         let (events, id) = (self.events.clone(), call.id.clone());
-        Progress::new(move |text| drop(events.send(Event::CallOutput { id: id.clone(), text: text.into() })))
+        trickle(&self.visit.gate, move |text| {
+            drop(events.send(Event::CallOutput { id: id.clone(), text: text.into() }));
+        })
     }
 
     /// The session's level, where anything is classified.
@@ -344,6 +347,7 @@ impl Shared {
                 Summary::line(format!("{}: stopped", call.name)),
             ),
         };
+        let text = self.visit.gate.secrets.redact(&text).into_owned();
         // Errors quote what was asked for, which may be of any length.
         let text = cut(text, 8_000);
         let for_person = Summary { line: cut(summary.line, 500), detail: summary.detail };

@@ -14,6 +14,7 @@ use crate::conversation::{Answer, CallId, CallResult, Message, Outcome, Part, Tr
 use crate::permission::{Level, Mode};
 use crate::provider::{AnswerStream, Direct, Model, Provider, ProviderError, StreamEvent};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
+use crate::text::secret::marks;
 use crate::tools::Env;
 use crate::workspace::{Label, Ledger};
 use futures_util::StreamExt;
@@ -176,7 +177,10 @@ impl Agent {
         }
         let (inputs, inbox) = unbounded_channel();
         let first = match start {
-            Start::Say(parts) => Input::Said(self.with_news(parts, &events)),
+            Start::Say(parts) => {
+                let parts = self.without_secrets(parts, &events);
+                Input::Said(self.with_news(parts, &events))
+            }
             Start::Call { text, .. } => Input::Said(self.with_news(vec![Part::text(text)], &events)),
             Start::Retry => Input::Retry,
         };
@@ -243,6 +247,29 @@ impl Agent {
             let words = format!("read mode: {dropped} change{s} that commands made {were} thrown away");
             drop(events.send(Event::Notice(words)));
         }
+    }
+
+    /// What the person says without what looks like a secret: pasted output often holds one.
+    fn without_secrets(&self, parts: Vec<Part>, events: &UnboundedSender<Event>) -> Vec<Part> {
+        let secrets = &self.parts.gate.secrets;
+        let mut kept_back = 0;
+        let clean = |part: Part| match part {
+            Part::Text { text } => {
+                let told = secrets.redact(&text).into_owned();
+                kept_back += marks(told.as_bytes()).saturating_sub(marks(text.as_bytes()));
+                Part::text(told)
+            }
+            image => image,
+        };
+        let parts = parts.into_iter().map(clean).collect();
+        if kept_back > 0 {
+            let s = if kept_back == 1 { "" } else { "s" };
+            let words = format!(
+                "{kept_back} secret{s} in what you said kept from the model; `secrets.redact = false` would send them"
+            );
+            drop(events.send(Event::Notice(words)));
+        }
+        parts
     }
 
     /// What the person says, with what the model must know besides: the mode, and the project's instructions.

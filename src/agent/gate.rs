@@ -4,11 +4,15 @@
 //! cannot be written down is not done, and a hook that cannot be asked blocks.
 
 use crate::audit::{AuditError, Kind, Log, Note};
-use crate::conversation::{Call, CallId, Input};
+use crate::conversation::{Call, CallId, Input, Part};
 use crate::hooks::{Action, Context, Flow, Hooks, Point, Ruling};
 use crate::metrics::{Metrics, Status};
 use crate::permission::{Flowing, Policy, Reach, Violation};
+use crate::text::secret;
 use crate::tools::ToolError;
+use crate::tools::{Detail, Output, Summary};
+use globset::GlobSet;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +24,51 @@ pub struct Gate {
     pub hooks: Hooks,
     pub audit: Option<Log>,
     pub metrics: Option<Metrics>,
+    pub secrets: Secrets,
+}
+
+/// What is kept from models and from files of ours.
+#[derive(Default)]
+pub struct Secrets {
+    /// Secrets by their shape are looked for at all.
+    pub on: bool,
+    /// placet's own keys.
+    pub known: Vec<String>,
+    /// Files whose secrets the person lets out.
+    pub shown: GlobSet,
+}
+
+impl Secrets {
+    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.on { secret::redact(text, &self.known) } else { Cow::Borrowed(text) }
+    }
+
+    /// True for a call that reads nothing but files whose secrets are let out.
+    pub(super) fn lets_out(&self, reach: &[Reach]) -> bool {
+        let mut paths = reach.iter().filter_map(Reach::path).peekable();
+        !self.on
+            || paths.peek().is_some()
+                && reach.iter().all(|r| r.path().is_some_and(|p| self.shown.is_match(p)))
+    }
+
+    /// Everything of a result that is text.
+    pub(super) fn clean(&self, output: Output) -> Output {
+        let text = |text: String| match self.redact(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(told) => told,
+        };
+        let part = |part: Part| match part {
+            Part::Text { text: words } => Part::text(text(words)),
+            image => image,
+        };
+        let detail = match output.for_person.detail {
+            Detail::Text(words) => Detail::Text(text(words)),
+            Detail::Diff(words) => Detail::Diff(text(words)),
+            other => other,
+        };
+        let for_person = Summary { line: text(output.for_person.line), detail };
+        Output { for_model: output.for_model.into_iter().map(part).collect(), for_person, ..output }
+    }
 }
 
 /// Where a call comes from.
@@ -82,6 +131,9 @@ impl Visit {
     /// Writes an entry. An error means that what it is about must not go on.
     pub(super) fn write(&self, note: Note) -> Result<(), ToolError> {
         let Some(log) = &self.gate.audit else { return Ok(()) };
+        let clean = |text: String| self.gate.secrets.redact(&text).into_owned();
+        let reach = note.reach.into_iter().map(clean).collect();
+        let note = Note { reach, why: note.why.map(clean), outcome: note.outcome.map(clean), ..note };
         let written = log.append(note);
         written.map(|_| ()).map_err(|e| {
             tracing::error!("the audit log: {e}");

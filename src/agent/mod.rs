@@ -15,12 +15,13 @@ mod points;
 mod seen;
 mod settle;
 mod standing;
+mod trickle;
 mod turn;
 
 pub use driver::Agent;
 pub use ending::Ending;
 pub use event::{Choice, ChoiceQuestion, Event, LoopQuestion, Question, Reply};
-pub use gate::{Entrance, Gate, Visit};
+pub use gate::{Entrance, Gate, Secrets, Visit};
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
 pub use once::call_once;
 pub use parts::{Answerer, Parts, Start};

@@ -1,12 +1,13 @@
 //! The gate's parts, from the settings: hooks, classification, the audit log, metrics.
 
 use super::AppError;
-use crate::agent::Gate;
+use crate::agent::{Gate, Secrets};
 use crate::audit;
 use crate::config::{Config, HookText, Origin, Paths, Problem, Standing};
 use crate::hooks::{Hook, Hooks, Programs, Source, Spec};
 use crate::metrics::Metrics;
 use crate::permission::{Labels, Level};
+use globset::{Glob, GlobSetBuilder};
 
 /// Where the audit log and its guards lie.
 pub fn audit_places(paths: &Paths) -> audit::Places {
@@ -25,6 +26,7 @@ pub fn metrics(paths: &Paths) -> Metrics {
 /// Mistakes in hooks of a file are added to `config.problems`, and leave placet in doubt about permissions; one on the
 /// command line is an error.
 pub(super) fn gate(config: &mut Config, paths: &Paths, withheld: Vec<String>) -> Result<Gate, AppError> {
+    let keys = withheld.clone();
     let mut hooks = Vec::new();
     for (number, (text, origin, standing)) in config.hooks().to_vec().into_iter().enumerate() {
         match Hook::parse(spec(text, number, standing)) {
@@ -40,7 +42,30 @@ pub(super) fn gate(config: &mut Config, paths: &Paths, withheld: Vec<String>) ->
         hooks: Hooks::new(hooks, programs),
         audit: on("audit.enabled").then(|| audit::Log::at(audit_places(paths))),
         metrics: on("metrics.enabled").then(|| metrics(paths)),
+        secrets: secrets(config, paths, &keys)?,
     })
+}
+
+/// `withheld` names the environment variables that hold placet's own keys.
+fn secrets(config: &mut Config, paths: &Paths, withheld: &[String]) -> Result<Secrets, AppError> {
+    let mut known: Vec<String> = withheld.iter().filter_map(|name| std::env::var(name).ok()).collect();
+    let stored = std::fs::read_to_string(paths.keys_file()).unwrap_or_default();
+    let stored: toml::Table = stored.parse().unwrap_or_default();
+    known.extend(stored.values().filter_map(|value| value.as_str().map(String::from)));
+    let mut shown = GlobSetBuilder::new();
+    for (glob, origin) in config.list("secrets.shown").to_vec() {
+        let anywhere = if glob.starts_with('/') { glob.clone() } else { format!("**/{glob}") };
+        match Glob::new(&anywhere) {
+            Ok(built) => {
+                shown.add(built);
+            }
+            Err(e) => {
+                config.doubt(Problem::of_value(&origin, format!("`{glob}` is not a pattern: {}", e.kind())))
+            }
+        }
+    }
+    let shown = shown.build().unwrap_or_default();
+    Ok(Secrets { on: config.flag("secrets.redact").unwrap_or(true), known, shown })
 }
 
 fn spec(text: HookText, number: usize, standing: Standing) -> Spec {

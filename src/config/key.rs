@@ -223,6 +223,20 @@ pub const KEYS: &[Key] = &[
         "s3: the environment variable that holds the secret key.",
     ),
     key(
+        "secrets.redact",
+        Kind::Flag,
+        "true",
+        Trust::Needed,
+        "Whether what looks like a key, a token or a password is kept from the model, the session and the logs.",
+    ),
+    key(
+        "secrets.shown",
+        Kind::Texts,
+        "[]",
+        Trust::Needed,
+        "Globs of files whose secrets are let out: `.env.test`.",
+    ),
+    key(
         "tools.dialect",
         Kind::Word(TOOL_DIALECTS),
         "\"native\"",

@@ -94,7 +94,9 @@ impl Prompter {
     /// Adds a line to the history, here and in the store. Losing one is no reason to stop.
     pub(super) fn remember(&mut self, line: &str, cwd: &Path, store: Option<&Store>) {
         drop(self.editor.history_mut().add(line));
-        if let Some(Err(e)) = store.map(|s| s.remember(line, cwd)) {
+        // The history on disk outlives the conversation: what looks like a secret does not go there.
+        let kept = crate::text::secret::redact(line, &[]);
+        if let Some(Err(e)) = store.map(|s| s.remember(&kept, cwd)) {
             tracing::warn!("a line was not added to the history: {e}");
         }
     }

@@ -8,6 +8,7 @@ mod near;
 pub mod patch;
 mod range_set;
 pub mod sanitize;
+pub mod secret;
 pub mod width;
 
 pub use diff::{DiffView, LineDiff};

@@ -1,6 +1,7 @@
 //! A call that is worked out on a [`Draft`]: what the person is shown is the draft, and the draft is what lands.
 
-use super::draft::{Draft, Leaf, in_words};
+use super::draft::{Draft, Held, Leaf, in_words};
+use super::refusal::refuse_marks;
 use super::work::{blocking, consent_of};
 use super::{Changed, Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, ToolError};
 use crate::permission::{Permit, Reach};
@@ -49,6 +50,10 @@ impl DraftPlan {
     fn work_out(&self, env: &Env, consent: Consent<'_>) -> Result<(Draft, Worked), ToolError> {
         let mut draft = Draft::default();
         let worked = (self.work)(env, &mut draft, consent)?;
+        for leaf in draft.changes() {
+            let side = |held: &Held| held.bytes().cloned().unwrap_or_default();
+            refuse_marks(&side(&leaf.was), &side(&leaf.now))?;
+        }
         Ok((draft, worked))
     }
 
@@ -132,7 +137,7 @@ fn compared(env: &Env, draft: &Draft) -> (String, (usize, usize)) {
 
 fn header(env: &Env, leaf: &Leaf) -> String {
     let name = env.workspace.shown(&leaf.at.path);
-    let side = |held: &super::draft::Held| match held.bytes() {
+    let side = |held: &Held| match held.bytes() {
         Some(_) => name.clone(),
         None => "/dev/null".into(),
     };

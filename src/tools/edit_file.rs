@@ -5,7 +5,7 @@
 
 use super::input::Shape;
 use super::miss::nearest_block;
-use super::refusal::{bad_text, changed, never_read, not_shown, since_read};
+use super::refusal::{bad_text, changed, never_read, not_shown, refuse_marks, since_read};
 use super::spans::{Effect, same_outside};
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
@@ -210,6 +210,7 @@ impl EditPlan {
                 "internal error: the edit would change bytes outside the text; nothing was written",
             ));
         }
+        refuse_marks(file.bytes(), &spliced.bytes)?;
         let after = Arc::new(spliced.bytes);
         let new = TextFile::new(after.clone()).map_err(|_| ToolError::new("the new text is not text"))?;
         let effect = Effect::of(&file, &new, &spliced.changes, PERSON_DIFF);

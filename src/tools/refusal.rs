@@ -2,6 +2,7 @@
 
 use super::work::s;
 use super::{Env, Fault, ToolError};
+use crate::text::secret::marks;
 use crate::text::{LineDiff, RangeSet};
 use crate::workspace::{Change, EditError, Hash, Resolved, TextFile};
 
@@ -30,6 +31,17 @@ pub(super) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSet) -> Tool
         format!("line{} {missing} of `{path}` {were} not shown to you{only}", s(missing.len())),
         format!("read_file(path: \"{path}\", offset: {start}, limit: {})", end.saturating_sub(start)),
     )
+}
+
+/// Refuses a content that has a mark where the old one had a secret: writing it would lose the real value.
+pub(super) fn refuse_marks(before: &[u8], after: &[u8]) -> Result<(), ToolError> {
+    if marks(after) <= marks(before) {
+        return Ok(());
+    }
+    Err(ToolError::hint(
+        "the new text holds `[redacted: ...]`, which stands for a value that was kept from you; writing it would lose that value",
+        "edit the lines around it with edit_file, or ask the person to put the value in",
+    ))
 }
 
 pub(super) fn bad_text(error: &EditError) -> ToolError {

@@ -5,7 +5,7 @@
 
 use super::edit_file::Unread;
 use super::input::Shape;
-use super::refusal::{bad_text, changed, never_read};
+use super::refusal::{bad_text, changed, never_read, refuse_marks};
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
     Changed, Detail, Env, Facts, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool,
@@ -229,6 +229,10 @@ impl WritePlan {
 impl Writing {
     fn work_out(&self, env: &Env, consent: Consent<'_>) -> Result<Work, ToolError> {
         let loaded = env.workspace.load(&self.at, consent, LARGEST);
+        if let Content::Text(text) = &self.content {
+            let before = loaded.as_ref().map_or(&[] as &[u8], |(bytes, _)| bytes.as_slice());
+            refuse_marks(before, text.as_bytes())?;
+        }
         match loaded {
             Err(WorkspaceError::Missing(_)) => self.fresh(),
             Err(e) => Err(env.path_error(&e)),
