@@ -225,6 +225,7 @@ impl Agent {
             Start::Call { text, .. } => text.clone(),
             Start::Retry => "again".into(),
         };
+        let said = self.parts.gate.secrets.redact(&said);
         let title = said.lines().next().unwrap_or_default().chars().take(80).collect();
         let session = self.parts.session.as_ref().map(|s| s.id().to_string());
         let number = self.transcript.messages().len();

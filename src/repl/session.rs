@@ -12,6 +12,7 @@ pub(super) struct Conversation {
 
 /// The first words of what was said, as a title.
 pub fn title_of(text: &str) -> String {
+    let text = &crate::text::secret::redact(text, &[]);
     let line = text.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim();
     crate::text::width::cut(&crate::text::sanitize::line(line), 60)
 }
