@@ -7,6 +7,7 @@ mod agent_kill;
 mod agent_loop;
 mod agent_stop;
 mod audit;
+mod batch;
 mod changes;
 mod cli;
 mod headless;

@@ -1,0 +1,61 @@
+//! Batches that a person writes out: no model, the same gate; and never by accident from a pipe.
+
+use crate::support::binary::Place;
+use serde_json::{Value, json};
+
+fn batch(path: &str) -> String {
+    json!({"aOperations": [{"sTool": "fs", "sBase": "app", "sPath": path, "sMode": "overwrite", "sContent": "Hi"}]})
+        .to_string()
+}
+
+#[test]
+fn a_prompt_that_is_a_batch_runs_without_a_model_in_every_dialect() {
+    for dialect in ["native", "typestack", "codex"] {
+        let place = Place::new();
+        let out = place.run(["--dialect", dialect, "--mode", "write", "-p", &batch("data/t.txt")]).code(0);
+        let answer: Value = serde_json::from_str(out.stdout.trim()).unwrap();
+        assert_eq!(answer["aOpResults"][0]["iNewLength"], json!(2), "{dialect}");
+        assert_eq!(place.read("data/t.txt"), "Hi");
+        assert!(!out.stderr.contains("no provider"), "nobody is asked: {}", out.stderr);
+    }
+}
+
+#[test]
+fn what_comes_through_a_pipe_is_a_batch_only_when_that_was_said() {
+    let place = Place::new();
+    for args in [vec!["--mode", "write", "-p"], vec!["--mode", "write"]] {
+        let out = place.placet(&args).stdin(batch("x.txt")).go();
+        assert!(!place.tree.join("x.txt").exists(), "{}", out.stdout);
+        let out = place.placet([args.as_slice(), &["--batch"]].concat()).stdin(batch("x.txt")).go().code(0);
+        assert!(out.stdout.contains("\"bSuccess\":true"), "{}", out.stdout);
+        assert_eq!(place.read("x.txt"), "Hi");
+        std::fs::remove_file(place.tree.join("x.txt")).unwrap();
+    }
+}
+
+#[test]
+fn a_batch_goes_through_the_same_gate() {
+    let place = Place::new().file("secret.txt", "s");
+    let out = place.run(["--mode", "read", "-p", &batch("a.txt")]).code(3);
+    assert!(out.stdout.contains("read mode"), "{}", out.stdout);
+    let out = place.run(["--mode", "ask", "-p", &batch("a.txt")]).code(3);
+    assert!(out.stdout.contains("\"bSuccess\":true"), "{}", out.stdout);
+    assert!(!place.tree.join("a.txt").exists(), "it is pending");
+    place.run(["apply"]).code(0);
+    assert_eq!(place.read("a.txt"), "Hi");
+    let denied = ["--mode", "write", "--deny", "write(secret.txt)", "-p", &batch("secret.txt")];
+    let out = place.run(denied).code(3);
+    assert!(out.stdout.contains("forbids it"), "{}", out.stdout);
+    assert_eq!(place.read("secret.txt"), "s");
+    place.run(["undo"]).code(0);
+    assert!(!place.tree.join("a.txt").exists(), "one transaction");
+}
+
+#[test]
+fn the_test_words_are_words_elsewhere() {
+    let place = Place::new();
+    let out = place.run(["--dialect", "typestack", "-p", "PING"]).code(0);
+    assert!(out.stdout.contains("AgentPrompt test route OK."), "{}", out.stdout);
+    let out = place.run(["-p", "PING"]);
+    assert!(!out.stdout.contains("AgentPrompt"), "{}", out.stdout);
+}
