@@ -183,3 +183,11 @@ pub(super) fn credit_all(env: &Env, at: &Resolved, file: &TextFile, hash: Hash) 
     let bytes: &Arc<Vec<u8>> = file.bytes();
     env.ledger().saw(&at.path, bytes, hash, 0..file.line_count());
 }
+
+/// What stands before paths below `at` as they are shown: nothing for the working directory.
+pub(super) fn prefix(env: &Env, at: &Resolved) -> String {
+    match env.workspace.shown(&at.path) {
+        here if here == "." => String::new(),
+        path => format!("{}/", path.trim_end_matches('/')),
+    }
+}

@@ -6,7 +6,7 @@
 use super::super::edit_file::{Edit, EditPlan, Unread, Which};
 use super::super::find_files::{PathGlob, find_paths};
 use super::super::hits::Search;
-use super::super::look::{At, LookPlan};
+use super::super::look::{At, LookPlan, prefix};
 use super::super::read_file::{self, ReadPlan};
 use super::super::run_command::{self, RunPlan};
 use super::super::scratchpad::Scratchpad;
@@ -188,13 +188,6 @@ fn find(args: &Find, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolE
         Ok(Output::done(text.clone(), Summary::text(format!("found {}", found.len()), text)))
     };
     Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))
-}
-
-fn prefix(env: &Env, at: &Resolved) -> String {
-    match env.workspace.shown(&at.path) {
-        here if here == "." => String::new(),
-        path => format!("{}/", path.trim_end_matches('/')),
-    }
 }
 
 fn search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {

@@ -3,7 +3,7 @@
 use super::super::super::edit_file::{Edit, EditPlan, Unread, Which};
 use super::super::super::find_files::{PathGlob, find_paths};
 use super::super::super::hits::Search;
-use super::super::super::look::{At, LookPlan, credit_all, load_text, rows};
+use super::super::super::look::{At, LookPlan, credit_all, load_text, prefix, rows};
 use super::super::super::search_contents::{line_matcher, search_below};
 use super::super::super::write_file::{Mode, WritePlan};
 use super::super::super::{Env, Facts, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError, Touches};
@@ -198,13 +198,6 @@ fn cut(names: Vec<String>, all: usize) -> String {
         text.push_str(&format!("\n[cut at {MOST} entries]"));
     }
     text
-}
-
-fn prefix(env: &Env, at: &Resolved) -> String {
-    match env.workspace.shown(&at.path) {
-        here if here == "." => String::new(),
-        path => format!("{}/", path.trim_end_matches('/')),
-    }
 }
 
 fn plan_search(args: &SearchArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
