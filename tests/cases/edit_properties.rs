@@ -60,7 +60,7 @@ impl Form {
             Form::Gbk => ["\u{6d4b}\u{8bd5}", "\u{6587}\u{4ef6}", "\u{7ed3}\u{675f}", "\u{7684}"],
         };
         match (self, choice % 5) {
-            (Form::Stray, 4) => b"\xFF\xFE\xC3".to_vec(),
+            (Form::Stray, 4) => b"\xC3\xFF\xFE".to_vec(),
             (_, choice) => self.bytes(words[choice % 4]),
         }
     }
@@ -112,19 +112,21 @@ fn file() -> impl Strategy<Value = File> {
     let lines = prop::collection::vec((0usize..5, 0usize..5, any::<bool>()), 1..30);
     let long = prop::collection::vec((0usize..5, 0usize..5, any::<bool>()), 900..1100);
     let lines = prop_oneof![9 => lines, 1 => long];
-    (prop::sample::select(forms.to_vec()), lines, 0usize..3, any::<bool>()).prop_map(|(form, lines, ends, last)| {
-        let count = lines.len();
-        let line = |(number, (left, right, crlf)): (usize, (usize, usize, bool))| {
-            let end = match (ends, crlf) {
-                _ if number + 1 == count && !last => "",
-                (0, _) | (2, false) => "\n",
-                _ => "\r\n",
+    (prop::sample::select(forms.to_vec()), lines, 0usize..3, any::<bool>()).prop_map(
+        |(form, lines, ends, last)| {
+            let count = lines.len();
+            let line = |(number, (left, right, crlf)): (usize, (usize, usize, bool))| {
+                let end = match (ends, crlf) {
+                    _ if number + 1 == count && !last => "",
+                    (0, _) | (2, false) => "\n",
+                    _ => "\r\n",
+                };
+                let middle = form.bytes(&format!(" {} ", token(number)));
+                [form.word(left), middle, form.word(right), form.bytes(end)].concat()
             };
-            let middle = form.bytes(&format!(" {} ", token(number)));
-            [form.word(left), middle, form.word(right), form.bytes(end)].concat()
-        };
-        File { form, lines: lines.into_iter().enumerate().map(line).collect() }
-    })
+            File { form, lines: lines.into_iter().enumerate().map(line).collect() }
+        },
+    )
 }
 
 fn written(dialect: Dialect, file: &File) -> Bench {

@@ -8,12 +8,13 @@ mod ground;
 mod spellings;
 
 use crate::support::tool_bench::{Bench, Person};
-use ground::{CANARY, Tree, content_of, lay_out, outside, tree};
+use ground::{CANARY, Kept, Tree, content_of, lay_out, outside, tree};
 use placet::conversation::Outcome;
 use placet::permission::Mode;
 use placet::tools::{Dialect, DialectSettings};
 use serde_json::{Value, json};
 use spellings::{Means, spellings};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
@@ -176,10 +177,12 @@ impl Findings<'_> {
     /// Roots, backslashes and blanks that a surface reads in its own way: there only the walls are tested.
     fn own_meaning(&self) -> bool {
         let virtual_root = matches!(self.surface.dialect, Dialect::Deepagents | Dialect::Typestack);
+        // To a batch of typestack every path is below its base, also one that begins with `~`.
+        let home = self.surface.dialect == Dialect::Typestack && self.spelling.starts_with('~');
         let slashes = self.surface.dialect == Dialect::Deepagents && self.spelling.contains('\\');
         let patch = self.surface.dialect == Dialect::Codex
             && self.spelling.chars().any(|c| c.is_control() || c.is_whitespace() || c == '"');
-        virtual_root && self.spelling.starts_with('/') || slashes || patch
+        virtual_root && self.spelling.starts_with('/') || home || slashes || patch
     }
 }
 
@@ -191,22 +194,22 @@ fn names_of(name: &str) -> Vec<String> {
 
 /// The files that are new, gone or different.
 fn changed(before: &Tree, after: &Tree) -> Vec<String> {
-    let names = before.keys().chain(after.keys()).collect::<std::collections::BTreeSet<_>>();
+    let names = before.keys().chain(after.keys()).collect::<BTreeSet<_>>();
     let differs = |name: &&&String| before.get(**name) != after.get(**name);
     // A directory that was made for a file is no change of its own.
-    let is_new_directory = |name: &&&String| !(after.get(**name) == Some(&None) && !before.contains_key(**name));
+    let is_new_directory =
+        |name: &&&String| !(after.get(**name) == Some(&None) && !before.contains_key(**name));
     names.iter().filter(differs).filter(is_new_directory).map(|name| (*name).clone()).collect()
 }
 
 /// Runs `work` for each of `items` in a thread of its own; one that takes longer than the deadline is a failure.
-fn each_in_time<T: Send + 'static>(
+fn each_in_time(
     name: &str,
-    items: Vec<T>,
-    shown: fn(&T) -> String,
-    work: impl Fn(&T) -> Vec<String> + Send + 'static,
+    items: Vec<usize>,
+    mut work: impl FnMut(&usize) -> Vec<String> + Send + 'static,
 ) -> Vec<String> {
-    let (told, tell) = (items.iter().map(shown).collect::<Vec<_>>(), mpsc::channel());
-    let (sender, receiver) = tell;
+    let told = items.clone();
+    let (sender, receiver) = mpsc::channel();
     let worker = std::thread::spawn(move || {
         for item in &items {
             if sender.send(work(item)).is_err() {
@@ -218,58 +221,86 @@ fn each_in_time<T: Send + 'static>(
     for item in &told {
         match receiver.recv_timeout(DEADLINE) {
             Ok(found) => wrong.extend(found),
-            Err(mpsc::RecvTimeoutError::Timeout) => panic!("{name} is blocked at {item:?}"),
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("{name} is blocked at spelling {item}"),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 let message = worker.join().err().and_then(|e| e.downcast::<String>().ok());
-                panic!("{name} stumbled over {item:?}: {message:?}");
+                panic!("{name} stumbled over spelling {item}: {message:?}");
             }
         }
     }
     wrong
 }
 
-fn tried(surface: &Surface, number: usize) -> Vec<String> {
-    let bench = bench(surface.dialect);
-    let kept = lay_out(&bench.root);
-    let table = spellings(&bench.root, &kept);
-    let (spelling, means) = &table[number];
-    let beside = outside(bench.root.parent().unwrap());
+/// A workspace laid out, with what it was like then.
+struct Laid {
+    bench: Bench,
+    _kept: Kept,
+    table: Vec<(String, Means)>,
+    inside: Tree,
+    beside: Tree,
+}
+
+impl Laid {
+    fn out(dialect: Dialect) -> Laid {
+        let bench = bench(dialect);
+        let kept = lay_out(&bench.root);
+        let table = spellings(&bench.root, &kept);
+        let (inside, beside) = (tree(&bench.root), outside(bench.root.parent().unwrap()));
+        Laid { bench, _kept: kept, table, inside, beside }
+    }
+
+    fn beside_changed(&self) -> bool {
+        outside(self.bench.root.parent().unwrap()) != self.beside
+    }
+
+    fn is_as_it_was(&self) -> bool {
+        tree(&self.bench.root) == self.inside && !self.beside_changed()
+    }
+}
+
+fn tried(surface: &Surface, laid: &Laid, number: usize) -> Vec<String> {
+    let (spelling, means) = &laid.table[number];
     let mut findings = Findings { surface, spelling, wrong: Vec::new() };
-    findings.read(&bench, means);
-    findings.write(&bench, means);
-    if outside(bench.root.parent().unwrap()) != beside {
+    findings.read(&laid.bench, means);
+    findings.write(&laid.bench, means);
+    if laid.beside_changed() {
         findings.add("something outside has changed");
     }
     findings.wrong
 }
 
-/// How many spellings there are: the table is the same whatever the directory is called.
-fn count() -> usize {
-    let bench = bench(Dialect::Native);
-    let kept = lay_out(&bench.root);
-    spellings(&bench.root, &kept).len()
+/// Tries every spelling; the workspace is laid out anew after each one that changed it.
+fn every_spelling(
+    name: &str,
+    dialect: Dialect,
+    work: impl Fn(&Laid, usize) -> Vec<String> + Send + 'static,
+) -> Vec<String> {
+    let count = Laid::out(dialect).table.len();
+    let mut laid: Option<Laid> = None;
+    each_in_time(name, (0..count).collect(), move |number| {
+        let now = laid.take().unwrap_or_else(|| Laid::out(dialect));
+        let wrong = work(&now, *number);
+        laid = now.is_as_it_was().then_some(now);
+        wrong
+    })
 }
 
 #[test]
 fn the_table_has_spellings_enough_and_none_twice() {
-    let bench = bench(Dialect::Native);
-    let kept = lay_out(&bench.root);
-    let table = spellings(&bench.root, &kept);
-    let names: std::collections::BTreeSet<&String> = table.iter().map(|(name, _)| name).collect();
+    let table = Laid::out(Dialect::Native).table;
+    let names: BTreeSet<&String> = table.iter().map(|(name, _)| name).collect();
     assert_eq!(names.len(), table.len());
     assert!(table.len() >= 160, "{}", table.len());
 }
 
 #[test]
 fn every_spelling_means_the_same_in_reading_and_in_writing_through_every_surface() {
-    let count = count();
     let threads: Vec<_> = surfaces()
         .into_iter()
         .map(|surface| {
-            let name = surface.dialect.name();
             std::thread::spawn(move || {
-                let shown = |number: &usize| format!("spelling {number}");
-                each_in_time(name, (0..count).collect(), shown, move |number| tried(&surface, *number))
+                let dialect = surface.dialect;
+                every_spelling(dialect.name(), dialect, move |laid, number| tried(&surface, laid, number))
             })
         })
         .collect();
@@ -287,7 +318,10 @@ fn other_calls(path: &str) -> Vec<(&'static str, Value)> {
         ("search_contents", json!({"pattern": "ANARY-OUTSI", "path": path})),
         ("search_contents", json!({"pattern": "ANARY-OUTSI", "glob": path})),
         ("edit_file", json!({"path": path, "old_string": "CANARY", "new_string": "x", "force": true})),
-        ("apply_patch", json!({"patch": format!("*** Begin Patch\n*** Delete File: {path}\n*** End Patch\n")})),
+        (
+            "apply_patch",
+            json!({"patch": format!("*** Begin Patch\n*** Delete File: {path}\n*** End Patch\n")}),
+        ),
         ("operations", operation(json!({"op": "read", "path": path}))),
         ("operations", operation(json!({"op": "append", "path": path, "content": "x"}))),
         ("operations", operation(json!({"op": "copy", "path": path, "to": "copied"}))),
@@ -305,18 +339,15 @@ fn holds_canary(root: &Path) -> Vec<String> {
 
 #[test]
 fn no_other_argument_that_is_a_path_leads_outside() {
-    let work = |number: &usize| {
-        let bench = bench(Dialect::Native);
-        let kept = lay_out(&bench.root);
-        let (spelling, _) = spellings(&bench.root, &kept).swap_remove(*number);
-        let beside = outside(bench.root.parent().unwrap());
+    let wrong = every_spelling("other calls", Dialect::Native, |laid, number| {
+        let (bench, spelling) = (&laid.bench, &laid.table[number].0);
         let mut wrong = Vec::new();
-        for (tool, input) in other_calls(&spelling) {
+        for (tool, input) in other_calls(spelling) {
             let got = bench.call(tool, input.clone());
             if got.body().contains(CANARY) {
                 wrong.push(format!("{tool} {input}: shows the canary"));
             }
-            if outside(bench.root.parent().unwrap()) != beside {
+            if laid.beside_changed() {
                 wrong.push(format!("{tool} {input}: something outside has changed"));
             }
         }
@@ -325,8 +356,7 @@ fn no_other_argument_that_is_a_path_leads_outside() {
             wrong.push(format!("{spelling:?}: the canary is inside now: {inside:?}"));
         }
         wrong
-    };
-    let wrong = each_in_time("native", (0..count()).collect(), |n| format!("spelling {n}"), work);
+    });
     assert!(wrong.is_empty(), "{} findings:\n{}", wrong.len(), wrong.join("\n"));
 }
 

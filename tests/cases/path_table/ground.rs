@@ -16,8 +16,22 @@ pub type Tree = BTreeMap<String, Option<Vec<u8>>>;
 
 /// Files of the workspace; each holds its own name.
 pub const FILES: [&str; 16] = [
-    "d/f", "d/sub/g", "D/F", "dot.", "space ", "a.txt:stream", "back\\slash", "new\nline", "esc\u{1b}[31m", "~file",
-    "..foo", "...", "-dash", "e\u{301}.txt", "\u{e9}.txt", "sp ace",
+    "d/f",
+    "d/sub/g",
+    "D/F",
+    "dot.",
+    "space ",
+    "a.txt:stream",
+    "back\\slash",
+    "new\nline",
+    "esc\u{1b}[31m",
+    "~file",
+    "..foo",
+    "...",
+    "-dash",
+    "e\u{301}.txt",
+    "\u{e9}.txt",
+    "sp ace",
 ];
 
 /// What is held open while a spelling is tried.
@@ -144,6 +158,9 @@ fn add(root: &Path, entry: &std::fs::DirEntry, out: &mut Tree) {
     if kind.is_dir() {
         walk(root, &path, out);
     }
-    let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+    let name = path.strip_prefix(root).unwrap();
+    // A name that is no UTF-8 must not look like one that is.
+    let name =
+        name.to_str().map_or_else(|| name.as_os_str().as_bytes().escape_ascii().to_string(), String::from);
     out.insert(name, content);
 }
