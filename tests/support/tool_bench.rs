@@ -1,4 +1,4 @@
-//! A bench for tools: a temporary directory, an environment, a policy that says yes.
+//! A bench for tools: a temporary directory, an environment, a policy whose questions are answered.
 
 use placet::conversation::{CallId, Input, Outcome, Part, text_of};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
@@ -20,9 +20,18 @@ pub struct Bench {
     pub env: Arc<Env>,
     pub registry: Registry,
     pub cancel: CancellationToken,
-    /// The mode the policy judges by; whatever it asks is answered with yes.
+    /// The mode the policy judges by.
     pub mode: Mode,
+    pub person: Person,
     runtime: tokio::runtime::Runtime,
+}
+
+/// Who answers what the policy asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Person {
+    SaysYes,
+    /// Nobody is there: a question is a refusal.
+    Away,
 }
 
 /// The workspace seen through a view whose state lies in `beside`.
@@ -72,6 +81,7 @@ impl Bench {
             registry: Registry::native(),
             cancel: CancellationToken::new(),
             mode: Mode::Unrestricted,
+            person: Person::SaysYes,
             runtime,
         }
     }
@@ -105,7 +115,7 @@ impl Bench {
         String::from_utf8(self.bytes(name)).unwrap()
     }
 
-    /// Plans, asks the policy (whose person says yes to everything), prepares and runs.
+    /// Plans, asks the policy and the person, prepares and runs.
     pub fn call(&self, tool: &str, input: Value) -> Got {
         self.runtime.block_on(self.call_async(tool, input))
     }
@@ -140,7 +150,14 @@ impl Bench {
         let policy = Policy::new(self.env.mode.clone(), Vec::new(), self.env.workspace.roots().to_vec());
         let (permit, sight) = match policy.decide(&CallId::new("c"), tool, plan.reach()) {
             Decision::Allow(permit) => (permit, Sight::Everywhere),
-            Decision::Ask(question) => (question.allow(), Sight::InsideOnly),
+            Decision::Ask(question) if self.person == Person::SaysYes => {
+                (question.allow(), Sight::InsideOnly)
+            }
+            Decision::Ask(question) => {
+                // As when somebody is asked: the preview is made before the answer is known.
+                let _ = plan.prepare(&self.env, Sight::InsideOnly);
+                return Err(question.deny("nobody is there").reason);
+            }
             Decision::Deny(denial) => return Err(denial.reason),
         };
         plan.prepare(&self.env, sight).map_err(|e| e.for_model())?;

@@ -15,7 +15,7 @@ use super::super::write_file::{Mode, WritePlan};
 use super::super::{Env, Facts, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError, Touches};
 use super::foreign::{Foreign, reads, writes};
 use crate::text::sanitize;
-use crate::workspace::{Consent, Resolved, Show};
+use crate::workspace::{Consent, Show};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,0 +1,96 @@
+//! A desk to measure tools at: an environment without a view, a policy that says yes, and other programs' times.
+
+#![allow(dead_code, reason = "each bench takes of it what it needs")]
+
+use placet::conversation::{CallId, Input, Outcome};
+use placet::permission::{Decision, Mode, ModeCell, Policy};
+use placet::session::Scratchpads;
+use placet::tools::{CommandSettings, Env, Limits, Progress, Registry, RunCtx, Sight};
+use placet::workspace::{Ledger, Workspace};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+pub struct Bench {
+    env: Arc<Env>,
+    registry: Registry,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Bench {
+    pub fn new(root: &Path) -> Bench {
+        let commands = CommandSettings {
+            supervisor: PathBuf::new(),
+            timeout: Duration::MAX,
+            withheld: Vec::new(),
+            confining: None,
+            brake: placet::workspace::Brake::default(),
+        };
+        let env = Env {
+            mounts: Arc::default(),
+            mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
+            workspace: Workspace::new(root.to_path_buf(), Vec::new()).unwrap(),
+            ledger: Mutex::new(Ledger::default()),
+            scratchpads: Arc::new(Scratchpads::in_memory()),
+            limits: Limits::default(),
+            commands,
+        };
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        Bench { env: Arc::new(env), registry: Registry::native(), runtime }
+    }
+
+    pub fn call(&self, tool: &str, input: Value) -> String {
+        let mut plan = self.registry.plan(tool, &Input::Object(input), &self.env).unwrap();
+        let policy = Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), Vec::new());
+        let Decision::Allow(permit) = policy.decide(&CallId::new("b"), tool, plan.reach()) else { panic!() };
+        plan.prepare(&self.env, Sight::Everywhere).unwrap();
+        let ctx = RunCtx {
+            env: self.env.clone(),
+            cancel: CancellationToken::new(),
+            progress: Progress::silent(),
+            inspect: placet::tools::Inspect::nothing(),
+        };
+        let output = self.runtime.block_on(plan.run(permit, ctx));
+        let text = placet::conversation::text_of(&output.for_model);
+        assert_eq!(output.outcome, Outcome::Done, "{text}");
+        text
+    }
+}
+
+/// The median of some runs, after one to warm up; of few where one takes long.
+pub fn median(mut work: impl FnMut()) -> Duration {
+    let mut timed = || {
+        let start = Instant::now();
+        work();
+        start.elapsed()
+    };
+    let rounds = if timed() > Duration::from_secs(1) { 3 } else { 9 };
+    let mut times: Vec<Duration> = (0..rounds).map(|_| timed()).collect();
+    times.sort();
+    times.swap_remove(rounds / 2)
+}
+
+/// The median of another program's runs, its output thrown away; `None` where it is not installed.
+pub fn other(root: &Path, program: &str, args: &[&str]) -> Option<Duration> {
+    Command::new(program).arg("--version").output().ok()?;
+    let run = || {
+        let mut command = Command::new(program);
+        drop(command.args(args).current_dir(root).stdin(Stdio::null()).output().unwrap());
+    };
+    Some(median(run))
+}
+
+/// A line of the table: ours, theirs and the ratio.
+pub fn report(name: &str, ours: Duration, program: &str, theirs: Option<Duration>) {
+    let ms = |d: Duration| d.as_secs_f64() * 1000.0;
+    match theirs {
+        Some(theirs) => {
+            let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
+            println!("{name:<48} {:>9.1} ms   {program} {:>9.1} ms   {ratio:.2}x", ms(ours), ms(theirs));
+        }
+        None => println!("{name:<48} {:>9.1} ms", ms(ours)),
+    }
+}

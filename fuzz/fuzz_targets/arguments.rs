@@ -1,0 +1,42 @@
+//! Arguments of every tool of every surface: whatever they are, planning and preparing end with a plan or a teaching
+//! error, and touch nothing.
+//!
+//! The first byte chooses the tool.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use placet::conversation::Input;
+use placet::tools::Sight;
+use placet_fuzz::{Bench, arguments};
+use std::cell::OnceCell;
+
+thread_local! {
+    static BENCH: OnceCell<Bench> = const { OnceCell::new() };
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&choice, rest)) = data.split_first() else { return };
+    BENCH.with(|bench| {
+        let bench = bench.get_or_init(Bench::new);
+        let tools = bench.tools();
+        let (dialect, spec) = &tools[usize::from(choice) % tools.len()];
+        let before = bench.tree();
+        let input = Input::Object(arguments(spec, rest));
+        let registry = &bench.registries[*dialect];
+        registry.touches(&spec.name, &input);
+        match registry.plan(&spec.name, &input, &bench.env) {
+            Ok(mut plan) => {
+                assert!(!plan.title().chars().any(|c| c == '\u{1b}' || c == '\n'), "{:?}", plan.title());
+                let reach = plan.reach();
+                if let Err(error) = plan.prepare(&bench.env, Sight::InsideOnly) {
+                    assert!(!error.for_model().trim().is_empty());
+                    assert!(!error.for_model().contains(placet_fuzz::SECRET));
+                }
+                assert_eq!(plan.reach(), reach, "what is reached is fixed from the beginning");
+            }
+            Err(error) => assert!(!error.for_model().trim().is_empty()),
+        }
+        assert!(bench.tree() == before, "planning changed the workspace");
+        bench.assert_outside_unchanged();
+    });
+});
