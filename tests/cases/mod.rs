@@ -9,6 +9,7 @@ mod agent_stop;
 mod audit;
 mod changes;
 mod cli;
+mod dialects;
 mod headless;
 mod hooks;
 mod image_read;

@@ -5,6 +5,7 @@
 
 use super::super::apply_patch::{Aim, patch_plan};
 use super::super::run_command::{self, RunPlan};
+use super::super::scratchpad::Scratchpad;
 use super::super::{Env, Facts, Plan, Ran, Tool, ToolError};
 use super::foreign::{Foreign, Said};
 use crate::text::patch::Options;
@@ -30,7 +31,7 @@ struct Patch {
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let nothing = Arc::new(());
     let shell = Foreign::new("shell", "Run a program and get its output.", &nothing, plan)
-        .judged_like("run_command")
+        .judged_like(|_| Some("run_command"))
         .saying(|_: &Shell, (), said| ran(said));
     let patch = Foreign::new(
         "apply_patch",
@@ -38,7 +39,8 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         &nothing,
         apply,
     );
-    vec![Arc::new(shell), Arc::new(patch)]
+    // The last is where results go that are too long to show.
+    vec![Arc::new(shell), Arc::new(patch), Arc::new(Scratchpad::default())]
 }
 
 fn apply(args: &Patch, env: &Env, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
