@@ -215,7 +215,7 @@ impl Shared {
     fn decide(&self, call: &Call, planned: &dyn Plan, demand: Option<&str>) -> Decision {
         let policy = lock(&self.policy);
         policy.at(jiff::Timestamp::now());
-        let judged_as = self.registry.judged_as(&call.name);
+        let judged_as = self.registry.judged_as(&call.name, &call.input);
         let reach = planned.reach();
         let level = policy.flow(&judged_as, &reach).level;
         let decision = policy.decide(&call.id, &judged_as, reach);

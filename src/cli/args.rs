@@ -30,7 +30,7 @@ pub struct Options {
     /// One turn without a screen; `-` or nothing: from standard input
     #[arg(short, long, num_args = 0..=1, value_name = "PROMPT", default_missing_value = "-", conflicts_with = "prompt")]
     pub print: Option<String>,
-    /// What --print writes: the answer, one object at the end, or one event a line
+    /// What --print writes
     #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT", global = true)]
     pub output_format: OutputFormat,
     /// How far calls may reach: none, read, ask, write, unrestricted
@@ -57,7 +57,7 @@ pub struct Options {
     /// Go on with the last session of this directory
     #[arg(short, long = "continue")]
     pub continue_last: bool,
-    /// Go on with the session whose name starts so; without a name, choose from a list
+    /// Go on with the session whose name starts so, or choose one
     #[arg(short, long, num_args = 0..=1, value_name = "ID-PREFIX", default_missing_value = "", conflicts_with = "continue_last")]
     pub resume: Option<String>,
     /// The most requests one turn may make
@@ -66,7 +66,7 @@ pub struct Options {
     /// Set any configuration key
     #[arg(long, value_name = "KEY=VALUE", global = true)]
     pub set: Vec<String>,
-    /// Permit what the rule matches where the mode would ask: run_command(cargo *)
+    /// Permit what would ask where the rule matches: run(cargo *)
     #[arg(long, value_name = "RULE", global = true)]
     pub allow: Vec<String>,
     /// Refuse what the rule matches, in every mode: read(.env)
@@ -78,7 +78,7 @@ pub struct Options {
     /// With --print: land what is pending at the end
     #[arg(long, conflicts_with = "dry_run")]
     pub apply: bool,
-    /// A prompt from standard input that is a batch of aOperations runs as one, without a model
+    /// A batch of aOperations from a pipe runs, without a model
     #[arg(long)]
     pub batch: bool,
     /// With --print: show what would change, and change nothing

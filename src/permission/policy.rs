@@ -2,8 +2,8 @@
 
 use super::command::Line;
 use super::{
-    Danger, Decision, Denial, Given, Grant, GrantId, Limit, Mode, ModeCell, Permit, Place, Question, Reach,
-    Rule, Verdict, Why, danger_of, family, is_protected,
+    Danger, Decision, Denial, Given, Grant, GrantId, Limit, Mode, ModeCell, Permit, Place, Planning,
+    Question, Reach, Rule, Verdict, Why, danger_of, family, is_protected,
 };
 use super::{Flowing, Labels, Landing, Level, Taint};
 use crate::conversation::CallId;
@@ -268,7 +268,7 @@ impl Policy {
                 hint: "do not ask again; find out what they want instead".into(),
             };
         }
-        if let Some(denial) = refused_by_mode(mode, reach) {
+        if let Some(denial) = refused_by_mode(mode, reach).map(|denial| self.in_plan(denial)) {
             return denial;
         }
         if let Some(danger) = self.danger(reach) {
@@ -300,6 +300,17 @@ impl Policy {
         match self.live().find(|g| g.grant.covers(reach)) {
             Some(given) => Opinion::Allow(Why::Grant { id: given.id, words: given.grant.describe() }),
             None => opinion,
+        }
+    }
+
+    /// While a plan is being made it is the plan that forbids, and no other mode would help.
+    fn in_plan(&self, denial: Opinion) -> Opinion {
+        match denial {
+            Opinion::Deny { reason, .. } if self.mode.planning() != Planning::No => Opinion::Deny {
+                reason: reason.replacen("read mode", "plan mode", 1),
+                hint: "lay the plan out in words; the person approves it with /plan approve".into(),
+            },
+            denial => denial,
         }
     }
 

@@ -576,3 +576,17 @@ fn examples_that_a_rule_does_not_keep_are_errors() {
         "the rule `run(cargo *)` matches `cargo publish`, which is an example of what it must not match"
     );
 }
+
+/// Story: in plan mode a write was refused with the advice to switch modes, which changes nothing there.
+#[test]
+fn a_refusal_in_plan_mode_names_the_plan_and_not_the_mode() {
+    let policy = policy(Mode::Write, &[]);
+    policy.mode.plan(Planning::Making);
+    match policy.decide(&CallId::new("c"), "edit_file", vec![write("/w/a")]) {
+        Decision::Deny(denial) => {
+            assert_eq!(denial.reason, "plan mode: nothing may be written");
+            assert!(denial.hint.contains("/plan approve"), "{}", denial.hint);
+        }
+        _ => panic!("allowed"),
+    }
+}

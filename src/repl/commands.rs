@@ -77,7 +77,12 @@ pub(super) fn plan(shell: &mut Shell<'_>, rest: &str) -> After {
     match rest {
         "" => {}
         "on" | "reject" => cell.plan(Planning::Making),
-        "approve" => cell.plan(Planning::No),
+        "approve" if cell.planning() != Planning::No => {
+            cell.plan(Planning::No);
+            shell.note(&format!("the plan is approved: {} mode again", cell.load()));
+            return None;
+        }
+        "approve" => {}
         _ => {
             shell.error(
                 &format!("`{rest}` is nothing a plan can be told"),

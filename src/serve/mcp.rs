@@ -51,7 +51,7 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("placet", env!("CARGO_PKG_VERSION")))
-            .with_instructions("A file must be read before it is edited. Calls that would need a person are refused, naming the flag that permits them. In ask mode changes wait until a person applies them with `placet apply`.")
+            .with_instructions("A file may have to be read before it is edited. Calls that would need a person are refused, naming the flag that permits them. In ask mode changes wait until a person applies them with `placet apply`.")
     }
 
     async fn list_tools(
@@ -59,7 +59,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, rmcp::ErrorData> {
-        let tools = self.registry.specs().into_iter().map(|spec| {
+        let tools = self.registry.wire_specs().into_iter().map(|spec| {
             let schema = match spec.schema {
                 serde_json::Value::Object(map) => map,
                 _ => serde_json::Map::new(),

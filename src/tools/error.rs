@@ -19,8 +19,9 @@ pub enum Fault {
     Missing,
     Directory,
     NotDirectory,
-    /// Outside of where this call may reach, or hidden there.
+    /// Outside of where this call may reach.
     Outside,
+    /// The system refuses, or a rule hides it.
     Denied,
     Exists,
     /// A pipe, a device, a socket.

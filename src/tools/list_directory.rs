@@ -2,7 +2,9 @@
 
 use super::input::Shape;
 use super::work::{blocking, consent_of};
-use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use super::{
+    Detail, Env, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+};
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
 use crate::text::sanitize;
@@ -75,6 +77,7 @@ pub(super) fn walk_root(env: &Env, at: &Resolved, consent: Consent<'_>) -> Resul
     env.workspace.walk_root(at, consent).map_err(|e| match e {
         WorkspaceError::NotDirectory(_) => {
             ToolError::hint(format!("`{}` is not a directory", at.written), "read it with read_file")
+                .because(Fault::NotDirectory)
         }
         other => env.path_error(&other),
     })

@@ -34,6 +34,7 @@ mod run_command;
 mod scratchpad;
 mod search_contents;
 mod spans;
+mod wording;
 mod work;
 mod write_file;
 
@@ -61,8 +62,8 @@ pub trait Tool: Send + Sync {
     fn touches(&self, input: &Value) -> Touches;
 
     /// The name of placet's own tool that rules mean: `run(rm *)` and `run_command(rm *)` hold whatever a surface calls
-    /// its tools.
-    fn judged_as(&self) -> String {
+    /// its tools. One that does several things is judged by what this call does.
+    fn judged_as(&self, _: &Value) -> String {
         self.spec().name
     }
 

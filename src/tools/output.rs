@@ -1,6 +1,6 @@
 //! The one gate between a result and the model: kept whole in a scratchpad when it is long, and every cut is said.
 
-use super::{Env, Facts, Output, Summary, ToolError};
+use super::{Env, Facts, Output, Summary, ToolError, wording::Names};
 use crate::conversation::{Outcome, Part, text_of};
 use crate::session::Entry;
 
@@ -11,10 +11,15 @@ const HEAD: usize = 4000;
 const TAIL: usize = 2000;
 
 /// Brings a result into the form the model gets. With `name`, a success goes to that scratchpad whole.
-pub(super) fn deliver(output: Output, tool: &str, name: Option<&str>, env: &Env) -> Output {
+pub(super) fn deliver(
+    output: Output,
+    tool: &str,
+    name: Option<&str>,
+    (env, names): (&Env, &Names),
+) -> Output {
     match name {
         Some(name) if output.outcome == Outcome::Done => keep(output, name, env),
-        _ => spill(output, tool, env),
+        _ => spill(output, tool, (env, names)),
     }
 }
 
@@ -42,7 +47,7 @@ fn keep(mut output: Output, name: &str, env: &Env) -> Output {
     }
 }
 
-fn spill(mut output: Output, tool: &str, env: &Env) -> Output {
+fn spill(mut output: Output, tool: &str, (env, names): (&Env, &Names)) -> Output {
     let size: usize = output.for_model.iter().filter_map(Part::as_text).map(str::len).sum();
     if size <= env.limits.inline_bytes {
         return output;
@@ -52,8 +57,8 @@ fn spill(mut output: Output, tool: &str, env: &Env) -> Output {
     let size = size_of(&text);
     let told = match env.scratchpads.put_new(&format!("{tool}-output"), Entry::Text(text)) {
         Ok(name) => format!(
-            "[{size}: too long to show whole; all of it is in the scratchpad `{name}`. Beginning and end follow. \
-             Page with scratchpad(action: \"read\", name: \"{name}\", offset, limit)]"
+            "[{size}: too long to show whole; all of it is in the scratchpad `{name}`. Beginning and end follow.{}]",
+            names.page(&name)
         ),
         Err(error) => format!("[{size}: too long to show whole, and it could not be kept: {error}]"),
     };

@@ -31,6 +31,7 @@ pub(super) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSet) -> Tool
         format!("line{} {missing} of `{path}` {were} not shown to you{only}", s(missing.len())),
         format!("read_file(path: \"{path}\", offset: {start}, limit: {})", end.saturating_sub(start)),
     )
+    .because(Fault::Unread)
 }
 
 /// Refuses a content that has a mark where the old one had a secret: writing it would lose the real value.

@@ -2,7 +2,7 @@
 
 use super::{Delivery, Env, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
 use super::{apply_patch, edit_file, find_files, list_directory, operations, output, read_file, run_command};
-use super::{scratchpad, search_contents, write_file};
+use super::{scratchpad, search_contents, wording::Names, write_file};
 use crate::conversation::{Input, ToolSpec};
 use crate::permission::{Permit, Reach};
 use crate::session::check_name;
@@ -18,6 +18,7 @@ pub struct Registry {
     wire: Arc<[String]>,
     /// Tools that no model is told of: a person's own words run them.
     unlisted: Arc<[Arc<dyn Tool>]>,
+    names: Names,
 }
 
 /// Names as providers accept them: letters, digits, `_` and `-`, at most 64. Two names never become one.
@@ -53,7 +54,8 @@ impl Registry {
 
     pub fn of(tools: Vec<Arc<dyn Tool>>) -> Registry {
         let wire = wire_names(tools.iter().map(|tool| tool.spec().name));
-        Registry { tools: tools.into(), wire: wire.into(), unlisted: Arc::new([]) }
+        let names = Names::of(&tools);
+        Registry { tools: tools.into(), wire: wire.into(), unlisted: Arc::new([]), names }
     }
 
     /// The same with tools that are there but not told of.
@@ -73,9 +75,13 @@ impl Registry {
         self.specs().into_iter().zip(self.wire.iter()).map(named).collect()
     }
 
-    /// The native tool that rules about a call of this name mean.
-    pub fn judged_as(&self, name: &str) -> String {
-        self.get(name).map_or_else(|_| name.into(), |tool| tool.judged_as())
+    /// The native tool that rules about this call mean.
+    pub fn judged_as(&self, name: &str, input: &Input) -> String {
+        let value = match input {
+            Input::Object(value) => value,
+            Input::Malformed { .. } => &Value::Null,
+        };
+        self.get(name).map_or_else(|_| name.into(), |tool| tool.judged_as(value))
     }
 
     pub fn names(&self) -> Vec<String> {
@@ -116,13 +122,14 @@ impl Registry {
                 return Err(ToolError::hint(reason.clone(), hint));
             }
         };
-        let inner = tool.plan(value, env)?;
+        let inner = tool.plan(value, env).map_err(|e| self.names.error(e))?;
         // Only where the tool knows the parameter: its plan has refused it otherwise.
         let scratchpad = value.get("scratchpad").and_then(Value::as_str).map(String::from);
         if let Some(pad) = &scratchpad {
             check_name(pad).map_err(|e| ToolError::new(e.to_string()))?;
         }
-        Ok(Box::new(Fronted { inner, tool: name.into(), scratchpad, delivery: tool.delivery() }))
+        let names = self.names.clone();
+        Ok(Box::new(Fronted { inner, tool: name.into(), scratchpad, delivery: tool.delivery(), names }))
     }
 }
 
@@ -132,6 +139,7 @@ struct Fronted {
     tool: String,
     scratchpad: Option<String>,
     delivery: Delivery,
+    names: Names,
 }
 
 impl Plan for Fronted {
@@ -148,18 +156,18 @@ impl Plan for Fronted {
     }
 
     fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
-        self.inner.prepare(env, sight)
+        self.inner.prepare(env, sight).map_err(|e| self.names.error(e))
     }
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
-        let Fronted { inner, tool, scratchpad, delivery } = *self;
+        let Fronted { inner, tool, scratchpad, delivery, names } = *self;
         let (env, inspect) = (ctx.env.clone(), ctx.inspect.clone());
         let running = inner.run(permit, ctx);
         Box::pin(async move {
-            let done: Output = inspect.look(running.await).await;
+            let done: Output = inspect.look(names.output(running.await)).await;
             match delivery {
                 Delivery::Whole if scratchpad.is_none() => done,
-                _ => output::deliver(done, &tool, scratchpad.as_deref(), &env),
+                _ => output::deliver(done, &tool, scratchpad.as_deref(), (&env, &names)),
             }
         })
     }

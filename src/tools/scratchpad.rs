@@ -173,7 +173,7 @@ fn pad_error(error: &ScratchpadError) -> ToolError {
             ToolError::hint(error.to_string(), "delete it first, or choose another name")
         }
         ScratchpadError::Missing { .. } => {
-            ToolError::hint(error.to_string(), "see them with action \"list\"")
+            ToolError::hint(error.to_string(), "see them with scratchpad(action: \"list\")")
         }
         _ => ToolError::new(error.to_string()),
     }

@@ -105,6 +105,10 @@ fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
             Case::Smart => drop(builder.case_smart(true)),
         }
     })
+    .map_err(|e| ToolError {
+        hint: e.hint.map(|hint| hint.replace("with `\\`", "with `\\`, or set literal")),
+        ..e
+    })
 }
 
 struct SearchPlan {
@@ -207,7 +211,7 @@ pub(super) fn line_matcher(
     builder.line_terminator(Some(b'\n')).crlf(false).unicode(true);
     build(&mut builder);
     builder.build(pattern).map_err(|e| {
-        let hint = "escape special characters with `\\`, or set literal";
+        let hint = "escape special characters with `\\`";
         ToolError::hint(format!("`pattern` is not a regular expression: {e}"), hint)
     })
 }

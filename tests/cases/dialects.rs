@@ -1,120 +1,116 @@
-//! The vendor-documented surfaces, what is evicted, and that names of all surfaces are fit for providers.
+//! What holds in every surface: hints that can be followed, rules, one failure that is not everybody's, nothing left
+//! behind.
 
-use crate::support::tool_bench::Bench;
-use placet::tools::{Dialect, DialectSettings, Registry};
-use serde_json::{Value, json};
+use crate::support::binary::{Out, Place};
 
-fn speaking(dialect: Dialect) -> Bench {
-    Bench::new().speaking(dialect, &DialectSettings::default())
+fn call(place: &Place, dialect: &str, tool: &str, input: &str, more: &[&str]) -> Out {
+    let mut args = vec!["--mode", "write", "--dialect", dialect, "tool", "call", tool, input];
+    args.extend(more);
+    place.run(&args)
 }
 
-fn edit(command: &str, path: &str, rest: Value) -> Value {
-    let mut input = json!({"command": command, "path": path});
-    input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-    input
-}
-
-const EDITOR: &str = "str_replace_based_edit_tool";
-
+/// Story: a long result named the tool `scratchpad`, which four surfaces did not have: the rest was lost to the model.
 #[test]
-fn the_text_editor_views_replaces_inserts_and_takes_its_edits_back() {
-    let bench = speaking(Dialect::TextEditor);
-    bench.write("a.txt", "one\r\ntwo\r\nthree");
-    let call = |command: &str, rest: Value| bench.call(EDITOR, edit(command, "a.txt", rest));
-    assert_eq!(call("view", json!({})).done(), "     1\tone\n     2\ttwo\n     3\tthree\n");
-    assert_eq!(call("view", json!({"view_range": [2, -1]})).done(), "     2\ttwo\n     3\tthree\n");
-    assert_eq!(
-        call("str_replace", json!({"old_str": "two", "new_str": "2"})).done(),
-        "Successfully replaced text at exactly one location."
-    );
-    assert_eq!(
-        call("insert", json!({"insert_line": 1, "insert_text": "1.5"})).done(),
-        "Successfully inserted 1 line after line 1."
-    );
-    assert_eq!(bench.bytes("a.txt"), b"one\r\n1.5\r\n2\r\nthree", "in the file's own line ends");
-    call("insert", json!({"insert_line": 4, "insert_text": "four"})).done();
-    assert_eq!(bench.bytes("a.txt"), b"one\r\n1.5\r\n2\r\nthree\r\nfour", "no end where there was none");
-    for _ in 0..3 {
-        assert_eq!(call("undo_edit", json!({})).done(), "Last edit to a.txt undone successfully.");
+fn a_long_result_names_a_tool_that_is_there() {
+    let place = Place::new();
+    for (dialect, tool, input) in [
+        ("agsh", "execute_command", r#"{"command":"seq 20000"}"#),
+        ("triggerfish", "run_command", r#"{"command":"seq 20000"}"#),
+        ("text-editor", "bash", r#"{"command":"seq 20000"}"#),
+        ("codex", "shell", r#"{"command":["seq","20000"]}"#),
+    ] {
+        let out = call(&place, dialect, tool, input, &[]).stdout;
+        let named = out.split("Page with ").nth(1).and_then(|rest| rest.split('(').next()).unwrap();
+        let listed = place.run(["--dialect", dialect, "tool", "list"]).stdout;
+        assert!(
+            listed.lines().any(|line| line.split_whitespace().next() == Some(named)),
+            "{dialect}: {named}"
+        );
     }
-    assert_eq!(bench.bytes("a.txt"), b"one\r\ntwo\r\nthree");
-    assert_eq!(call("undo_edit", json!({})).failed(), "Error: No edit history found for a.txt");
 }
 
 #[test]
-fn the_text_editor_says_what_its_vendor_documents_when_it_cannot() {
-    let bench = speaking(Dialect::TextEditor);
-    bench.write("a.txt", "x x\n");
-    let call =
-        |command: &str, path: &str, rest: Value| bench.call(EDITOR, edit(command, path, rest)).failed();
-    assert_eq!(call("view", "none.txt", json!({})), "Error: File not found");
-    let missing = call("str_replace", "a.txt", json!({"old_str": "y", "new_str": "z"}));
-    assert!(
-        missing.starts_with("Error: No match found for replacement. Please check your text and try again."),
-        "{missing}"
-    );
-    assert_eq!(
-        call("str_replace", "a.txt", json!({"old_str": "x", "new_str": "z"})),
-        "Error: Found 2 matches for replacement text. Please provide more context to make a unique match."
-    );
-    let over = call("create", "a.txt", json!({"file_text": "lost"}));
-    assert!(over.contains("has not been read"), "what was never seen is not written over: {over}");
-    let range = call("view", "a.txt", json!({"view_range": [5, 9]}));
-    assert!(range.starts_with("Error: Invalid view_range [5, 9]"), "{range}");
-    assert_eq!(bench.text("a.txt"), "x x\n");
+fn a_hint_names_tools_by_the_names_of_the_surface_or_not_at_all() {
+    let place = Place::new().file("data", "\0\0\u{1}").file("a.txt", "x\n");
+    let data = r#"{"file_path":"/data"}"#;
+    let said = |dialect: &str, tool: &str, input: &str| call(&place, dialect, tool, input, &[]).stderr;
+    assert!(said("deepagents", "read_file", data).contains("inspect it with execute,"));
+    let view = r#"{"command":"view","path":"data"}"#;
+    assert!(said("text-editor", "str_replace_based_edit_tool", view).contains("inspect it with bash,"));
+    let nowhere = said("agsh", "read_file", r#"{"path":"nowhere"}"#);
+    assert!(nowhere.contains("does not exist") && !nowhere.contains("list_directory"), "{nowhere}");
+    assert!(said("agsh", "scratchpad_read", r#"{"name":"x"}"#).contains("see them with scratchpad_list()"));
+    let over = r#"{"command":"create","path":"a.txt","file_text":"y"}"#;
+    let over = said("text-editor", "str_replace_based_edit_tool", over);
+    assert!(over.contains("view it first") && !over.contains("read_file"), "{over}");
+}
+
+/// Story: one hidden file made a whole transfer fail, where each file answers for itself.
+#[test]
+fn a_file_hidden_by_a_rule_fails_alone_in_a_transfer_and_a_batch() {
+    let place = Place::new().file("secret", "s\n").file("a.txt", "x\n");
+    let deny = ["--deny", "read(secret)"];
+    let out = call(&place, "deepagents", "download_files", r#"{"paths":["/secret","/a.txt"]}"#, &deny);
+    let answers: serde_json::Value = serde_json::from_str(&out.stdout).unwrap();
+    assert_eq!(answers[0]["error"], "permission_denied");
+    assert_eq!(answers[1]["content"], "eAo=");
+    let read = |path: &str| serde_json::json!({"sBase": "app", "sPath": path, "sMode": "read"});
+    let batch = serde_json::json!({"aOperations": [read("secret"), read("a.txt")]}).to_string();
+    let out = call(&place, "typestack", "agent_prompt", &batch, &deny).stdout;
+    let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let flags = [0, 1].map(|n| answer["aOpResults"][n]["bSuccess"].clone());
+    assert_eq!(flags, [false, true]);
+    assert!(!out.contains("s\\n") && !out.contains("/./"), "{out}");
 }
 
 #[test]
-fn an_edit_that_somebody_else_built_on_is_not_undone() {
-    let bench = speaking(Dialect::TextEditor);
-    bench.write("a.txt", "one\n");
-    bench.call(EDITOR, edit("str_replace", "a.txt", json!({"old_str": "one", "new_str": "1"}))).done();
-    bench.write("a.txt", "1\nand more\n");
-    let body = bench.call(EDITOR, edit("undo_edit", "a.txt", json!({}))).failed();
-    assert!(body.contains("changed since that edit"), "{body}");
-    assert_eq!(bench.text("a.txt"), "1\nand more\n");
-}
-
-#[test]
-fn codex_patches_land_whole_also_from_a_shell_line() {
-    let bench = speaking(Dialect::Codex);
-    bench.write("a.txt", "one\ntwo\n");
-    let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n*** Add File: b.txt\n+new\n*** End Patch\n";
-    bench.call("apply_patch", json!({"input": patch})).done();
-    assert_eq!((bench.text("a.txt"), bench.text("b.txt")), ("one\n2\n".into(), "new\n".into()));
-    let patch = patch.replace("two", "2").replace("+2", "+3").replace("b.txt", "c.txt");
-    let line = format!("apply_patch <<'EOF'\n{patch}EOF");
-    bench.call("shell", json!({"command": ["bash", "-lc", line]})).done();
-    assert_eq!((bench.text("a.txt"), bench.text("c.txt")), ("one\n3\n".into(), "new\n".into()));
-    let body = bench.call("shell", json!({"command": ["echo", "it's", "$HOME"]})).done();
-    assert!(
-        body.starts_with("Exit code: 0\nWall time: ") && body.contains("Output:\nit's $HOME\n"),
-        "{body}"
-    );
-}
-
-#[test]
-fn a_result_too_large_to_show_is_kept_where_read_file_finds_it() {
-    let bench = speaking(Dialect::Deepagents);
-    let body = bench.call("execute", json!({"command": "seq 1 30000"})).done();
-    let path = body.split("at this path: ").nth(1).unwrap().lines().next().unwrap();
-    assert!(path.starts_with("/large_tool_results/"), "{body}");
-    assert!(body.contains("1\n2\n3\n4\n5\n... [29990 lines truncated] ...\n29996\n"), "{body}");
-    let page = bench.call("read_file", json!({"file_path": path, "offset": 19_999, "limit": 1})).done();
-    assert_eq!(page, " 20000\t20000\n");
-    assert!(bench.names().is_empty(), "and the project has nothing of it");
-}
-
-#[test]
-fn the_tools_of_every_surface_have_names_that_providers_accept_and_schemas_of_objects() {
-    for dialect in Dialect::ALL {
-        let registry = Registry::of_dialect(dialect, &DialectSettings::default());
-        assert_eq!(Dialect::parse(dialect.name()), Some(dialect));
-        for spec in registry.wire_specs() {
-            let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
-            assert!(spec.name.len() <= 64 && spec.name.bytes().all(plain), "{dialect}: {}", spec.name);
-            assert_eq!(spec.schema["type"], json!("object"), "{dialect}: {}", spec.name);
-            assert!(!spec.description.is_empty(), "{dialect}: {}", spec.name);
-        }
+fn a_rule_of_a_native_tool_holds_for_what_the_text_editor_does_with_it() {
+    let place = Place::new().file("a.txt", "x\n");
+    let tool = "str_replace_based_edit_tool";
+    for (input, rule) in [
+        (r#"{"command":"view","path":"a.txt"}"#, "read_file(a.txt)"),
+        (r#"{"command":"create","path":"b.txt","file_text":"y"}"#, "write_file(b.txt)"),
+        (r#"{"command":"str_replace","path":"a.txt","old_str":"x","new_str":"y"}"#, "edit_file(a.txt)"),
+    ] {
+        assert_eq!(call(&place, "text-editor", tool, input, &["--deny", rule]).code, 3, "{rule}");
     }
+}
+
+#[test]
+fn what_a_text_editor_call_lacks_is_named_and_nothing_is_guessed() {
+    let place = Place::new().file("a.txt", "x\n");
+    let tool = "str_replace_based_edit_tool";
+    let insert = r#"{"command":"insert","path":"a.txt","insert_text":"y"}"#;
+    let out = call(&place, "text-editor", tool, insert, &[]);
+    assert!(out.stderr.contains("`insert_line` is missing"), "{}", out.stderr);
+    let blank = r#"{"command":"insert","path":"a.txt","insert_line":1,"insert_text":"\n"}"#;
+    let out = call(&place, "text-editor", tool, blank, &[]);
+    assert_eq!(out.stdout.trim_end(), "Successfully inserted 1 line after line 1.");
+    let out = call(&place, "text-editor", "bash", r#"{"restart":true}"#, &[]);
+    assert!(out.stderr.contains("nothing to restart"), "{}", out.stderr);
+}
+
+#[test]
+fn what_is_not_there_is_an_empty_list_in_deepagents_and_no_failure() {
+    let place = Place::new().file("a.txt", "x\n");
+    for (tool, input, answer) in [
+        ("ls", r#"{"path":"/no"}"#, "[]"),
+        ("ls", r#"{"path":"/a.txt"}"#, "[]"),
+        ("glob", r#"{"path":"/no","pattern":"*"}"#, "[]"),
+        ("grep", r#"{"path":"/no","pattern":"x"}"#, "No matches found"),
+    ] {
+        let out = call(&place, "deepagents", tool, input, &[]);
+        assert_eq!((out.code, out.stdout.trim_end()), (0, answer), "{tool} {input}");
+    }
+}
+
+/// Story: the exec workspace of a call, and what read mode threw away, stayed in the home directory for good.
+#[test]
+fn what_single_calls_leave_goes_when_the_next_one_runs() {
+    let place = Place::new();
+    call(&place, "triggerfish", "exec.write", r#"{"path":"t.py","content":"x"}"#, &[]);
+    place.run(["--mode", "read", "tool", "call", "run_command", r#"{"command":"touch q"}"#]);
+    call(&place, "native", "run_command", r#"{"command":"true"}"#, &[]);
+    let left = |dir: &str| std::fs::read_dir(place.home.join(dir)).map_or(0, Iterator::count);
+    assert!(left(".cache/placet/scratch") <= 1 && left(".local/state/placet/views") <= 1);
 }

@@ -10,6 +10,7 @@ mod audit;
 mod batch;
 mod changes;
 mod cli;
+mod dialect_editors;
 mod dialects;
 mod edit_properties;
 mod headless;

@@ -7,13 +7,17 @@ use super::super::edit_file::{Edit, EditPlan, Unread, Which};
 use super::super::find_files::{PathGlob, find_paths};
 use super::super::hits::Search;
 use super::super::look::{At, LookPlan, prefix};
+use super::super::output::failed;
 use super::super::read_file::{self, ReadPlan};
 use super::super::run_command::{self, RunPlan};
 use super::super::scratchpad::Scratchpad;
 use super::super::search_contents::{line_matcher, search_below};
 use super::super::write_file::{Mode, WritePlan};
-use super::super::{Env, Facts, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError, Touches};
+use super::super::{
+    Env, Facts, Output, Plan, Preview, Ran, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+};
 use super::foreign::{Foreign, reads, writes};
+use crate::permission::{Permit, Reach};
 use crate::text::sanitize;
 use crate::workspace::{Consent, Show};
 use schemars::JsonSchema;
@@ -128,7 +132,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         ),
         Arc::new(
             Foreign::new("execute_command", "Run a shell command with sh -c.", &nothing, execute)
-                .judged_like("run_command")
+                .judged_like(|_| Some("run_command"))
                 .saying(|_, (), said| executed(said.output)),
         ),
     ];
@@ -281,7 +285,7 @@ impl Tool for Pad {
         spec
     }
 
-    fn judged_as(&self) -> String {
+    fn judged_as(&self, _: &Value) -> String {
         "scratchpad".into()
     }
 
@@ -290,6 +294,41 @@ impl Tool for Pad {
     }
 
     fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
-        self.inner.plan(&self.with_action(input), env)
+        let planned = self.inner.plan(&self.with_action(input), env);
+        planned.map(|inner| Box::new(PadCall(inner)) as Box<dyn Plan>).map_err(own_names)
+    }
+}
+
+/// A call of the one tool, whose hints name it as it is called here.
+struct PadCall(Box<dyn Plan>);
+
+fn own_names(error: ToolError) -> ToolError {
+    let hint = error.hint.map(|hint| hint.replace("scratchpad(action: \"list\")", "scratchpad_list()"));
+    ToolError { hint, ..error }
+}
+
+impl Plan for PadCall {
+    fn reach(&self) -> Vec<Reach> {
+        self.0.reach()
+    }
+
+    fn title(&self) -> String {
+        self.0.title()
+    }
+
+    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+        self.0.prepare(env, sight).map_err(own_names)
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+        let title = self.0.title();
+        let running = self.0.run(permit, ctx);
+        Box::pin(async move {
+            let output = running.await;
+            match &output.facts {
+                Facts::Failed(error) => failed(&title, &own_names(error.clone())),
+                _ => output,
+            }
+        })
     }
 }

@@ -5,7 +5,8 @@
 
 use super::super::apply_patch::{Aim, patch_plan};
 use super::super::run_command::{self, RunPlan};
-use super::super::{Env, Facts, Plan, Ran, Tool, ToolError};
+use super::super::scratchpad::Scratchpad;
+use super::super::{Env, Facts, Fault, Plan, Ran, Tool, ToolError};
 use super::foreign::{Foreign, Said};
 use crate::text::patch::Options;
 use schemars::JsonSchema;
@@ -30,15 +31,24 @@ struct Patch {
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let nothing = Arc::new(());
     let shell = Foreign::new("shell", "Run a program and get its output.", &nothing, plan)
-        .judged_like("run_command")
-        .saying(|_: &Shell, (), said| ran(said));
+        .judged_like(|_| Some("run_command"))
+        .saying(|_: &Shell, (), said| ran(said))
+        .failing(|_, _, (), error| unread(error));
     let patch = Foreign::new(
         "apply_patch",
         "Change files by a patch in the *** Begin Patch envelope.",
         &nothing,
         apply,
-    );
-    vec![Arc::new(shell), Arc::new(patch)]
+    )
+    .failing(|_: &Patch, _, (), error| unread(error));
+    // The last is where results go that are too long to show.
+    vec![Arc::new(shell), Arc::new(patch), Arc::new(Scratchpad::default())]
+}
+
+/// What only a whole read would permit, where no tool reads: the shell does it.
+fn unread(error: &ToolError) -> Option<String> {
+    let words = |message: &str| format!("error: {message}\nhint: the shell can do it: [\"rm\", FILE]");
+    (error.fault == Fault::Unread).then(|| words(&error.message))
 }
 
 fn apply(args: &Patch, env: &Env, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {

@@ -32,7 +32,7 @@ pub(super) struct Said<'a> {
 pub(super) struct Foreign<A, S> {
     shape: Shape,
     /// The native tool that rules mean, where it has another name.
-    native: Option<&'static str>,
+    native: fn(&Value) -> Option<&'static str>,
     shared: Arc<S>,
     touches: fn(&Value, &S) -> Touches,
     /// Looks at the raw arguments first: for systems that have words of their own for those that do not fit.
@@ -47,7 +47,7 @@ impl<A: JsonSchema, S> Foreign<A, S> {
     pub(super) fn new(name: &str, description: &str, shared: &Arc<S>, plan: Planner<A, S>) -> Foreign<A, S> {
         Foreign {
             shape: Shape::of::<A>(name, description),
-            native: None,
+            native: |_| None,
             shared: Arc::clone(shared),
             touches: |_, _| Touches { anything: true, ..Touches::default() },
             check: |_| None,
@@ -58,10 +58,10 @@ impl<A: JsonSchema, S> Foreign<A, S> {
         }
     }
 
-    /// Rules speak of it as of this native tool.
+    /// Rules speak of such a call as of this native tool.
     #[must_use]
-    pub(super) fn judged_like(self, native: &'static str) -> Self {
-        Foreign { native: Some(native), ..self }
+    pub(super) fn judged_like(self, native: fn(&Value) -> Option<&'static str>) -> Self {
+        Foreign { native, ..self }
     }
 
     #[must_use]
@@ -104,8 +104,8 @@ where
         (self.touches)(input, &self.shared)
     }
 
-    fn judged_as(&self) -> String {
-        self.native.map_or_else(|| self.shape.spec().name, String::from)
+    fn judged_as(&self, input: &Value) -> String {
+        (self.native)(input).map_or_else(|| self.shape.spec().name, String::from)
     }
 
     fn delivery(&self) -> Delivery {

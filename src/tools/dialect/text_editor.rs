@@ -6,6 +6,7 @@ use super::super::edit_file::{Edit, EditPlan, Unread, Which};
 use super::super::look::{At, LookPlan, credit_all, load_text, rows};
 use super::super::refusal::bad_text;
 use super::super::run_command::{self, RunPlan};
+use super::super::scratchpad::Scratchpad;
 use super::super::work::s;
 use super::super::write_file::{Mode, WritePlan};
 use super::super::{Changed, Env, Facts, Fault, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError};
@@ -52,7 +53,8 @@ struct Args {
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Bash {
-    command: String,
+    /// Needed unless `restart` is set.
+    command: Option<String>,
     /// Every command starts in a shell of its own, so there is nothing to restart.
     restart: Option<bool>,
 }
@@ -69,19 +71,23 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             Some("view") => reads(input, "path", "."),
             _ => writes(input, "path"),
         })
-        .judged_like("edit_file")
+        .judged_like(|input| match input.get("command").and_then(serde_json::Value::as_str) {
+            Some("view") => Some("read_file"),
+            Some("create") => Some("write_file"),
+            _ => Some("edit_file"),
+        })
         .saying(said)
         .failing(|args, _, _, error| failed(args, error));
     let bash = Foreign::new("bash", "Run a shell command.", &past, shell)
-        .judged_like("run_command")
+        .judged_like(|_| Some("run_command"))
         .saying(|_: &Bash, _, said| ran(said));
-    vec![Arc::new(editor), Arc::new(bash)]
+    // The last is where results go that are too long to show.
+    vec![Arc::new(editor), Arc::new(bash), Arc::new(Scratchpad::default())]
 }
 
 fn plan(args: &Args, env: &Env, past: &Arc<Past>) -> Result<Box<dyn Plan>, ToolError> {
-    let needed = |value: &Option<String>, name: &str| {
-        value.clone().ok_or_else(|| ToolError::new(format!("`{name}` is missing: this command needs it")))
-    };
+    let missing = |name: &str| ToolError::new(format!("`{name}` is missing: this command needs it"));
+    let needed = |value: &Option<String>, name: &str| value.clone().ok_or_else(|| missing(name));
     let path = args.path.clone();
     match args.command {
         Command::View => view(args, env),
@@ -100,7 +106,8 @@ fn plan(args: &Args, env: &Env, past: &Arc<Past>) -> Result<Box<dyn Plan>, ToolE
         }
         Command::Insert => {
             let text = args.insert_text.clone().or_else(|| args.new_str.clone());
-            insert(env.resolve(&path)?, args.insert_line.unwrap_or(0), needed(&text, "insert_text")?, env)
+            let line = args.insert_line.ok_or_else(|| missing("insert_line"))?;
+            insert(env.resolve(&path)?, line, needed(&text, "insert_text")?, env)
         }
         Command::UndoEdit => undo(env.resolve(&path)?, env, past),
     }
@@ -195,7 +202,7 @@ fn insert(at: Resolved, line: i64, text: String, env: &Env) -> Result<Box<dyn Pl
         let spliced =
             file.splice(std::slice::from_ref(&(start..start)), "", &text).map_err(|e| bad_text(&e))?;
         draft.put(env, &at, spliced.bytes, consent).map_err(|e| env.path_error(&e))?;
-        let count = text.trim_matches('\n').lines().count();
+        let count = text.matches('\n').count();
         Ok(Worked {
             text: format!("Successfully inserted {count} line{} after line {after}.", s(count)),
             line: None,
@@ -262,7 +269,7 @@ fn said(args: &Args, past: &Past, said: &Said<'_>) -> Option<String> {
 }
 
 fn failed(args: &Args, error: &ToolError) -> Option<String> {
-    let rest = |words: &str| format!("{words}\n{}", error.for_model());
+    let rest = |words: &str| format!("{words}\n{}", error.message.replace("old_string", "old_str"));
     match (args.command, error.fault) {
         (_, Fault::Missing) => Some("Error: File not found".into()),
         (Command::StrReplace, Fault::TextMissing) => {
@@ -271,7 +278,10 @@ fn failed(args: &Args, error: &ToolError) -> Option<String> {
         (Command::StrReplace, Fault::Ambiguous(times)) => Some(format!(
             "Error: Found {times} matches for replacement text. Please provide more context to make a unique match."
         )),
-        (_, Fault::Denied) => Some("Error: Permission denied. Cannot write to file.".into()),
+        (Command::Create, Fault::Unread) => {
+            Some(format!("Error: {}\nview it first, then create it again", error.message))
+        }
+        (_, Fault::Denied) => Some(format!("Error: Permission denied. {}", error.message)),
         _ => None,
     }
 }
@@ -283,7 +293,9 @@ fn shell(args: &Bash, env: &Env, _: &Arc<Past>) -> Result<Box<dyn Plan>, ToolErr
             "each command starts in a shell of its own",
         ));
     }
-    let command = args.command.clone();
+    let Some(command) = args.command.clone() else {
+        return Err(ToolError::new("`command` is missing: it must be a string"));
+    };
     Ok(Box::new(RunPlan::new(run_command::Args { command, ..run_command::Args::default() }, env)?))
 }
 

@@ -258,9 +258,11 @@ impl View {
         Ok(())
     }
 
-    /// The directory for temporary files, made when it is first asked for: nobody else's to read.
+    /// The directory for temporary files, made when it is first asked for: nobody else's to read. It goes with the
+    /// view, which is claimed for that.
     pub fn scratch(&self) -> io::Result<PathBuf> {
         use std::os::unix::fs::DirBuilderExt;
+        self.claim()?;
         let dir = &self.0.places.scratch;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         Ok(dir.clone())

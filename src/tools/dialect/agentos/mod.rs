@@ -75,13 +75,13 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let nothing: Arc<Nothing> = Arc::new(());
     let read =
         Foreign::new("file_read", "Read file contents with optional size limits.", &nothing, plan_read)
-            .judged_like("read_file")
+            .judged_like(|_| Some("read_file"))
             .touching(|input, ()| reads(input, "path", "."))
             .whole()
             .failing(|args: &Read, env, (), error| failure(&args.path, env, error));
     let write =
         Foreign::new("file_write", "Write content to a file; directories are made.", &nothing, plan_write)
-            .judged_like("write_file")
+            .judged_like(|_| Some("write_file"))
             .touching(|input, ()| writes(input, "path"))
             .saying(|_: &Write, (), said| match &said.output.facts {
                 Facts::Changed { changes, .. } => changes.first().map(|change| {
@@ -92,13 +92,13 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             })
             .failing(|args, env, (), error| failure(&args.path, env, error));
     let list = Foreign::new("file_list", "List directory contents with file metadata.", &nothing, plan_list)
-        .judged_like("list_directory")
+        .judged_like(|_| Some("list_directory"))
         .touching(|input, ()| reads(input, "path", "."))
         .whole()
         .failing(|args: &List, env, (), error| failure(args.path.as_deref().unwrap_or("."), env, error));
     let search =
         Foreign::new("file_search", "Search file contents using regex patterns.", &nothing, plan_search)
-            .judged_like("search_contents")
+            .judged_like(|_| Some("search_contents"))
             .touching(|input, ()| reads(input, "path", "."))
             .whole()
             .failing(|args: &SearchArgs, env, (), error| {
@@ -139,7 +139,7 @@ fn failure(path: &str, env: &Env, error: &ToolError) -> Option<String> {
     let full = full.display();
     match error.fault {
         Fault::Missing => Some(format!("ENOENT: no such file or directory, open '{full}'")),
-        Fault::Directory => Some(format!("EISDIR: illegal operation on a directory, read '{full}'")),
+        Fault::Directory => Some(format!("EISDIR: illegal operation on a directory, open '{full}'")),
         Fault::NotDirectory => Some(format!("ENOTDIR: not a directory, scandir '{full}'")),
         Fault::Denied => Some(format!("EACCES: permission denied, open '{full}'")),
         Fault::Outside => Some(traversal(path).message),

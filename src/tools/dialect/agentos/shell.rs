@@ -30,7 +30,7 @@ struct Exec {
 pub(super) fn shell_exec(nothing: &Arc<Nothing>) -> Arc<dyn Tool> {
     let tool =
         Foreign::new("shell_exec", "Run a program of the allowed list, without a shell.", nothing, plan)
-            .judged_like("run_command")
+            .judged_like(|_| Some("run_command"))
             .whole()
             .saying(|_: &Exec, (), said| words(said));
     Arc::new(tool)

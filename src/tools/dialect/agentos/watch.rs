@@ -45,7 +45,7 @@ struct Watch {
 pub(super) fn file_watch(nothing: &Arc<Nothing>) -> Arc<dyn Tool> {
     let description = "Wait for changes of a file or below a directory. Returns once changes have come and settled, or at the timeout.";
     let tool = Foreign::new("file_watch", description, nothing, plan)
-        .judged_like("read_file")
+        .judged_like(|_| Some("read_file"))
         .whole()
         .touching(|_, ()| super::super::super::Touches::default());
     Arc::new(tool)

@@ -26,9 +26,9 @@ struct Execute {
 pub(super) fn execute(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let description = "Run a shell command in the working directory. Both output streams come back in the order in which they were written.";
     let tool = Foreign::new("execute", description, surface, plan)
-        .judged_like("run_command")
+        .judged_like(|_| Some("run_command"))
         .whole()
-        .saying(|_: &Execute, _, said| words(said));
+        .saying(|args: &Execute, _, said| words(args, said));
     Arc::new(tool)
 }
 
@@ -44,10 +44,13 @@ fn plan(args: &Execute, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>, To
     Ok(Box::new(RunPlan::new(args, env)?))
 }
 
-fn words(said: &Said<'_>) -> Option<String> {
+fn words(args: &Execute, said: &Said<'_>) -> Option<String> {
     let Facts::Ran(Ran { output, code, effects, .. }) = &said.output.facts else { return None };
-    let code = code.unwrap_or(124);
-    let how = if code == 0 { "succeeded" } else { "failed" };
+    let (how, code) = match code {
+        Some(0) => ("succeeded".into(), 0),
+        Some(code) => ("failed".into(), *code),
+        None => (format!("timed out after {} seconds", args.timeout.unwrap_or(USUAL)), 124),
+    };
     let body = if output.is_empty() { "<no output>" } else { output.trim_end_matches('\n') };
     let status = format!("[Command {how} with exit code {code}]{effects}");
     if output.chars().count() <= MOST {

@@ -43,21 +43,19 @@ struct Data {
 
 pub(super) fn ls(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let tool = Foreign::new("ls", "List the files of a directory.", surface, plan_ls)
-        .judged_like("list_directory")
+        .judged_like(|_| Some("list_directory"))
         .touching(|input, s| s.reads(input, "path"))
-        .whole()
-        .failing(|_: &Ls, _, _, error| match error.fault {
-            Fault::Missing | Fault::NotDirectory => Some("[]".into()),
-            _ => None,
-        });
+        .whole();
     Arc::new(tool)
 }
 
+/// What is no directory is listed as an empty one.
 fn plan_ls(args: &Ls, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
     let named = surface.named(env, args.path.as_deref().unwrap_or("/"))?;
     let (place, surface) = (named.clone(), Arc::clone(surface));
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
-        let (rows, _) = rows(&ctx.env, &place.at, consent, (Show::All, 1, ENTRIES))?;
+        let listed = rows(&ctx.env, &place.at, consent, (Show::All, 1, ENTRIES));
+        let (rows, _) = or_nothing(listed)?;
         let path = |row: &super::super::super::look::Row| {
             let slash = if row.kind == EntryKind::Directory { "/" } else { "" };
             format!("{}{slash}", surface.below(&place, &row.relative))
@@ -69,7 +67,15 @@ fn plan_ls(args: &Ls, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>
         let text = cut(python_list(&paths));
         Ok(Output::done(text.clone(), Summary::text(format!("ls {}: {}", place.shown, paths.len()), text)))
     };
-    Ok(Box::new(LookPlan::new(named.at, format!("ls {}", named.shown), At::Directory, look)))
+    Ok(Box::new(LookPlan::new(named.at, format!("ls {}", named.shown), At::Anything, look)))
+}
+
+/// Nothing, where there is no such place.
+pub(super) fn or_nothing<T: Default>(found: Result<T, ToolError>) -> Result<T, ToolError> {
+    match found {
+        Err(e) if matches!(e.fault, Fault::Missing | Fault::NotDirectory) => Ok(T::default()),
+        found => found,
+    }
 }
 
 pub(super) fn read_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
@@ -113,7 +119,9 @@ fn read(
     }
     let (total, first) = (file.line_count(), usize::try_from(offset).unwrap_or(0));
     if limit <= 0 {
-        let text = "System reminder: no lines were read because limit was 0. Pass a limit of at least 1.";
+        let text = format!(
+            "System reminder: no lines were read because limit was {limit}. Pass a limit of at least 1."
+        );
         return Ok(Output::done(text, Summary::line(line)));
     }
     if first >= total {
@@ -169,8 +177,9 @@ pub(super) fn file_data(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let description =
         "The stored form of a text file: its lines, when it was created and when it was modified.";
     let tool = Foreign::new("file_data", description, surface, plan_data)
-        .judged_like("read_file")
+        .judged_like(|_| Some("read_file"))
         .touching(|input, s| s.reads(input, "file_path"))
+        .whole()
         .failing(|args: &Data, _, _, error| match error.fault {
             Fault::Missing | Fault::Directory => Some(format!("Error: File '{}' not found", args.file_path)),
             _ => None,
@@ -188,8 +197,15 @@ fn plan_data(args: &Data, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
         let content = file.text();
         let lines: Vec<&str> = content.split('\n').collect();
         let (created_at, modified_at) = times(&ctx.env, &place, consent)?;
-        let data = json!({"content": lines, "created_at": created_at, "modified_at": modified_at});
-        Ok(Output::done(data.to_string(), Summary::line(format!("file data of {}", place.shown))))
+        let data =
+            json!({"content": lines, "created_at": created_at, "modified_at": modified_at}).to_string();
+        if data.chars().count() > MOST {
+            return Err(ToolError::worded(format!(
+                "Error: File '{}' is too large for file_data, which gives at most {MOST} characters. Use read_file with offset and limit.",
+                place.shown
+            )));
+        }
+        Ok(Output::done(data, Summary::line(format!("file data of {}", place.shown))))
     };
     Ok(Box::new(LookPlan::new(named.at, title, At::File, look)))
 }

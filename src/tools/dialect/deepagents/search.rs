@@ -4,9 +4,10 @@ use super::super::super::find_files::{PathGlob, find_paths};
 use super::super::super::hits::{FileHits, Search};
 use super::super::super::look::LookPlan;
 use super::super::super::search_contents::{line_matcher, search_below};
-use super::super::super::{Env, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
+use super::super::super::{Env, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::path::{Named, mounts_below};
+use super::read::or_nothing;
 use super::{Surface, cut, python_list};
 use crate::workspace::{Consent, Show};
 use schemars::JsonSchema;
@@ -32,7 +33,7 @@ enum OutputMode {
     FilesWithMatches,
     Content,
     Count,
-    /// One JSON list of {path, line, text}.
+    // One JSON list of {path, line, text}.
     Entries,
 }
 
@@ -43,19 +44,16 @@ struct Grep {
     path: Option<String>,
     /// Only files matching this glob.
     glob: Option<String>,
+    /// files_with_matches, content, count, or entries: one JSON list of {path, line, text}.
     output_mode: Option<OutputMode>,
 }
 
 pub(super) fn glob(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let tool =
         Foreign::new("glob", "Find files by a pattern, at any depth below a directory.", surface, plan_glob)
-            .judged_like("find_files")
+            .judged_like(|_| Some("find_files"))
             .touching(|input, s| s.reads(input, "path"))
-            .whole()
-            .failing(|_: &GlobArgs, _, _, error| match error.fault {
-                Fault::Missing | Fault::NotDirectory => Some("[]".into()),
-                _ => None,
-            });
+            .whole();
     Arc::new(tool)
 }
 
@@ -70,7 +68,7 @@ fn plan_glob(args: &GlobArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<d
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
         let mut paths: Vec<String> = Vec::new();
         for place in &places {
-            let (found, _) = find_paths(ctx, &place.at, consent, &pattern, Show::All)?;
+            let (found, _) = or_nothing(find_paths(ctx, &place.at, consent, &pattern, Show::All))?;
             paths.extend(found.iter().map(|p| surface.below(place, p)));
         }
         let text = cut(python_list(&paths));
@@ -96,13 +94,9 @@ pub(super) fn grep(surface: &Arc<Surface>) -> Arc<dyn Tool> {
         surface,
         plan_grep,
     )
-    .judged_like("search_contents")
+    .judged_like(|_| Some("search_contents"))
     .touching(|input, s| s.reads(input, "path"))
-    .whole()
-    .failing(|_: &Grep, _, _, error| match error.fault {
-        Fault::Missing => Some("No matches found".into()),
-        _ => None,
-    });
+    .whole();
     Arc::new(tool)
 }
 
@@ -125,7 +119,8 @@ fn plan_grep(args: &Grep, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
         let mut all: Vec<(String, FileHits)> = Vec::new();
         for place in &places {
             let search = Search { matcher: matcher.clone(), context: 0, names_only, most: MATCHES };
-            let found = search_below(ctx, &place.at, consent, search, (glob.as_ref(), show))?;
+            let found = search_below(ctx, &place.at, consent, search, (glob.as_ref(), show));
+            let Some(found) = or_nothing(found.map(Some))? else { continue };
             let named = |file: FileHits| match file.relative.as_str() {
                 "" => (place.shown.clone(), file),
                 relative => (surface.below(place, relative), file),

@@ -42,7 +42,9 @@ type Place = Result<Named, &'static str>;
 type Bytes = Result<Vec<u8>, &'static str>;
 
 fn place(surface: &Surface, env: &Env, path: &str) -> Place {
-    surface.named(env, path).map_err(|e| literal(e.fault))
+    let named = surface.named(env, path).map_err(|e| literal(e.fault))?;
+    // One that a rule hides must not stop the others.
+    if env.workspace.is_hidden(&named.at.path) { Err("permission_denied") } else { Ok(named) }
 }
 
 /// The four errors there are words for.
@@ -62,7 +64,9 @@ fn error_of(env: &Env, error: &WorkspaceError) -> &'static str {
 pub(super) fn upload(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let description = "Write several files, given in base64. Each answers for itself: one that fails does not stop the others.";
     Arc::new(
-        Foreign::new("upload_files", description, surface, plan_upload).judged_like("write_file").whole(),
+        Foreign::new("upload_files", description, surface, plan_upload)
+            .judged_like(|_| Some("write_file"))
+            .whole(),
     )
 }
 
@@ -99,7 +103,9 @@ fn plan_upload(args: &Upload, env: &Env, surface: &Arc<Surface>) -> Result<Box<d
 pub(super) fn download(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let description = "Read several files whole, in base64. Each answers for itself.";
     Arc::new(
-        Foreign::new("download_files", description, surface, plan_download).judged_like("read_file").whole(),
+        Foreign::new("download_files", description, surface, plan_download)
+            .judged_like(|_| Some("read_file"))
+            .whole(),
     )
 }
 

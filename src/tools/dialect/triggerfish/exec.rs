@@ -61,7 +61,7 @@ struct Run {
 
 pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
     let write = Foreign::new("exec.write", "Write a file in the exec workspace.", surface, plan_write)
-        .judged_like("write_file")
+        .judged_like(|_| Some("write_file"))
         .checking(|input| missing(input, "exec.write", "path", ""))
         .saying(|args: &Write, _, said| match &said.output.facts {
             Facts::Changed { changes, .. } => {
@@ -70,7 +70,7 @@ pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
             _ => None,
         });
     let read = Foreign::new("exec.read", "Read a file of the exec workspace.", surface, plan_read)
-        .judged_like("read_file")
+        .judged_like(|_| Some("read_file"))
         .failing(|args: &Read, _, _, error| {
             (error.fault == Fault::Missing)
                 .then(|| format!("Error: No such file or directory: {}", args.path))
@@ -81,10 +81,11 @@ pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
         surface,
         plan_run,
     )
-    .judged_like("run_command")
+    .judged_like(|_| Some("run_command"))
     .saying(|_: &Run, _, said| words(said));
     let ls = Foreign::new("exec.ls", "List the exec workspace: name, size, isDirectory.", surface, plan_ls)
-        .judged_like("list_directory");
+        .whole()
+        .judged_like(|_| Some("list_directory"));
     vec![Arc::new(write), Arc::new(read), Arc::new(run), Arc::new(ls)]
 }
 

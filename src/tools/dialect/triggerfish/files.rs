@@ -108,7 +108,7 @@ pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
         surface,
         plan_search,
     )
-    .judged_like("search_contents")
+    .judged_like(|_| Some("search_contents"))
     .checking(|input| {
         missing(input, "search_files", "path", "")
             .or_else(|| missing(input, "search_files", "pattern", "non-empty"))
@@ -123,8 +123,12 @@ fn placed(surface: &Surface, touches: Touches) -> Touches {
 }
 
 fn not_there(path: &str, error: &ToolError) -> Option<String> {
-    let gone = matches!(error.fault, Fault::Missing | Fault::Outside | Fault::NotDirectory);
-    gone.then(|| no_such(path).message)
+    match error.fault {
+        Fault::Missing | Fault::Outside => Some(no_such(path).message),
+        Fault::NotDirectory => Some(format!("Error: Not a directory: {path}")),
+        Fault::Directory => Some(format!("Error: Is a directory: {path}")),
+        _ => None,
+    }
 }
 
 /// Plan mode stops a tool that writes before anything else is looked at.

@@ -10,6 +10,7 @@ mod jail;
 mod plan;
 
 use super::super::Tool;
+use super::super::scratchpad::Scratchpad;
 use super::DialectSettings;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -31,6 +32,8 @@ pub(super) fn tools(settings: &DialectSettings) -> Vec<Arc<dyn Tool>> {
     tools.push(command::run_command(&surface));
     tools.extend(exec::tools(&surface));
     tools.push(plan::plan_manage(&surface));
+    // Where results go that are too long to show.
+    tools.push(Arc::new(Scratchpad::default()));
     tools
 }
 

@@ -169,7 +169,8 @@ fn place(base: &str, path: &str, bases: &Bases, env: &Env) -> Result<Resolved, S
 
 fn base_dir(base: &str, bases: &Bases, env: &Env) -> Result<PathBuf, String> {
     let cwd = env.workspace.cwd();
-    let app = cwd.join(&bases.app);
+    // Without the parts that say nothing: `.` is the usual one.
+    let app: PathBuf = cwd.join(&bases.app).components().collect();
     match base {
         "app" => Ok(app),
         "core" => bases.core.as_ref().map(|core| cwd.join(core)).ok_or_else(|| {

@@ -116,7 +116,7 @@ impl Tool for AgentPrompt {
         Touches { anything: true, ..Touches::default() }
     }
 
-    fn judged_as(&self) -> String {
+    fn judged_as(&self, _: &Value) -> String {
         "operations".into()
     }
 
