@@ -269,6 +269,10 @@ impl Host for App {
         &self.workspace
     }
 
+    fn carry(&self) -> Vec<String> {
+        self.mounts.push_all()
+    }
+
     fn viewed(&self) -> Workspace {
         self.workspace.with_view(self.view("none"))
     }

@@ -84,7 +84,13 @@ impl Agent {
     fn wrote_down(&self, kind: Kind, said: String) -> String {
         let session = self.session().map(|s| s.id().to_string());
         match self.gate().settled(kind, "the question at the end of a turn", session, &said) {
-            Ok(()) => said,
+            Ok(()) => self
+                .parts
+                .env
+                .mounts
+                .push_all()
+                .into_iter()
+                .fold(said, |said, why| format!("{said}; not carried to its store: {why}")),
             Err(e) => format!("{said}; this is not in the audit log: {e}"),
         }
     }

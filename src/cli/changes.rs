@@ -59,6 +59,9 @@ fn label(name: &str, title: &str) -> Label {
 fn tell(app: &App, kind: Kind, by: &str, told: &Told) -> Result<u8, Failure> {
     if told.done {
         app.gate.settled(kind, by, None, &told.lines.join("\n"))?;
+        for why in app.mounts.push_all() {
+            warn(&format!("not carried to its store: {}", sanitize::block(&why)));
+        }
     }
     let text = told.lines.join("\n");
     if told.done {

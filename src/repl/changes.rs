@@ -39,6 +39,9 @@ impl Shell<'_> {
             if let Err(e) = self.app.gate().settled(kind, by, session, &told.lines.join("\n")) {
                 self.error(&format!("this is not in the audit log: {e}"), Some(&e.hint()));
             }
+            for why in self.app.carry() {
+                self.error(&format!("not carried to its store: {why}"), None);
+            }
         }
         self.told(told)
     }

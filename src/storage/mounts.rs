@@ -118,10 +118,20 @@ impl Mounts {
         self.0.iter().try_for_each(|mount| mount.ready().map_err(StoreError::Backend))
     }
 
-    /// Carries what landed to the stores. What could not be carried stays here, is told, and is tried again next time.
+    /// Carries what landed in the mounts that were used. What could not be carried stays here, is told, and is tried
+    /// again next time.
     pub fn push(&self) -> Vec<String> {
+        self.carry(|mount| mount.ready.get().is_some_and(Result::is_ok))
+    }
+
+    /// The same for all of them: after what was pending landed, or was undone, perhaps by another process.
+    pub fn push_all(&self) -> Vec<String> {
+        self.carry(|_| true)
+    }
+
+    fn carry(&self, wanted: impl Fn(&Mount) -> bool) -> Vec<String> {
         let mut told = Vec::new();
-        for mount in self.0.iter().filter(|mount| mount.ready.get().is_some_and(Result::is_ok)) {
+        for mount in self.0.iter().filter(|mount| wanted(mount)) {
             let Place::Mirrored(mirror) = &mount.place else { continue };
             match mirror.push() {
                 Ok(Synced { left, .. }) => {

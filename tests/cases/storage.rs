@@ -178,3 +178,19 @@ fn a_store_that_cannot_be_used_is_an_error_of_the_call_and_says_so() {
     assert_ne!(out.code, 0);
     assert!(out.stderr.contains("names no store: memory, sqlite:NAME"), "{}", out.stderr);
 }
+
+/// Story: what `placet apply` landed in a mount reached its store only when another call used the mount.
+#[test]
+fn what_is_applied_and_undone_later_reaches_the_store_at_once() {
+    let binary = Place::new();
+    let set = ["--set", "mounts.m.path=/m/", "--set", "mounts.m.store=sqlite:m"];
+    let run = |args: &[&str]| binary.run(set.iter().chain(args).copied());
+    let input = r#"{"path":"/m/a.md","content":"one\n"}"#;
+    run(&["--mode", "ask", "tool", "call", "write_file", input]).code(3);
+    let store = Sqlite::open(&binary.home.join(".local/share/placet/stores.db"), "m").unwrap();
+    assert!(store.list("").unwrap().is_empty());
+    run(&["apply"]).code(0);
+    assert_eq!(store.read("a.md").unwrap(), b"one\n");
+    run(&["undo"]).code(0);
+    assert!(store.list("").unwrap().is_empty());
+}
