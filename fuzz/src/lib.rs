@@ -88,7 +88,8 @@ impl Bench {
 
     /// Every tool of every surface.
     pub fn tools(&self) -> Vec<(usize, ToolSpec)> {
-        let specs = |(n, r): (usize, &Registry)| r.specs().into_iter().map(move |s| (n, s)).collect::<Vec<_>>();
+        let specs =
+            |(n, r): (usize, &Registry)| r.specs().into_iter().map(move |s| (n, s)).collect::<Vec<_>>();
         self.registries.iter().enumerate().flat_map(specs).collect()
     }
 
@@ -97,7 +98,9 @@ impl Bench {
         let mut plan = self.registries[dialect].plan(tool, &Input::Object(input), &self.env).ok()?;
         let roots = self.env.workspace.roots().to_vec();
         let policy = Policy::new(self.env.mode.clone(), Vec::new(), roots);
-        let Decision::Allow(permit) = policy.decide(&CallId::new("f"), tool, plan.reach()) else { return None };
+        let Decision::Allow(permit) = policy.decide(&CallId::new("f"), tool, plan.reach()) else {
+            return None;
+        };
         plan.prepare(&self.env, Sight::InsideOnly).ok()?;
         let ctx =
             RunCtx { env: self.env.clone(), cancel: CancellationToken::new(), progress: Progress::silent() };
