@@ -18,8 +18,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((&choice, rest)) = data.split_first() else { return };
     BENCH.with(|bench| {
         let bench = bench.get_or_init(Bench::new);
-        let tools = bench.tools();
-        let (dialect, spec) = &tools[usize::from(choice) % tools.len()];
+        let (dialect, spec) = &bench.tools[usize::from(choice) % bench.tools.len()];
         let before = bench.tree();
         let input = Input::Object(arguments(spec, rest));
         let registry = &bench.registries[*dialect];

@@ -37,12 +37,12 @@ fuzz_target!(|text: &str| {
                 .collect();
             assert_eq!(strays, Vec::<&str>::new(), "{text:?}");
         }
-        found("find_files", json!({"pattern": text, "hidden": true, "ignored": true}));
+        found("find_files", json!({"pattern": text}));
         found("search_contents", json!({"pattern": text}));
         found("search_contents", json!({"pattern": "one", "glob": text}));
         let plain = !text.is_empty() && text.len() < 50 && !text.chars().any(char::is_control);
         if plain {
-            let body = found("search_contents", json!({"pattern": escaped(text), "output": "files"}))
+            let body = found("search_contents", json!({"pattern": escaped(text), "files_only": true}))
                 .unwrap_or_default();
             for (name, content) in placet_fuzz::FILES {
                 let holds = content.lines().any(|line| line.contains(text));
