@@ -14,7 +14,9 @@ thread_local! {
 
 /// Everything that means something in a regular expression, taken literally.
 fn escaped(text: &str) -> String {
-    text.chars().flat_map(|c| (!c.is_alphanumeric() && c.is_ascii()).then_some('\\').into_iter().chain([c])).collect()
+    text.chars()
+        .flat_map(|c| (!c.is_alphanumeric() && c.is_ascii()).then_some('\\').into_iter().chain([c]))
+        .collect()
 }
 
 fuzz_target!(|text: &str| {
@@ -28,16 +30,20 @@ fuzz_target!(|text: &str| {
         };
         if let Some(body) = found("find_files", json!({"pattern": text})) {
             let all = found("find_files", json!({"pattern": "**"})).unwrap();
-            let strays: Vec<&str> =
-                body.lines().filter(|l| l.ends_with(".txt") || l.ends_with(".rs")).filter(|l| !all.contains(l)).collect();
+            let strays: Vec<&str> = body
+                .lines()
+                .filter(|l| l.ends_with(".txt") || l.ends_with(".rs"))
+                .filter(|l| !all.contains(l))
+                .collect();
             assert_eq!(strays, Vec::<&str>::new(), "{text:?}");
         }
-        found("find_files", json!({"pattern": text, "hidden": true, "ignored": true}));
+        found("find_files", json!({"pattern": text}));
         found("search_contents", json!({"pattern": text}));
         found("search_contents", json!({"pattern": "one", "glob": text}));
         let plain = !text.is_empty() && text.len() < 50 && !text.chars().any(char::is_control);
         if plain {
-            let body = found("search_contents", json!({"pattern": escaped(text), "output": "files"})).unwrap_or_default();
+            let body = found("search_contents", json!({"pattern": escaped(text), "files_only": true}))
+                .unwrap_or_default();
             for (name, content) in placet_fuzz::FILES {
                 let holds = content.lines().any(|line| line.contains(text));
                 assert_eq!(body.contains(name), holds, "{text:?} in {name}: {body}");

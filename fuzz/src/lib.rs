@@ -36,6 +36,8 @@ pub struct Bench {
     pub root: PathBuf,
     pub env: Arc<Env>,
     pub registries: Vec<Registry>,
+    /// Every tool of every surface, with the number of its surface.
+    pub tools: Vec<(usize, ToolSpec)>,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -81,15 +83,13 @@ impl Bench {
             },
         };
         let settings = DialectSettings::default();
-        let registries = Dialect::ALL.into_iter().map(|d| Registry::of_dialect(d, &settings)).collect();
+        let registries: Vec<Registry> =
+            Dialect::ALL.into_iter().map(|d| Registry::of_dialect(d, &settings)).collect();
+        let numbered =
+            |(n, r): (usize, &Registry)| r.specs().into_iter().map(move |s| (n, s)).collect::<Vec<_>>();
+        let tools = registries.iter().enumerate().flat_map(numbered).collect();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        Bench { _dir: dir, base, root, env: Arc::new(env), registries, runtime }
-    }
-
-    /// Every tool of every surface.
-    pub fn tools(&self) -> Vec<(usize, ToolSpec)> {
-        let specs = |(n, r): (usize, &Registry)| r.specs().into_iter().map(move |s| (n, s)).collect::<Vec<_>>();
-        self.registries.iter().enumerate().flat_map(specs).collect()
+        Bench { _dir: dir, base, root, env: Arc::new(env), registries, tools, runtime }
     }
 
     /// Plans, prepares and runs a call that the mode allows by itself; `None` where it does not come to running.
@@ -97,7 +97,9 @@ impl Bench {
         let mut plan = self.registries[dialect].plan(tool, &Input::Object(input), &self.env).ok()?;
         let roots = self.env.workspace.roots().to_vec();
         let policy = Policy::new(self.env.mode.clone(), Vec::new(), roots);
-        let Decision::Allow(permit) = policy.decide(&CallId::new("f"), tool, plan.reach()) else { return None };
+        let Decision::Allow(permit) = policy.decide(&CallId::new("f"), tool, plan.reach()) else {
+            return None;
+        };
         plan.prepare(&self.env, Sight::InsideOnly).ok()?;
         let ctx =
             RunCtx { env: self.env.clone(), cancel: CancellationToken::new(), progress: Progress::silent(), inspect: placet::tools::Inspect::nothing() };

@@ -15,7 +15,7 @@ pub fn line(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
-    push_clean(&mut out, text, &mut 0, Breaks::Shown);
+    push_clean(&mut out, text, &mut At::default(), Breaks::Shown);
     Cow::Owned(out)
 }
 
@@ -35,7 +35,7 @@ pub fn block(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
-    push_clean(&mut out, text, &mut 0, Breaks::Kept);
+    push_clean(&mut out, text, &mut At::default(), Breaks::Kept);
     Cow::Owned(out)
 }
 
@@ -43,7 +43,15 @@ pub fn block(text: &str) -> Cow<'_, str> {
 #[derive(Debug, Default)]
 pub struct Stream {
     held: String,
+    at: At,
+}
+
+/// Where the cleaned text stands.
+#[derive(Debug, Default)]
+struct At {
     column: usize,
+    /// Combining marks on the newest character.
+    marks: usize,
 }
 
 /// The longest sequence that is held back while its end is awaited; a longer one is dropped as it stands.
@@ -57,7 +65,7 @@ impl Stream {
         let whole = complete_prefix(&text);
         let (ready, rest) = text.split_at(whole);
         let mut out = String::with_capacity(ready.len());
-        push_clean(&mut out, ready, &mut self.column, Breaks::Kept);
+        push_clean(&mut out, ready, &mut self.at, Breaks::Kept);
         if rest.len() <= HELD {
             self.held = rest.to_string();
         }
@@ -67,7 +75,7 @@ impl Stream {
     /// The stream is over: an unfinished sequence is dropped.
     pub fn finish(&mut self) {
         self.held.clear();
-        self.column = 0;
+        self.at = At::default();
     }
 }
 
@@ -100,9 +108,8 @@ fn is_hidden(c: char) -> bool {
         | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{E0000}'..='\u{E007F}' | '\u{2028}' | '\u{2029}')
 }
 
-fn push_clean(out: &mut String, text: &str, column: &mut usize, breaks: Breaks) {
+fn push_clean(out: &mut String, text: &str, at: &mut At, breaks: Breaks) {
     let mut rest = text;
-    let mut marks = 0;
     while let Some(c) = rest.chars().next() {
         let after = rest.get(c.len_utf8()..).unwrap_or("");
         let mut shown = 1;
@@ -113,13 +120,13 @@ fn push_clean(out: &mut String, text: &str, column: &mut usize, breaks: Breaks) 
             }
             '\n' if breaks == Breaks::Kept => {
                 out.push('\n');
-                *column = 0;
+                *at = At::default();
                 rest = after;
                 continue;
             }
             '\r' if breaks == Breaks::Kept && after.starts_with('\n') => shown = 0,
             '\t' => {
-                shown = TAB - *column % TAB;
+                shown = TAB - at.column % TAB;
                 out.extend(std::iter::repeat_n(' ', shown));
             }
             '\u{0}'..='\u{1f}' => out.push(char::from_u32(0x2400 + c as u32).unwrap_or('\u{FFFD}')),
@@ -131,8 +138,8 @@ fn push_clean(out: &mut String, text: &str, column: &mut usize, breaks: Breaks) 
                 out.push_str(&written);
             }
             c if is_mark(c) => {
-                marks += 1;
-                if marks <= MARKS {
+                at.marks += 1;
+                if at.marks <= MARKS {
                     out.push(c);
                 }
                 rest = after;
@@ -143,8 +150,8 @@ fn push_clean(out: &mut String, text: &str, column: &mut usize, breaks: Breaks) 
                 out.push(c);
             }
         }
-        marks = 0;
-        *column += shown;
+        at.marks = 0;
+        at.column += shown;
         rest = after;
     }
 }

@@ -40,6 +40,15 @@ fn a_tower_of_combining_marks_is_cut() {
     assert!(line(&tower).len() < 40);
 }
 
+/// A model sends a mark at a time, and each piece began to count anew.
+#[test]
+fn a_tower_that_arrives_mark_by_mark_is_cut_at_the_same_height() {
+    let tower = format!("a{}b", "\u{301}".repeat(100));
+    let mut stream = Stream::default();
+    let shown: String = tower.chars().map(|c| stream.feed(c.encode_utf8(&mut [0; 4]))).collect();
+    assert_eq!(shown, block(&tower));
+}
+
 proptest! {
     #[test]
     fn no_control_character_survives(text in "(\\PC|[\\x00-\\x1f\\x7f-\\x9f]|\u{1b}\\[|\u{1b}\\]|\u{202e}){0,60}") {
