@@ -127,6 +127,10 @@ impl Mirror {
             return Ok(());
         }
         let at = self.files.join(&meta.path);
+        if self.through_link(&meta.path) {
+            synced.left.push(format!("`{}` would go through a link", meta.path));
+            return Ok(());
+        }
         let here = hash_of(&at);
         if here.is_some() && here != known.map(|known| known.hash.clone()) {
             synced.left.push(format!("`{}` changed here and in the store", meta.path));
@@ -138,6 +142,15 @@ impl Mirror {
         index.insert(meta.path.clone(), Known { version: meta.version.clone(), hash });
         synced.brought += 1;
         Ok(())
+    }
+
+    /// True when a part of the path is a link here: it could lead anywhere.
+    fn through_link(&self, path: &str) -> bool {
+        let mut at = self.files.clone();
+        path.split('/').any(|part| {
+            at.push(part);
+            std::fs::symlink_metadata(&at).is_ok_and(|meta| meta.file_type().is_symlink())
+        })
     }
 
     /// An index that cannot be read is none: everything is compared anew, and what differs is told.

@@ -128,6 +128,20 @@ fn a_mirror_carries_changes_both_ways_and_leaves_conflicts_alone() {
     assert_eq!(std::fs::read(mirror.files().join("both")).unwrap(), b"mine");
 }
 
+#[test]
+fn a_mirror_brings_nothing_through_a_link() {
+    let dir = tempfile::tempdir().unwrap();
+    let outside = dir.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    let store = Arc::new(Memory::default());
+    let mirror = Mirror::new(store.clone(), &dir.path().join("mirror")).unwrap();
+    std::os::unix::fs::symlink(&outside, mirror.files().join("d")).unwrap();
+    store.write("d/x", b"planted", &Expect::Absent).unwrap();
+    assert_eq!(mirror.pull().unwrap().left, ["`d/x` would go through a link"]);
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+    assert_eq!(mirror.push().unwrap().left.len(), 1, "nor does it carry a link");
+}
+
 /// Arguments that mount a database at `/memories/` and a directory at `/team/`.
 fn mounts(team: &Path) -> Vec<String> {
     [
