@@ -104,6 +104,7 @@ impl App {
         let aliases = mounts.iter().map(|m| (m.prefix.clone(), m.dir().to_path_buf())).collect();
         let workspace = Workspace::with_aliases(request.cwd.clone(), request.add_dirs.clone(), aliases)?;
         let mut rules = rules(&mut config, &Registry::native(), workspace.roots())?;
+        rules = rules.into_iter().map(|rule| rule.mounted(workspace.aliases())).collect::<Result<_, _>>()?;
         rules.extend(own_files(&paths)?);
         let hidden: Vec<String> = rules.iter().filter_map(Rule::hides).map(String::from).collect();
         workspace.set_hidden(&hidden)?;

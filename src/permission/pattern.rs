@@ -70,6 +70,16 @@ impl Pattern {
         Ok(Pattern { raw: raw.into(), path: glob(raw, true)?, command: CommandPattern::parse(raw)? })
     }
 
+    /// The same for paths that begin with `prefix` (with a slash at both ends), which stands for `dir`.
+    pub(super) fn mounted(self, prefix: &str, dir: &Path) -> Result<Pattern, String> {
+        let Some(rest) = format!("{}/", self.raw).strip_prefix(prefix).map(String::from) else {
+            return Ok(self);
+        };
+        let dir = globset::escape(&dir.to_string_lossy());
+        let raw = format!("{dir}/{rest}").trim_end_matches('/').to_string();
+        Ok(Pattern { path: glob(&raw, true)?, raw, ..self })
+    }
+
     pub(super) fn matches_path(&self, path: &Path, roots: &[PathBuf]) -> bool {
         if self.path.is_match(path) {
             return true;

@@ -84,6 +84,19 @@ impl Rule {
         Ok(Rule { text, verdict, origin, reason: None, head, pattern })
     }
 
+    /// The same where prefixes of paths stand for directories elsewhere: a rule about `/memories/**` speaks of the files
+    /// that tools find there.
+    pub fn mounted(self, mounts: &[(String, PathBuf)]) -> Result<Rule, RuleError> {
+        let Some(mut pattern) = self.pattern.clone().filter(|_| self.head != "network") else {
+            return Ok(self);
+        };
+        for (prefix, dir) in mounts {
+            let failed = |reason| RuleError::Glob { rule: self.text.clone(), reason };
+            pattern = pattern.mounted(prefix, dir).map_err(failed)?;
+        }
+        Ok(Rule { pattern: Some(pattern), ..self })
+    }
+
     /// With the words of who wrote it.
     pub fn because(self, reason: Option<String>) -> Rule {
         Rule { reason, ..self }

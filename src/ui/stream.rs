@@ -76,7 +76,10 @@ impl Stream {
     }
 
     fn settle(&mut self, text: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-        let mut lines = markdown::render(text, theme, columns);
+        let mut lines = match is_object(text) {
+            true => markdown::render(&format!("~~~~~json\n{text}\n~~~~~\n"), theme, columns),
+            false => markdown::render(text, theme, columns),
+        };
         if lines.is_empty() {
             return lines;
         }
@@ -87,6 +90,11 @@ impl Stream {
         self.ended_with_block = true;
         lines
     }
+}
+
+/// True for an answer that is JSON and no prose: stars and backticks in it are not markup.
+fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
 /// Where the last top-level block begins.
@@ -129,6 +137,17 @@ mod tests {
         assert_eq!(text(&stream.push("two\n", &theme, 80)), "one still one");
         assert_eq!(text(&stream.finish(&theme, 80)), "\ntwo");
         assert!(stream.is_empty());
+    }
+
+    /// Story: the answer to a batch lost the backticks of its messages on the screen.
+    #[test]
+    fn an_answer_that_is_json_is_shown_as_it_is() {
+        let theme = Theme::plain();
+        let mut stream = Stream::default();
+        let answer = r#"{"sError":"`a` and __b__ do *not* exist"}"#;
+        let mut lines = stream.push(answer, &theme, 80);
+        lines.extend(stream.finish(&theme, 80));
+        assert_eq!(text(&lines).trim(), answer);
     }
 
     #[test]

@@ -208,3 +208,24 @@ fn what_is_applied_and_undone_later_reaches_the_store_at_once() {
     run(&["undo"]).code(0);
     assert!(store.list("").unwrap().is_empty());
 }
+
+/// Story: a rule about `/memories/**` was taken for another place and denied nothing.
+#[test]
+fn a_rule_about_a_mount_holds_for_tools_and_for_commands() {
+    let binary = Place::new();
+    let set = ["--set", "mounts.m.path=/m/", "--set", "mounts.m.store=sqlite:m", "--mode", "write"];
+    let run = |args: &[&str]| binary.run(set.iter().chain(args).copied());
+    run(&["tool", "call", "write_file", r#"{"path":"/m/a.md","content":"word\n"}"#]).code(0);
+    let read = r#"{"path":"/m/a.md"}"#;
+    for rule in ["read(/m/**)", "read(/m/*.md)", "read_file(/m/a.md)"] {
+        run(&["tool", "call", "read_file", read, "--deny", rule]).code(3);
+    }
+    run(&["tool", "call", "read_file", read, "--deny", "read(/m2/**)"]).code(0);
+    let search = r#"{"pattern":"word","path":"/m"}"#;
+    let found = run(&["tool", "call", "search_contents", search, "--deny", "read(/m/**)"]);
+    assert!(!found.stdout.contains("word"), "{}", found.stdout);
+    let real = binary.home.join(".local/share/placet/mounts/m/files/a.md");
+    let cat = serde_json::json!({"command": format!("cat {}", real.display())}).to_string();
+    let out = run(&["tool", "call", "run_command", &cat, "--deny", "read(/m/**)"]);
+    assert!(!out.stdout.contains("word"), "{}", out.stdout);
+}
