@@ -32,11 +32,14 @@ fn bench(dialect: Dialect) -> Bench {
     bench
 }
 
+/// A tool and its arguments for a path.
+type Call = fn(&str) -> (&'static str, Value);
+
 /// The calls by which a surface reads and writes the file of a path.
 struct Surface {
     dialect: Dialect,
-    read: Option<fn(&str) -> (&'static str, Value)>,
-    write: fn(&str) -> (&'static str, Value),
+    read: Option<Call>,
+    write: Call,
     /// It takes paths as the workspace does. Others refuse more, or mean something of their own by some of them.
     exact: bool,
 }
@@ -151,7 +154,7 @@ impl Findings<'_> {
         }
         let after = tree(&bench.root);
         let changed = changed(&before, &after);
-        if changed.is_empty() != !done {
+        if changed.is_empty() == done {
             self.add(format!("says {body:?}, but changed {changed:?}"));
         }
         let meant = match means {
