@@ -1,8 +1,8 @@
 //! Tools at the sizes where they would break: large files, large directories, many matches, many operations, and
 //! pictures of each kind, beside the program that one would use instead.
 //!
-//! `cargo bench --bench scale` for a short run, `cargo bench --bench scale -- heavy` for the sizes in the guide (12 GB
-//! of disk at most, of it 10 GB sparse). Ours runs in this process, theirs is started anew each time: that costs them a
+//! `cargo bench --bench scale` for a short run, `cargo bench --bench scale -- heavy` for the sizes in the guide (4 GB
+//! of disk; the 10 GB are sparse). Ours runs in this process, theirs is started anew each time: that costs them a
 //! millisecond or two. What is not installed is left out.
 
 #![allow(

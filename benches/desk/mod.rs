@@ -1,13 +1,13 @@
 //! A desk to measure tools at: an environment without a view, a policy that says yes, and other programs' times.
 
-#![allow(dead_code, reason = "each bench takes of it what it needs")]
+#![allow(dead_code, unreachable_pub, reason = "each bench takes of it what it needs")]
 
 use placet::conversation::{CallId, Input, Outcome};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{CommandSettings, Env, Limits, Progress, Registry, RunCtx, Sight};
 use placet::workspace::{Ledger, Workspace};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};

@@ -32,11 +32,14 @@ fn bench(dialect: Dialect) -> Bench {
     bench
 }
 
+/// A tool and its arguments for a path.
+type Call = fn(&str) -> (&'static str, Value);
+
 /// The calls by which a surface reads and writes the file of a path.
 struct Surface {
     dialect: Dialect,
-    read: Option<fn(&str) -> (&'static str, Value)>,
-    write: fn(&str) -> (&'static str, Value),
+    read: Option<Call>,
+    write: Call,
     /// It takes paths as the workspace does. Others refuse more, or mean something of their own by some of them.
     exact: bool,
 }
@@ -151,7 +154,7 @@ impl Findings<'_> {
         }
         let after = tree(&bench.root);
         let changed = changed(&before, &after);
-        if changed.is_empty() != !done {
+        if changed.is_empty() == done {
             self.add(format!("says {body:?}, but changed {changed:?}"));
         }
         let meant = match means {
@@ -163,10 +166,11 @@ impl Findings<'_> {
             return;
         }
         match meant {
-            Some(name) if self.surface.exact || done => {
-                if changed != names_of(name) || bench.bytes(name) != WRITTEN.as_bytes() {
-                    self.add(format!("writes {name:?}, but changed {changed:?}: {body}"));
-                }
+            Some(name)
+                if (self.surface.exact || done)
+                    && (changed != names_of(name) || bench.bytes(name) != WRITTEN.as_bytes()) =>
+            {
+                self.add(format!("writes {name:?}, but changed {changed:?}: {body}"));
             }
             Some(_) => {}
             None if done => self.add(format!("must not be written, but changed {changed:?}: {body}")),
@@ -197,8 +201,7 @@ fn changed(before: &Tree, after: &Tree) -> Vec<String> {
     let names = before.keys().chain(after.keys()).collect::<BTreeSet<_>>();
     let differs = |name: &&&String| before.get(**name) != after.get(**name);
     // A directory that was made for a file is no change of its own.
-    let is_new_directory =
-        |name: &&&String| !(after.get(**name) == Some(&None) && !before.contains_key(**name));
+    let is_new_directory = |name: &&&String| after.get(**name) != Some(&None) || before.contains_key(**name);
     names.iter().filter(differs).filter(is_new_directory).map(|name| (*name).clone()).collect()
 }
 
