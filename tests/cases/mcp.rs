@@ -89,6 +89,20 @@ fn the_tools_are_offered_with_their_schemas_and_closing_the_input_ends_it() {
 }
 
 #[test]
+fn another_surface_is_offered_under_its_own_names_and_called_by_either() {
+    let mut client = Client::start(&place(), &["--dialect", "triggerfish", "--mode", "write"]);
+    let tools = client.ask("tools/list", json!({}));
+    let names: Vec<&str> =
+        tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"exec.write") && names.contains(&"exec.ls"), "{names:?}");
+    let (error, text) = client.call("exec.write", json!({"path": "a.txt", "content": "x"}));
+    assert!(!error, "{text}");
+    let (error, text) = client.call("exec_read", json!({"path": "a.txt"}));
+    assert!(!error && text == "x", "{text}");
+    client.close();
+}
+
+#[test]
 fn a_file_must_be_read_before_it_is_edited_and_the_connection_remembers() {
     let place = place();
     let mut client = Client::start(&place, &["--mode", "write"]);
