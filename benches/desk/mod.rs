@@ -1,4 +1,4 @@
-//! A desk to measure tools at: an environment without a view, a policy that says yes, and other programs' times.
+//! A desk to measure tools at: an environment with a view, a policy that says yes, and other programs' times.
 
 #![allow(dead_code, unreachable_pub, reason = "each bench takes of it what it needs")]
 
@@ -6,7 +6,7 @@ use placet::conversation::{CallId, Input, Outcome};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{CommandSettings, Env, Limits, Progress, Registry, RunCtx, Sight};
-use placet::workspace::{Ledger, Workspace};
+use placet::workspace::{Ledger, Places, View, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,6 +18,22 @@ pub struct Bench {
     env: Arc<Env>,
     registry: Registry,
     runtime: tokio::runtime::Runtime,
+}
+
+/// The workspace through a view whose state lies in a directory of its own beside it.
+fn viewed(root: &Path) -> Workspace {
+    let name = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let state = root.parent().unwrap_or(root).join(format!(".{name}-state"));
+    let places = Places {
+        view: state.join("views/bench"),
+        layers: Vec::new(),
+        objects: state.join("objects"),
+        journal: state.join("journal"),
+        scratch: state.join("scratch"),
+    };
+    let workspace = Workspace::new(root.to_path_buf(), Vec::new()).unwrap();
+    let view = View::at(places, workspace.roots());
+    workspace.with_view(view)
 }
 
 impl Bench {
@@ -32,7 +48,7 @@ impl Bench {
         let env = Env {
             mounts: Arc::default(),
             mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
-            workspace: Workspace::new(root.to_path_buf(), Vec::new()).unwrap(),
+            workspace: viewed(root),
             ledger: Mutex::new(Ledger::default()),
             scratchpads: Arc::new(Scratchpads::in_memory()),
             limits: Limits::default(),
