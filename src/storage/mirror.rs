@@ -9,10 +9,13 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// What may be mounted.
 const MOST_FILES: usize = 10_000;
 const MOST_BYTES: u64 = 256 << 20;
+/// How long another process may keep a mirror to itself.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A file as both sides had it last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +40,10 @@ pub struct Mirror {
     store: Arc<dyn Store>,
     /// The files themselves.
     files: PathBuf,
+    /// What is known of exactly this directory: one made anew where it was lost has an index of its own, so that what is
+    /// missing in it is brought again and never taken for deleted.
     index: PathBuf,
+    lock: PathBuf,
 }
 
 impl Mirror {
@@ -45,7 +51,8 @@ impl Mirror {
     pub fn new(store: Arc<dyn Store>, dir: &Path) -> Result<Mirror, StoreError> {
         let files = dir.join("files");
         std::fs::create_dir_all(&files).map_err(|e| StoreError::io(&files, e))?;
-        Ok(Mirror { store, files, index: dir.join("index.json") })
+        let index = dir.join(format!("index-{}.json", identity(&files)?));
+        Ok(Mirror { store, files, index, lock: dir.join("lock") })
     }
 
     pub fn files(&self) -> &Path {
@@ -54,6 +61,7 @@ impl Mirror {
 
     /// Brings what changed in the store; what changed here is carried over first.
     pub fn pull(&self) -> Result<Synced, StoreError> {
+        let _lock = self.alone()?;
         let mut index = self.load();
         let listed = self.store.list("")?;
         let bytes = listed.iter().map(|meta| meta.size).sum();
@@ -84,6 +92,7 @@ impl Mirror {
 
     /// Carries what changed here to the store.
     pub fn push(&self) -> Result<Synced, StoreError> {
+        let _lock = self.alone()?;
         let mut index = self.load();
         let mut here = Vec::new();
         let mut synced = Synced::default();
@@ -144,6 +153,22 @@ impl Mirror {
         Ok(())
     }
 
+    /// Held while one process brings or carries: others wait for it, but not for ever.
+    fn alone(&self) -> Result<std::fs::File, StoreError> {
+        let fail = |e: std::io::Error| StoreError::io(&self.lock, e);
+        let lock = std::fs::OpenOptions::new().create(true).append(true).open(&self.lock).map_err(fail)?;
+        let since = Instant::now();
+        while lock.try_lock().is_err() {
+            if since.elapsed() > PATIENCE {
+                return Err(StoreError::Backend(
+                    "another placet has been using this mount for too long".into(),
+                ));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(lock)
+    }
+
     /// True when a part of the path is a link here: it could lead anywhere.
     fn through_link(&self, path: &str) -> bool {
         let mut at = self.files.clone();
@@ -174,6 +199,13 @@ fn put(at: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     staged.write_all(bytes).map_err(fail)?;
     staged.persist(at).map_err(|e| fail(e.error))?;
     Ok(())
+}
+
+/// What tells a directory from one of the same name made later.
+fn identity(dir: &Path) -> Result<String, StoreError> {
+    let meta = std::fs::metadata(dir).map_err(|e| StoreError::io(dir, e))?;
+    let born = meta.created().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    Ok(format!("{}-{}", std::os::unix::fs::MetadataExt::ino(&meta), born.as_nanos()))
 }
 
 fn hash_of(at: &Path) -> Option<String> {

@@ -129,6 +129,23 @@ fn a_mirror_carries_changes_both_ways_and_leaves_conflicts_alone() {
 }
 
 #[test]
+fn a_working_copy_that_was_lost_is_brought_again_and_deletes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Arc::new(Memory::default());
+    store.write("a", b"kept", &Expect::Absent).unwrap();
+    Mirror::new(store.clone(), dir.path()).unwrap().pull().unwrap();
+    std::fs::remove_dir_all(dir.path().join("files")).unwrap();
+    let mirror = Mirror::new(store.clone(), dir.path()).unwrap();
+    assert_eq!(mirror.pull().unwrap().brought, 1);
+    assert_eq!(mirror.push().unwrap().carried, 0);
+    assert_eq!(store.read("a").unwrap(), b"kept");
+    // What was really deleted is.
+    std::fs::remove_file(mirror.files().join("a")).unwrap();
+    assert_eq!(mirror.push().unwrap().carried, 1);
+    assert!(store.read("a").is_err());
+}
+
+#[test]
 fn a_mirror_brings_nothing_through_a_link() {
     let dir = tempfile::tempdir().unwrap();
     let outside = dir.path().join("outside");
