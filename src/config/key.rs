@@ -394,6 +394,13 @@ pub const KEYS: &[Key] = &[
         Trust::Harmless,
         "Lines of a call's output shown before it is folded.",
     ),
+    key(
+        "keys.*.*",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "Keys of an action on a screen, with blanks between them: `keys.review.accept = \"a y\"`.",
+    ),
     key("ui.history_lines", Kind::Number, "1000", Trust::Harmless, "Lines of input history loaded at start."),
     key(
         "providers.*.dialect",

@@ -1,7 +1,10 @@
 //! The screen: who owns it, and how things look on it.
 
 pub mod ansi;
+mod canvas;
 pub mod cell;
+pub mod full;
+pub mod keymap;
 mod keys;
 pub mod live;
 pub mod markdown;
@@ -12,6 +15,7 @@ pub mod term;
 mod theme;
 pub mod wrap;
 
+pub use canvas::Canvas;
 pub use painter::{Painter, Sink};
 pub use stream::Stream;
 pub use theme::{LABELS, Theme, ThemeError};

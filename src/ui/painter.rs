@@ -193,7 +193,7 @@ fn row(buffer: &Buffer, y: u16) -> &[Cell] {
     buffer.content.get(from..from + width).unwrap_or(&[])
 }
 
-fn row_differs(old: &Buffer, new: &Buffer, y: u16) -> bool {
+pub(super) fn row_differs(old: &Buffer, new: &Buffer, y: u16) -> bool {
     row(old, y) != row(new, y)
 }
 
@@ -206,7 +206,7 @@ fn used_width(buffer: &Buffer, y: u16) -> usize {
 }
 
 /// Terminals disagree about the width of some characters: after anything but ASCII the column is set anew.
-fn paint_row(out: &mut String, buffer: &Buffer, y: u16) {
+pub(super) fn paint_row(out: &mut String, buffer: &Buffer, y: u16) {
     let mut style = ratatui::style::Style::reset();
     let mut column = 0;
     let mut doubtful = false;

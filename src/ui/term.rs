@@ -6,17 +6,27 @@
 
 use rustix::fd::BorrowedFd;
 use rustix::termios::{self, InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
+use std::fs::File;
 use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The mode the terminal had before us; `None` while it is not ours.
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 static HOOKED: AtomicBool = AtomicBool::new(false);
+/// The alternate screen is on.
+static FULL: AtomicBool = AtomicBool::new(false);
+/// The terminal, where standard input is something else.
+static TTY: OnceLock<File> = OnceLock::new();
 
 /// Ends a synchronised update and bracketed paste; shows the cursor, lets lines wrap; resets colours. Nothing else was
 /// ever changed: resetting margins or leaving an alternate screen that was not entered would move the cursor.
 const RESTORE: &[u8] = b"\x1b[?2026l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
+
+/// The alternate screen, cleared; a paste arrives whole; the cursor is hidden and lines do not wrap.
+const ENTER_FULL: &[u8] = b"\x1b[?1049h\x1b[0m\x1b[H\x1b[2J\x1b[?2004h\x1b[?25l\x1b[?7l";
+const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l";
 
 /// The base mode, for as long as it lives.
 #[derive(Debug)]
@@ -28,11 +38,45 @@ impl Base {
         if !io::stdin().is_terminal() {
             return Ok(None);
         }
+        Base::take().map(Some)
+    }
+
+    /// The same where standard input may be a pipe: keys come from the terminal that the process belongs to. The error
+    /// is that it belongs to none.
+    pub fn enter_any() -> io::Result<Base> {
+        if !io::stdin().is_terminal() && TTY.get().is_none() {
+            let tty = File::options().read(true).write(true).open("/dev/tty")?;
+            drop(TTY.set(tty));
+        }
+        Base::take()
+    }
+
+    fn take() -> io::Result<Base> {
         let before = termios::tcgetattr(stdin())?;
         set(&base_of(&before))?;
         *saved() = Some(before);
         hook_panics();
-        Ok(Some(Base(())))
+        Ok(Base(()))
+    }
+}
+
+/// The alternate screen, for as long as it lives. What was on the screen comes back with its end.
+#[derive(Debug)]
+pub struct Full(());
+
+impl Full {
+    pub fn enter() -> Full {
+        FULL.store(true, Ordering::SeqCst);
+        write_all(ENTER_FULL);
+        Full(())
+    }
+}
+
+impl Drop for Full {
+    fn drop(&mut self) {
+        if FULL.swap(false, Ordering::SeqCst) {
+            write_all(LEAVE_FULL);
+        }
     }
 }
 
@@ -47,6 +91,9 @@ pub fn leave() {
     // A panic while the lock is held must not deadlock the hook.
     let Ok(mut saved) = SAVED.try_lock() else { return };
     if let Some(before) = saved.take() {
+        if FULL.swap(false, Ordering::SeqCst) {
+            write_all(LEAVE_FULL);
+        }
         write_all(RESTORE);
         drop(set(&before));
     }
@@ -62,6 +109,15 @@ pub fn lent<T>(work: impl FnOnce() -> T) -> T {
     if let (Some(_), Some(now)) = (before, now) {
         drop(set(&now));
     }
+    out
+}
+
+/// Gives the screen back for `work` while a full-screen pane is open, and takes it again. The pane has to be drawn
+/// anew.
+pub fn lent_full<T>(work: impl FnOnce() -> T) -> T {
+    write_all(LEAVE_FULL);
+    let out = lent(work);
+    write_all(ENTER_FULL);
     out
 }
 
@@ -137,8 +193,9 @@ fn saved() -> std::sync::MutexGuard<'static, Option<Termios>> {
     SAVED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Where keys come from.
 fn stdin() -> BorrowedFd<'static> {
-    rustix::stdio::stdin()
+    TTY.get().map_or_else(rustix::stdio::stdin, AsFd::as_fd)
 }
 
 fn stdout() -> BorrowedFd<'static> {

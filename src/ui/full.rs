@@ -1,0 +1,134 @@
+//! A pane that has the whole screen: review, viewer, pager, pickers. One loop for all of them.
+//!
+//! It runs on the thread that calls it and reads keys itself, so that no other reader takes one of them, and it waits
+//! without waking where nothing goes on. A pane changes in `key`, `paste`, `resize` and `tick`; drawing takes `&self`.
+
+use super::canvas::Canvas;
+use super::term;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::buffer::Buffer;
+use std::io;
+use std::time::Duration;
+
+/// What a key asks of the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    Stay,
+    Close,
+    /// The pane wants the terminal as the person had it: [`Pane::lent`] runs, then everything is drawn anew.
+    Lend,
+}
+
+pub trait Pane {
+    fn key(&mut self, key: KeyEvent) -> Flow;
+
+    fn paste(&mut self, _text: &str) {}
+
+    /// The screen has this size now; called before the first frame as well.
+    fn resize(&mut self, columns: u16, rows: u16);
+
+    /// Draws everything; returns where the cursor stands, if it is to be seen.
+    fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)>;
+
+    /// Takes in what was worked out beside it; true when that changes the picture.
+    fn tick(&mut self) -> bool {
+        false
+    }
+
+    /// True while something is worked out beside it that [`Pane::tick`] will bring.
+    fn waits(&self) -> bool {
+        false
+    }
+
+    /// Runs with the terminal given back: an editor, for one.
+    fn lent(&mut self) {}
+
+    /// Written behind the frame: pictures in the terminal's own protocol.
+    fn after(&self) -> Vec<u8> {
+        Vec::new()
+    }
+}
+
+/// How often the pane is asked for what is worked out beside it.
+const TICK: Duration = Duration::from_millis(15);
+/// Keys that wait already are taken before the next frame, but no more than these.
+const BURST: usize = 64;
+
+/// Shows `pane` until it closes, or the terminal is gone. The base mode must hold ([`term::Base`]).
+pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
+    let full = term::Full::enter();
+    let mut canvas = Canvas::new(Box::new(term::write_all));
+    let (columns, rows) = term::size();
+    pane.resize(columns, rows);
+    let mut dirty = true;
+    loop {
+        if dirty {
+            canvas.frame(term::size(), |buffer| pane.draw(buffer), &pane.after());
+            dirty = false;
+        }
+        let wait = if pane.waits() { TICK } else { Duration::from_secs(3600) };
+        let mut taken = 0;
+        let mut ready = crossterm::event::poll(wait)?;
+        while ready {
+            dirty = true;
+            match take(pane, crossterm::event::read()?) {
+                Took::Stay => {}
+                Took::Close => {
+                    drop(full);
+                    return Ok(());
+                }
+                Took::Anew => canvas.forget(),
+            }
+            taken += 1;
+            // Not zero: with that, crossterm's reader of terminals never reads.
+            ready = taken < BURST && crossterm::event::poll(Duration::from_millis(1))?;
+        }
+        dirty |= pane.tick();
+    }
+}
+
+enum Took {
+    Stay,
+    Close,
+    Anew,
+}
+
+fn take(pane: &mut dyn Pane, event: Event) -> Took {
+    match event {
+        Event::Key(key) if key.kind == KeyEventKind::Release => Took::Stay,
+        Event::Key(key)
+            if key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL) =>
+        {
+            term::lent_full(term::suspend);
+            let (columns, rows) = term::size();
+            pane.resize(columns, rows);
+            Took::Anew
+        }
+        Event::Key(key)
+            if key.code == KeyCode::Char('l') && key.modifiers.contains(KeyModifiers::CONTROL) =>
+        {
+            Took::Anew
+        }
+        Event::Key(key) => match pane.key(key) {
+            Flow::Stay => Took::Stay,
+            Flow::Close => Took::Close,
+            Flow::Lend => {
+                term::lent_full(|| pane.lent());
+                let (columns, rows) = term::size();
+                pane.resize(columns, rows);
+                Took::Anew
+            }
+        },
+        Event::Paste(text) => {
+            pane.paste(&text);
+            Took::Stay
+        }
+        Event::Resize(..) => {
+            // The kernel's figures, not the event's: events come late and in bursts.
+            let (columns, rows) = term::size();
+            pane.resize(columns, rows);
+            Took::Stay
+        }
+        _ => Took::Stay,
+    }
+}
