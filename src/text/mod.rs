@@ -10,6 +10,7 @@ mod range_set;
 pub mod sanitize;
 pub mod secret;
 pub mod width;
+pub mod words;
 
 pub use diff::{DiffView, LineDiff};
 pub use encoding::{Detected, Encoding, NotText, Unencodable};

@@ -85,6 +85,31 @@ enum Breaks {
     Shown,
 }
 
+/// How one character is shown where nothing may be hidden: in a diff that somebody consents to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glyph {
+    AsIs,
+    /// A combining mark: it belongs to the character before it.
+    Mark,
+    Tab,
+    /// This one stands for it.
+    Picture(char),
+    /// Its number is written out: `<U+202E>`.
+    Written,
+}
+
+/// How `c` is shown. Unlike [`line`], no escape sequence is dropped: its ESC becomes visible, and it cannot act.
+pub fn glyph(c: char) -> Glyph {
+    match c {
+        '\t' => Glyph::Tab,
+        '\u{0}'..='\u{1f}' => Glyph::Picture(char::from_u32(0x2400 + c as u32).unwrap_or('\u{FFFD}')),
+        '\u{7f}' => Glyph::Picture('\u{2421}'),
+        c if c.is_control() || is_hidden(c) => Glyph::Written,
+        c if is_mark(c) => Glyph::Mark,
+        _ => Glyph::AsIs,
+    }
+}
+
 fn is_plain(text: &str) -> bool {
     let mut marks = 0;
     text.chars().all(|c| {
@@ -94,7 +119,7 @@ fn is_plain(text: &str) -> bool {
 }
 
 /// Combining marks shown on one character: a tower of them would spill over the lines above it.
-const MARKS: usize = 8;
+pub const MARKS: usize = 8;
 
 fn is_mark(c: char) -> bool {
     !c.is_ascii() && unicode_width::UnicodeWidthChar::width(c) == Some(0)

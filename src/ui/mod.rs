@@ -3,12 +3,14 @@
 pub mod ansi;
 mod canvas;
 pub mod cell;
+mod composer;
 pub mod full;
 pub mod keymap;
 mod keys;
 pub mod live;
 pub mod markdown;
 mod painter;
+pub mod review;
 mod stream;
 pub mod syntax;
 pub mod term;

@@ -2,13 +2,13 @@
 //!
 //! State changes in [`Live::event`] and [`Live::key`]; drawing takes `&self`. Neither does any I/O.
 
-mod composer;
 mod question;
 mod run;
 
 pub use run::{Ended, LiveSettings, run};
 
 use super::cell;
+use super::composer::Composer;
 use super::stream::Stream;
 use super::theme::Theme;
 use super::wrap::wrap;
@@ -16,7 +16,6 @@ use crate::agent::{Ending, Event};
 use crate::conversation::{CallId, Usage};
 use crate::permission::{Level, Mode, Taint};
 use crate::text::{sanitize, width};
-use composer::Composer;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use question::{Answered, Asked, Open};
 use ratatui::buffer::Buffer;
@@ -332,17 +331,7 @@ impl Live {
                     composer.set(text);
                 }
             }
-            (KeyCode::Left, _) | (KeyCode::Char('b'), true) => composer.left(),
-            (KeyCode::Right, _) | (KeyCode::Char('f'), true) => composer.right(),
-            (KeyCode::Home, _) | (KeyCode::Char('a'), true) => composer.home(),
-            (KeyCode::End, _) | (KeyCode::Char('e'), true) => composer.end(),
-            (KeyCode::Backspace, _) | (KeyCode::Char('h'), true) => composer.backspace(),
-            (KeyCode::Delete, _) | (KeyCode::Char('d'), true) => composer.delete(),
-            (KeyCode::Char('w'), true) => composer.delete_word(),
-            (KeyCode::Char('u'), true) => composer.delete_to_start(),
-            (KeyCode::Char('k'), true) => composer.delete_to_end(),
-            (KeyCode::Char(c), false) => composer.insert(c.encode_utf8(&mut [0; 4])),
-            _ => {}
+            _ => composer.key(key),
         }
         if self.composer.is_empty() {
             self.composing = false;

@@ -241,6 +241,11 @@ impl View {
         let dir = layer.parent(&rel, self.root(index), &like)?;
         let _eased = Eased::of(&dir);
         match (&node, put) {
+            // Part of a file's deletion was thrown away: what stays is the file again.
+            (Node::Absent, Put::Bytes(bytes)) => {
+                let staged = write_beside(&dir, &bytes, base.node.attrs())?;
+                Ok(rustix::fs::renameat(&dir, staged, &dir, name)?)
+            }
             (Node::Absent, _) => match self.stack(index, 2).stat(&rel)? {
                 Some(_) => Layer::whiteout(&dir, name),
                 None => Ok(()),

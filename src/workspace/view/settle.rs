@@ -21,6 +21,8 @@ pub enum Part {
     Whole,
     /// These of its hunks, as [`hunks`] numbers them.
     Hunks(BTreeSet<usize>),
+    /// This content. Applied, it is what lands; discarded, it is what stays pending.
+    Content(Arc<Vec<u8>>),
 }
 
 /// Paths, and how much of each.
@@ -208,20 +210,25 @@ impl View {
             keep_names: change.by_tool,
             fresh: false,
         };
-        let Part::Hunks(chosen) = part else {
-            return Ok(whole(match &change.content {
-                Some(path) => Source::Layer(path.clone()),
-                None => Source::Nothing,
-            }));
+        let bytes = match part {
+            Part::Whole => {
+                return Ok(whole(match &change.content {
+                    Some(path) => Source::Layer(path.clone()),
+                    None => Source::Nothing,
+                }));
+            }
+            Part::Content(bytes) => Arc::clone(bytes),
+            Part::Hunks(chosen) => {
+                let bytes = self.with_part(change, |index| chosen.contains(&index));
+                Arc::new(bytes.ok_or_else(|| ApplyError::Failed {
+                    path: change.path.clone(),
+                    error: io::Error::other("it has no hunks to choose from"),
+                })?)
+            }
         };
-        let bytes = self.with_part(change, |index| chosen.contains(&index));
-        let bytes = bytes.ok_or_else(|| ApplyError::Failed {
-            path: change.path.clone(),
-            error: io::Error::other("it has no hunks to choose from"),
-        })?;
         let attrs = change.after.attrs().or(change.before.attrs()).cloned().unwrap_or_default();
         let after = Node::File { hash: blake3::hash(&bytes), size: bytes.len() as u64, attrs };
-        Ok(Step { after, ..whole(Source::Bytes(Arc::new(bytes))) })
+        Ok(Step { after, ..whole(Source::Bytes(bytes)) })
     }
 
     /// The content that `change` has with only some of its hunks made.
@@ -258,7 +265,7 @@ impl View {
             match choice.get(&change.path) {
                 None => keep.push((base, Put::Keep)),
                 Some(Part::Whole) => {}
-                Some(Part::Hunks(_)) => {
+                Some(Part::Hunks(_) | Part::Content(_)) => {
                     let landed = entry.changes.iter().find(|c| c.path == change.path);
                     let node = landed.map_or(base.node.clone(), |c| c.after.clone());
                     if node.hash() != change.after.hash() {
@@ -289,6 +296,11 @@ impl View {
                         }
                         Some(_) => {}
                         None => keep.push((base, Put::Keep)),
+                    }
+                }
+                (Some(Part::Content(bytes)), _) => {
+                    if Some(blake3::hash(bytes)) != change.before.hash() {
+                        keep.push((base, Put::Bytes(bytes.to_vec())));
                     }
                 }
                 (_, true) => {}

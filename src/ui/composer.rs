@@ -1,10 +1,11 @@
 //! One line of typing while a turn runs. Its text goes back to the prompt, so nothing typed is lost.
 
 use crate::text::width;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use unicode_segmentation::UnicodeSegmentation;
 
 #[derive(Debug, Default)]
-pub(super) struct Composer {
+pub struct Composer {
     text: String,
     /// A byte index on a grapheme boundary.
     at: usize,
@@ -13,6 +14,28 @@ pub(super) struct Composer {
 impl Composer {
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The keys of every line that is typed in a pane.
+    pub(super) fn key(&mut self, key: KeyEvent) {
+        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+        match (key.code, ctrl) {
+            (KeyCode::Left, _) | (KeyCode::Char('b'), true) => self.left(),
+            (KeyCode::Right, _) | (KeyCode::Char('f'), true) => self.right(),
+            (KeyCode::Home, _) | (KeyCode::Char('a'), true) => self.home(),
+            (KeyCode::End, _) | (KeyCode::Char('e'), true) => self.end(),
+            (KeyCode::Backspace, _) | (KeyCode::Char('h'), true) => self.backspace(),
+            (KeyCode::Delete, _) | (KeyCode::Char('d'), true) => self.delete(),
+            (KeyCode::Char('w'), true) => self.delete_word(),
+            (KeyCode::Char('u'), true) => self.delete_to_start(),
+            (KeyCode::Char('k'), true) => self.delete_to_end(),
+            (KeyCode::Char(c), false) => self.insert(c.encode_utf8(&mut [0; 4])),
+            _ => {}
+        }
     }
 
     pub(super) fn insert(&mut self, text: &str) {

@@ -1,0 +1,124 @@
+//! Comments on lines, and how they keep to their place.
+//!
+//! A comment carries the text it was made on. When the file moves on, it goes with that text to wherever it stands now;
+//! where it stands nowhere, or at several places, the comment stays and says that it is stale.
+
+use super::doc::Doc;
+use super::file::Lines;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    Old,
+    New,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "on")]
+pub enum Target {
+    Turn,
+    File {
+        path: PathBuf,
+    },
+    /// Lines of one side, from 0.
+    Lines {
+        path: PathBuf,
+        side: Side,
+        lines: Range<usize>,
+        anchor: Vec<String>,
+        #[serde(default)]
+        stale: bool,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comment {
+    pub id: u64,
+    #[serde(flatten)]
+    pub target: Target,
+    pub text: String,
+}
+
+impl Target {
+    pub fn path(&self) -> Option<&PathBuf> {
+        match self {
+            Target::Turn => None,
+            Target::File { path } | Target::Lines { path, .. } => Some(path),
+        }
+    }
+}
+
+/// The lines a comment is made on, as they are kept with it.
+pub fn anchor(doc: &Doc, lines: &Range<usize>) -> Vec<String> {
+    /// What is enough to find a place again.
+    const LINES: usize = 40;
+    lines.clone().take(LINES).map(|n| doc.line(n).to_string()).collect()
+}
+
+/// Puts a comment where its text stands now.
+pub fn settle(comment: &mut Comment, file: Option<&Lines>) {
+    let Target::Lines { side, lines, anchor, stale, .. } = &mut comment.target else { return };
+    let Some(file) = file else {
+        *stale = true;
+        return;
+    };
+    let doc = if *side == Side::Old { &file.old } else { &file.new };
+    match place(doc, anchor, lines.start) {
+        Some(at) => {
+            *lines = at..at + lines.len();
+            *stale = false;
+        }
+        None => *stale = true,
+    }
+}
+
+/// Where the lines of `anchor` stand in `doc`: where they were, or at the one place where they are now.
+fn place(doc: &Doc, anchor: &[String], before: usize) -> Option<usize> {
+    let stands =
+        |at: usize| anchor.iter().enumerate().all(|(n, line)| at + n < doc.len() && doc.line(at + n) == line);
+    if anchor.is_empty() {
+        return None;
+    }
+    if stands(before) {
+        return Some(before);
+    }
+    let mut places = (0..doc.len().saturating_sub(anchor.len() - 1)).filter(|at| stands(*at));
+    let first = places.next()?;
+    places.next().is_none().then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(new: &str) -> Lines {
+        Lines::new(Doc::new(Vec::new()).unwrap(), Doc::new(new.as_bytes().to_vec()).unwrap())
+    }
+
+    fn on(text: &str, at: Range<usize>) -> Comment {
+        let file = lines(text);
+        let anchor = anchor(&file.new, &at);
+        let target = Target::Lines { path: "/w/a".into(), side: Side::New, lines: at, anchor, stale: false };
+        Comment { id: 1, target, text: "why?".into() }
+    }
+
+    fn settled(mut comment: Comment, now: &str) -> (Range<usize>, bool) {
+        settle(&mut comment, Some(&lines(now)));
+        let Target::Lines { lines, stale, .. } = comment.target else { panic!() };
+        (lines, stale)
+    }
+
+    #[test]
+    fn a_comment_goes_with_its_lines_and_says_when_they_are_gone() {
+        let comment = on("a\nb\nc\n", 1..3);
+        assert_eq!(settled(comment.clone(), "a\nb\nc\nd\n"), (1..3, false));
+        assert_eq!(settled(comment.clone(), "new\nnew\na\nb\nc\n"), (3..5, false));
+        assert_eq!(settled(comment.clone(), "a\nb\nX\n"), (1..3, true));
+        // Twice the same text is no place, unless one of them is where it was.
+        assert_eq!(settled(comment.clone(), "x\nx\nb\nc\nb\nc\n"), (1..3, true));
+        assert_eq!(settled(comment, "x\nb\nc\nb\nc\n"), (1..3, false));
+    }
+}

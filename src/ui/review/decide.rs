@@ -1,0 +1,283 @@
+//! Deciding: what a key means for the lines, hunks and files under the cursor.
+
+use super::file::{Body, Mark, Standing};
+use super::history::Was;
+use super::rows::Row;
+use super::state::{Effect, Review};
+use std::collections::BTreeMap;
+
+/// What is decided at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Unit {
+    Whole(usize),
+    Hunk(usize, usize),
+    /// Some of a hunk's lines.
+    Lines(usize, usize, Vec<usize>),
+}
+
+impl Review {
+    /// Accepts or rejects the hunk under the cursor and goes on to the next, or the lines selected. What has that mark
+    /// already is opened again.
+    pub(super) fn decide(&mut self, mark: Mark) -> Vec<Effect> {
+        let selected = self.anchor.is_some();
+        let units = match selected {
+            true => self.selected(),
+            false => match self.row() {
+                Some(Row::File(file)) => return self.decide_files(&[file as usize], mark),
+                _ => self.here().into_iter().collect(),
+            },
+        };
+        if units.is_empty() {
+            let keys =
+                if selected { "no changed line is selected" } else { "no hunk here; ] goes to the next one" };
+            self.say(keys);
+            return Vec::new();
+        }
+        let opened = self.set(&units, mark);
+        if selected {
+            self.anchor = None;
+        } else if !opened {
+            self.go_to_next_hunk();
+        }
+        vec![Effect::Remember]
+    }
+
+    pub(super) fn decide_file(&mut self, mark: Mark) -> Vec<Effect> {
+        match self.file_here() {
+            Some(file) => self.decide_files(&[file], mark),
+            None => Vec::new(),
+        }
+    }
+
+    pub(super) fn decide_files(&mut self, files: &[usize], mark: Mark) -> Vec<Effect> {
+        let units: Vec<Unit> = files.iter().flat_map(|f| self.units_of(*f)).collect();
+        if !units.is_empty() {
+            self.set(&units, mark);
+        }
+        vec![Effect::Remember]
+    }
+
+    /// Everything that is shown and not decided.
+    pub(super) fn decide_all(&mut self, mark: Mark) -> Vec<Effect> {
+        let shown: Vec<usize> = self.rows.files.iter().map(|(f, _)| *f).collect();
+        let open: Vec<Unit> = shown
+            .into_iter()
+            .flat_map(|f| self.units_of(f))
+            .filter_map(|unit| self.open_part(unit))
+            .collect();
+        if open.is_empty() {
+            self.say("everything is decided");
+            return Vec::new();
+        }
+        self.set(&open, mark);
+        vec![Effect::Remember]
+    }
+
+    /// The lines of a unit that are not decided; `None` when all are.
+    fn open_part(&self, unit: Unit) -> Option<Unit> {
+        match unit {
+            Unit::Hunk(f, h) => {
+                let hunk = self.files.get(f)?.lines()?.hunks.get(h)?;
+                let open: Vec<usize> = hunk
+                    .marks
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, m)| **m == Mark::Open)
+                    .map(|(n, _)| n)
+                    .collect();
+                match open.len() {
+                    0 => None,
+                    n if n == hunk.marks.len() => Some(Unit::Hunk(f, h)),
+                    _ => Some(Unit::Lines(f, h, open)),
+                }
+            }
+            Unit::Whole(f) => {
+                (self.mark_of(&Unit::Whole(f)) == Standing::All(Mark::Open)).then_some(Unit::Whole(f))
+            }
+            lines @ Unit::Lines(..) => Some(lines),
+        }
+    }
+
+    fn units_of(&self, file: usize) -> Vec<Unit> {
+        match self.files.get(file).map(|f| &f.body) {
+            Some(Body::Lines(lines)) => (0..lines.hunks.len()).map(|h| Unit::Hunk(file, h)).collect(),
+            Some(Body::Whole(_)) => vec![Unit::Whole(file)],
+            None => Vec::new(),
+        }
+    }
+
+    fn here(&self) -> Option<Unit> {
+        let row = self.row()?;
+        if let Some((f, h)) = row.hunk() {
+            return Some(Unit::Hunk(f, h));
+        }
+        let file = row.file()?;
+        matches!(self.files.get(file)?.body, Body::Whole(_)).then_some(Unit::Whole(file))
+    }
+
+    fn selected(&self) -> Vec<Unit> {
+        let mut lines: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        let mut units = Vec::new();
+        let rows = self.rows.list.get(self.selection()).unwrap_or_default();
+        for row in rows {
+            match *row {
+                Row::Line { file, hunk, n } => {
+                    lines.entry((file as usize, hunk as usize)).or_default().push(n as usize);
+                }
+                Row::Pair { file, hunk, old, new } => {
+                    let chosen = old.into_iter().chain(new).map(|n| n as usize);
+                    lines.entry((file as usize, hunk as usize)).or_default().extend(chosen);
+                }
+                Row::Blanks { file, hunk } => units.push(Unit::Hunk(file as usize, hunk as usize)),
+                Row::Fact(file, _) | Row::Picture(file) | Row::File(file) => {
+                    let whole = Unit::Whole(file as usize);
+                    let is_whole =
+                        self.files.get(file as usize).is_some_and(|f| matches!(f.body, Body::Whole(_)));
+                    if is_whole && !units.contains(&whole) {
+                        units.push(whole);
+                    }
+                }
+                _ => {}
+            }
+        }
+        units.extend(lines.into_iter().map(|((f, h), ns)| Unit::Lines(f, h, ns)));
+        units
+    }
+
+    fn mark_of(&self, unit: &Unit) -> Standing {
+        let hunk =
+            |f: usize, h: usize| self.files.get(f).and_then(|f| f.lines()).and_then(|l| l.hunks.get(h));
+        match unit {
+            Unit::Whole(f) => self.files.get(*f).map_or(Standing::Mixed, super::file::File::standing),
+            Unit::Hunk(f, h) => hunk(*f, *h).map_or(Standing::Mixed, super::file::Hunk::standing),
+            Unit::Lines(f, h, ns) => hunk(*f, *h)
+                .map_or(Standing::Mixed, |hunk| super::file::standing(ns.iter().map(|n| hunk.mark(*n)))),
+        }
+    }
+
+    /// Sets the mark, or takes it away where everything has it; true when it was taken away.
+    fn set(&mut self, units: &[Unit], mark: Mark) -> bool {
+        let takes_back = units.iter().all(|unit| self.mark_of(unit) == Standing::All(mark));
+        let mark_now = if takes_back { Mark::Open } else { mark };
+        let words = words(units, mark_now);
+        let mut was = Vec::new();
+        for unit in units {
+            match unit {
+                Unit::Whole(file) => {
+                    if let Some(Body::Whole(whole)) = self.files.get_mut(*file).map(|f| &mut f.body) {
+                        was.push(Was::Whole { file: *file, was: whole.clone() });
+                        whole.mark = mark_now;
+                    }
+                }
+                Unit::Hunk(file, hunk) | Unit::Lines(file, hunk, _) => {
+                    let slot = self.files.get_mut(*file).and_then(super::file::File::lines_mut);
+                    let Some(slot) = slot.and_then(|lines| lines.hunks.get_mut(*hunk)) else { continue };
+                    was.push(Was::Hunk { file: *file, hunk: *hunk, was: slot.clone() });
+                    match unit {
+                        Unit::Lines(_, _, lines) => {
+                            lines
+                                .iter()
+                                .filter_map(|n| Some(*slot.marks.get_mut(*n)? = mark_now))
+                                .for_each(drop);
+                        }
+                        _ => slot.marks.fill(mark_now),
+                    }
+                }
+            }
+        }
+        self.say(words.as_str());
+        self.keep(&words, was);
+        takes_back
+    }
+
+    /// Cuts the hunk so that the cursor's line begins a hunk of its own.
+    pub(super) fn split(&mut self) -> Vec<Effect> {
+        let cut = match self.row() {
+            Some(Row::Line { file, hunk, n }) => Some((file as usize, hunk as usize, n as usize)),
+            Some(Row::Pair { file, hunk, old, new }) => {
+                old.or(new).map(|n| (file as usize, hunk as usize, n as usize))
+            }
+            _ => None,
+        };
+        let halves = cut.and_then(|(f, h, n)| {
+            let lines = self.files.get_mut(f)?.lines_mut()?;
+            let (first, second) = lines.hunks.get(h)?.split(n)?;
+            let was = Was::Lines { file: f, was: Box::new(lines.clone()) };
+            lines.hunks.splice(h..=h, [first, second]);
+            Some((f, h, was))
+        });
+        let Some((f, h, was)) = halves else {
+            self.say("a hunk is split above one of its lines, not above its first");
+            return Vec::new();
+        };
+        self.keep("split a hunk", vec![was]);
+        self.say("split: the cursor is on the second part");
+        self.lay_out();
+        if let Some(row) = self.rows.of_hunk(f, h + 1) {
+            self.cursor = row;
+        }
+        vec![Effect::Remember]
+    }
+
+    /// Marks the hunk as reviewed and goes on; on a file's own row, the file.
+    pub(super) fn review_hunk(&mut self) -> Vec<Effect> {
+        match self.here() {
+            Some(Unit::Hunk(f, h)) => {
+                let slot = self.files.get_mut(f).and_then(super::file::File::lines_mut);
+                let Some(slot) = slot.and_then(|lines| lines.hunks.get_mut(h)) else { return Vec::new() };
+                let was = Was::Hunk { file: f, hunk: h, was: slot.clone() };
+                slot.reviewed = !slot.reviewed;
+                let on = slot.reviewed;
+                self.say(if on { "reviewed" } else { "not reviewed" });
+                self.keep("a reviewed mark", vec![was]);
+                if on {
+                    self.go_to_next_hunk();
+                }
+                vec![Effect::Remember]
+            }
+            _ => self.review_file(),
+        }
+    }
+
+    pub(super) fn review_file(&mut self) -> Vec<Effect> {
+        let Some(file) = self.file_here() else { return Vec::new() };
+        let Some(slot) = self.files.get_mut(file) else { return Vec::new() };
+        let on = !slot.is_reviewed();
+        let was = match &mut slot.body {
+            Body::Whole(whole) => {
+                let was = whole.clone();
+                whole.reviewed = on;
+                Was::Whole { file, was }
+            }
+            Body::Lines(lines) => {
+                let was = Box::new(lines.clone());
+                lines.hunks.iter_mut().for_each(|h| h.reviewed = on);
+                Was::Lines { file, was }
+            }
+        };
+        self.say(if on { "the file is reviewed" } else { "the file is not reviewed" });
+        self.keep("a reviewed mark", vec![was]);
+        vec![Effect::Remember]
+    }
+}
+
+fn words(units: &[Unit], mark: Mark) -> String {
+    let done = match mark {
+        Mark::Accepted => "accepted",
+        Mark::Rejected => "rejected",
+        Mark::Open => "open again:",
+    };
+    let lines: usize = units.iter().map(|u| if let Unit::Lines(_, _, ns) = u { ns.len() } else { 0 }).sum();
+    let hunks = units.iter().filter(|u| matches!(u, Unit::Hunk(..))).count();
+    let wholes = units.iter().filter(|u| matches!(u, Unit::Whole(_))).count();
+    let counted = |n: usize, word: &str| match n {
+        0 => None,
+        1 => Some(format!("1 {word}")),
+        n => Some(format!("{n} {word}s")),
+    };
+    let parts: Vec<String> = [counted(hunks, "hunk"), counted(wholes, "file"), counted(lines, "line")]
+        .into_iter()
+        .flatten()
+        .collect();
+    format!("{done} {}", parts.join(", "))
+}

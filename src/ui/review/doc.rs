@@ -1,0 +1,147 @@
+//! One side of a change as lines: its bytes, which land as they are, and its text, which is what a person sees.
+//!
+//! Lines end with `\n` and belong together by number on both sides of that: line 7 of the text is line 7 of the bytes.
+//! A content whose encoding puts more than one byte into a line feed is none of these; it is decided as a whole.
+
+use crate::text::Detected;
+use std::ops::Range;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub struct Doc {
+    /// Where each line starts, and the end, in bytes of the content.
+    starts: Arc<[usize]>,
+    text: Arc<str>,
+    /// Where the text is not the content itself: the content, and where each line of the text starts.
+    raw: Option<(Arc<[u8]>, Arc<[usize]>)>,
+}
+
+/// How a line ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The content ends without a line feed.
+    None,
+    Lf,
+    CrLf,
+}
+
+impl Doc {
+    /// `None` for what is no text, or text that has no lines in bytes (UTF-16).
+    pub fn new(bytes: Vec<u8>) -> Option<Doc> {
+        if bytes.is_empty() {
+            return Some(Doc { starts: Arc::new([0]), text: Arc::from(""), raw: None });
+        }
+        let detected = Detected::of(&bytes).ok()?;
+        if detected.encoding.unit() > 1 {
+            return None;
+        }
+        let starts = starts(&bytes);
+        match String::from_utf8(bytes) {
+            Ok(text) => Some(Doc { starts, text: text.into(), raw: None }),
+            Err(e) => {
+                let bytes = e.into_bytes();
+                let text = detected.encoding.decode(&bytes).into_owned();
+                let lines = self::starts(text.as_bytes());
+                (lines.len() == starts.len()).then(|| Doc {
+                    starts,
+                    text: text.into(),
+                    raw: Some((bytes.into(), lines)),
+                })
+            }
+        }
+    }
+
+    /// How many lines there are; one that has no line feed counts.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The whole text, for highlighting.
+    pub fn text(&self) -> Arc<str> {
+        Arc::clone(&self.text)
+    }
+
+    /// The bytes of whole lines, their ends included.
+    pub fn bytes(&self, lines: Range<usize>) -> &[u8] {
+        let all = self.raw.as_ref().map_or(self.text.as_bytes(), |(bytes, _)| bytes);
+        all.get(span(&self.starts, lines)).unwrap_or_default()
+    }
+
+    /// A line as text, without its end.
+    pub fn line(&self, n: usize) -> &str {
+        let whole = self.whole(n);
+        whole.strip_suffix("\r\n").or(whole.strip_suffix('\n')).unwrap_or(whole)
+    }
+
+    pub fn end(&self, n: usize) -> End {
+        match self.whole(n) {
+            line if line.ends_with("\r\n") => End::CrLf,
+            line if line.ends_with('\n') => End::Lf,
+            _ => End::None,
+        }
+    }
+
+    /// The line end that most lines have: for one that has to be given an end.
+    pub fn usual_end(&self) -> &'static [u8] {
+        let count = |end| (0..self.len().min(100)).filter(|n| self.end(*n) == end).count();
+        if count(End::CrLf) > count(End::Lf) { b"\r\n" } else { b"\n" }
+    }
+
+    /// `text` in this content's encoding; `None` when it cannot be written in it.
+    pub fn encode(&self, text: &str) -> Option<Vec<u8>> {
+        match &self.raw {
+            None => Some(text.as_bytes().to_vec()),
+            Some((bytes, _)) => {
+                let encoding = Detected::of(bytes).ok()?.encoding;
+                encoding.encode(text).ok().map(std::borrow::Cow::into_owned)
+            }
+        }
+    }
+
+    fn whole(&self, n: usize) -> &str {
+        let starts = self.raw.as_ref().map_or(&self.starts, |(_, lines)| lines);
+        self.text.get(span(starts, n..n + 1)).unwrap_or("")
+    }
+}
+
+fn span(starts: &[usize], lines: Range<usize>) -> Range<usize> {
+    let at = |n: usize| starts.get(n).or(starts.last()).copied().unwrap_or(0);
+    at(lines.start)..at(lines.end.max(lines.start))
+}
+
+fn starts(bytes: &[u8]) -> Arc<[usize]> {
+    let mut out = vec![0];
+    out.extend(memchr::memchr_iter(b'\n', bytes).map(|at| at + 1));
+    if out.last() != Some(&bytes.len()) {
+        out.push(bytes.len());
+    }
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_numbered_alike_in_bytes_and_text() {
+        let doc = Doc::new(b"one\r\ntwo\nthr\xe9e".to_vec()).unwrap();
+        assert_eq!(doc.len(), 3);
+        assert_eq!((doc.line(0), doc.line(1)), ("one", "two"));
+        assert_eq!((doc.end(0), doc.end(1), doc.end(2)), (End::CrLf, End::Lf, End::None));
+        assert_eq!(doc.bytes(2..3), b"thr\xe9e");
+        assert_eq!(doc.line(2).chars().count(), 5);
+        assert_eq!(doc.bytes(0..9), b"one\r\ntwo\nthr\xe9e");
+        assert_eq!(doc.line(7), "");
+    }
+
+    #[test]
+    fn what_has_no_lines_in_bytes_is_not_taken_apart() {
+        assert!(Doc::new(b"\xff\xfea\0\n\0".to_vec()).is_none());
+        assert!(Doc::new(b"\0\x01\x02\x03".to_vec()).is_none());
+        assert_eq!(Doc::new(Vec::new()).unwrap().len(), 0);
+    }
+}

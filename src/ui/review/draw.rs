@@ -1,0 +1,439 @@
+//! The whole picture: title, files, lines, and one row at the bottom for what is typed, said or to be known.
+
+use super::action::Action;
+use super::cells::{Blanks, Cell, cells, window};
+use super::file::{Mark, Standing};
+use super::input::{Input, Overlay};
+use super::paint::{Beside, Inside, Painter};
+use super::state::{Focus, Review, Subject};
+use crate::text::width;
+use crate::ui::Theme;
+use crate::ui::keymap::Keymap;
+use ratatui::buffer::Buffer;
+use ratatui::style::Style;
+
+/// What drawing needs beside the review itself.
+pub struct Scene<'a> {
+    pub theme: &'a Theme,
+    pub keys: &'a Keymap<Action>,
+    pub beside: &'a dyn Beside,
+    pub inside: &'a Inside,
+}
+
+/// Rows kept between the cursor and the edge of the screen.
+const MARGIN: usize = 2;
+
+/// Where things are on a screen of this size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// Columns of the files, their border included; 0 when they are not shown.
+    pub tree: usize,
+    pub columns: usize,
+    /// Rows of the body.
+    pub rows: usize,
+}
+
+impl Review {
+    pub fn places(&self) -> Places {
+        let (columns, rows) = (usize::from(self.size.0), usize::from(self.size.1));
+        let rows = rows.saturating_sub(2).max(1);
+        let tree = match self.shows_tree() {
+            false => 0,
+            // Beside lines that would have no room the files have all of it.
+            true if columns < 60 => {
+                if self.focus == Focus::Tree {
+                    columns
+                } else {
+                    0
+                }
+            }
+            true => (columns / 4).clamp(22, 40),
+        };
+        Places { tree, columns: columns.saturating_sub(tree).max(1), rows }
+    }
+
+    /// Scrolls until the cursor is on the screen. Call it after every change, before drawing.
+    pub fn settle_view(&mut self, scene: &Scene<'_>) {
+        let places = self.places();
+        self.clamp();
+        let review = &*self;
+        let painter = Painter::new(review, scene.theme, scene.beside, scene.inside, places.columns);
+        let height = |row: usize| painter.rows(row).len().max(1);
+        let margin = MARGIN.min(places.rows.saturating_sub(1) / 2);
+        let mut top = review.top;
+        if review.cursor < top.0 + margin {
+            top = (review.cursor.saturating_sub(margin), 0);
+        }
+        // Screen rows from the top to below the cursor; counted no further than they matter.
+        let mut used = 0usize;
+        let mut row = top.0;
+        while row <= review.cursor && used <= places.rows * 2 + top.1 {
+            used += height(row);
+            row += 1;
+        }
+        if row <= review.cursor || used.saturating_sub(top.1) + margin > places.rows {
+            let (mut first, mut room) = (review.cursor, places.rows.saturating_sub(margin));
+            let mut own = height(first);
+            if own >= room {
+                // A row taller than the screen is read from its beginning; `scroll_in_row` goes on in it.
+                top = if top.0 == first { top } else { (first, 0) };
+            } else {
+                while own < room && first > 0 {
+                    room -= own;
+                    own = height(first - 1);
+                    if own > room {
+                        break;
+                    }
+                    first -= 1;
+                }
+                top = (first, 0);
+            }
+        }
+        self.top = top;
+    }
+
+    /// Goes down or up inside a row that is taller than the screen; false when the cursor should move instead.
+    pub fn scroll_in_row(&mut self, down: bool, scene: &Scene<'_>) -> bool {
+        let places = self.places();
+        let painter = Painter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
+        let height = painter.rows(self.cursor).len();
+        if height <= places.rows || self.top.0 != self.cursor {
+            return false;
+        }
+        let last = height - places.rows / 2;
+        let step = (places.rows / 2).max(1);
+        match down {
+            true if self.top.1 + places.rows < height => self.top.1 = (self.top.1 + step).min(last),
+            false if self.top.1 > 0 => self.top.1 = self.top.1.saturating_sub(step),
+            _ => return false,
+        }
+        true
+    }
+
+    pub fn draw(&self, buffer: &mut Buffer, scene: &Scene<'_>) -> Option<(u16, u16)> {
+        let area = buffer.area;
+        if area.width == 0 || area.height == 0 {
+            return None;
+        }
+        let places = self.places();
+        let (columns, rows) = (usize::from(area.width), usize::from(area.height));
+        if rows > 1 {
+            put(buffer, 0, 0, &self.title_row(scene, columns));
+        }
+        match &self.overlay {
+            Overlay::Help { top } => self.draw_help(buffer, scene, *top),
+            Overlay::Summary { top } => self.draw_summary(buffer, scene, *top),
+            _ => {
+                self.draw_tree(buffer, scene, places);
+                self.draw_lines(buffer, scene, places);
+            }
+        }
+        self.draw_foot(buffer, scene)
+    }
+
+    fn title_row(&self, scene: &Scene<'_>, columns: usize) -> Vec<Cell> {
+        let (decided, all) = self.progress();
+        let (accepted, rejected) = self.tally();
+        let (added, removed) = self.files.iter().filter_map(|f| f.lines()).fold((0, 0), |(a, r), l| {
+            let (added, removed) = l.counts();
+            (a + added, r + removed)
+        });
+        let count = self.files.len();
+        let s = if count == 1 { "" } else { "s" };
+        let style = |label: &str| scene.theme.style(label);
+        let mut out = Vec::new();
+        let mut say = |text: &str, label: &str| out.extend(cells(text, |_| style(label), Blanks::Plain));
+        say(&format!("{} ", self.title), "title");
+        say(&format!(" {count} file{s} +{added} -{removed} "), "status");
+        say(&format!(" {decided}/{all} hunks "), "strong");
+        if accepted > 0 {
+            say(&format!(" ✓{accepted}"), "accepted");
+        }
+        if rejected > 0 {
+            say(&format!(" ✗{rejected}"), "rejected");
+        }
+        if !self.comments.is_empty() {
+            say(&format!(" »{}", self.comments.len()), "comment");
+        }
+        if !self.filter.is_empty() {
+            say(&format!(" files: {}", crate::text::sanitize::line(&self.filter)), "match");
+        }
+        window(&out, 0, columns).to_vec()
+    }
+
+    fn draw_tree(&self, buffer: &mut Buffer, scene: &Scene<'_>, places: Places) {
+        if places.tree == 0 {
+            return;
+        }
+        let width = places.tree.saturating_sub(1);
+        let here = self.file_here().and_then(|f| self.tree.of_file(f));
+        let at = if self.focus == Focus::Tree { self.tree.cursor } else { here.unwrap_or(0) };
+        let top = at.saturating_sub(places.rows / 2).min(self.tree.nodes.len().saturating_sub(places.rows));
+        for (y, (n, node)) in self.tree.nodes.iter().enumerate().skip(top).take(places.rows).enumerate() {
+            let mut row = self.tree_row(node, scene, width);
+            if n == at {
+                let style = scene.theme.style(if self.focus == Focus::Tree { "select" } else { "strong" });
+                let used: usize = row.iter().map(|c| c.width).sum();
+                row.extend((used..width).map(|_| super::paint::cell(" ", Style::default())));
+                row.iter_mut().for_each(|c| c.style = c.style.patch(style));
+                if let Some(first) = row.first_mut() {
+                    first.text = "▌".into();
+                }
+            }
+            put(buffer, 0, y + 1, &row);
+        }
+        for y in 0..places.rows {
+            put(buffer, width, y + 1, &[super::paint::cell("│", scene.theme.style("border"))]);
+        }
+    }
+
+    fn tree_row(&self, node: &super::tree::Node, scene: &Scene<'_>, width: usize) -> Vec<Cell> {
+        let style = |label: &str| scene.theme.style(label);
+        let files: Vec<_> = node.files.iter().filter_map(|f| self.files.get(*f)).collect();
+        let (decided, all) = files.iter().fold((0, 0), |(d, n), f| (d + f.decided(), n + f.units()));
+        let sign = match super::file::standing(files.iter().map(|f| match f.standing() {
+            Standing::All(mark) => mark,
+            Standing::Mixed => Mark::Open,
+        })) {
+            Standing::All(Mark::Accepted) => ("✓", "accepted"),
+            Standing::All(Mark::Rejected) => ("✗", "rejected"),
+            _ if decided > 0 => ("~", "question"),
+            _ => (" ", "text"),
+        };
+        let seen = if all > 0 && files.iter().all(|f| f.is_reviewed()) { "•" } else { " " };
+        let tail = match (node.is_dir, files.first()) {
+            (false, Some(file)) => match file.lines().map(|l| l.counts()) {
+                Some((added, removed)) if decided == all || decided == 0 => format!(" +{added} -{removed}"),
+                Some(_) => format!(" {decided}/{all}"),
+                None => String::new(),
+            },
+            _ => format!(" {decided}/{all}"),
+        };
+        let letter = if node.is_dir { ' ' } else { files.first().map_or(' ', |f| f.letter) };
+        let mut out = cells(" ", |_| Style::default(), Blanks::Plain);
+        out.extend(cells(sign.0, |_| style(sign.1), Blanks::Plain));
+        out.extend(cells(seen, |_| style("seen"), Blanks::Plain));
+        let indent = "  ".repeat(node.depth.min(8));
+        let name = if node.is_dir {
+            format!("{indent}{}/", node.label)
+        } else {
+            format!("{indent}{letter} {}", node.label)
+        };
+        let room = width.saturating_sub(3 + width::of(&tail));
+        let label = if node.is_dir { "status" } else { "text" };
+        let name = width::cut_middle(&name, room);
+        out.extend(cells(&name, |_| style(label), Blanks::Plain));
+        let used: usize = out.iter().map(|c| c.width).sum();
+        let gap = width.saturating_sub(used + width::of(&tail));
+        out.extend(cells(&" ".repeat(gap), |_| Style::default(), Blanks::Plain));
+        out.extend(cells(&tail, |_| style("gutter"), Blanks::Plain));
+        window(&out, 0, width).to_vec()
+    }
+
+    fn draw_lines(&self, buffer: &mut Buffer, scene: &Scene<'_>, places: Places) {
+        if places.tree >= usize::from(self.size.0) {
+            return;
+        }
+        if self.files.is_empty() || self.rows.files.is_empty() {
+            let text = if self.files.is_empty() { "nothing to review" } else { "no file matches" };
+            let cells = cells(text, |_| scene.theme.style("hint"), Blanks::Plain);
+            put(buffer, places.tree + 2, 2, window(&cells, 0, places.columns.saturating_sub(2)));
+            return;
+        }
+        let painter = Painter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
+        let (mut y, mut row, mut skip) = (0, self.top.0, self.top.1);
+        while y < places.rows && row < self.rows.list.len() {
+            for cells in painter.rows(row).iter().skip(skip) {
+                if y >= places.rows {
+                    break;
+                }
+                put(buffer, places.tree, y + 1, window(cells, 0, places.columns));
+                y += 1;
+            }
+            skip = 0;
+            row += 1;
+        }
+    }
+
+    /// The last row: what is typed, what was said, or which keys there are.
+    fn draw_foot(&self, buffer: &mut Buffer, scene: &Scene<'_>) -> Option<(u16, u16)> {
+        let columns = usize::from(buffer.area.width);
+        let y = usize::from(buffer.area.height).saturating_sub(1);
+        let style = |label: &str| scene.theme.style(label);
+        if let Overlay::Typing { input, composer } = &self.overlay {
+            let lead = match input {
+                Input::Comment(super::comment::Target::File { .. }) => "comment on the file: ",
+                Input::Comment(_) => "comment: ",
+                Input::CommentTurn => "comment on the turn: ",
+                Input::Search => "/",
+                Input::Filter => "files: ",
+            };
+            let lead = width::cut(lead, columns.saturating_sub(4));
+            let room = columns.saturating_sub(width::of(&lead)).max(2);
+            let (text, at) = composer.view(room);
+            let mut row = cells(&lead, |_| style("question"), Blanks::Plain);
+            row.extend(cells(&text, |_| style("text"), Blanks::Plain));
+            put(buffer, 0, y, window(&row, 0, columns));
+            let x = (width::of(&lead) + at).min(columns.saturating_sub(1));
+            return Some((u16::try_from(x).ok()?, u16::try_from(y).ok()?));
+        }
+        let mut row = Vec::new();
+        if let Some(message) = &self.message {
+            row.extend(cells(message, |_| style("notice"), Blanks::Plain));
+            row.extend(cells("   ", |_| Style::default(), Blanks::Plain));
+        } else if matches!(self.overlay, Overlay::None) {
+            let painter = Painter::new(self, scene.theme, scene.beside, scene.inside, columns);
+            if let Some(about) = self.row().and_then(|row| painter.about(row)) {
+                row.extend(cells(&about, |_| style("notice"), Blanks::Plain));
+                row.extend(cells("   ", |_| Style::default(), Blanks::Plain));
+            }
+        }
+        for (key, word) in self.hints(scene.keys) {
+            row.extend(cells(&key, |_| style("key"), Blanks::Plain));
+            row.extend(cells(&format!(" {word}  "), |_| style("hint"), Blanks::Plain));
+        }
+        put(buffer, 0, y, window(&row, 0, columns));
+        None
+    }
+
+    fn hints(&self, keys: &Keymap<Action>) -> Vec<(String, &'static str)> {
+        let of = |action: Action, word: &'static str| (keys.key(action), word);
+        match &self.overlay {
+            Overlay::Help { .. } => vec![of(Action::Down, "down"), ("Esc".into(), "back")],
+            Overlay::Summary { .. } => {
+                let does = if self.subject == Subject::Pending { "apply" } else { "write it" };
+                let mut out = vec![("y".to_string(), does)];
+                if self.has_news() && self.subject == Subject::Pending {
+                    out.push(("s".into(), "apply, and tell the agent now"));
+                }
+                out.extend([("c".to_string(), "say something"), ("Esc".to_string(), "back")]);
+                out
+            }
+            _ if self.anchor.is_some() => vec![
+                of(Action::Accept, "accept"),
+                of(Action::Reject, "reject"),
+                of(Action::Comment, "comment"),
+                of(Action::Yank, "copy"),
+                ("Esc".into(), "end"),
+            ],
+            _ if self.focus == Focus::Tree => vec![
+                of(Action::Accept, "accept"),
+                of(Action::Reject, "reject"),
+                of(Action::Filter, "filter"),
+                of(Action::Focus, "to the lines"),
+                of(Action::Help, "keys"),
+            ],
+            _ => vec![
+                of(Action::Accept, "accept"),
+                of(Action::Reject, "reject"),
+                of(Action::NextHunk, "next"),
+                of(Action::Comment, "comment"),
+                of(Action::Visual, "lines"),
+                of(Action::Enter, if self.subject == Subject::Pending { "apply" } else { "finish" }),
+                of(Action::Help, "keys"),
+                of(Action::Close, "leave"),
+            ],
+        }
+    }
+
+    fn draw_help(&self, buffer: &mut Buffer, scene: &Scene<'_>, top: usize) {
+        let (columns, rows) = (usize::from(self.size.0), self.places().rows);
+        let help = scene.keys.help();
+        let wide = help.iter().map(|(keys, _)| width::of(keys)).max().unwrap_or(0);
+        for (y, (keys, words)) in help.iter().skip(top).take(rows).enumerate() {
+            let mut row = cells(&format!("  {keys:<wide$}  "), |_| scene.theme.style("key"), Blanks::Plain);
+            row.extend(cells(words, |_| scene.theme.style("text"), Blanks::Plain));
+            put(buffer, 0, y + 1, window(&row, 0, columns));
+        }
+    }
+
+    fn draw_summary(&self, buffer: &mut Buffer, scene: &Scene<'_>, top: usize) {
+        let (columns, rows) = (usize::from(self.size.0), self.places().rows);
+        let lines = self.summary();
+        let top = top.min(lines.len().saturating_sub(rows));
+        for (y, (text, label)) in lines.iter().skip(top).take(rows).enumerate() {
+            let row = cells(&format!("  {text}"), |_| scene.theme.style(label), Blanks::Plain);
+            put(buffer, 0, y + 1, window(&row, 0, columns));
+        }
+    }
+
+    /// What applying would do, line by line, each with the label of its style.
+    pub fn summary(&self) -> Vec<(String, &'static str)> {
+        let mut out = vec![(String::new(), "text")];
+        let pending = self.subject == Subject::Pending;
+        let count = |mark: Mark| {
+            let mut hunks = 0;
+            let mut files = 0;
+            for file in &self.files {
+                let own = match file.lines() {
+                    Some(lines) => lines.hunks.iter().filter(|h| h.marks.contains(&mark)).count(),
+                    None => usize::from(file.standing() == Standing::All(mark)),
+                };
+                hunks += own;
+                files += usize::from(own > 0);
+            }
+            (hunks, files)
+        };
+        let s = |n: usize| if n == 1 { "" } else { "s" };
+        for (mark, word, then, label) in [
+            (
+                Mark::Accepted,
+                "accepted",
+                if pending { "lands in the workspace" } else { "is written" },
+                "accepted",
+            ),
+            (Mark::Rejected, "rejected", if pending { "is thrown away" } else { "is left out" }, "rejected"),
+            (Mark::Open, "undecided", if pending { "stays pending" } else { "is left out" }, "text"),
+        ] {
+            let (hunks, files) = count(mark);
+            if hunks > 0 {
+                out.push((
+                    format!("{word:<10} {hunks} hunk{} in {files} file{}: {then}", s(hunks), s(files)),
+                    label,
+                ));
+            }
+        }
+        if self.any_edit() {
+            out.push(("edited     what you wrote lands in place of the agent's text".into(), "accepted"));
+        }
+        if !self.comments.is_empty() {
+            let n = self.comments.len();
+            let goes =
+                if pending { "with the next message to the agent" } else { "are printed when you leave" };
+            out.push((format!("comments   {n}: {goes}"), "comment"));
+        }
+        out.push((String::new(), "text"));
+        for file in self.files.iter().filter(|f| f.decided() > 0 || f.standing() == Standing::Mixed) {
+            let (sign, label) = match file.standing() {
+                Standing::All(Mark::Accepted) => ("✓", "accepted"),
+                Standing::All(Mark::Rejected) => ("✗", "rejected"),
+                _ => ("~", "question"),
+            };
+            out.push((format!("{sign} {}  {}/{}", file.name, file.decided(), file.units()), label));
+        }
+        out
+    }
+}
+
+/// Puts cells on the screen; what does not fit is left out.
+pub fn put(buffer: &mut Buffer, x: usize, y: usize, row: &[Cell]) {
+    let area = buffer.area;
+    let mut x = x;
+    for cell in row {
+        if x + cell.width > usize::from(area.width) || y >= usize::from(area.height) {
+            return;
+        }
+        let (Ok(column), Ok(line)) = (u16::try_from(x), u16::try_from(y)) else { return };
+        if let Some(slot) = buffer.cell_mut((column, line)) {
+            slot.set_symbol(&cell.text);
+            slot.set_style(cell.style);
+        }
+        for more in 1..cell.width {
+            if let Some(slot) = u16::try_from(x + more).ok().and_then(|c| buffer.cell_mut((c, line))) {
+                slot.set_symbol(" ");
+                slot.set_style(cell.style);
+            }
+        }
+        x += cell.width;
+    }
+}

@@ -1,0 +1,304 @@
+//! One file under review: what would change in it, what was decided about it, and what that makes of its content.
+//!
+//! Decisions are by line. Accepted lines land, rejected ones are thrown away, open ones stay pending; a hunk is a run
+//! of lines with nothing unchanged in it, and decides for all of them at once.
+
+use super::doc::Doc;
+use crate::text::hunk;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// What was decided about one line, or about a whole that has no lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    #[default]
+    Open,
+    Accepted,
+    Rejected,
+}
+
+#[derive(Clone, Debug)]
+pub struct File {
+    /// As a person reads it, made safe.
+    pub name: String,
+    pub path: PathBuf,
+    /// Everything that is decided with it: itself, both ends of a move, all of a repository.
+    pub paths: Vec<PathBuf>,
+    /// As `git status` marks it.
+    pub letter: char,
+    /// What there is to know beside its lines: a mode, a move, the command that did it.
+    pub facts: Vec<String>,
+    pub body: Body,
+    /// Names what is decided when there are no lines: the same change, the same key.
+    pub key: String,
+}
+
+#[derive(Clone, Debug)]
+pub enum Body {
+    Lines(Lines),
+    /// Decided as one: what has no lines, and what makes no sense in parts.
+    Whole(Whole),
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Whole {
+    pub mark: Mark,
+    pub reviewed: bool,
+    /// What is shown of it.
+    pub words: Vec<String>,
+    /// Both sides as pictures, where they are.
+    pub pictures: Option<Pictures>,
+}
+
+/// The bytes of a picture before and after.
+#[derive(Clone, Debug, Default)]
+pub struct Pictures {
+    pub before: Option<std::sync::Arc<Vec<u8>>>,
+    pub after: Option<std::sync::Arc<Vec<u8>>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Lines {
+    pub old: Doc,
+    pub new: Doc,
+    pub hunks: Vec<Hunk>,
+    /// Old lines between hunks that were opened to be seen.
+    pub opened: Vec<Range<usize>>,
+    /// Where the lines are parts of a longer text: a line of each side where a part begins, and its number there.
+    pub parts: Vec<Seam>,
+    /// The person wrote the new side anew.
+    pub edited: bool,
+}
+
+/// The beginning of a part of a text that is not there as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seam {
+    pub old: usize,
+    pub new: usize,
+    pub old_number: usize,
+    pub new_number: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    pub old: Range<usize>,
+    pub new: Range<usize>,
+    /// The removed lines, then the added ones.
+    pub marks: Vec<Mark>,
+    pub reviewed: bool,
+    /// It was cut off the hunk before it.
+    pub cut: bool,
+}
+
+/// How all lines of something stand together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    All(Mark),
+    Mixed,
+}
+
+/// What lands of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Land {
+    Nothing,
+    Whole,
+    Content(Vec<u8>),
+}
+
+/// What stays pending of a file after that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Leave {
+    AsItIs,
+    Nothing,
+    Content(Vec<u8>),
+}
+
+impl Hunk {
+    pub fn new(old: Range<usize>, new: Range<usize>) -> Hunk {
+        let marks = vec![Mark::Open; old.len() + new.len()];
+        Hunk { old, new, marks, reviewed: false, cut: false }
+    }
+
+    pub fn standing(&self) -> Standing {
+        standing(self.marks.iter().copied())
+    }
+
+    pub fn is_decided(&self) -> bool {
+        !self.marks.contains(&Mark::Open)
+    }
+
+    /// The mark of the `n`th changed line, removed ones first.
+    pub fn mark(&self, n: usize) -> Mark {
+        self.marks.get(n).copied().unwrap_or_default()
+    }
+
+    /// Cut before its `n`th changed line. `None` when one half would be empty.
+    pub fn split(&self, n: usize) -> Option<(Hunk, Hunk)> {
+        if n == 0 || n >= self.marks.len() {
+            return None;
+        }
+        let removed = self.old.len();
+        let (old_cut, new_cut) = (n.min(removed), n.saturating_sub(removed));
+        let (old, new) = (self.old.start + old_cut, self.new.start + new_cut);
+        let (a, b) = self.marks.split_at(n);
+        let first = Hunk {
+            old: self.old.start..old,
+            new: self.new.start..new,
+            marks: a.to_vec(),
+            reviewed: false,
+            cut: self.cut,
+        };
+        let second = Hunk {
+            old: old..self.old.end,
+            new: new..self.new.end,
+            marks: b.to_vec(),
+            reviewed: false,
+            cut: true,
+        };
+        Some((first, second))
+    }
+}
+
+pub fn standing(marks: impl Iterator<Item = Mark>) -> Standing {
+    let mut marks = marks.peekable();
+    let first = marks.peek().copied().unwrap_or_default();
+    if marks.all(|mark| mark == first) { Standing::All(first) } else { Standing::Mixed }
+}
+
+impl Lines {
+    pub fn new(old: Doc, new: Doc) -> Lines {
+        let found = hunk::hunks(old.bytes(0..old.len()), new.bytes(0..new.len()));
+        let hunks = found.into_iter().map(|h| Hunk::new(h.old_lines, h.new_lines)).collect();
+        let parts = vec![Seam { old: 0, new: 0, old_number: 1, new_number: 1 }];
+        Lines { old, new, hunks, opened: Vec::new(), parts, edited: false }
+    }
+
+    /// The number of an old line where the text comes from, from 1.
+    pub fn old_number(&self, line: usize) -> usize {
+        let seam = self.parts.iter().rev().find(|s| s.old <= line);
+        seam.map_or(line + 1, |s| s.old_number + line - s.old)
+    }
+
+    pub fn new_number(&self, line: usize) -> usize {
+        let seam = self.parts.iter().rev().find(|s| s.new <= line);
+        seam.map_or(line + 1, |s| s.new_number + line - s.new)
+    }
+
+    pub fn counts(&self) -> (usize, usize) {
+        self.hunks.iter().fold((0, 0), |(a, r), h| (a + h.new.len(), r + h.old.len()))
+    }
+
+    /// The content with the accepted lines made.
+    pub fn landed(&self) -> Vec<u8> {
+        self.made(|mark| mark == Mark::Accepted)
+    }
+
+    /// The content with all lines made but the rejected ones.
+    pub fn kept(&self) -> Vec<u8> {
+        self.made(|mark| mark != Mark::Rejected)
+    }
+
+    fn made(&self, is_made: impl Fn(Mark) -> bool) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.old.bytes(0..self.old.len()).len());
+        let mut at = 0;
+        for hunk in &self.hunks {
+            self.push(&mut out, self.old.bytes(at..hunk.old.start));
+            for (n, line) in hunk.old.clone().enumerate() {
+                if !is_made(hunk.mark(n)) {
+                    self.push(&mut out, self.old.bytes(line..line + 1));
+                }
+            }
+            for (n, line) in hunk.new.clone().enumerate() {
+                if is_made(hunk.mark(hunk.old.len() + n)) {
+                    self.push(&mut out, self.new.bytes(line..line + 1));
+                }
+            }
+            at = hunk.old.end;
+        }
+        self.push(&mut out, self.old.bytes(at..self.old.len()));
+        out
+    }
+
+    /// Appends lines. A last line that had no end gets one when another line comes to stand behind it.
+    fn push(&self, out: &mut Vec<u8>, lines: &[u8]) {
+        if lines.is_empty() {
+            return;
+        }
+        if out.last().is_some_and(|b| *b != b'\n') {
+            out.extend_from_slice(self.old.usual_end());
+        }
+        out.extend_from_slice(lines);
+    }
+}
+
+impl File {
+    pub fn lines(&self) -> Option<&Lines> {
+        match &self.body {
+            Body::Lines(lines) => Some(lines),
+            Body::Whole(_) => None,
+        }
+    }
+
+    pub fn lines_mut(&mut self) -> Option<&mut Lines> {
+        match &mut self.body {
+            Body::Lines(lines) => Some(lines),
+            Body::Whole(_) => None,
+        }
+    }
+
+    /// How many things there are to decide.
+    pub fn units(&self) -> usize {
+        self.lines().map_or(1, |lines| lines.hunks.len())
+    }
+
+    pub fn decided(&self) -> usize {
+        match &self.body {
+            Body::Lines(lines) => lines.hunks.iter().filter(|h| h.is_decided()).count(),
+            Body::Whole(whole) => usize::from(whole.mark != Mark::Open),
+        }
+    }
+
+    pub fn is_reviewed(&self) -> bool {
+        match &self.body {
+            Body::Lines(lines) => lines.hunks.iter().all(|h| h.reviewed),
+            Body::Whole(whole) => whole.reviewed,
+        }
+    }
+
+    pub fn standing(&self) -> Standing {
+        match &self.body {
+            Body::Lines(lines) => standing(lines.hunks.iter().flat_map(|h| h.marks.iter().copied())),
+            Body::Whole(whole) => Standing::All(whole.mark),
+        }
+    }
+
+    /// What the decisions come to: what lands, and what stays pending then.
+    pub fn verdict(&self) -> (Land, Leave) {
+        let lines = match &self.body {
+            Body::Whole(whole) => {
+                return match whole.mark {
+                    Mark::Open => (Land::Nothing, Leave::AsItIs),
+                    Mark::Accepted => (Land::Whole, Leave::Nothing),
+                    Mark::Rejected => (Land::Nothing, Leave::Nothing),
+                };
+            }
+            Body::Lines(lines) => lines,
+        };
+        let any = |mark| lines.hunks.iter().any(|h| h.marks.contains(&mark));
+        let (accepted, rejected, open) = (any(Mark::Accepted), any(Mark::Rejected), any(Mark::Open));
+        match (accepted, rejected, open) {
+            (false, false, _) if lines.edited => (Land::Nothing, Leave::Content(lines.kept())),
+            (false, false, _) => (Land::Nothing, Leave::AsItIs),
+            (true, false, false) if !lines.edited => (Land::Whole, Leave::Nothing),
+            (true, _, false) => (Land::Content(lines.landed()), Leave::Nothing),
+            (false, true, false) => (Land::Nothing, Leave::Nothing),
+            (true, false, true) if !lines.edited => (Land::Content(lines.landed()), Leave::AsItIs),
+            (true, _, true) => (Land::Content(lines.landed()), Leave::Content(lines.kept())),
+            (false, true, true) => (Land::Nothing, Leave::Content(lines.kept())),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "file_tests.rs"]
+mod tests;

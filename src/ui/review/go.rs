@@ -1,0 +1,264 @@
+//! Going: lines, screens, hunks, files, matches; and what of the picture is switched on the way.
+
+use super::action::Action;
+use super::file::File;
+use super::rows::Row;
+use super::state::{Focus, Review};
+
+impl Review {
+    pub(super) fn go(&mut self, action: Action) {
+        let page = usize::from(self.size.1.saturating_sub(3).max(1));
+        let last = self.rows.list.len().saturating_sub(1);
+        let at = self.cursor;
+        match action {
+            Action::Down => self.cursor = at + 1,
+            Action::Up => self.cursor = at.saturating_sub(1),
+            Action::HalfDown => self.cursor = at + page / 2,
+            Action::HalfUp => self.cursor = at.saturating_sub(page / 2),
+            Action::PageDown => self.cursor = at + page,
+            Action::PageUp => self.cursor = at.saturating_sub(page),
+            Action::Top => (self.cursor, self.top) = (0, (0, 0)),
+            Action::Bottom => self.cursor = last,
+            Action::NextHunk => self.to_hunk(|row| row > at, false),
+            Action::PrevHunk => self.to_hunk(|row| row < at, true),
+            Action::NextFile => self.to_file(|row| row > at, false),
+            Action::PrevFile => self.to_file(|row| row < at, true),
+            Action::NextOpen => self.to_open(),
+            Action::NextMatch => self.to_match(1),
+            Action::PrevMatch => self.to_match(-1),
+            Action::Right => self.left = (self.left + 8).min(100_000),
+            Action::Left => self.left = self.left.saturating_sub(8),
+            Action::Visual => self.anchor = if self.anchor.is_some() { None } else { Some(at) },
+            Action::More => self.context(1),
+            Action::Less => self.context(-1),
+            Action::Side => {
+                self.layout.side = !self.layout.side;
+                self.lay_out();
+            }
+            Action::Whitespace => {
+                self.layout.hide_blanks = !self.layout.hide_blanks;
+                self.lay_out();
+                self.say(match self.layout.hide_blanks {
+                    true => "hunks that change blanks only are hidden",
+                    false => "hunks that change blanks only are shown",
+                });
+            }
+            Action::Invisibles => self.look.invisibles = !self.look.invisibles,
+            Action::Wrap => {
+                self.look.wrap = !self.look.wrap;
+                self.left = 0;
+                self.say(if self.look.wrap {
+                    "long lines are wrapped"
+                } else {
+                    "long lines: h and l scroll"
+                });
+            }
+            Action::Fold => self.fold(),
+            Action::Tree => {
+                self.look.tree = Some(!self.shows_tree());
+                self.focus = Focus::Diff;
+            }
+            Action::Focus => {
+                self.focus = Focus::Tree;
+                self.look.tree = Some(true);
+                let here = self.file_here().and_then(|f| self.tree.of_file(f));
+                self.tree.cursor = here.unwrap_or(0);
+            }
+            _ => {}
+        }
+        self.clamp();
+    }
+
+    /// Whether the files are shown: as the person said, else where there is room beside the lines.
+    pub fn shows_tree(&self) -> bool {
+        self.look.tree.unwrap_or(self.size.0 >= 96)
+    }
+
+    pub(super) fn go_to_next_hunk(&mut self) {
+        let at = self.cursor;
+        let hunk = self.row().and_then(|row| row.hunk());
+        let mut later = self.rows.hunks.iter().filter(|(f, h, row)| *row > at && Some((*f, *h)) != hunk);
+        if let Some((_, _, row)) = later.next() {
+            self.cursor = *row;
+        }
+    }
+
+    fn to_hunk(&mut self, is_there: impl Fn(usize) -> bool, back: bool) {
+        let rows = self.rows.hunks.iter().map(|(_, _, row)| *row);
+        self.jump(rows.collect(), is_there, back, "hunk");
+    }
+
+    fn to_file(&mut self, is_there: impl Fn(usize) -> bool, back: bool) {
+        let rows = self.rows.files.iter().map(|(_, row)| *row).collect();
+        self.jump(rows, is_there, back, "file");
+    }
+
+    fn jump(&mut self, rows: Vec<usize>, is_there: impl Fn(usize) -> bool, back: bool, what: &str) {
+        let found = if back {
+            rows.into_iter().rev().find(|r| is_there(*r))
+        } else {
+            rows.into_iter().find(|r| is_there(*r))
+        };
+        match found {
+            Some(row) => self.cursor = row,
+            None => {
+                self.say(format!("no {what} {}", if back { "before this one" } else { "after this one" }))
+            }
+        }
+    }
+
+    /// The next hunk that is not decided, from the beginning again after the last.
+    fn to_open(&mut self) {
+        let at = self.cursor;
+        let is_open = |f: usize, h: usize| {
+            let Some(file) = self.files.get(f) else { return false };
+            match file.lines() {
+                Some(lines) => lines.hunks.get(h).is_some_and(|hunk| !hunk.is_decided()),
+                None => file.decided() == 0,
+            }
+        };
+        let open: Vec<usize> =
+            self.rows.hunks.iter().filter(|(f, h, _)| is_open(*f, *h)).map(|(_, _, row)| *row).collect();
+        match open.iter().find(|row| **row > at).or(open.first()) {
+            Some(row) => self.cursor = *row,
+            None => self.say("everything is decided"),
+        }
+    }
+
+    /// Goes to a row that has what is searched, in this direction and around the end.
+    pub(super) fn to_match(&mut self, direction: isize) {
+        if self.search.is_empty() {
+            self.say("nothing is searched; / begins");
+            return;
+        }
+        let count = self.rows.list.len();
+        let needle = Needle::new(&self.search);
+        let step = |n: usize| match direction {
+            1.. => (self.cursor + n) % count.max(1),
+            _ => (self.cursor + count - n % count.max(1)) % count.max(1),
+        };
+        match (1..=count).map(step).find(|row| self.has(*row, &needle)) {
+            Some(row) => self.cursor = row,
+            None => self.say(format!("`{}` is nowhere", crate::text::sanitize::line(&self.search))),
+        }
+    }
+
+    /// The first match at or after the cursor: while the search is typed.
+    pub(super) fn to_first_match(&mut self, from: usize) {
+        let count = self.rows.list.len();
+        let needle = Needle::new(&self.search);
+        let found = (0..count).map(|n| (from + n) % count.max(1)).find(|row| self.has(*row, &needle));
+        self.cursor = found.unwrap_or(from);
+    }
+
+    fn has(&self, row: usize, needle: &Needle) -> bool {
+        self.rows.list.get(row).is_some_and(|row| self.texts(*row).iter().any(|text| needle.is_in(text)))
+    }
+
+    /// What a row says, for searching: both sides where there are two.
+    fn texts(&self, row: Row) -> Vec<&str> {
+        let lines = |file: u32| self.files.get(file as usize).and_then(File::lines);
+        let changed = |file: u32, hunk: u32, n: u32| {
+            let lines = lines(file)?;
+            let hunk = lines.hunks.get(hunk as usize)?;
+            Some(match (n as usize).checked_sub(hunk.old.len()) {
+                None => lines.old.line(hunk.old.start + n as usize),
+                Some(n) => lines.new.line(hunk.new.start + n),
+            })
+        };
+        match row {
+            Row::File(f) => self.files.get(f as usize).map(|f| f.name.as_str()).into_iter().collect(),
+            Row::Same { file, new, .. } => {
+                lines(file).map(|l| l.new.line(new as usize)).into_iter().collect()
+            }
+            Row::Line { file, hunk, n } => changed(file, hunk, n).into_iter().collect(),
+            Row::Pair { file, hunk, old, new } => {
+                old.into_iter().chain(new).filter_map(|n| changed(file, hunk, n)).collect()
+            }
+            Row::Note(n) => self.comments.get(n as usize).map(|c| c.text.as_str()).into_iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// What is searched: without regard to case as long as it has no capital.
+pub(super) struct Needle {
+    text: String,
+    exact: bool,
+}
+
+impl Needle {
+    pub(super) fn new(text: &str) -> Needle {
+        let exact = text.chars().any(char::is_uppercase);
+        Needle { text: if exact { text.to_string() } else { text.to_lowercase() }, exact }
+    }
+
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        self.exact && text.contains(&self.text) || !self.exact && !self.places(text).is_empty()
+    }
+
+    /// Where it stands in `text`.
+    pub(super) fn places(&self, text: &str) -> Vec<std::ops::Range<usize>> {
+        if self.text.is_empty() {
+            return Vec::new();
+        }
+        if self.exact || text.is_ascii() {
+            let lower;
+            let hay = if self.exact {
+                text
+            } else {
+                lower = text.to_ascii_lowercase();
+                &lower
+            };
+            return hay.match_indices(&self.text).map(|(at, m)| at..at + m.len()).collect();
+        }
+        // Lower case may be longer than what it is of: each letter is compared where it stands.
+        let mut out = Vec::new();
+        let mut from = 0;
+        for (at, _) in text.char_indices() {
+            if at >= from
+                && let Some(len) = prefix(text.get(at..).unwrap_or(""), &self.text)
+            {
+                out.push(at..at + len);
+                from = at + len;
+            }
+        }
+        out
+    }
+}
+
+/// How many bytes of `text` are `lower` in whatever case.
+fn prefix(text: &str, lower: &str) -> Option<usize> {
+    let mut wanted = lower.chars();
+    let mut len = 0;
+    for c in text.chars() {
+        let mut own = c.to_lowercase();
+        let before = wanted.clone();
+        for l in own.by_ref() {
+            match wanted.next() {
+                Some(w) if w == l => {}
+                Some(_) => return None,
+                None => return (before.count() == 0).then_some(len),
+            }
+        }
+        len += c.len_utf8();
+        if wanted.as_str().is_empty() {
+            return Some(len);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_minds_case_only_when_it_has_a_capital() {
+        let places = |needle: &str, text: &str| Needle::new(needle).places(text);
+        assert_eq!(places("ab", "ab AB aB"), [0..2, 3..5, 6..8]);
+        assert_eq!(places("Ab", "ab Ab"), [3..5]);
+        assert_eq!(places("größe", "Die GRÖSSE, die Größe"), [17..24]);
+        assert_eq!(places("", "x"), []);
+    }
+}

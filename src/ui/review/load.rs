@@ -1,0 +1,222 @@
+//! A change set as files under review: what has lines is taken apart, everything else is said in words and decided as
+//! one.
+
+use super::doc::Doc;
+use super::file::{Body, File, Lines, Pictures, Whole};
+use crate::media::sniff;
+use crate::text::{Detected, LineDiff, sanitize};
+use crate::workspace::{ChangeSet, Node, Objects, PathChange, Verb, repository_of};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Contents of all files together that are taken apart; what is beyond is decided as a whole, and said to be.
+const MOST: u64 = 256 << 20;
+/// Lines of a difference that is only shown.
+const SHOWN: usize = 2000;
+
+/// The files of `set`, in the order of their paths. `shown` writes a path as a person reads it.
+pub fn pending(set: &ChangeSet, objects: &Objects, shown: &dyn Fn(&Path) -> String) -> Vec<File> {
+    let name = |path: &Path| sanitize::name(&shown(path)).into_owned();
+    let moved: BTreeSet<&PathBuf> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
+    let mut files: Vec<File> = Vec::new();
+    let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut room = MOST;
+    for change in &set.changes {
+        if taken.contains(&change.path) || change.verb() == Verb::Deleted && moved.contains(&change.path) {
+            continue;
+        }
+        let unit = unit_of(set, &change.path);
+        let group = unit.as_ref().map(|unit| set.below(unit)).unwrap_or_default();
+        match unit {
+            Some(unit) if group.len() > 1 || repository_of(&change.path).is_some() => {
+                files.push(together(set, &unit, &group, objects, &name));
+                taken.extend(group);
+            }
+            _ if change.after.is_directory()
+                && change.before.is_absent()
+                && set.below(&change.path).len() > 1 => {}
+            _ => files.push(one(change, objects, &name, &mut room)),
+        }
+    }
+    files
+}
+
+/// What this path is decided with: a repository, or the topmost directory that goes.
+fn unit_of(set: &ChangeSet, path: &Path) -> Option<PathBuf> {
+    let goes = |dir: &&Path| set.get(dir).is_some_and(|c| c.before.is_directory() && !c.after.is_directory());
+    repository_of(path).or_else(|| path.ancestors().filter(goes).last().map(Path::to_path_buf))
+}
+
+fn together(
+    set: &ChangeSet,
+    unit: &Path,
+    group: &BTreeSet<PathBuf>,
+    objects: &Objects,
+    name: &dyn Fn(&Path) -> String,
+) -> File {
+    let part =
+        ChangeSet { changes: set.changes.iter().filter(|c| group.contains(&c.path)).cloned().collect() };
+    let mut key = blake3::Hasher::new();
+    for change in &part.changes {
+        key.update(own_key(change).as_bytes());
+    }
+    let mut words: Vec<String> =
+        part.changes.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))).collect();
+    let repository = repository_of(unit).is_some();
+    let why = match repository {
+        true => "the repository's own files: all of them or none",
+        false => "the directory goes with all that is in it",
+    };
+    words.insert(0, why.into());
+    if part.changes.len() > SHOWN {
+        words.push(format!("and {} more", part.changes.len() - SHOWN));
+    }
+    let lines = part.lines(objects);
+    words.push(format!("{} paths, +{} -{} lines", part.changes.len(), lines.0, lines.1));
+    File {
+        name: format!("{}/", name(unit)),
+        path: unit.to_path_buf(),
+        paths: group.iter().cloned().collect(),
+        letter: if repository { 'M' } else { 'D' },
+        facts: Vec::new(),
+        body: Body::Whole(Whole { words, ..Whole::default() }),
+        key: key.finalize().to_hex().to_string(),
+    }
+}
+
+fn one(change: &PathChange, objects: &Objects, name: &dyn Fn(&Path) -> String, room: &mut u64) -> File {
+    let mut facts = Vec::new();
+    if let (Some(a), Some(b)) = (change.before.attrs(), change.after.attrs())
+        && a.mode != b.mode
+    {
+        facts.push(format!("mode {:o} becomes {:o}, with whatever part is accepted", a.mode, b.mode));
+    }
+    if let Some(twin) = &change.twin {
+        facts.push(format!("another name of {}", name(twin)));
+    }
+    if change.raced {
+        facts.push("somebody else changed it at the same time: it cannot be applied, only rejected".into());
+    }
+    let mut paths = vec![change.path.clone()];
+    paths.extend(change.moved_from.clone());
+    let body = body(change, objects, name, room, &mut facts);
+    let slash = if change.after.is_directory() || change.before.is_directory() { "/" } else { "" };
+    File {
+        name: format!("{}{slash}", name(&change.path)),
+        path: change.path.clone(),
+        paths,
+        letter: change.verb().letter(),
+        facts,
+        body,
+        key: own_key(change),
+    }
+}
+
+fn body(
+    change: &PathChange,
+    objects: &Objects,
+    name: &dyn Fn(&Path) -> String,
+    room: &mut u64,
+    facts: &mut Vec<String>,
+) -> Body {
+    let words = |words: Vec<String>| Body::Whole(Whole { words, ..Whole::default() });
+    match (&change.before, &change.after) {
+        (_, Node::Special { what }) => {
+            return words(vec![format!(
+                "a {}: it is never applied; accepting throws it away",
+                sanitize::line(what)
+            )]);
+        }
+        (before, Node::Link { target }) => {
+            let was = match before {
+                Node::Link { target } => format!(", was -> {}", sanitize::name(&target.to_string_lossy())),
+                Node::Absent => String::new(),
+                Node::File { size, .. } => format!(", was a file of {size} bytes"),
+                _ => ", was something else".into(),
+            };
+            return words(vec![format!("link -> {}{was}", sanitize::name(&target.to_string_lossy()))]);
+        }
+        (Node::Link { target }, Node::Absent) => {
+            return words(vec![format!("link, was -> {}", sanitize::name(&target.to_string_lossy()))]);
+        }
+        (Node::Absent, Node::Directory { .. }) => return words(vec!["a new empty directory".into()]),
+        (Node::Directory { .. }, Node::Absent) => return words(vec!["an empty directory that goes".into()]),
+        (Node::Directory { .. }, Node::Directory { .. }) => {
+            return words(facts.drain(..).chain(["the directory's own mode or owner".into()]).collect());
+        }
+        _ => {}
+    }
+    if let Some(from) = &change.moved_from {
+        return words(vec![format!("renamed from {}, content unchanged", name(from))]);
+    }
+    if change.verb() == Verb::Mode {
+        let said = facts.drain(..).collect::<Vec<_>>();
+        return words(if said.is_empty() { vec!["owner or attributes change".into()] } else { said });
+    }
+    let size = change.before.size() + change.after.size();
+    let contents = if size <= *room { change.bytes(objects) } else { None };
+    let Some((before, after)) = contents else {
+        return words(vec![sizes(change), "too large to be shown line by line here".into()]);
+    };
+    *room -= size.min(*room);
+    text(change, before, after)
+}
+
+fn text(change: &PathChange, before: Vec<u8>, after: Vec<u8>) -> Body {
+    let file = change.path.to_string_lossy();
+    let picture =
+        |bytes: &[u8]| sniff(bytes.get(..64).unwrap_or(bytes), &file).and_then(|k| k.media_type()).is_some();
+    if picture(&after) || after.is_empty() && picture(&before) {
+        let side = |bytes: Vec<u8>| (!bytes.is_empty()).then(|| Arc::new(bytes));
+        let pictures = Some(Pictures { before: side(before), after: side(after) });
+        return Body::Whole(Whole { words: vec![sizes(change)], pictures, ..Whole::default() });
+    }
+    let whole = |words| Body::Whole(Whole { words, ..Whole::default() });
+    let (Some(old), Some(new)) = (Doc::new(before.clone()), Doc::new(after.clone())) else {
+        return whole(wide_text(change, &before, &after));
+    };
+    let lines = Lines::new(old, new);
+    match lines.hunks.is_empty() {
+        true => whole(vec!["a new empty file".into()]),
+        false => Body::Lines(lines),
+    }
+}
+
+/// What is text, but not by bytes, is shown as a difference and decided as a whole; what is none, by its size.
+fn wide_text(change: &PathChange, before: &[u8], after: &[u8]) -> Vec<String> {
+    let decoded = |bytes: &[u8]| match bytes {
+        [] => Some((String::new(), String::new())),
+        _ => Detected::of(bytes).ok().map(|d| {
+            let body = bytes.get(d.mark..).unwrap_or_default();
+            (d.encoding.decode(body).into_owned(), format!("{:?}", d.encoding))
+        }),
+    };
+    let (Some((old, _)), Some((new, encoding))) = (decoded(before), decoded(after)) else {
+        return vec![sizes(change)];
+    };
+    let diff = LineDiff::new(&old, &new).unified(3, 1 << 20);
+    let mut words = vec![format!("text in {encoding}, decided as a whole")];
+    words.extend(diff.text.lines().take(SHOWN).map(String::from));
+    words
+}
+
+fn sizes(change: &PathChange) -> String {
+    let side = |node: &Node| match node {
+        Node::File { hash, size, .. } => {
+            let hash = hash.to_hex();
+            format!("{size} bytes ({})", hash.get(..12).unwrap_or_default())
+        }
+        Node::Absent => "nothing".into(),
+        Node::Link { target } => format!("a link -> {}", sanitize::name(&target.to_string_lossy())),
+        Node::Directory { .. } => "a directory".into(),
+        Node::Special { what } => what.clone(),
+    };
+    format!("no text: {} becomes {}", side(&change.before), side(&change.after))
+}
+
+fn own_key(change: &PathChange) -> String {
+    let side = |node: &Node| serde_json::to_string(node).unwrap_or_default();
+    let text = format!("{}\0{}\0{}", change.path.display(), side(&change.before), side(&change.after));
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}

@@ -1,0 +1,35 @@
+//! The review: a change set on the whole screen, decided line by line with the keyboard.
+//!
+//! [`Review`] is a pure machine: actions in, state out, no I/O and no clock. Around it [`Pane`] turns keys into
+//! actions, highlights beside the drawing, and runs the person's editor.
+
+mod action;
+mod cells;
+mod comment;
+mod decide;
+mod doc;
+mod draw;
+mod file;
+mod go;
+mod history;
+mod input;
+mod load;
+mod memory;
+mod moved;
+mod paint;
+mod report;
+mod rows;
+mod state;
+mod tree;
+
+pub use action::{Action, TABLE};
+pub use cells::Cell;
+pub use comment::{Comment, Side, Target};
+pub use doc::{Doc, End};
+pub use draw::Scene;
+pub use file::{Body, File, Hunk, Land, Leave, Lines, Mark, Pictures, Seam, Standing, Whole};
+pub use load::pending;
+pub use memory::Memory;
+pub use paint::{Beside, Inside, Nothing};
+pub use report::{markdown, report, value};
+pub use state::{Effect, Review, Subject};

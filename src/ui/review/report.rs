@@ -1,0 +1,202 @@
+//! What the agent is told of a review: what was rejected, what was written anew, and every comment, as data with path,
+//! side, line and the text it is about.
+
+use super::comment::{Side, Target};
+use super::file::{Body, File, Lines, Mark};
+use super::state::Review;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The most bytes of lines that are repeated for one hunk; the rest is counted.
+const TEXT: usize = 8 << 10;
+
+#[derive(Debug, Serialize)]
+struct Report {
+    /// So that the model knows what it reads.
+    review: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rejected: Vec<Rejected>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    edited: Vec<Edited>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    comments: Vec<Said>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    undecided: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Rejected {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_line: Option<usize>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    removed: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    added: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    what: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Edited {
+    path: String,
+    /// The person's own hunks against the file as it was.
+    diff: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Said {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    side: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_line: Option<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    on: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stale: bool,
+    comment: String,
+}
+
+/// The report as JSON; `None` when there is nothing to tell.
+pub fn report(review: &Review) -> Option<String> {
+    let report = Report {
+        review: "The person reviewed your changes. What is not named here was accepted and is in the workspace. \
+                 Rejected parts are not in the files: do not make them again unless asked to.",
+        rejected: review.files.iter().flat_map(rejected).collect(),
+        edited: review.files.iter().filter_map(edited).collect(),
+        comments: review.comments.iter().map(|c| said(review, c)).collect(),
+        undecided: review.files.iter().filter(|f| f.decided() < f.units()).map(|f| f.name.clone()).collect(),
+    };
+    let nothing = report.rejected.is_empty() && report.edited.is_empty() && report.comments.is_empty();
+    if nothing {
+        return None;
+    }
+    serde_json::to_string_pretty(&report).ok()
+}
+
+/// The same as a value, for programs.
+pub fn value(review: &Review) -> Value {
+    report(review).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null)
+}
+
+/// Every comment as Markdown, for people and for other agents.
+pub fn markdown(review: &Review) -> String {
+    let mut out = String::new();
+    for comment in &review.comments {
+        let said = said(review, comment);
+        let place = match (said.line, said.last_line) {
+            (Some(a), Some(b)) if b > a => format!("{}:{a}-{b}", said.path),
+            (Some(a), _) => format!("{}:{a}", said.path),
+            _ if said.path.is_empty() => "the whole change".to_string(),
+            _ => said.path.clone(),
+        };
+        let side = if said.side == Some("old") { " (removed)" } else { "" };
+        let stale = if said.stale { " (stale: the lines are gone)" } else { "" };
+        out.push_str(&format!("## {place}{side}{stale}\n\n"));
+        if !said.on.is_empty() {
+            let longest = said.on.iter().flat_map(|l| l.split(|c| c != '`')).map(str::len).max().unwrap_or(0);
+            let fence = "`".repeat(longest.max(2) + 1);
+            out.push_str(&format!("{fence}\n{}\n{fence}\n\n", said.on.join("\n")));
+        }
+        out.push_str(&format!("{}\n\n", said.comment.trim_end()));
+    }
+    out
+}
+
+fn rejected(file: &File) -> Vec<Rejected> {
+    let lines = match &file.body {
+        Body::Whole(whole) if whole.mark == Mark::Rejected => {
+            let what = whole.words.first().cloned().unwrap_or_default();
+            return vec![Rejected {
+                path: file.name.clone(),
+                old_line: None,
+                new_line: None,
+                removed: String::new(),
+                added: String::new(),
+                what,
+            }];
+        }
+        Body::Whole(_) => return Vec::new(),
+        Body::Lines(lines) => lines,
+    };
+    let hunks = lines.hunks.iter().filter(|h| h.marks.contains(&Mark::Rejected));
+    hunks
+        .map(|hunk| {
+            let picked = |n: usize| hunk.mark(n) == Mark::Rejected;
+            let old: Vec<usize> =
+                hunk.old.clone().enumerate().filter(|(n, _)| picked(*n)).map(|(_, l)| l).collect();
+            let removed = hunk.old.len();
+            let new: Vec<usize> =
+                hunk.new.clone().enumerate().filter(|(n, _)| picked(removed + n)).map(|(_, l)| l).collect();
+            Rejected {
+                path: file.name.clone(),
+                old_line: old.first().map(|l| lines.old_number(*l)),
+                new_line: new.first().map(|l| lines.new_number(*l)),
+                removed: texts(&lines.old, &old),
+                added: texts(&lines.new, &new),
+                what: String::new(),
+            }
+        })
+        .collect()
+}
+
+fn texts(doc: &super::doc::Doc, lines: &[usize]) -> String {
+    let mut out = String::new();
+    for (n, line) in lines.iter().enumerate() {
+        if out.len() > TEXT {
+            out.push_str(&format!("[{} more lines]\n", lines.len() - n));
+            break;
+        }
+        out.push_str(doc.line(*line));
+        out.push('\n');
+    }
+    out
+}
+
+fn edited(file: &File) -> Option<Edited> {
+    let lines: &Lines = file.lines().filter(|l| l.edited)?;
+    let (old, new) = (lines.old.text(), lines.new.text());
+    let diff = crate::text::LineDiff::new(&old, &new).unified(3, TEXT);
+    Some(Edited { path: file.name.clone(), diff: diff.text })
+}
+
+fn said(review: &Review, comment: &super::comment::Comment) -> Said {
+    let name = |path: &std::path::Path| {
+        let file = review.files.iter().find(|f| f.path == path);
+        file.map_or_else(|| path.display().to_string(), |f| f.name.clone())
+    };
+    let mut out = Said {
+        path: String::new(),
+        side: None,
+        line: None,
+        last_line: None,
+        on: Vec::new(),
+        stale: false,
+        comment: comment.text.clone(),
+    };
+    match &comment.target {
+        Target::Turn => {}
+        Target::File { path } => out.path = name(path),
+        Target::Lines { path, side, lines, anchor, stale } => {
+            let file = review.files.iter().find(|f| f.path == *path).and_then(File::lines);
+            let number = |line: usize| match (file, side) {
+                (Some(file), Side::Old) => file.old_number(line),
+                (Some(file), Side::New) => file.new_number(line),
+                (None, _) => line + 1,
+            };
+            out.path = name(path);
+            out.side = Some(if *side == Side::Old { "old" } else { "new" });
+            out.line = Some(number(lines.start));
+            out.last_line = (lines.len() > 1).then(|| number(lines.end - 1));
+            out.on.clone_from(anchor);
+            out.stale = *stale;
+        }
+    }
+    out
+}

@@ -1,0 +1,296 @@
+//! The change set as one list of rows: headers, lines, what is folded between them, and comments where they belong.
+//!
+//! A row names what it shows and holds no text, so that a list of 50,000 rows is made in a millisecond and wrapping is
+//! worked out for the rows on the screen only.
+
+use super::comment::{Comment, Side, Target};
+use super::file::{Body, File, Lines};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+/// Unchanged lines shown around each hunk.
+const CONTEXT: usize = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Row {
+    File(u32),
+    /// What there is to know of a file beside its lines.
+    Fact(u32, u32),
+    Picture(u32),
+    /// Unchanged lines that are not shown; `known` when they can be.
+    Gap {
+        file: u32,
+        from: u32,
+        to: u32,
+        known: bool,
+    },
+    Same {
+        file: u32,
+        old: u32,
+        new: u32,
+    },
+    /// The `n`th changed line of a hunk, removed ones first.
+    Line {
+        file: u32,
+        hunk: u32,
+        n: u32,
+    },
+    /// The same side by side: either may be missing.
+    Pair {
+        file: u32,
+        hunk: u32,
+        old: Option<u32>,
+        new: Option<u32>,
+    },
+    /// A hunk that changes blanks only, while those are hidden.
+    Blanks {
+        file: u32,
+        hunk: u32,
+    },
+    Note(u32),
+    Space,
+}
+
+impl Row {
+    pub fn file(&self) -> Option<usize> {
+        match *self {
+            Row::File(file) | Row::Fact(file, _) | Row::Picture(file) => Some(file as usize),
+            Row::Gap { file, .. }
+            | Row::Same { file, .. }
+            | Row::Line { file, .. }
+            | Row::Pair { file, .. }
+            | Row::Blanks { file, .. } => Some(file as usize),
+            Row::Note(_) | Row::Space => None,
+        }
+    }
+
+    pub fn hunk(&self) -> Option<(usize, usize)> {
+        match *self {
+            Row::Line { file, hunk, .. } | Row::Pair { file, hunk, .. } | Row::Blanks { file, hunk } => {
+                Some((file as usize, hunk as usize))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// How the rows are laid out.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    pub side: bool,
+    pub hide_blanks: bool,
+    pub folded: BTreeSet<usize>,
+    /// The files shown, in order; all of them when there is no filter.
+    pub only: Option<Vec<usize>>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    pub list: Vec<Row>,
+    /// The header row of each file that is shown.
+    pub files: Vec<(usize, usize)>,
+    /// The first row of each hunk or whole that is shown: file, hunk, row.
+    pub hunks: Vec<(usize, usize, usize)>,
+}
+
+impl Rows {
+    pub fn of(files: &[File], comments: &[Comment], layout: &Layout) -> Rows {
+        let mut rows = Rows::default();
+        let notes = Notes::of(files, comments);
+        rows.notes(&notes.turn);
+        let all: Vec<usize> = (0..files.len()).collect();
+        for &f in layout.only.as_ref().unwrap_or(&all) {
+            if let Some(file) = files.get(f) {
+                rows.file(f, file, &notes, layout);
+            }
+        }
+        rows
+    }
+
+    /// The row of a file's header.
+    pub fn of_file(&self, file: usize) -> Option<usize> {
+        self.files.iter().find(|(f, _)| *f == file).map(|(_, row)| *row)
+    }
+
+    pub fn of_hunk(&self, file: usize, hunk: usize) -> Option<usize> {
+        self.hunks.iter().find(|(f, h, _)| (*f, *h) == (file, hunk)).map(|(_, _, row)| *row)
+    }
+
+    fn notes(&mut self, notes: &[u32]) {
+        self.list.extend(notes.iter().map(|n| Row::Note(*n)));
+    }
+
+    fn file(&mut self, f: usize, file: &File, notes: &Notes, layout: &Layout) {
+        if !self.list.is_empty() {
+            self.list.push(Row::Space);
+        }
+        self.files.push((f, self.list.len()));
+        let number = number(f);
+        self.list.push(Row::File(number));
+        self.notes(notes.files.get(&f).map_or(&[], Vec::as_slice));
+        if layout.folded.contains(&f) {
+            return;
+        }
+        self.list.extend((0..file.facts.len()).map(|n| Row::Fact(number, self::number(n))));
+        match &file.body {
+            Body::Whole(whole) => {
+                self.hunks.push((f, 0, self.list.len() - file.facts.len() - 1));
+                let first = file.facts.len();
+                self.list.extend((0..whole.words.len()).map(|n| Row::Fact(number, self::number(first + n))));
+                if whole.pictures.is_some() {
+                    self.list.push(Row::Picture(number));
+                }
+            }
+            Body::Lines(lines) => self.lines(f, lines, notes, layout),
+        }
+    }
+
+    fn lines(&mut self, f: usize, lines: &Lines, notes: &Notes, layout: &Layout) {
+        let shown = shown(lines);
+        let (mut old, mut new) = (0, 0);
+        for (h, hunk) in lines.hunks.iter().enumerate() {
+            self.unchanged(f, lines, old..hunk.old.start, new, &shown, notes);
+            self.hunks.push((f, h, self.list.len()));
+            self.hunk(f, h, lines, notes, layout);
+            (old, new) = (hunk.old.end, hunk.new.end);
+        }
+        self.unchanged(f, lines, old..lines.old.len(), new, &shown, notes);
+    }
+
+    /// Unchanged lines: those that are to be seen, and a fold for each run of the others.
+    fn unchanged(
+        &mut self,
+        f: usize,
+        lines: &Lines,
+        range: Range<usize>,
+        new: usize,
+        shown: &[Range<usize>],
+        notes: &Notes,
+    ) {
+        let mut at = range.start;
+        while at < range.end {
+            let next = shown.get(shown.partition_point(|r| r.end <= at));
+            let inside = next.is_some_and(|r| r.start <= at);
+            let end = next.map_or(range.end, |r| if inside { r.end } else { r.start }).min(range.end);
+            if !inside && end - at > 1 {
+                let (from, to) = (number(at), number(end));
+                self.list.push(Row::Gap { file: number(f), from, to, known: true });
+                at = end;
+                continue;
+            }
+            for line in at..end {
+                self.seam(f, lines, line);
+                let of_new = new + line - range.start;
+                self.list.push(Row::Same { file: number(f), old: number(line), new: number(of_new) });
+                self.notes(notes.at(f, Side::Old, line));
+                self.notes(notes.at(f, Side::New, of_new));
+            }
+            at = end;
+        }
+    }
+
+    /// Where a part of a longer text begins, something is missing that nobody can show.
+    fn seam(&mut self, f: usize, lines: &Lines, old: usize) {
+        if lines.parts.binary_search_by_key(&old, |s| s.old).is_ok_and(|n| n > 0) {
+            let at = number(old);
+            self.list.push(Row::Gap { file: number(f), from: at, to: at, known: false });
+        }
+    }
+
+    fn hunk(&mut self, f: usize, h: usize, lines: &Lines, notes: &Notes, layout: &Layout) {
+        let Some(hunk) = lines.hunks.get(h) else { return };
+        let (file, removed) = (number(f), hunk.old.len());
+        if layout.hide_blanks && only_blanks(lines, hunk.old.clone(), hunk.new.clone()) {
+            self.list.push(Row::Blanks { file, hunk: number(h) });
+            return;
+        }
+        self.seam(f, lines, hunk.old.start);
+        if layout.side {
+            for n in 0..hunk.old.len().max(hunk.new.len()) {
+                let old = (n < removed).then(|| number(n));
+                let new = (n < hunk.new.len()).then(|| number(removed + n));
+                self.list.push(Row::Pair { file, hunk: number(h), old, new });
+                if old.is_some() {
+                    self.notes(notes.at(f, Side::Old, hunk.old.start + n));
+                }
+                if new.is_some() {
+                    self.notes(notes.at(f, Side::New, hunk.new.start + n));
+                }
+            }
+            return;
+        }
+        for n in 0..hunk.marks.len() {
+            self.list.push(Row::Line { file, hunk: number(h), n: number(n) });
+            match n.checked_sub(removed) {
+                None => self.notes(notes.at(f, Side::Old, hunk.old.start + n)),
+                Some(n) => self.notes(notes.at(f, Side::New, hunk.new.start + n)),
+            }
+        }
+    }
+}
+
+/// The old lines that are shown although they did not change, in rising order.
+fn shown(lines: &Lines) -> Vec<Range<usize>> {
+    let mut out: Vec<Range<usize>> = lines.opened.clone();
+    for hunk in &lines.hunks {
+        out.push(hunk.old.start.saturating_sub(CONTEXT)..hunk.old.start);
+        out.push(hunk.old.end..(hunk.old.end + CONTEXT).min(lines.old.len()));
+    }
+    out.retain(|r| !r.is_empty());
+    out.sort_by_key(|r| r.start);
+    let mut merged: Vec<Range<usize>> = Vec::new();
+    for range in out {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// True when both sides are the same but for blanks and line ends.
+pub fn only_blanks(lines: &Lines, old: Range<usize>, new: Range<usize>) -> bool {
+    let solid = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let side = |doc: &super::doc::Doc, range: Range<usize>| {
+        range.map(|n| solid(doc.line(n))).filter(|l| !l.is_empty()).collect::<Vec<_>>()
+    };
+    side(&lines.old, old) == side(&lines.new, new)
+}
+
+/// Comments by where they stand.
+#[derive(Default)]
+struct Notes {
+    turn: Vec<u32>,
+    files: HashMap<usize, Vec<u32>>,
+    lines: HashMap<(usize, Side, usize), Vec<u32>>,
+}
+
+impl Notes {
+    fn of(files: &[File], comments: &[Comment]) -> Notes {
+        let mut notes = Notes::default();
+        let at: HashMap<&std::path::PathBuf, usize> =
+            files.iter().enumerate().map(|(f, file)| (&file.path, f)).collect();
+        for (n, comment) in comments.iter().enumerate() {
+            let file = comment.target.path().and_then(|path| at.get(path).copied());
+            match (&comment.target, file) {
+                (Target::Lines { side, lines, stale: false, .. }, Some(f)) => {
+                    let last = lines.end.saturating_sub(1);
+                    notes.lines.entry((f, *side, last)).or_default().push(number(n));
+                }
+                (Target::Lines { .. } | Target::File { .. }, Some(f)) => {
+                    notes.files.entry(f).or_default().push(number(n));
+                }
+                _ => notes.turn.push(number(n)),
+            }
+        }
+        notes
+    }
+
+    fn at(&self, file: usize, side: Side, line: usize) -> &[u32] {
+        self.lines.get(&(file, side, line)).map_or(&[], Vec::as_slice)
+    }
+}
+
+pub fn number(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,165 @@
+//! The files on the left: directories, files, how far each of them is decided.
+
+use super::action::Action;
+use super::file::{File, Mark};
+use super::state::{Effect, Focus, Review};
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use std::collections::BTreeSet;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    pub depth: usize,
+    /// The last part of the name; several parts of directories that hold nothing else.
+    pub label: String,
+    /// The files in it: one for a file.
+    pub files: Vec<usize>,
+    pub is_dir: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    pub nodes: Vec<Node>,
+    pub cursor: usize,
+}
+
+impl Tree {
+    pub fn of(files: &[File], only: Option<&[usize]>) -> Tree {
+        let all: Vec<usize> = (0..files.len()).collect();
+        let shown: Vec<usize> = only.unwrap_or(&all).to_vec();
+        let mut nodes = Vec::new();
+        let split: Vec<(usize, Vec<&str>)> =
+            shown.iter().filter_map(|f| Some((*f, files.get(*f)?.name.split('/').collect()))).collect();
+        branch(&split, 0, 0, &mut nodes);
+        Tree { nodes, cursor: 0 }
+    }
+
+    /// The row of a file.
+    pub fn of_file(&self, file: usize) -> Option<usize> {
+        self.nodes.iter().position(|node| !node.is_dir && node.files == [file])
+    }
+}
+
+/// Appends what is at `level` of these names. Neighbours in the list that share a directory are in it together.
+fn branch(files: &[(usize, Vec<&str>)], level: usize, depth: usize, out: &mut Vec<Node>) {
+    let mut at = 0;
+    while let Some((file, parts)) = files.get(at) {
+        let (Some(name), false) = (parts.get(level), parts.len() == level + 1) else {
+            let label = parts.get(level..).unwrap_or_default().join("/");
+            out.push(Node { depth, label, files: vec![*file], is_dir: false });
+            at += 1;
+            continue;
+        };
+        let same = |level: usize, name: &str| {
+            let rest = files.get(at..).unwrap_or_default().iter();
+            rest.take_while(|(_, p)| p.get(level) == Some(&name) && p.len() > level + 1).count()
+        };
+        let count = same(level, name);
+        let group = files.get(at..at + count).unwrap_or_default();
+        // Directories that hold one directory only are one row.
+        let (mut label, mut deep) = ((*name).to_string(), level + 1);
+        while let Some(next) = group.first().and_then(|(_, p)| p.get(deep))
+            && group.iter().all(|(_, p)| p.get(deep) == Some(next) && p.len() > deep + 1)
+        {
+            label = format!("{label}/{next}");
+            deep += 1;
+        }
+        let files = group.iter().map(|(f, _)| *f).collect();
+        out.push(Node { depth, label, files, is_dir: true });
+        branch(group, deep, depth + 1, out);
+        at += count.max(1);
+    }
+}
+
+/// The files whose names match `filter`, by the letters in their order; all of them for an empty one.
+pub fn matching(files: &[File], filter: &str) -> BTreeSet<usize> {
+    let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+    let pattern = Pattern::parse(filter, CaseMatching::Smart, Normalization::Smart);
+    let mut buffer = Vec::new();
+    let mut is_match = |name: &str| pattern.score(Utf32Str::new(name, &mut buffer), &mut matcher).is_some();
+    files.iter().enumerate().filter(|(_, file)| is_match(&file.name)).map(|(f, _)| f).collect()
+}
+
+impl Review {
+    /// Keys while the files have the focus; `None` for those that mean the same everywhere.
+    pub(super) fn in_tree(&mut self, action: Action) -> Option<Vec<Effect>> {
+        let page = usize::from(self.size.1.saturating_sub(4).max(1));
+        let last = self.tree.nodes.len().saturating_sub(1);
+        let at = self.tree.cursor;
+        let to = match action {
+            Action::Down => at + 1,
+            Action::Up => at.saturating_sub(1),
+            Action::PageDown | Action::HalfDown => at + page,
+            Action::PageUp | Action::HalfUp => at.saturating_sub(page),
+            Action::Top => 0,
+            Action::Bottom => last,
+            Action::Accept => return Some(self.decide_node(Mark::Accepted)),
+            Action::Reject => return Some(self.decide_node(Mark::Rejected)),
+            Action::Enter | Action::Right | Action::Focus => {
+                self.focus = Focus::Diff;
+                return Some(Vec::new());
+            }
+            Action::Escape => {
+                self.focus = Focus::Diff;
+                return Some(Vec::new());
+            }
+            _ => return None,
+        };
+        self.tree.cursor = to.min(last);
+        self.follow_tree();
+        Some(Vec::new())
+    }
+
+    /// The diff goes to the file under the tree's cursor.
+    fn follow_tree(&mut self) {
+        let file = self.tree.nodes.get(self.tree.cursor).and_then(|node| node.files.first());
+        if let Some(row) = file.and_then(|f| self.rows.of_file(*f)) {
+            self.cursor = row;
+            self.top = (row, 0);
+        }
+    }
+
+    fn decide_node(&mut self, mark: Mark) -> Vec<Effect> {
+        let files = self.tree.nodes.get(self.tree.cursor).map(|node| node.files.clone()).unwrap_or_default();
+        self.decide_files(&files, mark)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file::{Body, Whole};
+    use super::*;
+
+    fn files(names: &[&str]) -> Vec<File> {
+        let file = |name: &&str| File {
+            name: (*name).into(),
+            path: format!("/w/{name}").into(),
+            paths: Vec::new(),
+            letter: 'M',
+            facts: Vec::new(),
+            body: Body::Whole(Whole::default()),
+            key: String::new(),
+        };
+        names.iter().map(file).collect()
+    }
+
+    #[test]
+    fn directories_that_hold_one_thing_are_one_row() {
+        let tree = Tree::of(&files(&["a.txt", "src/ui/review/x.rs", "src/ui/review/y.rs", "src/z.rs"]), None);
+        let rows: Vec<String> =
+            tree.nodes.iter().map(|n| format!("{}{} {:?}", " ".repeat(n.depth), n.label, n.files)).collect();
+        assert_eq!(
+            rows,
+            ["a.txt [0]", "src [1, 2, 3]", " ui/review [1, 2]", "  x.rs [1]", "  y.rs [2]", " z.rs [3]"]
+        );
+        assert_eq!(tree.of_file(2), Some(4));
+    }
+
+    #[test]
+    fn a_filter_finds_names_by_their_letters() {
+        let files = files(&["src/app.rs", "docs/guide.md", "src/apply.rs"]);
+        assert_eq!(matching(&files, "sap"), BTreeSet::from([0, 2]));
+        assert_eq!(matching(&files, ""), BTreeSet::from([0, 1, 2]));
+        assert_eq!(matching(&files, "guide"), BTreeSet::from([1]));
+    }
+}
