@@ -13,9 +13,11 @@ mod stream;
 pub mod syntax;
 pub mod term;
 mod theme;
+mod tint;
 pub mod wrap;
 
 pub use canvas::Canvas;
 pub use painter::{Painter, Sink};
 pub use stream::Stream;
 pub use theme::{LABELS, Theme, ThemeError};
+pub use tint::{DocId, Tint};
