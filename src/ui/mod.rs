@@ -8,6 +8,7 @@ pub mod keymap;
 mod keys;
 pub mod live;
 pub mod markdown;
+pub mod pager;
 mod painter;
 mod stream;
 pub mod syntax;
