@@ -9,15 +9,18 @@ pub mod keymap;
 mod keys;
 pub mod live;
 pub mod markdown;
+pub mod pager;
 mod painter;
 pub mod review;
 mod stream;
 pub mod syntax;
 pub mod term;
 mod theme;
+mod tint;
 pub mod wrap;
 
 pub use canvas::Canvas;
 pub use painter::{Painter, Sink};
 pub use stream::Stream;
 pub use theme::{LABELS, Theme, ThemeError};
+pub use tint::{DocId, Tint};

@@ -1,6 +1,7 @@
 //! Code in colours, for closed blocks only: the first line of a language costs milliseconds, so it is bounded by
 //! lines, columns and time, and what is over the bound stays plain.
 
+use super::ansi::Depth;
 use super::theme::Theme;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -8,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use syntect::easy::HighlightLines;
 use syntect::highlighting::{FontStyle, Theme as SyntaxTheme};
-use syntect::parsing::SyntaxSet;
+use syntect::parsing::{SyntaxReference, SyntaxSet};
 use two_face::theme::EmbeddedThemeName;
 
 const MAX_LINES: usize = 2000;
@@ -20,12 +21,12 @@ pub fn highlight(code: &str, language: &str, theme: &Theme) -> Vec<Line<'static>
     let plain = |line: &str| Line::raw(line.to_string());
     let lines: Vec<&str> = code.lines().collect();
     let too_much = lines.len() > MAX_LINES || lines.iter().any(|l| l.len() > MAX_COLUMNS);
-    let colours = syntax_theme(&theme.syntax);
+    let colours = colours(&theme.syntax);
     let (Some(colours), false) = (colours, too_much || language.is_empty()) else {
         return lines.into_iter().map(plain).collect();
     };
     let set = syntaxes();
-    let Some(syntax) = set.find_syntax_by_token(language) else {
+    let Some(syntax) = language_of(language, "") else {
         return lines.into_iter().map(plain).collect();
     };
     let started = Instant::now();
@@ -44,6 +45,11 @@ pub fn highlight(code: &str, language: &str, theme: &Theme) -> Vec<Line<'static>
 }
 
 fn span(style: syntect::highlighting::Style, text: &str, theme: &Theme) -> Span<'static> {
+    Span::styled(text.trim_end_matches('\n').to_string(), style_of(style, theme.depth))
+}
+
+/// Colour of the text, bold and italic; a syntax theme's backgrounds are never taken, the screen has its own.
+pub(super) fn style_of(style: syntect::highlighting::Style, depth: Depth) -> Style {
     // The `ansi` theme writes palette numbers into the red channel, marked by an alpha of 0; an alpha of 1 means the
     // terminal's own colour.
     let fg = match style.foreground.a {
@@ -58,17 +64,40 @@ fn span(style: syntect::highlighting::Style, text: &str, theme: &Theme) -> Span<
     if style.font_style.contains(FontStyle::ITALIC) {
         out = out.add_modifier(Modifier::ITALIC);
     }
-    Span::styled(text.trim_end_matches('\n').to_string(), theme.depth.limit(out))
+    let limited = depth.limit(out);
+    // Without colours there is no colour to set, not even the terminal's own.
+    if limited.fg == Some(Color::Reset) { Style { fg: None, ..limited } } else { limited }
 }
 
-fn syntaxes() -> &'static SyntaxSet {
+/// The syntax of a language's name, a file extension, or a path; else what the first line says it is.
+pub(super) fn language_of(name: &str, first_line: &str) -> Option<&'static SyntaxReference> {
+    let set = syntaxes();
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let by_name = match file.rsplit_once('.') {
+        Some((_, extension)) => set
+            .find_syntax_by_extension(file)
+            .or_else(|| set.find_syntax_by_extension(extension))
+            .or_else(|| set.find_syntax_by_extension(&extension.to_ascii_lowercase())),
+        None if file.is_empty() => None,
+        None if file.len() < name.len() => set.find_syntax_by_extension(file),
+        None => set.find_syntax_by_token(file),
+    };
+    by_name.or_else(|| set.find_syntax_by_first_line(first_line).filter(|_| !first_line.is_empty()))
+}
+
+pub(super) fn syntaxes() -> &'static SyntaxSet {
     static SET: OnceLock<SyntaxSet> = OnceLock::new();
     SET.get_or_init(two_face::syntax::extra_newlines)
 }
 
-fn syntax_theme(name: &str) -> Option<&'static SyntaxTheme> {
+/// The colours of a syntax theme; `None` where code is to stay plain.
+pub(super) fn colours(name: &str) -> Option<&'static SyntaxTheme> {
     static SET: OnceLock<two_face::theme::EmbeddedLazyThemeSet> = OnceLock::new();
-    let name = match name {
+    Some(SET.get_or_init(two_face::theme::extra).get(theme_named(name)?))
+}
+
+pub(super) fn theme_named(name: &str) -> Option<EmbeddedThemeName> {
+    Some(match name {
         "Monokai Extended" => EmbeddedThemeName::MonokaiExtended,
         "GitHub" => EmbeddedThemeName::Github,
         "ansi" => EmbeddedThemeName::Ansi,
@@ -81,8 +110,7 @@ fn syntax_theme(name: &str) -> Option<&'static SyntaxTheme> {
         "One Half Dark" => EmbeddedThemeName::OneHalfDark,
         "One Half Light" => EmbeddedThemeName::OneHalfLight,
         _ => return None,
-    };
-    Some(SET.get_or_init(two_face::theme::extra).get(name))
+    })
 }
 
 #[cfg(test)]
@@ -103,6 +131,22 @@ mod tests {
             assert_eq!(text.join("\n"), code, "{language}");
             let coloured = lines.iter().flat_map(|l| &l.spans).any(|s| s.style.fg.is_some());
             assert_eq!(coloured, language.starts_with('r'), "{language}");
+        }
+    }
+
+    #[test]
+    fn a_language_is_known_by_its_name_a_path_or_the_first_line() {
+        let name = |word: &str, first: &str| language_of(word, first).map(|s| s.name.as_str());
+        for (word, first, want) in [
+            ("rust", "", Some("Rust")),
+            ("src/main.rs", "", Some("Rust")),
+            ("a/b/Makefile", "", Some("Makefile")),
+            ("UPPER.RS", "", Some("Rust")),
+            ("bin/run", "#!/usr/bin/env python3", Some("Python")),
+            ("notes/rust", "hello", None),
+            ("", "", None),
+        ] {
+            assert_eq!(name(word, first), want, "{word}");
         }
     }
 

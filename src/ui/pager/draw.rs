@@ -1,0 +1,129 @@
+//! Rows of a text on the screen, the bar below them and the page of keys.
+
+use super::layout::Pos;
+use super::search::marked;
+use super::{Cursor, Scroll, Source, Wrap};
+use crate::text::width;
+use crate::ui::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+
+impl Scroll {
+    /// Draws what is in sight into `area`, gutter included; `dim` marks what goes on beyond the edge.
+    pub fn draw<S: Source + ?Sized>(&self, source: &S, theme: &Theme, buffer: &mut Buffer, area: Rect) {
+        let area = area.intersection(buffer.area);
+        let gutter = source.gutter_width().min(area.width);
+        let layout = self.layout(source);
+        let (mut y, mut at) = (0, self.top);
+        while y < area.height && at.block < source.blocks() {
+            let lines = source.lines(at.block);
+            let Some(line) = lines.get(at.line) else { break };
+            let line = marked(line.clone(), &self.search, theme.style("match"));
+            for (row, text) in layout.rows(&line).into_iter().enumerate().skip(at.row) {
+                if y >= area.height {
+                    break;
+                }
+                let here = Pos { row, ..at };
+                let under = if here == self.cursor { Cursor::Here } else { Cursor::Elsewhere };
+                let whole = Rect { y: area.y + y, height: 1, ..area };
+                buffer.set_style(whole, source.row_style(at.block));
+                buffer.set_line(area.x, whole.y, &source.gutter(here, under), gutter);
+                let text = match self.wrap {
+                    Wrap::Rows => text,
+                    Wrap::Cut => self.window(text, usize::from(area.width - gutter), theme),
+                };
+                buffer.set_line(area.x + gutter, whole.y, &text, area.width - gutter);
+                y += 1;
+            }
+            let end = Pos { row: usize::MAX, ..at };
+            match layout.down(end) {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+    }
+
+    /// The part of an unwrapped line that is in sight, with a sign where it goes on.
+    fn window(&self, line: Line<'static>, columns: usize, theme: &Theme) -> Line<'static> {
+        let mut spans: Vec<Span<'static>> = Vec::new();
+        let (mut column, mut used, mut more) = (0, 0, false);
+        for span in &line.spans {
+            let mut piece = String::new();
+            for grapheme in span.content.graphemes(true) {
+                let wide = width::of_grapheme(grapheme);
+                column += wide;
+                if column <= self.left {
+                    continue;
+                }
+                if used + wide > columns {
+                    more = true;
+                    break;
+                }
+                used += wide;
+                piece.push_str(grapheme);
+            }
+            spans.push(Span::styled(piece, line.style.patch(span.style)));
+        }
+        if more && columns > 1 {
+            let mut kept = width_of_prefix(spans, columns - 1);
+            kept.push(Span::styled("›", theme.style("dim")));
+            spans = kept;
+        }
+        Line::from(spans)
+    }
+}
+
+fn width_of_prefix(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'static>> {
+    let mut left = columns;
+    let mut out = Vec::new();
+    for span in spans {
+        let cut = width::prefix(&span.content, left).to_string();
+        left -= width::of(&cut).min(left);
+        out.push(Span::styled(cut, span.style));
+    }
+    if left > 0 {
+        out.push(Span::raw(" ".repeat(left)));
+    }
+    out
+}
+
+/// The row at the bottom: what is shown on the left, what keys do on the right while there is room.
+pub fn bar(buffer: &mut Buffer, y: u16, theme: &Theme, left: &Line<'_>, right: &str) {
+    let area = buffer.area;
+    if y >= area.height {
+        return;
+    }
+    let columns = usize::from(area.width);
+    let used: usize = left.spans.iter().map(|s| width::of(&s.content)).sum();
+    buffer.set_line(0, y, left, area.width);
+    let wide = width::of(right);
+    if used + wide + 3 <= columns {
+        let x = u16::try_from(columns - wide).unwrap_or(0);
+        buffer.set_stringn(x, y, right, wide, theme.style("hint"));
+    }
+}
+
+/// Actions and their keys in rows: the `?` page, as lines to be scrolled.
+pub fn help_page(sections: &[(&str, Vec<(String, &'static str)>)], theme: &Theme) -> Vec<Line<'static>> {
+    let all = || sections.iter().flat_map(|(_, rows)| rows);
+    let wide = all().map(|(keys, _)| width::of(keys)).max().unwrap_or(0).min(24);
+    let mut out = Vec::new();
+    for (title, rows) in sections {
+        if !out.is_empty() {
+            out.push(Line::default());
+        }
+        out.push(Line::styled((*title).to_string(), theme.style("title")));
+        for (keys, help) in rows {
+            let pad = " ".repeat(wide.saturating_sub(width::of(keys)) + 2);
+            out.push(Line::from(vec![
+                Span::raw("  "),
+                Span::styled(keys.clone(), theme.style("key")),
+                Span::styled(format!("{pad}{help}"), Style::default()),
+            ]));
+        }
+    }
+    out
+}

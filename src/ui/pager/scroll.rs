@@ -1,0 +1,154 @@
+//! The cursor and the viewport over a text.
+
+use super::layout::{Layout, Pos};
+use super::{Search, Source};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    Up,
+    Down,
+    HalfUp,
+    HalfDown,
+    PageUp,
+    PageDown,
+    Top,
+    Bottom,
+    Left,
+    Right,
+}
+
+/// What happens to a line that is wider than the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrap {
+    Rows,
+    Cut,
+}
+
+/// Rows kept in sight above and below the cursor, and columns that one step to the side takes.
+const MARGIN: usize = 2;
+const STEP: usize = 8;
+
+pub struct Scroll {
+    pub(super) top: Pos,
+    pub(super) cursor: Pos,
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+    pub(super) wrap: Wrap,
+    pub(super) left: usize,
+    pub search: Search,
+}
+
+impl Scroll {
+    pub fn new(wrap: Wrap) -> Scroll {
+        Scroll {
+            top: Pos::default(),
+            cursor: Pos::default(),
+            columns: 80,
+            rows: 24,
+            wrap,
+            left: 0,
+            search: Search::default(),
+        }
+    }
+
+    pub fn cursor(&self) -> Pos {
+        self.cursor
+    }
+
+    pub fn top(&self) -> Pos {
+        self.top
+    }
+
+    pub fn wrap(&self) -> Wrap {
+        self.wrap
+    }
+
+    /// The blocks and lines that are on the screen now: from the top, as far as could be.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub(super) fn layout<'s, S: Source + ?Sized>(&self, source: &'s S) -> Layout<'s, S> {
+        let columns = match self.wrap {
+            Wrap::Rows => Some(self.columns.max(1)),
+            Wrap::Cut => None,
+        };
+        Layout { source, columns }
+    }
+
+    /// The text has this much room now, gutter left out.
+    pub fn resize<S: Source + ?Sized>(&mut self, source: &S, columns: u16, rows: u16) {
+        (self.columns, self.rows) = (usize::from(columns).max(1), usize::from(rows).max(1));
+        // Rows mean something else at another width: the line stays.
+        self.top.row = 0;
+        self.cursor.row = 0;
+        self.settle(source);
+    }
+
+    pub fn go<S: Source + ?Sized>(&mut self, source: &S, step: Move) {
+        let layout = self.layout(source);
+        let page = self.rows.saturating_sub(1).max(1);
+        let half = (self.rows / 2).max(1);
+        match step {
+            Move::Up => self.cursor = layout.up_by(self.cursor, 1),
+            Move::Down => self.cursor = layout.down_by(self.cursor, 1),
+            Move::HalfUp => self.both(source, |layout, at| layout.up_by(at, half)),
+            Move::HalfDown => self.both(source, |layout, at| layout.down_by(at, half)),
+            Move::PageUp => self.both(source, |layout, at| layout.up_by(at, page)),
+            Move::PageDown => self.both(source, |layout, at| layout.down_by(at, page)),
+            Move::Top => (self.cursor, self.top) = (layout.first(), layout.first()),
+            Move::Bottom => self.cursor = layout.last(),
+            Move::Left => self.left = self.left.saturating_sub(STEP),
+            Move::Right if self.wrap == Wrap::Cut => self.left = (self.left + STEP).min(1 << 20),
+            Move::Right => {}
+        }
+        self.settle(source);
+    }
+
+    fn both<S: Source + ?Sized>(&mut self, source: &S, step: impl Fn(&Layout<'_, S>, Pos) -> Pos) {
+        let layout = self.layout(source);
+        (self.top, self.cursor) = (step(&layout, self.top), step(&layout, self.cursor));
+    }
+
+    /// Goes to a place; one that was off the screen comes to a third of it.
+    pub fn to<S: Source + ?Sized>(&mut self, source: &S, at: Pos) {
+        let layout = self.layout(source);
+        let at = layout.clamp(at);
+        if !layout.within(self.top, at, self.rows.saturating_sub(MARGIN).max(1)) {
+            self.top = layout.up_by(at, self.rows / 3);
+        }
+        self.cursor = at;
+        self.settle(source);
+    }
+
+    /// The same with the place at the very top.
+    pub fn to_top<S: Source + ?Sized>(&mut self, source: &S, at: Pos) {
+        let layout = self.layout(source);
+        self.cursor = layout.clamp(at);
+        self.top = self.cursor;
+        self.settle(source);
+    }
+
+    pub fn toggle_wrap<S: Source + ?Sized>(&mut self, source: &S) {
+        self.wrap = match self.wrap {
+            Wrap::Rows => Wrap::Cut,
+            Wrap::Cut => Wrap::Rows,
+        };
+        (self.left, self.top.row, self.cursor.row) = (0, 0, 0);
+        self.settle(source);
+    }
+
+    /// Makes cursor and viewport fit to what is there: after a move, or when the text itself changed.
+    pub fn settle<S: Source + ?Sized>(&mut self, source: &S) {
+        let layout = self.layout(source);
+        self.cursor = layout.clamp(self.cursor);
+        self.top = layout.clamp(self.top);
+        let margin = MARGIN.min(self.rows.saturating_sub(1) / 2);
+        let highest = layout.up_by(self.cursor, self.rows.saturating_sub(1 + margin));
+        let lowest = layout.up_by(self.cursor, margin);
+        self.top = self.top.clamp(highest.min(lowest), lowest);
+        // No empty rows below the end while there is something above.
+        let end = layout.up_by(layout.last(), self.rows.saturating_sub(1));
+        self.top = self.top.min(end.max(layout.first()));
+    }
+}

@@ -1,0 +1,345 @@
+//! Searching a text while the words are typed, a slice at a time: no key waits for the whole of it.
+
+use super::layout::Pos;
+use super::{Scroll, Source};
+use crate::text::width;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::text::{Line, Span};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+/// How long one slice of a search may take.
+const SLICE: Duration = Duration::from_millis(8);
+/// Matching lines that are counted; beyond, it says that there are more.
+const COUNTED: usize = 99_999;
+
+#[derive(Default)]
+pub struct Search {
+    needle: String,
+    /// The line is being typed, for this.
+    input: Option<Input>,
+    scan: Option<Scan>,
+    /// Matching lines, as far as they were looked for, and the block that is looked at next.
+    found: Vec<(usize, usize)>,
+    counted_to: Option<usize>,
+    pub(super) note: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Words,
+    Line,
+}
+
+struct Input {
+    kind: Kind,
+    text: String,
+    before: String,
+    cursor: Pos,
+    top: Pos,
+}
+
+/// A way through the text to the next match.
+struct Scan {
+    from: Pos,
+    block: usize,
+    back: Direction,
+    /// Blocks left to look at, the first one twice.
+    left: usize,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Direction {
+    Down,
+    Up,
+}
+
+/// What a key did to the line that is typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// Nothing is being typed: the key is somebody else's.
+    No,
+    Yes,
+    /// This line is to be gone to, counted from 1.
+    Goto(usize),
+}
+
+impl Search {
+    pub fn is_typing(&self) -> bool {
+        self.input.is_some()
+    }
+
+    /// True while there is more to look through.
+    pub fn is_busy(&self) -> bool {
+        self.scan.is_some() || self.counted_to.is_some()
+    }
+
+    pub fn needle(&self) -> &str {
+        &self.needle
+    }
+
+    /// What the last row says of it: the line being typed, or the match the cursor is at.
+    pub fn words(&self, cursor: Pos) -> Option<String> {
+        if let Some(input) = &self.input {
+            let lead = if input.kind == Kind::Words { "/" } else { "line: " };
+            return Some(format!("{lead}{}", input.text));
+        }
+        if let Some(note) = &self.note {
+            return Some(note.clone());
+        }
+        if self.needle.is_empty() {
+            return None;
+        }
+        let at = self.found.partition_point(|found| *found <= (cursor.block, cursor.line));
+        let more = if self.counted_to.is_some() { "+" } else { "" };
+        Some(format!("/{}  {at} of {}{more} lines", self.needle, self.found.len()))
+    }
+
+    #[cfg(test)]
+    pub(super) fn needle_for_tests(&mut self, needle: &str) {
+        self.needle = needle.into();
+    }
+
+    /// The ranges of a text that match, by bytes.
+    pub fn ranges(&self, text: &str) -> Vec<Range<usize>> {
+        matches(&self.needle, text)
+    }
+}
+
+/// Small letters find capitals too; with a capital in it, the needle means just that.
+fn matches(needle: &str, text: &str) -> Vec<Range<usize>> {
+    if needle.is_empty() {
+        return Vec::new();
+    }
+    if needle.chars().any(char::is_uppercase) {
+        return text.match_indices(needle).map(|(at, found)| at..at + found.len()).collect();
+    }
+    let lower = text.to_lowercase();
+    // Letters whose small form has another length would shift what follows: such a text is taken as it is written.
+    let hay = if lower.len() == text.len() { &lower } else { text };
+    hay.match_indices(needle)
+        .map(|(at, found)| at..at + found.len())
+        .filter(|range| text.is_char_boundary(range.start) && text.is_char_boundary(range.end))
+        .collect()
+}
+
+impl Scroll {
+    pub fn begin_search(&mut self) {
+        self.begin(Kind::Words);
+    }
+
+    pub fn begin_goto(&mut self) {
+        self.begin(Kind::Line);
+    }
+
+    fn begin(&mut self, kind: Kind) {
+        let before = self.search.needle.clone();
+        self.search.note = None;
+        let (cursor, top) = (self.cursor, self.top);
+        self.search.input = Some(Input { kind, text: String::new(), before, cursor, top });
+    }
+
+    /// Gives a key to the line that is being typed, if one is.
+    pub fn typed<S: Source + ?Sized>(&mut self, source: &S, key: KeyEvent) -> Taken {
+        self.search.note = None;
+        let Some(input) = &mut self.search.input else { return Taken::No };
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            KeyCode::Enter => return self.accept(source),
+            KeyCode::Esc => self.abandon(source),
+            KeyCode::Char('c' | 'g') if control => self.abandon(source),
+            KeyCode::Char('u') if control => self.retype(source, String::new()),
+            KeyCode::Backspace => {
+                let mut text = input.text.clone();
+                if text.pop().is_none() {
+                    self.abandon(source);
+                } else {
+                    self.retype(source, text);
+                }
+            }
+            KeyCode::Char(c) if !control && !key.modifiers.contains(KeyModifiers::ALT) => {
+                let text = format!("{}{c}", input.text);
+                self.retype(source, text);
+            }
+            _ => {}
+        }
+        Taken::Yes
+    }
+
+    /// Adds a paste to the line that is being typed.
+    pub fn pasted<S: Source + ?Sized>(&mut self, source: &S, text: &str) {
+        let Some(input) = &self.search.input else { return };
+        let first = text.lines().next().unwrap_or("");
+        let text = format!("{}{first}", input.text);
+        self.retype(source, text);
+    }
+
+    fn accept<S: Source + ?Sized>(&mut self, source: &S) -> Taken {
+        let Some(input) = self.search.input.take() else { return Taken::No };
+        match (input.kind, input.text.trim().parse::<usize>()) {
+            (Kind::Line, Ok(line)) => return Taken::Goto(line),
+            (Kind::Line, Err(_)) if input.text.trim().is_empty() => {}
+            (Kind::Line, Err(_)) => self.search.note = Some(format!("`{}` is no line number", input.text)),
+            // As in less: Enter alone goes on with what was looked for before.
+            (Kind::Words, _) if input.text.is_empty() => {
+                self.search.needle = input.before;
+                self.find_next(source);
+            }
+            (Kind::Words, _) => {}
+        }
+        Taken::Yes
+    }
+
+    fn abandon<S: Source + ?Sized>(&mut self, source: &S) {
+        let Some(input) = self.search.input.take() else { return };
+        self.search.needle = input.before;
+        (self.cursor, self.top) = (input.cursor, input.top);
+        self.search.scan = None;
+        self.count_anew();
+        self.settle(source);
+    }
+
+    fn retype<S: Source + ?Sized>(&mut self, source: &S, text: String) {
+        let Some(input) = &mut self.search.input else { return };
+        input.text = text.clone();
+        let (kind, cursor, top) = (input.kind, input.cursor, input.top);
+        if kind == Kind::Line {
+            return;
+        }
+        self.search.needle = text;
+        (self.cursor, self.top) = (cursor, top);
+        self.count_anew();
+        self.scan_from(source, cursor, Direction::Down);
+    }
+
+    fn count_anew(&mut self) {
+        self.search.found.clear();
+        self.search.counted_to = (!self.search.needle.is_empty()).then_some(0);
+    }
+
+    pub fn find_next<S: Source + ?Sized>(&mut self, source: &S) {
+        let from = Pos { line: self.cursor.line + 1, row: 0, ..self.cursor };
+        self.scan_from(source, from, Direction::Down);
+    }
+
+    pub fn find_previous<S: Source + ?Sized>(&mut self, source: &S) {
+        self.scan_from(source, self.cursor, Direction::Up);
+    }
+
+    fn scan_from<S: Source + ?Sized>(&mut self, source: &S, from: Pos, back: Direction) {
+        self.search.note = None;
+        if self.search.needle.is_empty() {
+            self.search.scan = None;
+            self.settle(source);
+            return;
+        }
+        let left = source.blocks() + 1;
+        self.search.scan = Some(Scan { from, block: from.block, back, left });
+        self.advance(source);
+    }
+
+    /// Looks on for a while; true when the picture changed by it.
+    pub fn tick<S: Source + ?Sized>(&mut self, source: &S) -> bool {
+        if self.search.scan.is_some() {
+            return self.advance(source);
+        }
+        self.count(source)
+    }
+
+    fn advance<S: Source + ?Sized>(&mut self, source: &S) -> bool {
+        let started = Instant::now();
+        let blocks = source.blocks();
+        while let Some(scan) = &mut self.search.scan {
+            if scan.left == 0 || blocks == 0 {
+                self.search.scan = None;
+                self.search.note = Some(format!("`{}` is not found", self.search.needle));
+                return true;
+            }
+            let first = scan.left > blocks;
+            let (block, back, from) = (scan.block.min(blocks - 1), scan.back, scan.from);
+            scan.left -= 1;
+            scan.block = match back {
+                Direction::Down if block + 1 < blocks => block + 1,
+                Direction::Down => 0,
+                Direction::Up => block.checked_sub(1).unwrap_or(blocks - 1),
+            };
+            let text = source.plain(block);
+            let hit = |line: &&(usize, &String)| !matches(&self.search.needle, line.1).is_empty();
+            let lines = text.iter().enumerate().collect::<Vec<_>>();
+            let found = match back {
+                Direction::Down => lines.iter().find(|line| (!first || line.0 >= from.line) && hit(line)),
+                Direction::Up => lines.iter().rev().find(|line| (!first || line.0 < from.line) && hit(line)),
+            };
+            if let Some((line, text)) = found {
+                let at = Pos::of(block, *line);
+                let column = matches(&self.search.needle, text).first().map_or(0, |r| r.start);
+                let column = width::of(text.get(..column).unwrap_or(""));
+                self.search.scan = None;
+                self.show_match(source, at, column);
+                return true;
+            }
+            if started.elapsed() > SLICE {
+                return false;
+            }
+        }
+        false
+    }
+
+    fn show_match<S: Source + ?Sized>(&mut self, source: &S, at: Pos, column: usize) {
+        source.reveal(at.block);
+        self.to(source, at);
+        match self.wrap {
+            super::Wrap::Rows => {
+                // The row of the line that has the match in it, about: words may have moved it by one.
+                let row = column / self.columns.max(1);
+                self.to(source, Pos { row, ..at });
+            }
+            super::Wrap::Cut if column < self.left || column + 4 > self.left + self.columns => {
+                self.left = column.saturating_sub(self.columns / 3);
+            }
+            super::Wrap::Cut => {}
+        }
+    }
+
+    fn count<S: Source + ?Sized>(&mut self, source: &S) -> bool {
+        let started = Instant::now();
+        let Some(mut block) = self.search.counted_to else { return false };
+        while block < source.blocks() && self.search.found.len() < COUNTED && started.elapsed() < SLICE {
+            for (line, text) in source.plain(block).iter().enumerate() {
+                if !matches(&self.search.needle, text).is_empty() {
+                    self.search.found.push((block, line));
+                }
+            }
+            block += 1;
+        }
+        let over = block >= source.blocks() || self.search.found.len() >= COUNTED;
+        self.search.counted_to = (!over).then_some(block);
+        true
+    }
+}
+
+/// `line` with `style` laid over its matches.
+pub(super) fn marked(line: Line<'static>, search: &Search, style: ratatui::style::Style) -> Line<'static> {
+    let text = line.to_string();
+    let ranges = search.ranges(&text);
+    if ranges.is_empty() {
+        return line;
+    }
+    let mut out: Vec<Span<'static>> = Vec::new();
+    let mut at = 0;
+    for span in line.spans {
+        let mut cuts: Vec<usize> = ranges.iter().flat_map(|r| [r.start, r.end]).collect();
+        cuts.retain(|cut| *cut > at && *cut < at + span.content.len());
+        cuts.push(at + span.content.len());
+        let mut from = at;
+        for cut in cuts {
+            let piece = span.content.get(from - at..cut - at).unwrap_or("").to_string();
+            let within = ranges.iter().any(|r| r.start <= from && cut <= r.end);
+            let own = if within { span.style.patch(style) } else { span.style };
+            out.push(Span::styled(piece, own));
+            from = cut;
+        }
+        at += span.content.len();
+    }
+    Line { spans: out, style: line.style, alignment: line.alignment }
+}
