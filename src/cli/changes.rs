@@ -20,13 +20,13 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The view that is meant, and the workspace through it.
-struct Chosen {
+pub(super) struct Chosen {
     name: String,
-    view: View,
-    workspace: Workspace,
+    pub(super) view: View,
+    pub(super) workspace: Workspace,
 }
 
-fn chosen(app: &App, which: &Which) -> Result<Option<Chosen>, Failure> {
+pub(super) fn chosen(app: &App, which: &Which) -> Result<Option<Chosen>, Failure> {
     let mut waiting = app.waiting();
     if let Some(prefix) = &which.session {
         waiting.retain(|w| w.name.starts_with(prefix.as_str()));

@@ -274,7 +274,13 @@ impl Journal {
         fs::metadata(self.file(id, ".json")).map_or(0, |meta| meta.len())
     }
 
+    /// True when transactions were removed: what no entry accounts for may have been theirs.
+    pub fn was_pruned(&self) -> bool {
+        self.dir.join("pruned").exists() || self.ids(".json").first().is_some_and(|first| *first > 1)
+    }
+
     pub(super) fn remove(&self, id: u64) {
+        drop(fs::write(self.dir.join("pruned"), ""));
         drop(fs::remove_file(self.file(id, ".json")));
     }
 }

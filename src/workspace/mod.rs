@@ -7,6 +7,7 @@
 mod apply;
 mod atomic;
 mod batch;
+mod blame;
 mod change;
 mod error;
 mod ignored;
@@ -30,6 +31,7 @@ mod window;
 pub use apply::{ApplyError, Recovered, recover};
 pub use atomic::{Before, Written};
 pub use batch::{After, Rewrite};
+pub use blame::{Blame, Claim, Line as BlameLine, Standing as LineStanding};
 pub use change::{Change as PathChange, ChangeSet, Verb};
 pub use error::{Special, WorkspaceError};
 pub use journal::{Entry as JournalEntry, Journal, Keep, Kind as JournalKind, Label, Landed, Pruned, prune};

@@ -34,7 +34,11 @@ pub(super) fn all(objects: &Objects, entry: &mut Entry, steps: &[Step]) -> Resul
             false if step.keep_names || steps.len() <= FEW => NEW,
             false => 0,
         };
-        keep_after(objects, step, most).map_err(fail)?;
+        match keep_after(objects, step, most) {
+            // Of a new file only its history would suffer: one that nobody may read lands like any other.
+            Err(e) if step.before.is_file() => return Err(fail(e)),
+            Err(_) | Ok(()) => {}
+        }
         if needs_content(step) {
             let place = anchor(entry, index).ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
             let dir = dirs.at(&place).map_err(fail)?;
