@@ -110,6 +110,7 @@ fn as_json(set: &ChangeSet, view: &View) -> String {
             "from": change.moved_from.as_ref().map(|p| p.to_string_lossy()),
             "added": counts.map(|c| c.0),
             "removed": counts.map(|c| c.1),
+            "made_by": change.made_by(),
             "before": change.before,
             "after": change.after,
         })

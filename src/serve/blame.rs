@@ -29,7 +29,8 @@ pub fn range(words: &str) -> Result<RangeInclusive<usize>, String> {
 pub fn table<'b>(lines: impl IntoIterator<Item = &'b BlameLine>) -> Vec<String> {
     let lines: Vec<&BlameLine> = lines.into_iter().collect();
     let cells: Vec<[String; 4]> = lines.iter().map(|line| cells(&line.claim)).collect();
-    let widest = |at: usize| cells.iter().filter_map(|row| row.get(at)).map(|c| width::of(c)).max().unwrap_or(0);
+    let widest =
+        |at: usize| cells.iter().filter_map(|row| row.get(at)).map(|c| width::of(c)).max().unwrap_or(0);
     let widths = [widest(0), widest(1), widest(2), widest(3)];
     let digits = lines.last().map_or(1, |line| line.number.to_string().len());
     let row = |(line, cells): (&&BlameLine, &[String; 4])| {
@@ -70,7 +71,9 @@ fn standing(claim: &Claim) -> String {
         LineStanding::Outside { after: Some(after), before: Some(before) } => {
             format!("outside placet, between {after} and {before}")
         }
-        LineStanding::Outside { after: Some(after), before: None } => format!("outside placet, after {after}"),
+        LineStanding::Outside { after: Some(after), before: None } => {
+            format!("outside placet, after {after}")
+        }
         LineStanding::Outside { .. } => "outside placet".into(),
         LineStanding::Unknown { why } => format!("unknown: {why}"),
     }

@@ -208,12 +208,7 @@ impl Entered {
 }
 
 /// Without a view: what is different from before the command, which stands at once and can be undone.
-async fn compared(
-    ctx: &RunCtx,
-    view: View,
-    before: Snapshot,
-    writer: Writer,
-) -> Result<Told, ToolError> {
+async fn compared(ctx: &RunCtx, view: View, before: Snapshot, writer: Writer) -> Result<Told, ToolError> {
     let workspace = ctx.env.workspace.clone();
     let label = Label { assent: writer.assent, ..view.turn().label.clone() };
     let by = writer.origin;

@@ -6,7 +6,8 @@ use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
 use placet::sandbox::Backend;
 use placet::workspace::{
-    Applied, Assent, BlameLine, JournalKind, Keep, Label, LineStanding, Origin, Shelf, View, prune,
+    Applied, Assent, BlameLine, Choice, JournalKind, Keep, Label, LineStanding, Origin, Part, Shelf, View,
+    prune,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -116,8 +117,12 @@ fn two_calls_of_one_turn_each_have_their_own_lines() {
     desk.turn("t1");
     desk.replace("first", "a.txt", "one", "ONE");
     desk.replace("second", "a.txt", "three", "THREE\nfour");
-    let pending =
-        ["ONE: first in t1, pending", "two: before", "THREE: second in t1, pending", "four: second in t1, pending"];
+    let pending = [
+        "ONE: first in t1, pending",
+        "two: before",
+        "THREE: second in t1, pending",
+        "four: second in t1, pending",
+    ];
     assert_eq!(desk.whose("a.txt"), pending);
     let set = desk.view().changes(Shelf::Pending).unwrap();
     let made: Vec<&str> = set.changes[0].made_by().iter().map(|o| o.title.as_str()).collect();
@@ -138,7 +143,9 @@ fn a_commands_effect_is_told_by_the_command() {
     desk.0.write("a.txt", "one\ntwo\n");
     desk.turn("t1");
     desk.replace("edit a.txt", "a.txt", "two", "2");
-    desk.command("run sed -i 1s/one/1/ a.txt", |upper| std::fs::write(upper.join("a.txt"), "1\n2\n").unwrap());
+    desk.command("run sed -i 1s/one/1/ a.txt", |upper| {
+        std::fs::write(upper.join("a.txt"), "1\n2\n").unwrap()
+    });
     assert_eq!(
         desk.whose("a.txt"),
         ["1: run sed -i 1s/one/1/ a.txt in t1, pending", "2: edit a.txt in t1, pending"]
@@ -155,8 +162,13 @@ fn a_path_touched_once_keeps_no_content_in_between() {
     desk.call("make it", "write_file", json!({"path": "new.txt", "content": "first\n"}));
     assert_eq!(desk.view().objects().list(), []);
     desk.replace("change it", "new.txt", "first", "second");
-    let kept: Vec<Vec<u8>> =
-        desk.view().objects().list().iter().map(|(hash, _)| desk.view().objects().get(*hash).unwrap()).collect();
+    let kept: Vec<Vec<u8>> = desk
+        .view()
+        .objects()
+        .list()
+        .iter()
+        .map(|(hash, _)| desk.view().objects().get(*hash).unwrap())
+        .collect();
     assert_eq!(kept, [b"first\n".to_vec()]);
 }
 
@@ -211,6 +223,49 @@ fn part_of_a_turn_taken_back_gives_its_lines_back_too() {
     assert_eq!((entry.kind, entry.label.assent), (JournalKind::Apply, Assent::you("undo")));
     assert_eq!(desk.whose("a.txt"), ["one: before"]);
     assert_eq!(desk.whose("b.txt"), ["two: b in t1, write mode"]);
+}
+
+#[test]
+fn what_lands_hunk_by_hunk_keeps_its_calls() {
+    let desk = Desk::new(Mode::Ask);
+    desk.0.write("a.txt", "one\ntwo\nthree\n");
+    desk.turn("t1");
+    desk.replace("first", "a.txt", "one", "1");
+    desk.replace("second", "a.txt", "three", "3");
+    let some = Choice::from([(desk.0.path("a.txt"), Part::Hunks(BTreeSet::from([1])))]);
+    let label = Label { assent: Assent::you("/review"), ..desk.view().label() };
+    assert!(matches!(desk.view().apply(&some, label).unwrap(), Applied::Landed(_)));
+    assert_eq!(desk.0.text("a.txt"), "one\ntwo\n3\n");
+    let whose = ["1: first in t1, pending", "two: before", "3: second in t1, you, /review"];
+    assert_eq!(desk.whose("a.txt"), whose);
+    desk.view().discard_all(Shelf::Pending).unwrap();
+    assert_eq!(desk.whose("a.txt"), ["one: before", "two: before", "3: second in t1, you, /review"]);
+}
+
+#[test]
+fn calls_side_by_side_are_told_apart_by_their_permits() {
+    let desk = Desk::new(Mode::Ask);
+    desk.turn("t1");
+    let _another = desk.view().enter_call("another", "run_command", "run something else");
+    desk.call("mine", "write_file", json!({"path": "a.txt", "content": "one\n"}));
+    assert_eq!(desk.whose("a.txt"), ["one: mine in t1, pending"]);
+}
+
+#[test]
+fn a_call_of_the_command_line_and_of_a_batch_are_calls_like_any_other() {
+    let place = Place::new();
+    place
+        .run(["tool", "call", "write_file", r#"{"path":"a.txt","content":"one\n"}"#, "--mode", "write"])
+        .code(0);
+    let line = place.run(["blame", "a.txt", "--json"]).code(0).lines().remove(0);
+    assert_eq!((&line["state"], &line["origin"]["tool"]), (&json!("workspace"), &json!("write_file")));
+    assert_eq!(line["assent"], json!({"by": "mode", "mode": "write"}));
+    let batch = json!({"aOperations": [
+        {"sTool": "fs", "sBase": "app", "sPath": "b.txt", "sMode": "overwrite", "sContent": "Hi"}
+    ]});
+    place.run(["--mode", "write", "-p", &batch.to_string()]).code(0);
+    let line = place.run(["blame", "b.txt", "--json"]).code(0).lines().remove(0);
+    assert_eq!((&line["state"], &line["origin"]["title"]), (&json!("workspace"), &json!("1 aOperations")));
 }
 
 #[test]
@@ -294,7 +349,11 @@ fn what_was_pruned_is_unknown_and_says_why() {
     let why = "the content that transaction 2 left is not kept any more";
     assert_eq!(
         desk.whose("a.txt"),
-        ["one: make it in t1, write mode".to_string(), format!("x: unknown, {why}"), format!("2: unknown, {why}")]
+        [
+            "one: make it in t1, write mode".to_string(),
+            format!("x: unknown, {why}"),
+            format!("2: unknown, {why}")
+        ]
     );
     let journals = desk.view().journal().dir().parent().unwrap().to_path_buf();
     let none = Keep { max_bytes: 0, max_age: Duration::ZERO };
@@ -309,7 +368,8 @@ fn what_was_pruned_is_unknown_and_says_why() {
 #[test]
 fn pruning_leaves_the_contents_between_pending_calls_and_those_of_the_journal() {
     let place = Place::new().file("a.txt", "one\ntwo\nthree\n");
-    let both = "replace \"one\" with \"1\" in a.txt anyway and then replace \"three\" with \"3\" in a.txt anyway";
+    let both =
+        "replace \"one\" with \"1\" in a.txt anyway and then replace \"three\" with \"3\" in a.txt anyway";
     place.run(["-p", both, "--mode", "ask"]).code(3);
     place.run(["journal", "prune"]).code(0).says("removed 0 transactions and 0 contents");
     let titles = |place: &Place| -> Vec<String> {
@@ -332,7 +392,10 @@ fn line_ends_and_old_encodings_are_told_line_by_line() {
     desk.turn("t1");
     desk.replace("edit", "w.txt", "zwei", "zw\u{f6}lf");
     assert_eq!(desk.0.bytes("w.txt"), b"gr\xFCn\r\nzw\xF6lf\r\ndrei\r\n");
-    assert_eq!(desk.whose("w.txt"), ["gr\u{fc}n: before", "zw\u{f6}lf: edit in t1, write mode", "drei: before"]);
+    assert_eq!(
+        desk.whose("w.txt"),
+        ["gr\u{fc}n: before", "zw\u{f6}lf: edit in t1, write mode", "drei: before"]
+    );
     let wide = |text: &str| -> Vec<u8> {
         [0xFEFF].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
     };
@@ -426,8 +489,11 @@ fn records_from_before_origins_still_open() {
     old.turn("t1");
     old.replace("edit", "a.txt", "one", "1");
     let records = old.view().dir().join("pending/base.jsonl");
-    let mut lines: Vec<Value> =
-        std::fs::read_to_string(&records).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let mut lines: Vec<Value> = std::fs::read_to_string(&records)
+        .unwrap()
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
     lines.retain(|line| line.get("origin").is_none());
     lines.iter_mut().for_each(aged);
     assert_eq!(lines.len(), 1);
@@ -443,7 +509,10 @@ fn records_from_before_origins_still_open() {
     let set = again.changes(Shelf::Pending).unwrap();
     assert_eq!((set.len(), set.changes[0].made_by().len()), (1, 0));
     let lines = again.blame(&old.0.path("a.txt")).unwrap().lines;
-    assert_eq!((lines[0].claim.standing.clone(), lines[0].claim.origin.clone()), (LineStanding::Pending, None));
+    assert_eq!(
+        (lines[0].claim.standing.clone(), lines[0].claim.origin.clone()),
+        (LineStanding::Pending, None)
+    );
 }
 
 struct Random(u64);
@@ -507,7 +576,8 @@ impl Played {
             }
             3 | 4 if self.is_pending() => {
                 self.desk.apply("/apply");
-                self.undoable = Some(std::mem::replace(&mut self.landed, (self.model.clone(), self.name.clone())));
+                self.undoable =
+                    Some(std::mem::replace(&mut self.landed, (self.model.clone(), self.name.clone())));
                 (self.moved, self.known) = (false, true);
                 self.desk.turn(&format!("turn {number}"));
             }
@@ -553,8 +623,17 @@ fn after_any_sequence_of_edits_each_line_is_its_authors() {
         let name = PathBuf::from("f");
         let landed = (model.clone(), name.clone());
         let random = Random(u64::wrapping_mul(seed, 0x9E37_79B9_7F4A_7C15));
-        let mut played =
-            Played { desk, random, name, model, landed, undoable: None, count: 0, moved: false, known: false };
+        let mut played = Played {
+            desk,
+            random,
+            name,
+            model,
+            landed,
+            undoable: None,
+            count: 0,
+            moved: false,
+            known: false,
+        };
         played.desk.0.write("f", played.text());
         played.desk.turn("turn 0");
         for number in 1..=40 {

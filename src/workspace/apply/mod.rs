@@ -128,7 +128,8 @@ pub(super) fn land(
         return Err(ApplyError::Changed(changed));
     }
     let shut = shut_dirs(&steps);
-    let mut entry = journal.begin(label, kind, (changes, origins.into_vec()), shut).map_err(ApplyError::Journal)?;
+    let mut entry =
+        journal.begin(label, kind, (changes, origins.into_vec()), shut).map_err(ApplyError::Journal)?;
     crash_point();
     let staged = stage::all(objects, &mut entry, &steps);
     crash_point();

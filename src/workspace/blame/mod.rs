@@ -78,19 +78,23 @@ impl View {
         let bytes = self.text_to_blame(path)?;
         let text = TextFile::new(Arc::clone(&bytes));
         let text = text.map_err(|_| refused(path, "is no text, so it has no lines"))?;
-        let set = if self.is_empty(Shelf::Pending) { Default::default() } else { self.changes(Shelf::Pending)? };
+        let set =
+            if self.is_empty(Shelf::Pending) { Default::default() } else { self.changes(Shelf::Pending)? };
         let (entries, pruned) = (self.journal().entries(), self.journal().was_pruned());
         let past = Past::of(path, &set, &entries);
         let mut notes = Vec::new();
         if pruned {
             notes.push(match entries.first() {
-                Some(first) => format!("the journal begins with transaction {}: older ones were pruned", first.id),
+                Some(first) => {
+                    format!("the journal begins with transaction {}: older ones were pruned", first.id)
+                }
                 None => "the journal was pruned".to_string(),
             });
         }
         let (claims, marks) = Replay::new(self.objects(), path, Arc::clone(&bytes), pruned).run(&past);
         let claim = |at: usize| marks.get(at).and_then(|mark| claims.get(*mark)).cloned();
-        let unknown = || Arc::new(Claim::nobody(Standing::Unknown { why: "it could not be followed".into() }));
+        let unknown =
+            || Arc::new(Claim::nobody(Standing::Unknown { why: "it could not be followed".into() }));
         let line = |(at, span): (usize, std::ops::Range<usize>)| Line {
             number: at + 1,
             text: text.line_text(&span).into_owned(),

@@ -3,11 +3,11 @@
 //! It is looked for backwards. Where a transaction made the file and took another one away that had a content this one
 //! had on its way, the file was moved, and its past goes on under the other name. A copy has no past of its own.
 
+use crate::workspace::Hash;
 use crate::workspace::change::ChangeSet;
 use crate::workspace::journal::{Entry, Kind, Label};
 use crate::workspace::node::Node;
 use crate::workspace::origin::Step;
-use crate::workspace::Hash;
 use std::path::{Path, PathBuf};
 
 /// One transaction's share in the file; what is pending comes last and has no number.

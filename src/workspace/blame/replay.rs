@@ -7,11 +7,11 @@
 use super::carry::Marked;
 use super::past::{Moment, Past};
 use super::{Claim, MOST, Standing};
+use crate::workspace::Hash;
 use crate::workspace::journal::Kind;
 use crate::workspace::node::Node;
 use crate::workspace::objects::Objects;
 use crate::workspace::origin::{Assent, Origin, Step};
-use crate::workspace::Hash;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -45,7 +45,12 @@ pub(super) struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    pub(super) fn new(objects: &'a Objects, path: &'a Path, current: Arc<Vec<u8>>, pruned: bool) -> Replay<'a> {
+    pub(super) fn new(
+        objects: &'a Objects,
+        path: &'a Path,
+        current: Arc<Vec<u8>>,
+        pruned: bool,
+    ) -> Replay<'a> {
         let current_hash = blake3::hash(&current);
         let (claims, saved) = (Vec::new(), BTreeMap::new());
         Replay { objects, path, current, current_hash, claims, saved, pruned, last: None }
@@ -104,7 +109,8 @@ impl<'a> Replay<'a> {
             return Some(Arc::clone(&self.current));
         }
         let on_disk = || std::fs::read(at).ok().filter(|bytes| blake3::hash(bytes) == hash);
-        let elsewhere = || on_disk().or_else(|| std::fs::read(self.path).ok().filter(|b| blake3::hash(b) == hash));
+        let elsewhere =
+            || on_disk().or_else(|| std::fs::read(self.path).ok().filter(|b| blake3::hash(b) == hash));
         self.objects.get(hash).ok().or_else(elsewhere).map(Arc::new)
     }
 
@@ -137,7 +143,8 @@ impl<'a> Replay<'a> {
             Now::Gone => Marked::all(bytes, self.mark(past_placet)),
             Now::Lost(last) => {
                 let mark = self.unknown(self.lost());
-                last.as_ref().map_or_else(|| Marked::all(Arc::clone(&bytes), mark), |l| l.next(bytes.clone(), mark))
+                last.as_ref()
+                    .map_or_else(|| Marked::all(Arc::clone(&bytes), mark), |l| l.next(bytes.clone(), mark))
             }
         }
     }
@@ -230,7 +237,10 @@ impl<'a> Replay<'a> {
             [] => None,
             several => {
                 let name = |o: &&Option<Arc<Origin>>| {
-                    o.as_ref().map_or_else(|| "an unrecorded call".to_string(), |o| format!("{} ({})", o.title, o.call))
+                    o.as_ref().map_or_else(
+                        || "an unrecorded call".to_string(),
+                        |o| format!("{} ({})", o.title, o.call),
+                    )
                 };
                 let names: Vec<String> = several.iter().map(name).collect();
                 return self.unknown(format!("one of these calls wrote it: {}", names.join(", ")));

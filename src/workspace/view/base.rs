@@ -64,7 +64,9 @@ impl Bases {
             match (serde_json::from_str::<Base>(line), line.starts_with(WHO)) {
                 (Ok(base), _) => drop(map.insert(base.path.clone(), base)),
                 (Err(_), true) => {
-                    origins.push(serde_json::from_str::<Who<Origin>>(line).map(|w| w.origin).unwrap_or_default());
+                    origins.push(
+                        serde_json::from_str::<Who<Origin>>(line).map(|w| w.origin).unwrap_or_default(),
+                    );
                 }
                 (Err(_), false) => {}
             }
@@ -107,7 +109,8 @@ impl Bases {
 
     /// Takes over a record of `other`, with the origins that it names.
     pub(super) fn take(&mut self, base: Base, other: &Bases) {
-        let number = |mark: &Mark| Mark { by: self.number(other.origins.get(mark.by).as_ref()), ..mark.clone() };
+        let number =
+            |mark: &Mark| Mark { by: self.number(other.origins.get(mark.by).as_ref()), ..mark.clone() };
         let marks = base.marks.iter().map(number).collect();
         self.set(Base { marks, ..base });
     }
@@ -118,12 +121,13 @@ impl Bases {
         by.map(|by| Mark { by: Some(by), content: None }).into_iter().collect()
     }
 
-    /// Notes that `origin` changes a path that was changed before. When another call did that, `kept` is asked for the
-    /// content that is there so far.
+    /// Notes that `origin` changes a path that has a record, and in which `before` is now. When another call changed it
+    /// earlier, `kept` is asked for that content.
     pub(super) fn again(
         &mut self,
         path: &Path,
         origin: Option<&Arc<Origin>>,
+        before: &Node,
         kept: impl FnOnce() -> Option<Hash>,
     ) {
         let Some(by) = self.number(origin) else { return };
@@ -131,11 +135,12 @@ impl Bases {
         if base.marks.last().is_some_and(|last| last.by == Some(by)) {
             return;
         }
-        let (mut base, content) = (base.clone(), kept());
+        let mut base = base.clone();
         match base.marks.last_mut() {
-            Some(last) => last.content = content,
-            None if content.is_some() && content == base.node.hash() => {}
-            None => base.marks.push(Mark { by: None, content }),
+            Some(last) => last.content = kept(),
+            // It has a record and was not changed: nobody came before.
+            None if *before == base.node => {}
+            None => base.marks.push(Mark { by: None, content: kept() }),
         }
         base.marks.push(Mark { by: Some(by), content: None });
         self.set(base);

@@ -2,8 +2,8 @@
 
 use super::super::batch::{After, Rewrite};
 use super::super::node::{Eased, Node};
-use super::super::{WorkspaceError, Written};
 use super::super::origin::{Origin, Writer};
+use super::super::{WorkspaceError, Written};
 use super::View;
 use super::hold::{StagedHeld, expect};
 use super::layer::Layer;

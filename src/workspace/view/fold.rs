@@ -290,7 +290,7 @@ impl Folding<'_> {
                 bases.set(Base { twin: None, by_tool: false, raced: known.raced || raced, ..known });
             }
             let kept = || self.view.objects().keep_between(before, || self.now().open(rel));
-            bases.again(&path, self.by.as_ref(), kept);
+            bases.again(&path, self.by.as_ref(), before, kept);
             return Ok(());
         }
         // What this layer held already was recorded when it came here, so `before` is what lies below.
@@ -350,7 +350,7 @@ impl Folding<'_> {
             bases.record(Base { marks, ..Base::of(&path, below) });
         } else {
             let kept = || self.view.objects().keep_between(&node, || self.now().open(rel));
-            bases.again(&path, self.by.as_ref(), kept);
+            bases.again(&path, self.by.as_ref(), &node, kept);
         }
         Ok(())
     }

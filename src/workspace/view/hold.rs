@@ -184,7 +184,7 @@ impl View {
             bases.record(Base { by_tool: true, marks, ..Base::of(&path, below) });
         } else {
             let kept = || self.objects().keep_between(now, || self.stack(index, 1).open(rel));
-            held.bases().again(&path, by, kept);
+            held.bases().again(&path, by, now, kept);
         }
         held.save()?;
         let like = |path: &Path| self.stack(index, 0).node(path).ok().and_then(|n| n.attrs().cloned());
@@ -326,7 +326,17 @@ impl Drop for StagedHeld {
 }
 
 fn step(path: PathBuf, before: Node, after: Node, source: Source) -> Step {
-    Step { path, before, after, source, twin: None, was_twin: None, keep_names: true, fresh: false, history: Vec::new() }
+    Step {
+        path,
+        before,
+        after,
+        source,
+        twin: None,
+        was_twin: None,
+        keep_names: true,
+        fresh: false,
+        history: Vec::new(),
+    }
 }
 
 fn write_beside(dir: &OwnedFd, bytes: &[u8], attrs: Option<&Attrs>) -> io::Result<std::ffi::OsString> {

@@ -29,6 +29,7 @@ pub type Choice = BTreeMap<PathBuf, Part>;
 
 /// What an apply came to.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one is made for each apply, and nearly always the large one")]
 pub enum Applied {
     Landed(Entry),
     /// Nothing was chosen that was still pending.

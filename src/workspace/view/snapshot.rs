@@ -125,7 +125,8 @@ impl View {
         }
         let journal = self.journal();
         let _lock = journal.lock(true)?;
-        let mut entry = journal.begin(label, Kind::Apply, (changes, by.cloned().into_iter().collect()), Vec::new())?;
+        let mut entry =
+            journal.begin(label, Kind::Apply, (changes, by.cloned().into_iter().collect()), Vec::new())?;
         journal.close(&mut entry)?;
         Ok((effects, Some(entry)))
     }
