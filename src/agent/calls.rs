@@ -244,6 +244,9 @@ impl Shared {
         self.visit.write(Note { kind: Kind::Intent, ..decided.clone() }).map_err(Refusal::Error)?;
         self.tell(Event::CallRunning { id: call.id.clone() });
         let (title, watch, reach) = (plan.title(), self.watch(plan.as_ref()), plan.reach());
+        let title_told = self.visit.gate.secrets.redact(&title).into_owned();
+        let view = self.env.workspace.view();
+        let _origin = view.map(|view| view.enter_call(&call.id.to_string(), &call.name, &title_told));
         let ctx = RunCtx {
             env: Arc::clone(&self.env),
             progress: self.progress(call),

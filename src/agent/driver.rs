@@ -230,7 +230,7 @@ impl Agent {
         let session = self.parts.session.as_ref().map(|s| s.id().to_string());
         let number = self.transcript.messages().len();
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        view.begin_turn(Label { turn: format!("{name}#{number}"), session, title });
+        view.begin_turn(Label { turn: format!("{name}#{number}"), session, title, ..Label::default() });
     }
 
     /// What read mode's commands changed goes, and is said to.

@@ -6,7 +6,7 @@ use crate::audit::Kind;
 use crate::text::sanitize;
 use crate::tools::Detail;
 use crate::workspace::{
-    Applied, ApplyError, ChangeSet, Choice as PathChoice, Node, Shelf, View, Workspace, patch,
+    Applied, ApplyError, Assent, ChangeSet, Choice as PathChoice, Label, Node, Shelf, View, Workspace, patch,
 };
 use std::path::PathBuf;
 use tokio::sync::mpsc::UnboundedSender;
@@ -102,7 +102,8 @@ impl Agent {
         workspace: &Workspace,
         events: &UnboundedSender<Event>,
     ) -> Option<Settled> {
-        let (view, label) = (view.clone(), view.turn().label.clone());
+        let label = Label { assent: Assent::you("the question"), ..view.turn().label.clone() };
+        let view = view.clone();
         let done = tokio::task::spawn_blocking(move || {
             let set = view.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
             let mut chosen = View::everything(&set);

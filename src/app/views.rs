@@ -224,13 +224,16 @@ impl Sweep {
     }
 }
 
-/// Contents that something pending starts from, in all views below a directory.
+/// Contents that something pending starts from or that its calls left, in all views below a directory.
 fn pending_contents(views: &Path) -> BTreeSet<String> {
     let mut needed = BTreeSet::new();
     for entry in std::fs::read_dir(views).into_iter().flatten().flatten() {
         let text = std::fs::read_to_string(entry.path().join("pending/base.jsonl")).unwrap_or_default();
         let bases = text.lines().filter_map(|line| serde_json::from_str::<Base>(line).ok());
-        needed.extend(bases.filter_map(|base| Some(base.node.hash()?.to_hex().to_string())));
+        for base in bases {
+            let between = base.marks.iter().filter_map(|mark| mark.content);
+            needed.extend(base.node.hash().into_iter().chain(between).map(|h| h.to_hex().to_string()));
+        }
     }
     needed
 }

@@ -154,6 +154,18 @@ pub enum Command {
         #[arg(long)]
         rest: bool,
     },
+    /// Who wrote each line of a file: which turn, which call, and who let it land
+    Blame {
+        file: PathBuf,
+        /// Only these lines: 12, or 12,20
+        #[arg(value_name = "LINE[,LINE]")]
+        lines: Option<String>,
+        /// One object for each line
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        which: Which,
+    },
     /// What was applied in this directory
     #[command(subcommand)]
     Journal(JournalCommand),

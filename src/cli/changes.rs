@@ -12,7 +12,7 @@ use crate::serve::changes::{self, Back, Told};
 use crate::session::Scratchpads;
 use crate::text::sanitize;
 use crate::tools::run_confined;
-use crate::workspace::{ChangeSet, Label, Shelf, View, Workspace, patch, prune};
+use crate::workspace::{Assent, ChangeSet, Label, Shelf, View, Workspace, patch, prune};
 use serde_json::json;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -20,13 +20,13 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The view that is meant, and the workspace through it.
-struct Chosen {
+pub(super) struct Chosen {
     name: String,
-    view: View,
-    workspace: Workspace,
+    pub(super) view: View,
+    pub(super) workspace: Workspace,
 }
 
-fn chosen(app: &App, which: &Which) -> Result<Option<Chosen>, Failure> {
+pub(super) fn chosen(app: &App, which: &Which) -> Result<Option<Chosen>, Failure> {
     let mut waiting = app.waiting();
     if let Some(prefix) = &which.session {
         waiting.retain(|w| w.name.starts_with(prefix.as_str()));
@@ -52,7 +52,12 @@ fn chosen(app: &App, which: &Which) -> Result<Option<Chosen>, Failure> {
 /// Each call of the command line is a turn of its own: undo takes back one of them at a time.
 fn label(name: &str, title: &str) -> Label {
     let now = jiff::Timestamp::now().as_millisecond();
-    Label { turn: format!("{name}-cli-{now}"), session: Some(name.into()), title: title.into() }
+    Label {
+        turn: format!("{name}-cli-{now}"),
+        session: Some(name.into()),
+        title: title.into(),
+        assent: Assent::you(title),
+    }
 }
 
 /// Writes down what was done, and tells it.
@@ -105,6 +110,7 @@ fn as_json(set: &ChangeSet, view: &View) -> String {
             "from": change.moved_from.as_ref().map(|p| p.to_string_lossy()),
             "added": counts.map(|c| c.0),
             "removed": counts.map(|c| c.1),
+            "made_by": change.made_by(),
             "before": change.before,
             "after": change.after,
         })
@@ -275,7 +281,12 @@ pub(super) fn sandbox(
     }
     let then = if then == Then::Ask { ask()? } else { then };
     let shown = |path: &Path| env.workspace.shown(path);
-    let label = Label { turn: name.clone(), session: None, title: line };
+    let label = Label {
+        turn: name.clone(),
+        title: line,
+        assent: Assent::you("placet sandbox run"),
+        ..Label::default()
+    };
     match then {
         Then::Apply => {
             let told = changes::apply(view, &[], label, &shown);
@@ -359,7 +370,8 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     let Some(view) = workspace.view().filter(|v| v.turn().held) else { return Ok(None) };
     let shown = |path: &Path| workspace.shown(path);
     if options.apply {
-        let told = changes::apply(view, &[], view.turn().label.clone(), &shown);
+        let label = Label { assent: Assent::you("--apply"), ..view.turn().label.clone() };
+        let told = changes::apply(view, &[], label, &shown);
         if told.done {
             let session = agent.session().map(|s| s.id().to_string());
             agent.gate().settled(Kind::Apply, "--apply", session, &told.lines.join("\n"))?;

@@ -2,6 +2,7 @@
 
 mod args;
 mod audit;
+mod blame;
 mod changes;
 mod commands;
 mod doctor;

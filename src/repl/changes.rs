@@ -7,7 +7,7 @@ use crate::audit::Kind;
 use crate::serve::changes::{self, Back, Told};
 use crate::tools::Detail;
 use crate::ui::cell;
-use crate::workspace::{Label, Shelf, View, Workspace};
+use crate::workspace::{Assent, Label, Shelf, View, Workspace};
 use std::path::{Path, PathBuf};
 
 impl Shell<'_> {
@@ -69,7 +69,9 @@ pub(super) fn paths(workspace: &Workspace, rest: &str) -> Result<Vec<PathBuf>, S
 pub(super) fn label(view: &View, title: &str) -> Label {
     let turn = view.turn().label.clone();
     let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    if turn.turn.is_empty() { Label { turn: name, session: None, title: title.into() } } else { turn }
+    let fresh = || Label { turn: name, title: title.into(), ..Label::default() };
+    let label = if turn.turn.is_empty() { fresh() } else { turn };
+    Label { assent: Assent::you(title), ..label }
 }
 
 pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {

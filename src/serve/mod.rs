@@ -1,5 +1,6 @@
 //! Faces without a screen: plain text, JSON, and MCP.
 
+pub mod blame;
 pub mod changes;
 pub mod headless;
 mod json;

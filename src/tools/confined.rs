@@ -4,9 +4,12 @@ use super::{Env, RunCtx, ToolError};
 use crate::permission::Landing;
 use crate::process::{Command, Ending, Finished};
 use crate::sandbox::{self, Backend, Network, Overlay, Spec};
-use crate::workspace::{Applied, Braked, CommandView, Effects, Shelf, Snapshot, View, Workspace};
+use crate::workspace::{
+    Applied, Braked, CommandView, Effects, Label, Origin, Shelf, Snapshot, View, Workspace, Writer,
+};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// What stands between a command and the machine, as far as it is known before it runs.
@@ -36,7 +39,7 @@ pub(super) struct Entered {
     command: Option<CommandView>,
     /// What the workspace held before, where effects are real at once.
     before: Option<Snapshot>,
-    landing: Landing,
+    writer: Writer,
 }
 
 /// What is said about a command's effects.
@@ -51,8 +54,9 @@ pub(super) async fn enter(
     env: &Env,
     cwd: &Path,
     hosts: &[String],
-    landing: Landing,
+    writer: Writer,
 ) -> Result<Option<(Entered, Vec<u8>)>, ToolError> {
+    let landing = writer.landing;
     let Some(confining) = env.commands.confining.as_ref().filter(|_| landing != Landing::Direct) else {
         return Ok(None);
     };
@@ -72,7 +76,8 @@ pub(super) async fn enter(
         Backend::Overlay => {
             // A directory with other mounts in it cannot be laid over without privileges.
             let home = confining.home.as_deref().filter(|home| sandbox::mounted_below(home).is_empty());
-            Some(view.begin(shelf, home).await.map_err(failed)?)
+            let command = view.begin(shelf, home).await.map_err(failed)?;
+            Some(command.made_by(writer.origin.clone()))
         }
         _ => None,
     };
@@ -110,7 +115,7 @@ pub(super) async fn enter(
         keep_env: confining.keep_env.clone(),
     };
     let words = spec.to_words();
-    Ok(Some((Entered { view: view.clone(), command, before, landing }, words)))
+    Ok(Some((Entered { view: view.clone(), command, before, writer }, words)))
 }
 
 /// A command in the view and its effects, which are pending when this returns: for `placet sandbox run`.
@@ -121,7 +126,10 @@ pub async fn run_confined(
     cancel: &CancellationToken,
     on_output: impl FnMut(&[u8]) + Send,
 ) -> Result<(Finished, Effects), ToolError> {
-    let entered = enter(env, env.workspace.cwd(), hosts, Landing::Hold).await?;
+    let label = env.workspace.view().map(View::label).unwrap_or_default();
+    let origin = Origin::new(&label, "", "placet sandbox run", line);
+    let writer = Writer { origin: Some(Arc::new(origin)), ..Landing::Hold.into() };
+    let entered = enter(env, env.workspace.cwd(), hosts, writer).await?;
     let (entered, words) =
         entered.ok_or_else(|| ToolError::new("there is no view for the command to run in"))?;
     let Entered { view, command: Some(view_of_command), .. } = entered else {
@@ -155,9 +163,9 @@ fn masks(workspace: &Workspace, more: &[PathBuf]) -> Vec<PathBuf> {
 impl Entered {
     /// The command and all it started are dead: its effects are folded, and in write mode applied.
     pub(super) async fn leave(self, ctx: &RunCtx, ending: Ending) -> Result<Told, ToolError> {
-        let Entered { view, command, before, landing } = self;
+        let Entered { view, command, before, writer } = self;
         let Some(command) = command else {
-            return compared(ctx, view, before.unwrap_or_default()).await;
+            return compared(ctx, view, before.unwrap_or_default(), writer).await;
         };
         if ending == Ending::Cancelled {
             // A transaction that was stopped did nothing.
@@ -169,12 +177,12 @@ impl Entered {
         let (workspace, brake) = (ctx.env.workspace.clone(), ctx.env.commands.brake);
         let settled = tokio::task::spawn_blocking(move || {
             let effects = view.finish(command, &|path| workspace.is_hidden(path))?;
-            let fate = match landing {
+            let fate = match writer.landing {
                 _ if effects.is_empty() => Fate::None,
                 Landing::Discard => Fate::Scratch,
                 Landing::Apply => {
                     let mut turn = view.turn().clone();
-                    let label = turn.label.clone();
+                    let label = Label { assent: writer.assent, ..turn.label.clone() };
                     let applied = view.apply_braked(&effects.paths, brake, &mut turn, label);
                     *view.turn() = turn;
                     match applied {
@@ -200,10 +208,11 @@ impl Entered {
 }
 
 /// Without a view: what is different from before the command, which stands at once and can be undone.
-async fn compared(ctx: &RunCtx, view: View, before: Snapshot) -> Result<Told, ToolError> {
+async fn compared(ctx: &RunCtx, view: View, before: Snapshot, writer: Writer) -> Result<Told, ToolError> {
     let workspace = ctx.env.workspace.clone();
-    let label = view.turn().label.clone();
-    let look = move || view.since(&before, &|path| workspace.is_hidden(path), label);
+    let label = Label { assent: writer.assent, ..view.turn().label.clone() };
+    let by = writer.origin;
+    let look = move || view.since(&before, &|path| workspace.is_hidden(path), label, by.as_deref());
     let looked = tokio::task::spawn_blocking(look).await.map_err(|e| ToolError::new(e.to_string()))?;
     let (effects, _) =
         looked.map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?;

@@ -10,10 +10,10 @@ use super::{
     Detail, Env, Facts, Output, Plan, Preview, Ran, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
 };
 use crate::conversation::{Outcome, Part, ToolSpec};
-use crate::permission::{Landing, Permit, Reach};
+use crate::permission::{Permit, Reach};
 use crate::process::{Command, Ending, Finished};
 use crate::session::Entry;
-use crate::workspace::Resolved;
+use crate::workspace::{Resolved, Writer};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -137,7 +137,9 @@ impl Plan for RunPlan {
             if !reach.iter().all(|one| permit.covers(one)) {
                 return failed(&title, &ToolError::new("nobody has consented to this command"));
             }
-            match self.execute(permit.landing(), &ctx).await {
+            let view = ctx.env.workspace.view();
+            let writer = view.map_or_else(|| permit.landing().into(), |view| view.writer(&permit));
+            match self.execute(writer, &ctx).await {
                 Ok(output) => output,
                 Err(error) => failed(&title, &error),
             }
@@ -153,7 +155,7 @@ impl RunPlan {
         )
     }
 
-    async fn execute(mut self: Box<Self>, landing: Landing, ctx: &RunCtx) -> Result<Output, ToolError> {
+    async fn execute(mut self: Box<Self>, writer: Writer, ctx: &RunCtx) -> Result<Output, ToolError> {
         let settings = &ctx.env.commands;
         let mut command = Command {
             line: self.line.clone(),
@@ -164,7 +166,7 @@ impl RunPlan {
             stdin: self.stdin.take(),
             sandbox: None,
         };
-        let confined = match confined::enter(&ctx.env, &self.cwd.path, &self.hosts, landing).await? {
+        let confined = match confined::enter(&ctx.env, &self.cwd.path, &self.hosts, writer).await? {
             None => None,
             Some((entered, words)) => {
                 command.sandbox = Some(words);

@@ -50,7 +50,7 @@ impl Workspace {
     ) -> Result<Written, WorkspaceError> {
         self.consented(at, Consent::Permit(permit), &at.write())?;
         if let Some(view) = self.view() {
-            return view.write(&at.path, bytes, before, permit.landing());
+            return view.write(&at.path, bytes, before, view.writer(permit));
         }
         if matches!(permit.landing(), Landing::Hold | Landing::Discard) {
             // Nowhere to hold it: nothing is written.

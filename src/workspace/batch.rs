@@ -31,7 +31,7 @@ impl Workspace {
             self.consented(&one.at, Consent::Permit(permit), &one.at.write())?;
         }
         match self.view() {
-            Some(view) => view.write_all(batch, permit.landing()),
+            Some(view) => view.write_all(batch, &view.writer(permit)),
             None if matches!(permit.landing(), Landing::Apply | Landing::Direct) => {
                 self.write_each(batch, permit)
             }

@@ -2,6 +2,7 @@
 
 use super::node::Node;
 use super::objects::Objects;
+use super::origin::{Origin, Step};
 use crate::text::{Detected, LineDiff, sanitize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ pub struct Change {
     pub raced: bool,
     /// A file tool made it: all names of the file change with it.
     pub by_tool: bool,
+    /// The calls that changed it, in their order, with the contents that were kept between them.
+    pub steps: Vec<Step>,
 }
 
 /// What happened to a path, in a word.
@@ -62,6 +65,11 @@ impl Verb {
 }
 
 impl Change {
+    /// The calls that changed it, in their order; a call may stand here twice when another one came between.
+    pub fn made_by(&self) -> Vec<&Origin> {
+        self.steps.iter().filter_map(|step| step.origin.as_deref()).collect()
+    }
+
     pub fn verb(&self) -> Verb {
         match (&self.before, &self.after) {
             (_, Node::Special { .. }) => Verb::Special,

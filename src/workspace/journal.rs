@@ -5,6 +5,7 @@
 //! the lock of was left by a crash, and is finished or rolled back by [`super::apply::recover`].
 
 use super::node::{Node, raw_option, raw_text};
+use super::origin::{Assent, Mark, Origin, Step};
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -25,12 +26,23 @@ pub struct Entry {
     pub kind: Kind,
     pub state: State,
     pub changes: Vec<Landed>,
+    /// The calls that made the changes; their marks name them by number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<Origin>,
     /// The state in which it left each repository whose own files it changed: undo needs it to be the same still.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repositories: Vec<Repository>,
     /// Directories that their mode shuts against us and that are opened for moments: after a crash they are shut again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shut: Vec<Shut>,
+}
+
+impl Entry {
+    /// The calls that changed a path, with the contents that were kept between them.
+    pub fn steps(&self, change: &Landed) -> Vec<Step> {
+        let origin = |by: Option<usize>| self.origins.get(by?).cloned().map(std::sync::Arc::new);
+        change.marks.iter().map(|m| Step { origin: origin(m.by), content: m.content }).collect()
+    }
 }
 
 /// A repository as a transaction left it.
@@ -58,6 +70,9 @@ pub struct Label {
     /// What the person had said.
     #[serde(default)]
     pub title: String,
+    /// Who let it land.
+    #[serde(default, skip_serializing_if = "Assent::is_unknown")]
+    pub assent: Assent,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +109,9 @@ pub struct Landed {
     /// It was another name of this file before.
     #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
     pub was_twin: Option<PathBuf>,
+    /// The calls that changed it, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
 }
 
 impl Landed {
@@ -155,7 +173,7 @@ impl Journal {
         &self,
         label: Label,
         kind: Kind,
-        changes: Vec<Landed>,
+        (changes, origins): (Vec<Landed>, Vec<Origin>),
         shut: Vec<Shut>,
     ) -> io::Result<Entry> {
         let last = self.ids(".json").into_iter().chain(self.ids(".open.json")).max().unwrap_or(0);
@@ -168,6 +186,7 @@ impl Journal {
             kind,
             state: State::Staging,
             changes,
+            origins,
             repositories: Vec::new(),
             shut,
         };
@@ -255,7 +274,13 @@ impl Journal {
         fs::metadata(self.file(id, ".json")).map_or(0, |meta| meta.len())
     }
 
+    /// True when transactions were removed: what no entry accounts for may have been theirs.
+    pub fn was_pruned(&self) -> bool {
+        self.dir.join("pruned").exists() || self.ids(".json").first().is_some_and(|first| *first > 1)
+    }
+
     pub(super) fn remove(&self, id: u64) {
+        drop(fs::write(self.dir.join("pruned"), ""));
         drop(fs::remove_file(self.file(id, ".json")));
     }
 }
@@ -330,7 +355,8 @@ pub fn prune(
     let mut uses: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
     let named = |entry: &Entry| -> Vec<String> {
         let nodes = entry.changes.iter().flat_map(|c| [&c.before, &c.after]);
-        nodes.filter_map(Node::hash).map(|h| h.to_hex().to_string()).collect()
+        let between = entry.changes.iter().flat_map(|c| &c.marks).filter_map(|m| m.content);
+        nodes.filter_map(Node::hash).chain(between).map(|h| h.to_hex().to_string()).collect()
     };
     // What a crash left open is finished by its own workspace's next start.
     kept.iter().map(|(_, e)| e).chain(&open).flat_map(named).for_each(|h| *uses.entry(h).or_default() += 1);

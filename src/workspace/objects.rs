@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// Contents from this size on are not compressed: it would cost more time than the room is worth.
 const COMPRESS_UP_TO: u64 = 8 << 20;
+/// The largest content that is kept between two calls.
+const BETWEEN: u64 = 1 << 20;
 
 #[derive(Clone, Debug)]
 pub struct Objects {
@@ -56,6 +58,23 @@ impl Objects {
         file.write_all(packed.as_deref().unwrap_or(bytes))?;
         file.persist(&place).map_err(|e| e.error)?;
         Ok(hash)
+    }
+
+    /// Keeps the content that a path has between two calls, so that its lines can be told apart later: text of at most
+    /// [`BETWEEN`] bytes. `None` when it was not kept.
+    pub(super) fn keep_between(
+        &self,
+        node: &super::Node,
+        open: impl FnOnce() -> io::Result<File>,
+    ) -> Option<Hash> {
+        let hash = node.hash().filter(|_| node.size() <= BETWEEN)?;
+        if self.has(hash) {
+            return Some(hash);
+        }
+        let mut bytes = Vec::new();
+        open().ok()?.read_to_end(&mut bytes).ok()?;
+        let text = bytes.is_empty() || crate::text::Detected::of(&bytes).is_ok();
+        (text && blake3::hash(&bytes) == hash).then(|| self.put(&bytes).ok()).flatten()
     }
 
     /// Stores the content of an open file that has this hash. Fails when it has not.

@@ -8,6 +8,7 @@ mod agent_loop;
 mod agent_stop;
 mod audit;
 mod batch;
+mod blame;
 mod changes;
 mod cli;
 mod dialect_editors;

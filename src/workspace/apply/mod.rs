@@ -17,6 +17,7 @@ use super::Hash;
 use super::journal::{Entry, Journal, Kind, Label, Landed, Repository, Shut, State};
 use super::node::Node;
 use super::objects::Objects;
+use super::origin::{Origins, Step as OriginStep};
 use super::view::node_at;
 use dirs::Dirs;
 use std::collections::{BTreeSet, HashMap};
@@ -48,6 +49,8 @@ pub(super) struct Step {
     pub keep_names: bool,
     /// The mode and owner are whatever a new file gets here; those of `after` mean nothing.
     pub fresh: bool,
+    /// The calls that made the change.
+    pub history: Vec<OriginStep>,
 }
 
 /// Where the new content of a file comes from.
@@ -104,7 +107,7 @@ pub(super) fn land(
     let mut dirs = Dirs::default();
     let mut changed = Vec::new();
     let mut names: HashMap<(u64, u64), PathBuf> = HashMap::new();
-    let mut changes = Vec::with_capacity(steps.len());
+    let (mut changes, mut origins) = (Vec::with_capacity(steps.len()), Origins::default());
     for step in &steps {
         let now = dirs.node(&step.path);
         if !now.is_ok_and(|now| now == step.before) {
@@ -118,13 +121,15 @@ pub(super) fn land(
             in_place: false,
             twin: step.twin.clone(),
             was_twin: dirs.twin(step, &mut names).or_else(|| step.was_twin.clone()),
+            marks: origins.marks(&step.history),
         });
     }
     if !changed.is_empty() {
         return Err(ApplyError::Changed(changed));
     }
     let shut = shut_dirs(&steps);
-    let mut entry = journal.begin(label, kind, changes, shut).map_err(ApplyError::Journal)?;
+    let mut entry =
+        journal.begin(label, kind, (changes, origins.into_vec()), shut).map_err(ApplyError::Journal)?;
     crash_point();
     let staged = stage::all(objects, &mut entry, &steps);
     crash_point();

@@ -16,6 +16,11 @@ use std::path::{Path, PathBuf};
 
 type Failure = (PathBuf, io::Error);
 
+/// The largest new file whose content is kept beside it.
+const NEW: u64 = 1 << 20;
+/// A command that makes more files than this at once builds or installs something: those are not kept twice.
+const FEW: usize = 64;
+
 pub(super) fn all(objects: &Objects, entry: &mut Entry, steps: &[Step]) -> Result<(), Failure> {
     let each = steps.len() <= SYNC_EACH;
     let mut last = None;
@@ -24,7 +29,16 @@ pub(super) fn all(objects: &Objects, entry: &mut Entry, steps: &[Step]) -> Resul
     let (first, then): (Vec<_>, Vec<_>) = steps.iter().enumerate().partition(|(_, s)| s.twin.is_none());
     for (index, step) in first.into_iter().chain(then) {
         let fail = |error: io::Error| (step.path.clone(), error);
-        keep_after(objects, step).map_err(fail)?;
+        let most = match step.before.is_file() {
+            true => MERGEABLE,
+            false if step.keep_names || steps.len() <= FEW => NEW,
+            false => 0,
+        };
+        match keep_after(objects, step, most) {
+            // Of a new file only its history would suffer: one that nobody may read lands like any other.
+            Err(e) if step.before.is_file() => return Err(fail(e)),
+            Err(_) | Ok(()) => {}
+        }
         if needs_content(step) {
             let place = anchor(entry, index).ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
             let dir = dirs.at(&place).map_err(fail)?;
@@ -70,10 +84,11 @@ fn keep_before(objects: &Objects, step: &Step) -> io::Result<()> {
     objects.put_file(&mut opened.file, before, step.before.size())
 }
 
-/// The new content of a changed file, for the merge that a later undo may need.
-fn keep_after(objects: &Objects, step: &Step) -> io::Result<()> {
-    let (Some(before), Some(after)) = (step.before.hash(), step.after.hash()) else { return Ok(()) };
-    if before != after && step.after.size() <= MERGEABLE && !objects.has(after) {
+/// The new content of a file of at most `most` bytes: for the merge that a later undo may need, and so that what the
+/// person changes in it later can be told from what was written here.
+fn keep_after(objects: &Objects, step: &Step, most: u64) -> io::Result<()> {
+    let Some(after) = step.after.hash() else { return Ok(()) };
+    if step.before.hash() != Some(after) && step.after.size() <= most && !objects.has(after) {
         match &step.source {
             Source::Bytes(bytes) => drop(objects.put(bytes)?),
             Source::Layer(path) => {

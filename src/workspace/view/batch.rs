@@ -2,6 +2,7 @@
 
 use super::super::batch::{After, Rewrite};
 use super::super::node::{Eased, Node};
+use super::super::origin::{Origin, Writer};
 use super::super::{WorkspaceError, Written};
 use super::View;
 use super::hold::{StagedHeld, expect};
@@ -10,6 +11,7 @@ use super::stack::node_at;
 use crate::permission::Landing;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// One path of a batch on its way to the shelf.
 enum Holding {
@@ -31,7 +33,7 @@ impl View {
     pub(in crate::workspace) fn write_all(
         &self,
         batch: &[Rewrite],
-        landing: Landing,
+        writer: &Writer,
     ) -> Result<Vec<Written>, WorkspaceError> {
         let Some(first) = batch.first() else { return Ok(Vec::new()) };
         let fail = |e: io::Error| WorkspaceError::from_io(&first.at.path, e);
@@ -39,22 +41,22 @@ impl View {
         let (mut steps, mut holding, mut held) = (Vec::new(), Vec::new(), Vec::new());
         for one in batch {
             let path = &one.at.path;
-            let hold = self.must_hold(path, landing)?;
+            let hold = self.must_hold(path, writer.landing)?;
             held.push(hold);
             match hold {
                 false => self.landing_steps(path, one.before, &one.after, &mut steps)?,
-                true => holding.push(self.prepare_held(one)?),
+                true => holding.push(self.prepare_held(one, writer.origin.as_ref())?),
             }
         }
         let in_place = match steps.is_empty() {
             true => Vec::new(),
             false => {
-                let entry = self.land_steps(&first.at.path, steps)?;
+                let entry = self.land_steps(&first.at.path, steps, writer)?;
                 entry.changes.into_iter().filter(|c| c.in_place).map(|c| c.path).collect()
             }
         };
         for one in holding {
-            self.place_held(one).map_err(fail)?;
+            self.place_held(one, writer.origin.as_ref()).map_err(fail)?;
         }
         let written = batch.iter().zip(held).map(|(one, held)| Written {
             hash: match &one.after {
@@ -80,7 +82,7 @@ impl View {
         }
     }
 
-    fn prepare_held(&self, one: &Rewrite) -> Result<Holding, WorkspaceError> {
+    fn prepare_held(&self, one: &Rewrite, by: Option<&Arc<Origin>>) -> Result<Holding, WorkspaceError> {
         let path = &one.at.path;
         let fail = |e: io::Error| WorkspaceError::from_io(path, e);
         let (index, rel) = self.locate(path).ok_or_else(|| WorkspaceError::Outside(path.clone()))?;
@@ -89,18 +91,18 @@ impl View {
         match &one.after {
             After::Content { bytes, attrs } => {
                 let attrs = attrs.as_ref().or_else(|| now.attrs());
-                self.stage_held(index, &rel, bytes, &now, attrs).map(Holding::Content).map_err(fail)
+                self.stage_held((index, &rel), bytes, &now, attrs, by).map(Holding::Content).map_err(fail)
             }
             After::Gone => Ok(Holding::Gone { index, rel, now }),
         }
     }
 
-    fn place_held(&self, one: Holding) -> io::Result<()> {
+    fn place_held(&self, one: Holding, by: Option<&Arc<Origin>>) -> io::Result<()> {
         let (index, rel, now) = match one {
             Holding::Content(staged) => return staged.place(),
             Holding::Gone { index, rel, now } => (index, rel, now),
         };
-        let (dir, name) = self.held_place(index, &rel, &now)?;
+        let (dir, name) = self.held_place(index, &rel, &now, by)?;
         let _eased = Eased::of(&dir);
         match self.stack(index, 2).stat(&rel)? {
             Some(_) => Layer::whiteout(&dir, &name),

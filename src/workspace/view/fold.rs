@@ -4,6 +4,7 @@
 //! up for an `open` that writes nothing. Files move by rename, so the cost grows with their number alone.
 
 use super::super::node::{Attrs, Node, open_anyway};
+use super::super::origin::Origin;
 use super::base::Base;
 use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
 use super::stack::{Stack, join};
@@ -15,6 +16,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The largest content that is kept for a merge, in bytes.
 const MERGEABLE: u64 = 16 << 20;
@@ -59,6 +61,8 @@ pub(super) struct Folding<'a> {
     pub(super) since: (i64, i64),
     pub(super) hidden: &'a dyn Fn(&Path) -> bool,
     pub(super) effects: Effects,
+    /// The call that ran the command.
+    pub(super) by: Option<Arc<Origin>>,
     /// The names of each inode that has several in the command's layer.
     pub(super) seen: HashMap<u64, Vec<Name>>,
 }
@@ -285,6 +289,8 @@ impl Folding<'_> {
             if known.twin.is_some() || known.by_tool || raced && !known.raced {
                 bases.set(Base { twin: None, by_tool: false, raced: known.raced || raced, ..known });
             }
+            let kept = || self.view.objects().keep_between(before, || self.now().open(rel));
+            bases.again(&path, self.by.as_ref(), before, kept);
             return Ok(());
         }
         // What this layer held already was recorded when it came here, so `before` is what lies below.
@@ -299,7 +305,8 @@ impl Folding<'_> {
             // The person may have changed it since it was hashed; then there is nothing to merge from.
             drop(self.view.objects().put_file(&mut file, *hash, *size));
         }
-        bases.record(Base { raced, ..Base::of(&path, below) });
+        let marks = bases.first(self.by.as_ref());
+        bases.record(Base { raced, marks, ..Base::of(&path, below) });
         Ok(())
     }
 
@@ -336,10 +343,14 @@ impl Folding<'_> {
         let mut bases = self.held.bases();
         if bases.get(&path).is_none() {
             let below = match self.layer()?.find(rel)? {
-                layer::Found::Through => node,
+                layer::Found::Through => node.clone(),
                 _ => self.below().node(rel)?,
             };
-            bases.record(Base::of(&path, below));
+            let marks = bases.first(self.by.as_ref());
+            bases.record(Base { marks, ..Base::of(&path, below) });
+        } else {
+            let kept = || self.view.objects().keep_between(&node, || self.now().open(rel));
+            bases.again(&path, self.by.as_ref(), &node, kept);
         }
         Ok(())
     }

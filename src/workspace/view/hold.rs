@@ -2,14 +2,14 @@
 
 use super::super::apply::{ApplyError, Source, Step, land};
 use super::super::batch::After;
-use super::super::journal::{Entry, Kind};
+use super::super::journal::{Entry, Kind, Label};
 use super::super::node::{Attrs, Eased, Node};
+use super::super::origin::{Origin, Step as OriginStep, Writer};
 use super::super::{Before, Hash, WorkspaceError, Written};
 use super::base::{Base, Bases};
 use super::layer::{Found, Layer, remove_dir_all};
 use super::stack::{join, node_at};
 use super::{Held, Shelf, View};
-use crate::permission::Landing;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use std::fs::File;
 use std::io::{self, Write};
@@ -34,23 +34,30 @@ impl View {
         path: &Path,
         bytes: &[u8],
         before: Before,
-        landing: Landing,
+        writer: impl Into<Writer>,
     ) -> Result<Written, WorkspaceError> {
+        let writer = writer.into();
         let fail = |e: io::Error| WorkspaceError::from_io(path, e);
         self.drop_scratch().map_err(fail)?;
-        if self.must_hold(path, landing)? {
-            let hash = self.hold(path, bytes, before)?;
+        if self.must_hold(path, writer.landing)? {
+            let hash = self.hold(path, bytes, before, writer.origin.as_ref())?;
             return Ok(Written { hash, in_place: false, held: true });
         }
-        self.land_one(path, bytes, before)
+        self.land_one(path, bytes, before, &writer)
     }
 
     /// One file into the workspace, journaled.
-    fn land_one(&self, path: &Path, bytes: &[u8], before: Before) -> Result<Written, WorkspaceError> {
+    fn land_one(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        before: Before,
+        writer: &Writer,
+    ) -> Result<Written, WorkspaceError> {
         let after = After::Content { bytes: Arc::new(bytes.to_vec()), attrs: None };
         let mut steps: Vec<Step> = Vec::new();
         self.landing_steps(path, before, &after, &mut steps)?;
-        let entry = self.land_steps(path, steps)?;
+        let entry = self.land_steps(path, steps, writer)?;
         let in_place = entry.changes.iter().any(|c| c.in_place);
         Ok(Written { hash: blake3::hash(bytes), in_place, held: false })
     }
@@ -86,7 +93,16 @@ impl View {
     }
 
     /// Lands the steps as one transaction; `path` is what an error without a path of its own is about.
-    pub(super) fn land_steps(&self, path: &Path, steps: Vec<Step>) -> Result<Entry, WorkspaceError> {
+    pub(super) fn land_steps(
+        &self,
+        path: &Path,
+        mut steps: Vec<Step>,
+        writer: &Writer,
+    ) -> Result<Entry, WorkspaceError> {
+        for step in &mut steps {
+            let by = writer.origin.clone();
+            step.history = by.into_iter().map(|by| OriginStep { origin: Some(by), content: None }).collect();
+        }
         let made: Vec<String> = steps
             .iter()
             .filter_map(|step| match &step.after {
@@ -94,7 +110,7 @@ impl View {
                 _ => None,
             })
             .collect();
-        let label = self.turn().label.clone();
+        let label = Label { assent: writer.assent.clone(), ..self.turn().label.clone() };
         let entry = land(self.journal(), self.objects(), label, Kind::Apply, steps);
         let entry = entry.map_err(|e| match e {
             ApplyError::Changed(mut paths) => {
@@ -114,12 +130,13 @@ impl View {
         path: &Path,
         bytes: &[u8],
         before: Before,
+        by: Option<&Arc<Origin>>,
     ) -> Result<Hash, WorkspaceError> {
         let fail = |e: io::Error| WorkspaceError::from_io(path, e);
         let (index, rel) = self.locate(path).ok_or_else(|| WorkspaceError::Outside(path.to_path_buf()))?;
         let now = self.stack(index, 0).node(&rel).map_err(fail)?;
         expect(path, before, &now)?;
-        let staged = self.stage_held(index, &rel, bytes, &now, now.attrs()).map_err(fail)?;
+        let staged = self.stage_held((index, &rel), bytes, &now, now.attrs(), by).map_err(fail)?;
         staged.place().map_err(fail)?;
         Ok(blake3::hash(bytes))
     }
@@ -127,13 +144,13 @@ impl View {
     /// Lays new content beside its place on the pending shelf, and writes down what is below it.
     pub(super) fn stage_held(
         &self,
-        index: usize,
-        rel: &Path,
+        (index, rel): (usize, &Path),
         bytes: &[u8],
         now: &Node,
         attrs: Option<&Attrs>,
+        by: Option<&Arc<Origin>>,
     ) -> io::Result<StagedHeld> {
-        let (dir, name) = self.held_place(index, rel, now)?;
+        let (dir, name) = self.held_place(index, rel, now, by)?;
         let _eased = Eased::of(&dir);
         let staged = write_beside(&dir, bytes, attrs)?;
         Ok(StagedHeld { dir, name, staged: Some(staged) })
@@ -145,13 +162,14 @@ impl View {
         index: usize,
         rel: &Path,
         now: &Node,
+        by: Option<&Arc<Origin>>,
     ) -> io::Result<(OwnedFd, std::ffi::OsString)> {
         self.claim()?;
         self.turn().held = true;
         let held = self.held(Shelf::Pending);
         let layer = held.layers.get(index).ok_or_else(|| io::Error::other("no such root"))?;
         let path = join(self.root(index), rel);
-        self.record_parents(index, rel)?;
+        self.record_parents(index, rel, by)?;
         if held.bases().get(&path).is_none() {
             let below = match layer.find(rel)? {
                 Found::Through => now.clone(),
@@ -161,7 +179,12 @@ impl View {
                 let mut file = self.stack(index, 2).open(rel)?;
                 drop(self.objects().put_file(&mut file, hash, size));
             }
-            held.bases().record(Base { by_tool: true, ..Base::of(&path, below) });
+            let mut bases = held.bases();
+            let marks = bases.first(by);
+            bases.record(Base { by_tool: true, marks, ..Base::of(&path, below) });
+        } else {
+            let kept = || self.objects().keep_between(now, || self.stack(index, 1).open(rel));
+            held.bases().again(&path, by, now, kept);
         }
         held.save()?;
         let like = |path: &Path| self.stack(index, 0).node(path).ok().and_then(|n| n.attrs().cloned());
@@ -171,7 +194,7 @@ impl View {
     }
 
     /// Directories that a held file needs and nobody has yet are changes of their own.
-    fn record_parents(&self, index: usize, rel: &Path) -> io::Result<()> {
+    fn record_parents(&self, index: usize, rel: &Path, by: Option<&Arc<Origin>>) -> io::Result<()> {
         let held = self.held(Shelf::Pending);
         let mut missing: Vec<PathBuf> = Vec::new();
         for dir in rel.ancestors().skip(1).filter(|d| !d.as_os_str().is_empty()) {
@@ -183,7 +206,9 @@ impl View {
         for dir in missing.into_iter().rev() {
             let path = join(self.root(index), &dir);
             let below = self.stack(index, 2).node(&dir)?;
-            held.bases().record(Base::of(&path, below));
+            let mut bases = held.bases();
+            let marks = bases.first(by);
+            bases.record(Base { marks, ..Base::of(&path, below) });
         }
         Ok(())
     }
@@ -207,7 +232,7 @@ impl View {
         let mut bases = Bases::load(fresh_dir.join("base.jsonl"));
         for (base, put) in keep {
             self.put_again(&fresh, &base, put)?;
-            bases.set(base);
+            bases.take(base, &held.bases());
         }
         bases.save()?;
         std::fs::create_dir_all(&dir)?;
@@ -306,7 +331,17 @@ impl Drop for StagedHeld {
 }
 
 fn step(path: PathBuf, before: Node, after: Node, source: Source) -> Step {
-    Step { path, before, after, source, twin: None, was_twin: None, keep_names: true, fresh: false }
+    Step {
+        path,
+        before,
+        after,
+        source,
+        twin: None,
+        was_twin: None,
+        keep_names: true,
+        fresh: false,
+        history: Vec::new(),
+    }
 }
 
 fn write_beside(dir: &OwnedFd, bytes: &[u8], attrs: Option<&Attrs>) -> io::Result<std::ffi::OsString> {

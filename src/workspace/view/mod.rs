@@ -32,6 +32,8 @@ pub use undo::UndoPlan;
 use super::journal::Journal;
 use super::node::raw_text;
 use super::objects::Objects;
+use super::origin::{InCall, Origin, Running, Writer};
+use crate::permission::Permit;
 use base::Bases;
 use layer::Layer;
 use serde::{Deserialize, Serialize};
@@ -79,6 +81,8 @@ struct Inner {
     claim: Mutex<Option<std::fs::File>>,
     /// Something of it lands right now.
     landing: AtomicBool,
+    /// The calls that run now.
+    running: Running,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -175,6 +179,7 @@ impl View {
             stamps: Mutex::default(),
             claim: Mutex::default(),
             landing: AtomicBool::new(false),
+            running: Running::default(),
         }))
     }
 
@@ -203,6 +208,28 @@ impl View {
     /// A new turn begins: what is applied from now on bears its name.
     pub fn begin_turn(&self, label: super::journal::Label) {
         *self.turn() = Turn { label, ..Turn::default() };
+    }
+
+    /// A call begins: until what comes back is dropped, whatever is written with its permit is its doing.
+    pub fn enter_call(&self, call: &str, tool: &str, title: &str) -> InCall {
+        let label = self.label();
+        self.0.running.enter(Origin::new(&label, call, tool, title))
+    }
+
+    /// The turn's label; outside of a turn, one that bears this view's name.
+    pub fn label(&self) -> super::journal::Label {
+        let label = self.turn().label.clone();
+        if !label.turn.is_empty() {
+            return label;
+        }
+        let turn = self.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        super::journal::Label { turn, ..label }
+    }
+
+    /// Who writes with this permit.
+    pub fn writer(&self, permit: &Permit) -> Writer {
+        let origin = self.0.running.get(&permit.call().to_string());
+        Writer { landing: permit.landing(), origin, assent: permit.why().into() }
     }
 
     pub fn turn(&self) -> MutexGuard<'_, Turn> {

@@ -1,5 +1,6 @@
 //! A command's place in the view: a layer of its own over what it sees, folded when it has ended.
 
+use super::super::origin::Origin;
 use super::fold::{Effects, Folding};
 use super::layer::{Layer, dir_flags, remove_dir_all};
 use super::{Shelf, View};
@@ -7,6 +8,7 @@ use rustix::fs::Mode;
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::OwnedMutexGuard;
@@ -30,7 +32,17 @@ pub struct CommandView {
     /// The home directory's part, kept apart from what can be applied.
     home: Option<(View, Box<CommandView>)>,
     since: (i64, i64),
+    by: Option<Arc<Origin>>,
     _gate: OwnedMutexGuard<()>,
+}
+
+impl CommandView {
+    /// The same, with the call that runs the command: its effects are that call's doing.
+    #[must_use]
+    pub fn made_by(mut self, origin: Option<Arc<Origin>>) -> CommandView {
+        self.by = origin;
+        self
+    }
 }
 
 impl Drop for CommandView {
@@ -76,7 +88,7 @@ impl View {
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let since = (i64::try_from(now.as_secs()).unwrap_or(0), i64::from(now.subsec_nanos()));
-        Ok(CommandView { mounts, dir, shelf, home, since, _gate: gate })
+        Ok(CommandView { mounts, dir, shelf, home, since, by: None, _gate: gate })
     }
 
     /// Folds what the command did; it and everything it started must be dead.
@@ -97,6 +109,7 @@ impl View {
                 since: command.since,
                 hidden,
                 effects,
+                by: command.by.clone().filter(|_| command.shelf == Shelf::Pending),
                 seen: HashMap::new(),
             };
             folding.run(&upper)?;

@@ -4,6 +4,7 @@ use super::super::apply::{ApplyError, Source, Step, crash_point, land};
 use super::super::change::{Change, ChangeSet};
 use super::super::journal::{Entry, Kind, Label};
 use super::super::node::Node;
+use super::super::origin::Step as OriginStep;
 use super::base::Base;
 use super::hold::Put;
 use super::stack::{Backing, node_at};
@@ -30,6 +31,7 @@ pub type Choice = BTreeMap<PathBuf, Part>;
 
 /// What an apply came to.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one is made for each apply, and nearly always the large one")]
 pub enum Applied {
     Landed(Entry),
     /// Nothing was chosen that was still pending.
@@ -97,9 +99,12 @@ impl View {
             self.settle_interrupted()?;
         }
         let held = self.held(shelf);
-        let bases: Vec<Base> = held.bases().iter().cloned().collect();
+        let bases: Vec<(Base, Vec<OriginStep>)> = {
+            let bases = held.bases();
+            bases.iter().map(|base| (base.clone(), bases.steps(base))).collect()
+        };
         let mut changes = Vec::new();
-        for base in bases {
+        for (base, steps) in bases {
             let Some((index, rel)) = self.locate(&base.path) else { continue };
             let stack = self.stack(index, held.depth);
             let after = stack.node(&rel)?;
@@ -110,7 +115,7 @@ impl View {
                 Backing::Layer(path) if after.is_file() => Some(path),
                 _ => None,
             };
-            let Base { path, node, raced, twin, by_tool } = base;
+            let Base { path, node, raced, twin, by_tool, .. } = base;
             changes.push(Change {
                 path,
                 before: node,
@@ -120,6 +125,7 @@ impl View {
                 twin,
                 raced,
                 by_tool,
+                steps,
             });
         }
         Ok(ChangeSet::new(changes))
@@ -183,6 +189,8 @@ impl View {
             return Ok(Applied::Changed { merged: Vec::new(), conflicts });
         }
         let kind = Kind::Apply;
+        // Whatever comes here without a word of why was chosen by the person.
+        let label = Label { assent: label.assent.clone().or_you("apply"), ..label };
         let (mark, _landing) = self.mark_landing().map_err(ApplyError::Journal)?;
         let applied = match land(self.journal(), self.objects(), label, kind, steps) {
             Ok(entry) => {
@@ -209,6 +217,7 @@ impl View {
             was_twin: None,
             keep_names: change.by_tool,
             fresh: false,
+            history: change.steps.clone(),
         };
         let bytes = match part {
             Part::Whole => {

@@ -5,6 +5,7 @@
 
 use super::super::journal::{Entry, Kind, Label, Landed};
 use super::super::node::Node;
+use super::super::origin::{Mark, Origin};
 use super::View;
 use super::fold::Effects;
 use super::stack::node_at;
@@ -89,7 +90,9 @@ impl View {
         before: &Snapshot,
         hidden: &dyn Fn(&Path) -> bool,
         label: Label,
+        by: Option<&Origin>,
     ) -> io::Result<(Effects, Option<Entry>)> {
+        let marks: Vec<Mark> = by.map(|_| Mark { by: Some(0), content: None }).into_iter().collect();
         let after = self.snapshot(hidden)?;
         let mut effects = Effects::default();
         let mut changes = Vec::new();
@@ -103,6 +106,7 @@ impl View {
                 in_place: false,
                 twin: None,
                 was_twin: None,
+                marks: marks.clone(),
             });
         };
         for (path, was) in &before.nodes {
@@ -121,7 +125,8 @@ impl View {
         }
         let journal = self.journal();
         let _lock = journal.lock(true)?;
-        let mut entry = journal.begin(label, Kind::Apply, changes, Vec::new())?;
+        let mut entry =
+            journal.begin(label, Kind::Apply, (changes, by.cloned().into_iter().collect()), Vec::new())?;
         journal.close(&mut entry)?;
         Ok((effects, Some(entry)))
     }

@@ -156,6 +156,7 @@ impl View {
             was_twin: change.twin.clone(),
             keep_names: change.in_place,
             fresh: false,
+            history: Vec::new(),
         };
         let source = target.hash().map_or(Source::Nothing, Source::Object);
         let same =
@@ -232,7 +233,9 @@ impl View {
         if let Some(lock) = repositories.iter().find_map(|r| super::git::lock_in(r)) {
             return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
         }
-        land(self.journal(), self.objects(), plan.label, plan.kind, plan.steps).map(Some)
+        let how = if matches!(plan.kind, Kind::Redo { .. }) { "redo" } else { "undo" };
+        let label = Label { assent: plan.label.assent.clone().or_you(how), ..plan.label };
+        land(self.journal(), self.objects(), label, plan.kind, plan.steps).map(Some)
     }
 }
 

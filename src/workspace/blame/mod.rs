@@ -1,0 +1,130 @@
+//! Blame: for each line of a file, the call that wrote it and who let it land.
+//!
+//! The journal has every content a transaction found and left, so the file's history is played again from its first
+//! transaction on, and each line takes its origin along as long as it stays. Nothing is written down line by line: a
+//! record of lines would have to be right at every write, and could not be made for what a command did. Lines that were
+//! moved within a file or copied from another one count as written where they stand.
+
+mod carry;
+mod past;
+mod replay;
+
+use super::origin::{Assent, Origin};
+use super::text_file::TextFile;
+use super::{Shelf, View};
+use crate::text::sanitize;
+use past::Past;
+use replay::Replay;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The largest file whose lines are told apart, in bytes.
+const MOST: u64 = 16 << 20;
+
+/// A file's lines as the view has them, each with whoever wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blame {
+    pub path: PathBuf,
+    pub lines: Vec<Line>,
+    /// What makes the answer less than whole.
+    pub notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// From 1.
+    pub number: usize,
+    /// Decoded, without its end.
+    pub text: String,
+    pub claim: Arc<Claim>,
+}
+
+/// Whose a line is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    pub standing: Standing,
+    /// The call; absent where none is known.
+    pub origin: Option<Arc<Origin>>,
+    pub assent: Assent,
+    /// The transaction in the journal by which it landed.
+    pub entry: Option<u64>,
+}
+
+/// How a line came to stand where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is older than every transaction of this file: nobody wrote it by placet.
+    Before,
+    /// It landed.
+    Workspace,
+    /// It waits for the person.
+    Pending,
+    /// Written past placet, after one transaction of this file and before another.
+    Outside { after: Option<u64>, before: Option<u64> },
+    /// Nobody can tell, and why.
+    Unknown { why: String },
+}
+
+impl Claim {
+    fn nobody(standing: Standing) -> Claim {
+        Claim { standing, origin: None, assent: Assent::Unknown, entry: None }
+    }
+}
+
+impl View {
+    /// Who wrote each line of the file at a canonical path, as it is in this view.
+    pub fn blame(&self, path: &Path) -> io::Result<Blame> {
+        let bytes = self.text_to_blame(path)?;
+        let text = TextFile::new(Arc::clone(&bytes));
+        let text = text.map_err(|_| refused(path, "is no text, so it has no lines"))?;
+        let set =
+            if self.is_empty(Shelf::Pending) { Default::default() } else { self.changes(Shelf::Pending)? };
+        let (entries, pruned) = (self.journal().entries(), self.journal().was_pruned());
+        let past = Past::of(path, &set, &entries);
+        let mut notes = Vec::new();
+        if pruned {
+            notes.push(match entries.first() {
+                Some(first) => {
+                    format!("the journal begins with transaction {}: older ones were pruned", first.id)
+                }
+                None => "the journal was pruned".to_string(),
+            });
+        }
+        let (claims, marks) = Replay::new(self.objects(), path, Arc::clone(&bytes), pruned).run(&past);
+        let claim = |at: usize| marks.get(at).and_then(|mark| claims.get(*mark)).cloned();
+        let unknown =
+            || Arc::new(Claim::nobody(Standing::Unknown { why: "it could not be followed".into() }));
+        let line = |(at, span): (usize, std::ops::Range<usize>)| Line {
+            number: at + 1,
+            text: text.line_text(&span).into_owned(),
+            claim: claim(at).unwrap_or_else(unknown),
+        };
+        Ok(Blame { path: path.to_path_buf(), lines: text.lines(0).enumerate().map(line).collect(), notes })
+    }
+
+    fn text_to_blame(&self, path: &Path) -> io::Result<Arc<Vec<u8>>> {
+        let missing = || io::Error::new(io::ErrorKind::NotFound, format!("`{}` does not exist", named(path)));
+        let real = self.real(path)?.ok_or_else(missing)?;
+        let meta = match std::fs::symlink_metadata(&real) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(missing()),
+            other => other?,
+        };
+        if !meta.is_file() {
+            return Err(refused(path, "is no file: name one"));
+        }
+        if meta.len() > MOST {
+            let words = format!("has {} bytes: lines are told apart in files of at most {MOST}", meta.len());
+            return Err(refused(path, &words));
+        }
+        Ok(Arc::new(std::fs::read(&real)?))
+    }
+}
+
+fn refused(path: &Path, why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("`{}` {why}", named(path)))
+}
+
+fn named(path: &Path) -> String {
+    sanitize::name(&path.to_string_lossy()).into_owned()
+}

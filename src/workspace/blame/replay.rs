@@ -1,0 +1,267 @@
+//! Playing a file's past again, so that each line ends with the mark of whoever wrote it.
+//!
+//! Within a transaction the calls come one after the other, by the contents kept between them. A line that the whole
+//! transaction left where it was keeps the mark it had, whatever a call did to it in between: what was taken out and put
+//! back was not written. An undo gives the lines back the marks they had; nothing is guessed where a content is missing.
+
+use super::carry::Marked;
+use super::past::{Moment, Past};
+use super::{Claim, MOST, Standing};
+use crate::workspace::Hash;
+use crate::workspace::journal::Kind;
+use crate::workspace::node::Node;
+use crate::workspace::objects::Objects;
+use crate::workspace::origin::{Assent, Origin, Step};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What is known of the file at one moment.
+#[derive(Clone, Debug)]
+enum Now {
+    Gone,
+    Here(Marked),
+    /// Its content is not known; this is the last one that is.
+    Lost(Option<Marked>),
+}
+
+/// The file before and after a transaction, for an undo and a redo of it.
+struct Saved {
+    before: Now,
+    after: Now,
+}
+
+pub(super) struct Replay<'a> {
+    objects: &'a Objects,
+    path: &'a Path,
+    current: Arc<Vec<u8>>,
+    current_hash: Hash,
+    claims: Vec<Arc<Claim>>,
+    saved: BTreeMap<u64, Saved>,
+    /// Lines without a transaction may be of one that was pruned.
+    pruned: bool,
+    /// The transaction that came last.
+    last: Option<u64>,
+}
+
+impl<'a> Replay<'a> {
+    pub(super) fn new(
+        objects: &'a Objects,
+        path: &'a Path,
+        current: Arc<Vec<u8>>,
+        pruned: bool,
+    ) -> Replay<'a> {
+        let current_hash = blake3::hash(&current);
+        let (claims, saved) = (Vec::new(), BTreeMap::new());
+        Replay { objects, path, current, current_hash, claims, saved, pruned, last: None }
+    }
+
+    /// The claims, and for each line of the current content the number of its claim.
+    pub(super) fn run(mut self, past: &Past) -> (Vec<Arc<Claim>>, Vec<usize>) {
+        let mut now: Option<Now> = None;
+        for moment in &past.0 {
+            let before = match now {
+                None => self.beginning(moment),
+                Some(known) => self.reconciled(known, moment),
+            };
+            let after = self.played(&before, moment);
+            if let Some(id) = moment.entry {
+                self.saved.insert(id, Saved { before, after: after.clone() });
+                self.last = Some(id);
+            }
+            now = Some(after);
+        }
+        let current = Arc::clone(&self.current);
+        let end = match now {
+            None => {
+                let mark = self.before_all();
+                Marked::all(current, mark)
+            }
+            Some(now) => self.outside(&now, current, None),
+        };
+        (self.claims, end.marks.to_vec())
+    }
+
+    fn mark(&mut self, claim: Claim) -> usize {
+        if let Some(at) = self.claims.iter().rposition(|known| **known == claim) {
+            return at;
+        }
+        self.claims.push(Arc::new(claim));
+        self.claims.len() - 1
+    }
+
+    fn unknown(&mut self, why: impl Into<String>) -> usize {
+        self.mark(Claim::nobody(Standing::Unknown { why: why.into() }))
+    }
+
+    fn before_all(&mut self) -> usize {
+        match self.pruned {
+            true => self.unknown("the transactions that could tell were pruned from the journal"),
+            false => self.mark(Claim::nobody(Standing::Before)),
+        }
+    }
+
+    fn content(&self, hash: Hash, size: u64, at: &Path) -> Option<Arc<Vec<u8>>> {
+        if size > MOST {
+            return None;
+        }
+        if self.current_hash == hash {
+            return Some(Arc::clone(&self.current));
+        }
+        let on_disk = || std::fs::read(at).ok().filter(|bytes| blake3::hash(bytes) == hash);
+        let elsewhere =
+            || on_disk().or_else(|| std::fs::read(self.path).ok().filter(|b| blake3::hash(b) == hash));
+        self.objects.get(hash).ok().or_else(elsewhere).map(Arc::new)
+    }
+
+    /// The file as its first transaction found it.
+    fn beginning(&mut self, moment: &Moment) -> Now {
+        let Node::File { hash, size, .. } = &moment.before else { return Now::Gone };
+        let mark = self.before_all();
+        match self.content(*hash, *size, &moment.path) {
+            Some(bytes) => Now::Here(Marked::all(bytes, mark)),
+            None => Now::Lost(None),
+        }
+    }
+
+    /// The file as the next transaction found it: what differs from how the last one left it came past placet.
+    fn reconciled(&mut self, known: Now, moment: &Moment) -> Now {
+        let Node::File { hash, size, .. } = &moment.before else { return Now::Gone };
+        match (self.content(*hash, *size, &moment.path), known) {
+            (Some(bytes), known) => Now::Here(self.outside(&known, bytes, moment.entry)),
+            (None, Now::Here(last) | Now::Lost(Some(last))) => Now::Lost(Some(last)),
+            (None, Now::Gone | Now::Lost(None)) => Now::Lost(None),
+        }
+    }
+
+    /// `bytes` as they follow on `now` without a transaction in between.
+    fn outside(&mut self, now: &Now, bytes: Arc<Vec<u8>>, before: Option<u64>) -> Marked {
+        let past_placet = Claim::nobody(Standing::Outside { after: self.last, before });
+        match now {
+            Now::Here(last) if last.bytes == bytes => last.clone(),
+            Now::Here(last) => last.next(bytes, self.mark(past_placet)),
+            Now::Gone => Marked::all(bytes, self.mark(past_placet)),
+            Now::Lost(last) => {
+                let mark = self.unknown(self.lost());
+                last.as_ref()
+                    .map_or_else(|| Marked::all(Arc::clone(&bytes), mark), |l| l.next(bytes.clone(), mark))
+            }
+        }
+    }
+
+    fn lost(&self) -> String {
+        match self.last {
+            Some(id) => format!("the content that transaction {id} left is not kept any more"),
+            None => "the content that the first transaction found is not kept any more".into(),
+        }
+    }
+
+    /// The file after a transaction.
+    fn played(&mut self, before: &Now, moment: &Moment) -> Now {
+        let Node::File { hash, size, .. } = &moment.after else { return Now::Gone };
+        let Some(bytes) = self.content(*hash, *size, &moment.path) else {
+            return Now::Lost(match before {
+                Now::Here(last) | Now::Lost(Some(last)) => Some(last.clone()),
+                Now::Gone | Now::Lost(None) => None,
+            });
+        };
+        let (begin, sure) = match before {
+            Now::Here(last) => (last.clone(), true),
+            Now::Gone => (Marked::default(), true),
+            Now::Lost(last) => (last.clone().unwrap_or_default(), false),
+        };
+        if !sure {
+            // What the transaction found and what it wrote cannot be told apart.
+            let why = format!("{}, so what came after it cannot be told from it", self.lost());
+            let mark = self.unknown(why);
+            return Now::Here(begin.next(bytes, mark));
+        }
+        let written = match self.brought_back(moment) {
+            Some(saved) => saved.kept(&bytes),
+            None => Vec::new(),
+        };
+        let by_calls = self.by_calls(&begin, moment, &bytes);
+        let marks = begin.kept(&bytes).into_iter().enumerate().map(|(at, stayed)| {
+            let back = written.get(at).copied().flatten();
+            stayed.or(back).or_else(|| by_calls.marks.get(at).copied()).unwrap_or(0)
+        });
+        let marks = Arc::new(marks.collect());
+        Now::Here(Marked { bytes, marks })
+    }
+
+    /// The content whose marks come back: what an undo or a redo goes back to.
+    fn brought_back(&self, moment: &Moment) -> Option<Marked> {
+        let here = |now: &Now| match now {
+            Now::Here(marked) => Some(marked.clone()),
+            Now::Gone | Now::Lost(_) => None,
+        };
+        let saved = |id: &u64| self.saved.get(id);
+        match &moment.kind {
+            Kind::Undo { of } => of.iter().filter_map(saved).find_map(|s| here(&s.before)),
+            Kind::Redo { of } => of.iter().rev().filter_map(saved).find_map(|s| here(&s.after)),
+            // Part of a turn taken back is an apply like any other, only that no call made it.
+            Kind::Apply if moment.steps.is_empty() => {
+                let hash = moment.after.hash();
+                let same = |now: &Now| here(now).filter(|m| Some(blake3::hash(&m.bytes)) == hash);
+                self.saved.values().rev().find_map(|s| same(&s.before))
+            }
+            Kind::Apply => None,
+        }
+    }
+
+    /// Every line with the mark of the call that wrote it, as far as the contents between the calls are kept.
+    fn by_calls(&mut self, begin: &Marked, moment: &Moment, after: &Arc<Vec<u8>>) -> Marked {
+        let mut now = begin.clone();
+        let mut open: Vec<&Step> = Vec::new();
+        let last = moment.steps.len().saturating_sub(1);
+        for (at, step) in moment.steps.iter().enumerate() {
+            open.push(step);
+            let content = step.content.filter(|_| at < last).and_then(|h| self.content(h, 0, &moment.path));
+            if let Some(content) = content {
+                let mark = self.claimed(&open, moment);
+                now = now.next(content, mark);
+                open.clear();
+            }
+        }
+        let mark = self.claimed(&open, moment);
+        now.next(Arc::clone(after), mark)
+    }
+
+    /// The mark of lines that one of these steps wrote.
+    fn claimed(&mut self, steps: &[&Step], moment: &Moment) -> usize {
+        let mut origins: Vec<&Option<Arc<Origin>>> = steps.iter().map(|s| &s.origin).collect();
+        origins.dedup();
+        let standing = if moment.entry.is_some() { Standing::Workspace } else { Standing::Pending };
+        let origin = match origins.as_slice() {
+            [one] => (*one).clone(),
+            [] => None,
+            several => {
+                let name = |o: &&Option<Arc<Origin>>| {
+                    o.as_ref().map_or_else(
+                        || "an unrecorded call".to_string(),
+                        |o| format!("{} ({})", o.title, o.call),
+                    )
+                };
+                let names: Vec<String> = several.iter().map(name).collect();
+                return self.unknown(format!("one of these calls wrote it: {}", names.join(", ")));
+            }
+        };
+        let label = &moment.label;
+        let of_entry = || {
+            let Assent::You { how } = &label.assent else { return label.title.clone() };
+            if matches!(moment.kind, Kind::Apply) { label.title.clone() } else { how.clone() }
+        };
+        let origin = origin.or_else(|| {
+            moment.entry.map(|_| {
+                Arc::new(Origin {
+                    turn: label.turn.clone(),
+                    session: label.session.clone(),
+                    title: of_entry(),
+                    at: moment.at,
+                    ..Origin::default()
+                })
+            })
+        });
+        self.mark(Claim { standing, origin, assent: label.assent.clone(), entry: moment.entry })
+    }
+}

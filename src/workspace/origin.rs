@@ -1,0 +1,231 @@
+//! Origins: which call changed a path, and who let it land.
+//!
+//! A call's permit names the call, and the view knows every call that is running by that name; so the origin reaches
+//! whatever the call writes, also when several run side by side. Nothing here looks at contents: which line came from
+//! which origin is found out later, by [`super::blame`], from the contents that were kept between two origins.
+
+use super::Hash;
+use super::node::hash_text;
+use crate::permission::{Landing, Why};
+use crate::text::sanitize;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The longest title that is kept, in bytes.
+const TITLE: usize = 200;
+
+/// What changed a path: one call of one turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The turn, as the journal names it.
+    pub turn: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The call's id; empty for what was no call.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub call: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// What the call says of itself, in one line that is fit for a terminal.
+    #[serde(default)]
+    pub title: String,
+    /// Milliseconds since 1970.
+    pub at: u64,
+}
+
+impl Origin {
+    /// An origin of now. `title` may come from a model: its first line is cleaned and cut.
+    pub fn new(label: &super::Label, call: &str, tool: &str, title: &str) -> Origin {
+        let title = sanitize::line(title.lines().next().unwrap_or_default()).into_owned();
+        let cut = title.floor_char_boundary(TITLE);
+        let title = title.get(..cut).unwrap_or_default().to_string();
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Origin {
+            turn: label.turn.clone(),
+            session: label.session.clone(),
+            call: call.into(),
+            tool: sanitize::line(tool).into_owned(),
+            title,
+            at: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// Who let a transaction land.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "by")]
+pub enum Assent {
+    /// It was written before this was recorded.
+    #[default]
+    Unknown,
+    /// The person, and by what: `/apply`, `the question`.
+    You { how: String },
+    /// A rule that the person wrote.
+    Rule { rule: String },
+    /// The mode alone.
+    Mode { mode: String },
+}
+
+impl Assent {
+    pub fn you(how: &str) -> Assent {
+        Assent::You { how: how.into() }
+    }
+
+    pub(super) fn is_unknown(&self) -> bool {
+        *self == Assent::Unknown
+    }
+
+    /// This, or the person's own doing where nothing was said.
+    #[must_use]
+    pub(super) fn or_you(self, how: &str) -> Assent {
+        if self.is_unknown() { Assent::you(how) } else { self }
+    }
+
+    /// A few words for a column: `you, /apply`.
+    pub fn words(&self) -> String {
+        match self {
+            Assent::Unknown => "not recorded".into(),
+            Assent::You { how } => format!("you, {}", sanitize::line(how)),
+            Assent::Rule { rule } => format!("rule {}", sanitize::line(rule)),
+            Assent::Mode { mode } => format!("{} mode", sanitize::line(mode)),
+        }
+    }
+}
+
+impl From<&Why> for Assent {
+    fn from(why: &Why) -> Assent {
+        match why {
+            Why::Mode(mode) => Assent::Mode { mode: (*mode).into() },
+            Why::Rule { rule, .. } => Assent::Rule { rule: rule.clone() },
+            Why::Person => Assent::you("the question"),
+            Why::Grant { words, .. } => Assent::You { how: format!("always: {words}") },
+            Why::ReadOnly | Why::Several(_) => Assent::Rule { rule: why.to_string() },
+        }
+    }
+}
+
+/// One call's share in a path: steps stand in the order in which the calls changed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Absent for changes that were made before origins were recorded.
+    pub origin: Option<Arc<Origin>>,
+    /// The content it left, if that was kept. The last step left what is there now.
+    pub content: Option<Hash>,
+}
+
+/// A step as it is written down: its origin by number, because one command changes many paths.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<usize>,
+    #[serde(default, with = "hash_option", skip_serializing_if = "Option::is_none")]
+    pub content: Option<Hash>,
+}
+
+/// The origins that marks name by number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Origins(Vec<Arc<Origin>>);
+
+impl Origins {
+    /// The number of `origin`, and whether it is new here.
+    pub(super) fn number(&mut self, origin: &Arc<Origin>) -> (usize, bool) {
+        // The one that writes now is nearly always the last that wrote.
+        match self.0.iter().rposition(|known| known == origin) {
+            Some(at) => (at, false),
+            None => {
+                self.0.push(Arc::clone(origin));
+                (self.0.len() - 1, true)
+            }
+        }
+    }
+
+    pub(super) fn push(&mut self, origin: Origin) {
+        self.0.push(Arc::new(origin));
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(super) fn get(&self, by: Option<usize>) -> Option<Arc<Origin>> {
+        self.0.get(by?).cloned()
+    }
+
+    pub(super) fn steps(&self, marks: &[Mark]) -> Vec<Step> {
+        marks.iter().map(|m| Step { origin: self.get(m.by), content: m.content }).collect()
+    }
+
+    pub(super) fn marks(&mut self, steps: &[Step]) -> Vec<Mark> {
+        let mark = |step: &Step| Mark {
+            by: step.origin.as_ref().map(|origin| self.number(origin).0),
+            content: step.content,
+        };
+        steps.iter().map(mark).collect()
+    }
+
+    pub(super) fn into_vec(self) -> Vec<Origin> {
+        self.0.into_iter().map(Arc::unwrap_or_clone).collect()
+    }
+}
+
+/// The calls that run now, by their ids.
+#[derive(Debug, Default)]
+pub(super) struct Running(Arc<Mutex<HashMap<String, Arc<Origin>>>>);
+
+impl Running {
+    pub(super) fn enter(&self, origin: Origin) -> InCall {
+        let call = origin.call.clone();
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.insert(call.clone(), Arc::new(origin));
+        InCall { running: Arc::clone(&self.0), call }
+    }
+
+    pub(super) fn get(&self, call: &str) -> Option<Arc<Origin>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(call).cloned()
+    }
+}
+
+/// While it lives, what is written with the call's permit bears the call's origin.
+#[derive(Debug)]
+#[must_use = "the origin is forgotten when this is dropped"]
+pub struct InCall {
+    running: Arc<Mutex<HashMap<String, Arc<Origin>>>>,
+    call: String,
+}
+
+impl Drop for InCall {
+    fn drop(&mut self) {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.call);
+    }
+}
+
+/// Who writes, who let it, and what becomes of it.
+#[derive(Clone, Debug)]
+pub struct Writer {
+    pub landing: Landing,
+    pub origin: Option<Arc<Origin>>,
+    pub assent: Assent,
+}
+
+impl From<Landing> for Writer {
+    fn from(landing: Landing) -> Writer {
+        Writer { landing, origin: None, assent: Assent::Unknown }
+    }
+}
+
+mod hash_option {
+    use super::{Hash, hash_text};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Text(#[serde(with = "hash_text")] Hash);
+
+    pub(super) fn serialize<S: Serializer>(hash: &Option<Hash>, out: S) -> Result<S::Ok, S::Error> {
+        hash.map(Text).serialize(out)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Hash>, D::Error> {
+        Ok(Option::<Text>::deserialize(from)?.map(|text| text.0))
+    }
+}
