@@ -395,6 +395,13 @@ pub const KEYS: &[Key] = &[
         "Lines of a call's output shown before it is folded.",
     ),
     key(
+        "ui.linear",
+        Kind::Flag,
+        "false",
+        Trust::Harmless,
+        "Reviews are read line by line, nothing is repainted: for screen readers.",
+    ),
+    key(
         "keys.*.*",
         Kind::Text,
         "",

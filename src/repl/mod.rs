@@ -9,6 +9,7 @@ mod files;
 mod helper;
 mod host;
 mod line;
+mod linear;
 mod permission;
 mod prompt;
 mod review;
@@ -189,7 +190,10 @@ impl Shell<'_> {
                 Line::Say(text) => (next, draft) = self.say(prompter, &text, draft)?,
             }
             if let Some(paths) = self.review.take() {
-                self.go_through(prompter, &paths)?;
+                if let Some(start) = self.go_through(prompter, &paths)? {
+                    self.review_reported();
+                    (next, draft) = self.take_turn(prompter, start, std::mem::take(&mut draft))?;
+                }
             }
             if std::mem::take(&mut self.resetting) {
                 self.reset_taint(prompter)?;

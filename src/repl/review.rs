@@ -1,235 +1,278 @@
-//! `/review`: through what is pending, file by file and hunk by hunk, with one answer for each.
+//! `/review`: what is pending, on the whole screen or line by line, and what is carried out of it.
 //!
-//! Answers are words with Enter, and Enter alone keeps: a key too many applies nothing. A file's answers are carried
-//! out when its last hunk has been seen.
+//! Whatever face asked, the decisions are in one [`Review`]; carrying them out is one apply (all of it or nothing), and
+//! only when that succeeded are the rejected parts thrown away.
 
 use super::changes::{label, paths};
-use super::prompt::{Prompter, STOPPED};
-use super::{ReplError, Shell};
-use crate::agent::overview;
+use super::prompt::Prompter;
+use super::{ReplError, Shell, linear};
+use crate::agent::Start;
 use crate::audit::Kind;
+use crate::conversation::Part as Said;
 use crate::serve::changes::{Told, apply_choice};
-use crate::tools::Detail;
-use crate::ui::cell;
-use crate::workspace::{
-    ChangeSet, Choice, Part, PathChange, Shelf, View, Workspace, hunks, repository_of, with_hunks,
-};
-use std::collections::BTreeSet;
+use crate::text::sanitize;
+use crate::ui::clipboard::Clipboard;
+use crate::ui::full;
+use crate::ui::keymap::Keymap;
+use crate::ui::review::{self, Desk, Land, Leave, Memory, Outcome, Review, ReviewPane, Subject, TABLE};
+use crate::workspace::{Assent, Choice, Claim, LineStanding, Node, Part, Shelf, View, Workspace};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    Apply,
-    Discard,
-    Keep,
-    ApplyFile,
-    DiscardFile,
-    Quit,
-}
-
-fn read(answer: &str) -> Option<Answer> {
-    Some(match answer.trim() {
-        "a" | "apply" => Answer::Apply,
-        "d" | "discard" => Answer::Discard,
-        "" | "k" | "keep" => Answer::Keep,
-        "A" => Answer::ApplyFile,
-        "D" => Answer::DiscardFile,
-        "q" | "quit" | STOPPED => Answer::Quit,
-        _ => return None,
-    })
-}
-
-/// The directory that goes with this path in it, the topmost one; else the path itself.
-fn going_with(set: &ChangeSet, path: &Path) -> PathBuf {
-    let goes = |dir: &&Path| set.get(dir).is_some_and(|c| c.before.is_directory() && !c.after.is_directory());
-    path.ancestors().filter(goes).last().unwrap_or(path).to_path_buf()
-}
-
-/// What a file's answers come to.
-#[derive(Default)]
-struct Answers {
-    apply: BTreeSet<usize>,
-    discard: BTreeSet<usize>,
-    quit: bool,
+/// Where a view's review is remembered.
+fn memory_of(view: &View) -> PathBuf {
+    view.dir().join("review.json")
 }
 
 impl Shell<'_> {
-    pub(super) fn go_through(&mut self, prompter: &mut Prompter, rest: &str) -> Result<(), ReplError> {
-        let Some((workspace, view)) = self.viewed() else { return Ok(()) };
+    /// Shows what is pending at these paths. What comes back is a turn that the person wants to begin with it.
+    pub(super) fn go_through(
+        &mut self,
+        prompter: &mut Prompter,
+        rest: &str,
+    ) -> Result<Option<Start>, ReplError> {
+        let Some((workspace, view)) = self.viewed() else { return Ok(None) };
         let only = match paths(&workspace, rest) {
             Ok(only) => only,
             Err(e) => {
                 self.error(&e, None);
-                return Ok(());
+                return Ok(None);
             }
         };
-        let set = view.changes(Shelf::Pending)?;
-        let wanted = |path: &PathBuf| only.is_empty() || only.iter().any(|p| path.starts_with(p));
-        let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
-        let mut any = false;
-        for change in set.changes.iter().filter(|c| wanted(&c.path)) {
-            let unit = repository_of(&change.path).unwrap_or_else(|| going_with(&set, &change.path));
-            // A directory comes and goes with what is in it; a repository is one thing.
-            let plain_directory = change.after.is_directory() && change.before.is_absent();
-            if !seen.insert(unit.clone()) || plain_directory && set.below(&change.path).len() > 1 {
-                continue;
-            }
-            any = true;
-            let quit = if unit == change.path && !change.before.is_directory() {
-                self.file(prompter, &view, &workspace, change)?
-            } else {
-                self.unit(prompter, &view, &workspace, &set, &unit)?
-            };
-            if quit {
-                break;
-            }
-        }
-        if !any {
+        let Some(review) = self.review_of(&workspace, &view, &only)? else {
             self.note("nothing is pending");
-        } else if let left @ 1.. = self.pending() {
+            return Ok(None);
+        };
+        let keys = match self.keymap("review", TABLE) {
+            Ok(keys) => keys,
+            Err(why) => {
+                self.error(&why, Some("the usual keys hold meanwhile"));
+                Keymap::usual("review", TABLE)
+            }
+        };
+        let memory = Memory::load(&memory_of(&view));
+        let (review, outcome) = match self.is_linear() {
+            true => linear::run(self, prompter, review, &memory_of(&view))?,
+            false => {
+                let blaming = view.clone();
+                let desk = Desk {
+                    theme: self.theme.clone(),
+                    keys,
+                    editor: self.app.config().text("editor").map(String::from),
+                    memory: Some(memory_of(&view)),
+                    outbox: memory.outbox.clone(),
+                    blame: Box::new(move |path| blamed(&blaming, path)),
+                    copy: Box::new(|text| {
+                        let board = Clipboard::new(|name| std::env::var(name).ok(), &std::env::temp_dir());
+                        board.copy(text).map_or_else(|e| format!("not copied: {e}"), |copied| copied.words())
+                    }),
+                };
+                let mut pane = ReviewPane::new(review, desk);
+                full::run(&mut pane)?;
+                let outcome = pane.outcome;
+                (pane.into_review(), outcome)
+            }
+        };
+        let start = match outcome {
+            Outcome::Left => None,
+            Outcome::Apply { tell } => self.carry_out(&workspace, &view, review, tell)?,
+        };
+        if let left @ 1.. = self.pending() {
             self.note(&format!("{left} still pending"));
         }
-        Ok(())
+        Ok(start)
     }
 
-    /// One file: by hunks where it has several, else as a whole.
-    fn file(
-        &mut self,
-        prompter: &mut Prompter,
-        view: &View,
+    /// What is pending at these paths as a review; `None` when nothing is.
+    fn review_of(
+        &self,
         workspace: &Workspace,
-        change: &PathChange,
-    ) -> Result<bool, ReplError> {
-        let contents = change.bytes(view.objects()).filter(|_| change.texts(view.objects()).is_some());
-        let Some((before, after)) = contents else { return self.whole(prompter, view, workspace, change) };
-        let parts = hunks(&before, &after);
-        if parts.len() < 2 {
-            return self.whole(prompter, view, workspace, change);
+        view: &View,
+        only: &[PathBuf],
+    ) -> Result<Option<Review>, ReplError> {
+        let mut set = view.changes(Shelf::Pending)?;
+        if !only.is_empty() {
+            set.changes.retain(|c| only.iter().any(|p| c.path.starts_with(p)));
         }
-        let mut answers = Answers::default();
-        let name = crate::text::sanitize::name(&workspace.shown(&change.path)).into_owned();
-        for index in 0..parts.len() {
-            let one = with_hunks(&before, &after, &parts, |n| n == index);
-            let (old, new) = (String::from_utf8_lossy(&before), String::from_utf8_lossy(&one));
-            let diff = crate::text::LineDiff::new(&old, &new).unified(3, 1 << 20).text;
-            self.print(&cell::detail(&Detail::Diff(diff), &self.theme, usize::MAX));
-            let place = format!("{name}, hunk {} of {}", index + 1, parts.len());
-            match self.answer(prompter, &place, true)? {
-                Answer::Apply => drop(answers.apply.insert(index)),
-                Answer::Discard => drop(answers.discard.insert(index)),
-                Answer::Keep => {}
-                Answer::ApplyFile => answers.apply.extend(index..parts.len()),
-                Answer::DiscardFile => answers.discard.extend(index..parts.len()),
-                Answer::Quit => answers.quit = true,
-            }
-            let rest_decided =
-                [&answers.apply, &answers.discard].iter().any(|s| s.contains(&(parts.len() - 1)));
-            if answers.quit || rest_decided {
-                break;
-            }
+        let files = review::pending(&set, view.objects(), &|path| workspace.shown(path));
+        if files.is_empty() {
+            return Ok(None);
         }
-        self.carry_out(view, workspace, change, parts.len(), &answers);
-        Ok(answers.quit)
+        let said = sanitize::line(&view.turn().label.title).into_owned();
+        let title = if said.is_empty() { "pending changes".to_string() } else { said };
+        Ok(Some(Review::new(&crate::text::width::cut(&title, 40), Subject::Pending, files)))
     }
 
+    /// Lands what was accepted, throws away what was rejected, and keeps for the agent what it should know.
     fn carry_out(
         &mut self,
-        view: &View,
         workspace: &Workspace,
-        change: &PathChange,
-        count: usize,
-        answers: &Answers,
-    ) {
-        let part = |set: BTreeSet<usize>| match set.len() == count {
-            true => Part::Whole,
-            false => Part::Hunks(set),
-        };
+        view: &View,
+        review: Review,
+        tell: bool,
+    ) -> Result<Option<Start>, ReplError> {
+        let (land, drop_out) = choices(&review, view)?;
+        let report = review::report(&review);
         let shown = |path: &Path| workspace.shown(path);
-        if !answers.apply.is_empty() {
-            let choice = Choice::from([(change.path.clone(), part(answers.apply.clone()))]);
-            let told = apply_choice(view, &choice, label(view, "/review"), &shown);
+        if !land.is_empty() {
+            let told = apply_choice(view, &land, label(view, "/review"), &shown);
             let done = told.done;
             self.done(Kind::Apply, "/review", told);
             if !done {
-                return;
+                self.hint("everything you decided is remembered: /review shows it again");
+                return Ok(None);
             }
         }
-        if answers.discard.is_empty() {
-            return;
-        }
-        // What was applied is no hunk any more: the others move up.
-        let left: Vec<usize> = (0..count).filter(|n| !answers.apply.contains(n)).collect();
-        let moved: BTreeSet<usize> =
-            left.iter().enumerate().filter(|(_, n)| answers.discard.contains(n)).map(|(at, _)| at).collect();
-        let whole = moved.len() == left.len();
-        let now = view.changes(Shelf::Pending).ok();
-        let now = now.as_ref().and_then(|set| set.get(&change.path)?.bytes(view.objects()));
-        if now.is_none_or(|(before, after)| hunks(&before, &after).len() != left.len()) {
-            self.error(
-                "the file changed meanwhile: nothing of it was discarded",
-                Some("/review shows it anew"),
-            );
-            return;
-        }
-        let part = if whole { Part::Whole } else { Part::Hunks(moved.clone()) };
-        match view.discard(&Choice::from([(change.path.clone(), part)])) {
-            Ok(()) => {
-                let line = format!("discarded {} of {count} hunks", moved.len());
-                self.done(Kind::Discard, "/review", Told { lines: vec![line], done: true });
+        if !drop_out.is_empty() {
+            match view.discard(&drop_out) {
+                Ok(()) => {
+                    let count = review.tally().1;
+                    let s = if count == 1 { "" } else { "s" };
+                    if count > 0 {
+                        let lines = vec![format!("{count} hunk{s} rejected")];
+                        self.done(Kind::Discard, "/review", Told { lines, done: true });
+                    }
+                }
+                Err(e) => self.error(
+                    &format!("what was rejected is pending still: {e}"),
+                    Some("/review shows it again"),
+                ),
             }
-            Err(e) => self.error(&format!("not discarded: {e}"), None),
+        }
+        let file = memory_of(view);
+        let outbox = join(Memory::load(&file).outbox, report);
+        self.remember_rest(workspace, view, outbox.clone());
+        match outbox {
+            Some(report) if tell => Ok(Some(Start::Say(vec![Said::text(&report)]))),
+            Some(_) => {
+                self.note("what you rejected and said goes to the agent with your next message");
+                Ok(None)
+            }
+            None => Ok(None),
         }
     }
 
-    fn whole(
-        &mut self,
-        prompter: &mut Prompter,
-        view: &View,
-        workspace: &Workspace,
-        change: &PathChange,
-    ) -> Result<bool, ReplError> {
-        let set = ChangeSet { changes: vec![change.clone()] };
-        self.unit(prompter, view, workspace, &set, &change.path)
-    }
-
-    /// Everything of `set` at or below `unit`, with one answer.
-    fn unit(
-        &mut self,
-        prompter: &mut Prompter,
-        view: &View,
-        workspace: &Workspace,
-        set: &ChangeSet,
-        unit: &Path,
-    ) -> Result<bool, ReplError> {
-        let mut part = set.clone();
-        part.changes.retain(|c| c.path.starts_with(unit));
-        let choice = View::everything(&part);
-        let text = overview(&part, view, workspace);
-        self.print(&cell::detail(&Detail::Diff(text), &self.theme, usize::MAX));
-        let name = crate::text::sanitize::name(&workspace.shown(unit)).into_owned();
-        match self.answer(prompter, &name, false)? {
-            Answer::Apply | Answer::ApplyFile => {
-                let told = apply_choice(view, &choice, label(view, "/review"), &|path| workspace.shown(path));
-                self.told(told);
+    /// What is still pending keeps its reviewed marks; what was decided is decided no more.
+    fn remember_rest(&mut self, workspace: &Workspace, view: &View, outbox: Option<String>) {
+        let file = memory_of(view);
+        let before = Memory::load(&file);
+        let memory = match self.review_of(workspace, view, &[]) {
+            Ok(Some(mut rest)) => {
+                drop(before.put_on(&mut rest));
+                rest.comments.clear();
+                rest.reopen();
+                Memory::of(&rest, outbox)
             }
-            Answer::Discard | Answer::DiscardFile => match view.discard(&choice) {
-                Ok(()) => self.note(&format!("discarded {name}")),
-                Err(e) => self.error(&format!("not discarded: {e}"), None),
-            },
-            Answer::Keep => {}
-            Answer::Quit => return Ok(true),
-        }
-        Ok(false)
-    }
-
-    fn answer(&mut self, prompter: &mut Prompter, place: &str, hunks: bool) -> Result<Answer, ReplError> {
-        let more = if hunks { ", A or D for the rest of the file" } else { "" };
-        loop {
-            let question = format!("{place}: a apply, d discard, Enter keep{more}, q quit: ");
-            match read(&prompter.ask_word(&question)?) {
-                Some(answer) => return Ok(answer),
-                None => self.hint("a, d, q, or Enter alone"),
-            }
+            _ => Memory::only(outbox),
+        };
+        if let Err(e) = memory.save(&file) {
+            self.error(&format!("the review is not remembered: {e}"), None);
         }
     }
+
+    /// What the agent has still to be told, for the next message.
+    pub(super) fn review_report(&self) -> Option<String> {
+        let (_, view) = self.viewed()?;
+        Memory::load(&memory_of(&view)).outbox
+    }
+
+    /// It was told.
+    pub(super) fn review_reported(&mut self) {
+        let Some((_, view)) = self.viewed() else { return };
+        let file = memory_of(&view);
+        let mut memory = Memory::load(&file);
+        if memory.outbox.take().is_some()
+            && let Err(e) = memory.save(&file)
+        {
+            tracing::warn!("the review's memory was not written: {e}");
+        }
+    }
+
+    /// The person's keys of a screen; the error is said once.
+    pub(super) fn keymap<A: Copy + PartialEq>(
+        &self,
+        screen: &str,
+        table: &'static [crate::ui::keymap::Row<A>],
+    ) -> Result<Keymap<A>, String> {
+        let config = self.app.config();
+        let names = config.names_below(&format!("keys.{screen}"));
+        let own: Vec<(String, String)> = names
+            .into_iter()
+            .filter_map(|name| {
+                let keys = config.text(&format!("keys.{screen}.{name}"))?.to_string();
+                Some((name, keys))
+            })
+            .collect();
+        Keymap::new(screen, table, &own).map_err(|e| e.to_string())
+    }
+
+    /// Reading line by line: for screen readers, and where nothing may be repainted.
+    pub(super) fn is_linear(&self) -> bool {
+        self.app.config().flag("ui.linear").unwrap_or(false)
+    }
+}
+
+/// What lands, and what is thrown away after it.
+fn choices(review: &Review, view: &View) -> Result<(Choice, Choice), ReplError> {
+    let set = view.changes(Shelf::Pending)?;
+    let special = |path: &PathBuf| set.get(path).is_some_and(|c| matches!(c.after, Node::Special { .. }));
+    let (mut land, mut out) = (Choice::new(), Choice::new());
+    for file in &review.files {
+        let (landing, leaving) = file.verdict();
+        for path in &file.paths {
+            // Pipes, sockets and devices are never applied: accepted, they can only go.
+            let part = match &landing {
+                Land::Whole if special(path) => {
+                    out.insert(path.clone(), Part::Whole);
+                    continue;
+                }
+                Land::Nothing => None,
+                Land::Whole => Some(Part::Whole),
+                Land::Content(bytes) => Some(Part::Content(Arc::new(bytes.clone()))),
+            };
+            let whole = part == Some(Part::Whole);
+            if let Some(part) = part {
+                land.insert(path.clone(), part);
+            }
+            match &leaving {
+                Leave::AsItIs => {}
+                Leave::Nothing if whole => {}
+                Leave::Nothing => drop(out.insert(path.clone(), Part::Whole)),
+                Leave::Content(bytes) => {
+                    drop(out.insert(path.clone(), Part::Content(Arc::new(bytes.clone()))))
+                }
+            }
+        }
+    }
+    Ok((land, out))
+}
+
+fn join(before: Option<String>, now: Option<String>) -> Option<String> {
+    match (before, now) {
+        (Some(before), Some(now)) => Some(format!("{before}\n{now}")),
+        (before, now) => before.or(now),
+    }
+}
+
+/// Who wrote each line, in the width of a gutter: turn, what, consent.
+fn blamed(view: &View, path: &Path) -> Result<Vec<String>, String> {
+    let blame = view.blame(path).map_err(|e| e.to_string())?;
+    Ok(blame.lines.iter().map(|line| words(&line.claim)).collect())
+}
+
+fn words(claim: &Claim) -> String {
+    let who = match (&claim.standing, &claim.assent) {
+        (LineStanding::Before, _) => return String::new(),
+        (LineStanding::Outside { .. }, _) => return "you, outside".into(),
+        (LineStanding::Unknown { .. }, _) => return "?".into(),
+        (LineStanding::Pending, _) => "pending",
+        (_, Assent::You { .. }) => "you",
+        (_, Assent::Rule { .. }) => "rule",
+        (_, Assent::Mode { .. }) => "mode",
+        (_, Assent::Unknown) => "-",
+    };
+    let origin = claim.origin.as_deref();
+    let turn = origin.and_then(|o| o.turn.rsplit_once('#')).map_or("", |(_, n)| n);
+    let tool = origin.map_or("", |o| o.tool.as_str());
+    format!("{turn} {who} {tool}").trim().to_string()
 }

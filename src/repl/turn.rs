@@ -22,7 +22,9 @@ impl Shell<'_> {
     ) -> Result<Next, ReplError> {
         let mentioned = attach::mentioned(text);
         self.agent_for(text)?;
-        let mut parts = vec![crate::conversation::Part::text(text)];
+        let report = self.review_report();
+        let mut parts: Vec<_> = report.iter().map(|r| crate::conversation::Part::text(r)).collect();
+        parts.push(crate::conversation::Part::text(text));
         for path in mentioned {
             match self.attach(&path) {
                 Ok(attached) => parts.extend(attached),
@@ -36,7 +38,11 @@ impl Shell<'_> {
                 }
             }
         }
-        self.take_turn(prompter, Start::Say(parts), draft)
+        let next = self.take_turn(prompter, Start::Say(parts), draft)?;
+        if report.is_some() {
+            self.review_reported();
+        }
+        Ok(next)
     }
 
     pub(super) fn take_turn(

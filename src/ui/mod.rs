@@ -3,7 +3,9 @@
 pub mod ansi;
 mod canvas;
 pub mod cell;
+pub mod clipboard;
 mod composer;
+pub mod editor;
 pub mod full;
 pub mod keymap;
 mod keys;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// What is decided at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Unit {
+pub(super) enum Unit {
     Whole(usize),
     Hunk(usize, usize),
     /// Some of a hunk's lines.
@@ -144,7 +144,7 @@ impl Review {
         units
     }
 
-    fn mark_of(&self, unit: &Unit) -> Standing {
+    pub(super) fn mark_of(&self, unit: &Unit) -> Standing {
         let hunk =
             |f: usize, h: usize| self.files.get(f).and_then(|f| f.lines()).and_then(|l| l.hunks.get(h));
         match unit {
@@ -156,7 +156,7 @@ impl Review {
     }
 
     /// Sets the mark, or takes it away where everything has it; true when it was taken away.
-    fn set(&mut self, units: &[Unit], mark: Mark) -> bool {
+    pub(super) fn set(&mut self, units: &[Unit], mark: Mark) -> bool {
         let takes_back = units.iter().all(|unit| self.mark_of(unit) == Standing::All(mark));
         let mark_now = if takes_back { Mark::Open } else { mark };
         let words = words(units, mark_now);

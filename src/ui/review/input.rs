@@ -187,13 +187,17 @@ impl Review {
         if text.trim().is_empty() {
             return Vec::new();
         }
+        self.add_comment(target, text);
+        self.say("commented; D deletes it, and applying sends it to the agent");
+        vec![Effect::Remember]
+    }
+
+    pub(super) fn add_comment(&mut self, target: Target, text: String) {
         self.keep("a comment", vec![Was::Comments(self.comments.clone())]);
         let id = self.next_comment;
         self.next_comment += 1;
         self.comments.push(Comment { id, target, text });
         self.lay_out();
-        self.say("commented; D deletes it, and applying sends it to the agent");
-        vec![Effect::Remember]
     }
 
     /// A comment on the selected lines: of one side, the new one where both are selected.

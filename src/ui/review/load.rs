@@ -95,6 +95,12 @@ fn one(change: &PathChange, objects: &Objects, name: &dyn Fn(&Path) -> String, r
     if let Some(twin) = &change.twin {
         facts.push(format!("another name of {}", name(twin)));
     }
+    if !change.by_tool
+        && let Some(origin) = change.made_by().last()
+    {
+        let what = if origin.title.is_empty() { &origin.tool } else { &origin.title };
+        facts.push(format!("by the command: {}", sanitize::line(what)));
+    }
     if change.raced {
         facts.push("somebody else changed it at the same time: it cannot be applied, only rejected".into());
     }

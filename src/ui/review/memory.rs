@@ -74,6 +74,11 @@ impl Memory {
         Ok(())
     }
 
+    /// Nothing but what the agent has still to be told.
+    pub fn only(outbox: Option<String>) -> Memory {
+        Memory { version: VERSION, next_comment: 1, outbox, ..Memory::default() }
+    }
+
     /// What there is to remember of `review`.
     pub fn of(review: &Review, outbox: Option<String>) -> Memory {
         let mut memory = Memory {

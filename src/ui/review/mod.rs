@@ -9,6 +9,7 @@ mod comment;
 mod decide;
 mod doc;
 mod draw;
+mod edit;
 mod file;
 mod go;
 mod history;
@@ -17,8 +18,10 @@ mod load;
 mod memory;
 mod moved;
 mod paint;
+mod pane;
 mod report;
 mod rows;
+mod spoken;
 mod state;
 mod tree;
 
@@ -31,5 +34,7 @@ pub use file::{Body, File, Hunk, Land, Leave, Lines, Mark, Pictures, Seam, Stand
 pub use load::pending;
 pub use memory::Memory;
 pub use paint::{Beside, Inside, Nothing};
+pub use pane::{Blamer, Desk, Outcome, ReviewPane};
 pub use report::{markdown, report, value};
+pub use spoken::Stop;
 pub use state::{Effect, Review, Subject};

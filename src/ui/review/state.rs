@@ -294,6 +294,16 @@ impl Review {
         Vec::new()
     }
 
+    /// Takes every decision back and leaves the reviewed marks.
+    pub fn reopen(&mut self) {
+        for file in &mut self.files {
+            match &mut file.body {
+                Body::Whole(whole) => whole.mark = Mark::Open,
+                Body::Lines(lines) => lines.hunks.iter_mut().for_each(|h| h.marks.fill(Mark::Open)),
+            }
+        }
+    }
+
     pub(super) fn any_edit(&self) -> bool {
         self.files.iter().filter_map(File::lines).any(|lines| lines.edited)
     }

@@ -1,0 +1,147 @@
+//! The review without a screen: one sentence for each hunk, its lines, and an answer typed with Enter. Nothing is ever
+//! repainted, and Enter alone decides nothing.
+
+use super::prompt::{Prompter, STOPPED};
+use super::{ReplError, Shell};
+use crate::ui::review::{Mark, Memory, Outcome, Review};
+use std::path::Path;
+
+/// What an answer means.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer<'a> {
+    Mark(Mark),
+    File(Mark),
+    Comment(&'a str),
+    Next,
+    Back,
+    Undo,
+    Finish,
+    Leave,
+}
+
+fn read(answer: &str) -> Option<Answer<'_>> {
+    let answer = answer.trim();
+    if let Some(text) = answer.strip_prefix("c ").or(answer.strip_prefix("comment ")) {
+        return (!text.trim().is_empty()).then(|| Answer::Comment(text.trim()));
+    }
+    Some(match answer {
+        "a" | "accept" => Answer::Mark(Mark::Accepted),
+        "r" | "reject" => Answer::Mark(Mark::Rejected),
+        "o" | "open" => Answer::Mark(Mark::Open),
+        "A" => Answer::File(Mark::Accepted),
+        "R" => Answer::File(Mark::Rejected),
+        "" | "n" | "next" => Answer::Next,
+        "b" | "back" => Answer::Back,
+        "u" | "undo" => Answer::Undo,
+        "f" | "finish" => Answer::Finish,
+        "q" | "quit" | STOPPED => Answer::Leave,
+        _ => return None,
+    })
+}
+
+const WORDS: &str = "a accept, r reject, A or R the whole file, o open again, c TEXT comment, Enter next, b back, \
+                     u undo, f finish, q leave";
+
+/// Goes through everything; returns the decisions and whether they are to be carried out.
+pub(super) fn run(
+    shell: &Shell<'_>,
+    prompter: &mut Prompter,
+    mut review: Review,
+    memory: &Path,
+) -> Result<(Review, Outcome), ReplError> {
+    for told in Memory::load(memory).put_on(&mut review) {
+        shell.note(&told);
+    }
+    let outbox = Memory::load(memory).outbox;
+    shell.note(&format!("{}: {WORDS}", review.title));
+    let mut at = 0;
+    loop {
+        let stops = review.stops();
+        let Some(stop) = stops.get(at).copied() else { break };
+        shell.note(&review.sentence(at, stops.len(), stop));
+        for line in review.spoken(stop) {
+            shell.print(&[ratatui::text::Line::raw(format!("  {line}"))]);
+        }
+        let answer = prompter.ask_word(&format!("hunk {} of {}: ", at + 1, stops.len()))?;
+        match read(&answer) {
+            Some(Answer::Mark(mark)) => {
+                review.decide_stop(stop, mark);
+                at += 1;
+            }
+            Some(Answer::File(mark)) => {
+                for other in stops.iter().filter(|s| s.file == stop.file && s.hunk >= stop.hunk) {
+                    review.decide_stop(*other, mark);
+                }
+                at += stops.iter().filter(|s| s.file == stop.file && s.hunk >= stop.hunk).count();
+            }
+            Some(Answer::Comment(text)) => {
+                review.comment_on(stop, text);
+                shell.hint("commented");
+            }
+            Some(Answer::Next) => at += 1,
+            Some(Answer::Back) => at = at.saturating_sub(1),
+            Some(Answer::Undo) => {
+                review.handle(crate::ui::review::Action::Undo);
+                shell.hint(review.message.as_deref().unwrap_or(""));
+            }
+            Some(Answer::Finish) => break,
+            Some(Answer::Leave) => {
+                save(shell, &review, outbox, memory);
+                shell.hint("nothing was applied; what you decided is remembered");
+                return Ok((review, Outcome::Left));
+            }
+            None => shell.hint(WORDS),
+        }
+        save(shell, &review, outbox.clone(), memory);
+    }
+    let outcome = confirm(shell, prompter, &review)?;
+    Ok((review, outcome))
+}
+
+fn save(shell: &Shell<'_>, review: &Review, outbox: Option<String>, memory: &Path) {
+    if let Err(e) = Memory::of(review, outbox).save(memory) {
+        shell.error(&format!("this is not remembered: {e}"), None);
+    }
+}
+
+/// The summary, and a word that carries it out.
+fn confirm(shell: &Shell<'_>, prompter: &mut Prompter, review: &Review) -> Result<Outcome, ReplError> {
+    let (accepted, rejected) = review.tally();
+    if accepted + rejected == 0 && !review.has_news() {
+        shell.note("nothing is decided: everything stays pending");
+        return Ok(Outcome::Left);
+    }
+    for (line, _) in review.summary().iter().filter(|(line, _)| !line.is_empty()) {
+        shell.print(&[ratatui::text::Line::raw(line.clone())]);
+    }
+    let tell = if review.has_news() { ", `tell` to apply and tell the agent now" } else { "" };
+    loop {
+        let question = format!("Type `apply` to carry this out{tell}, Enter to leave it: ");
+        match prompter.ask_word(&question)?.trim() {
+            "apply" | "y" | "yes" => return Ok(Outcome::Apply { tell: false }),
+            "tell" if review.has_news() => return Ok(Outcome::Apply { tell: true }),
+            "" | "n" | "no" | "q" | STOPPED => {
+                shell.hint("nothing was applied; what you decided is remembered");
+                return Ok(Outcome::Left);
+            }
+            _ => shell.hint("`apply`, or Enter alone"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_words_and_enter_alone_decides_nothing() {
+        assert_eq!(read("a"), Some(Answer::Mark(Mark::Accepted)));
+        assert_eq!(read(" reject "), Some(Answer::Mark(Mark::Rejected)));
+        assert_eq!(read("R"), Some(Answer::File(Mark::Rejected)));
+        assert_eq!(read(""), Some(Answer::Next));
+        assert_eq!(read("c why this?"), Some(Answer::Comment("why this?")));
+        assert_eq!(read("c  "), None);
+        assert_eq!(read("accept all"), None);
+        assert_eq!(read(STOPPED), Some(Answer::Leave));
+    }
+}

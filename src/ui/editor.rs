@@ -1,0 +1,51 @@
+//! The person's own editor: which it is, and what comes back from it. The caller gives the terminal back first.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The setting, VISUAL, EDITOR, vi: a command line, so that `code --wait` works.
+pub fn program(own: Option<&str>) -> String {
+    let variable = |name: &str| std::env::var(name).ok().filter(|v| !v.trim().is_empty());
+    own.map(String::from)
+        .or_else(|| variable("VISUAL"))
+        .or_else(|| variable("EDITOR"))
+        .unwrap_or_else(|| "vi".into())
+}
+
+/// Lets the person edit `text`. What is in the file counts, not how the editor ended.
+pub fn edit(program: &str, text: &str, suffix: &str) -> io::Result<String> {
+    let mut file = tempfile::Builder::new().prefix("placet-").suffix(suffix).tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.flush()?;
+    run(program, &[file.path().as_os_str()])?;
+    std::fs::read_to_string(file.path())
+}
+
+/// Opens a file at a line, from 1, in the way the editor understands.
+pub fn open(program: &str, path: &Path, line: usize) -> io::Result<()> {
+    let first = program.split_whitespace().next().unwrap_or("");
+    let name = Path::new(first).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match name.as_str() {
+        "code" | "codium" | "cursor" | "windsurf" => {
+            let mut place = path.as_os_str().to_os_string();
+            place.push(format!(":{line}"));
+            run(program, &["-g".as_ref(), &place])
+        }
+        _ => run(program, &[format!("+{line}").as_ref(), path.as_os_str()]),
+    }
+}
+
+fn run(program: &str, arguments: &[&std::ffi::OsStr]) -> io::Result<()> {
+    // Through a shell, because the variable is a shell's command line, quotes and all. Keys come from the terminal,
+    // whatever our own standard input is.
+    let mut command = std::process::Command::new("sh");
+    command.arg("-c").arg(format!("{program} \"$@\"")).arg("sh").args(arguments);
+    if !io::IsTerminal::is_terminal(&io::stdin()) {
+        command.stdin(std::fs::File::open("/dev/tty")?);
+    }
+    let status = command.status()?;
+    match status.code() {
+        Some(126 | 127) => Err(io::Error::other(format!("the editor `{program}` cannot be started"))),
+        _ => Ok(()),
+    }
+}

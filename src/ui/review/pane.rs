@@ -1,0 +1,379 @@
+//! The review on the screen: keys go to the machine, and what it asks for is done here: highlighting beside the
+//! drawing, the person's editor, the clipboard, and remembering after every change.
+
+use super::action::Action;
+use super::cells::Cell;
+use super::comment::Side;
+use super::draw::Scene;
+use super::edit;
+use super::file::{Body, File};
+use super::history::Was;
+use super::memory::Memory;
+use super::paint::{Beside, Inside};
+use super::rows::Row;
+use super::state::{Effect, Review};
+use crate::text::sanitize;
+use crate::ui::full::{Flow, Pane};
+use crate::ui::keymap::Keymap;
+use crate::ui::tint::{DocId, Tint};
+use crate::ui::{Theme, editor};
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::style::Style;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// How the review was left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Left,
+    Apply { tell: bool },
+}
+
+/// Who wrote each line of a file, in a few words; the error says why that cannot be told.
+pub type Blamer<'a> = Box<dyn FnMut(&Path) -> Result<Vec<String>, String> + 'a>;
+
+/// What the review needs of the world.
+pub struct Desk<'a> {
+    pub theme: Theme,
+    pub keys: Keymap<Action>,
+    /// The `editor` setting.
+    pub editor: Option<String>,
+    /// Where it is remembered; `None` when it is not.
+    pub memory: Option<PathBuf>,
+    /// What the agent has still to be told from an earlier review.
+    pub outbox: Option<String>,
+    pub blame: Blamer<'a>,
+    /// Puts text on the clipboard; says what became of it.
+    pub copy: Box<dyn FnMut(&str) -> String + 'a>,
+}
+
+/// What is to be done with the terminal given back.
+enum Lent {
+    Edit { file: usize, hunk: usize },
+    Open { file: usize, line: usize },
+}
+
+pub struct ReviewPane<'a> {
+    review: Review,
+    desk: Desk<'a>,
+    inside: Inside,
+    around: Around,
+    lent: Option<Lent>,
+    pub outcome: Outcome,
+}
+
+/// What is known beside the lines.
+struct Around {
+    tint: Tint,
+    docs: HashMap<(usize, Side), DocId>,
+    blamed: HashMap<usize, Vec<String>>,
+    pictures: HashMap<(usize, Side), Vec<Vec<Cell>>>,
+}
+
+impl Beside for Around {
+    fn colours(&self, file: usize, side: Side, line: usize) -> Option<Vec<(Range<usize>, Style)>> {
+        let doc = self.docs.get(&(file, side))?;
+        self.tint.line(*doc, line).map(<[_]>::to_vec)
+    }
+
+    fn blame(&self, file: usize, line: usize) -> Option<String> {
+        self.blamed.get(&file)?.get(line).cloned()
+    }
+
+    fn picture(&self, file: usize, side: Side, _columns: usize) -> Option<Vec<Vec<Cell>>> {
+        self.pictures.get(&(file, side)).cloned()
+    }
+}
+
+impl<'a> ReviewPane<'a> {
+    /// The pane over `review`, with what was remembered put on it.
+    pub fn new(mut review: Review, desk: Desk<'a>) -> ReviewPane<'a> {
+        if let Some(memory) = &desk.memory {
+            let told = Memory::load(memory).put_on(&mut review);
+            if !told.is_empty() {
+                review.say(told.join("; "));
+            }
+        }
+        if let Some((_, _, row)) = review.rows.hunks.first() {
+            review.cursor = *row;
+        }
+        let around = Around {
+            tint: Tint::new(&desk.theme),
+            docs: HashMap::new(),
+            blamed: HashMap::new(),
+            pictures: HashMap::new(),
+        };
+        ReviewPane { review, desk, inside: Inside::default(), around, lent: None, outcome: Outcome::Left }
+    }
+
+    pub fn review(&self) -> &Review {
+        &self.review
+    }
+
+    pub fn into_review(self) -> Review {
+        self.review
+    }
+
+    fn perform(&mut self, effects: Vec<Effect>) -> Flow {
+        let mut flow = Flow::Stay;
+        for effect in effects {
+            match effect {
+                Effect::Copy(text) => {
+                    let said = (self.desk.copy)(&text);
+                    self.review.say(said);
+                }
+                Effect::Edit { file, hunk } => {
+                    self.lent = Some(Lent::Edit { file, hunk });
+                    flow = Flow::Lend;
+                }
+                Effect::Open { file, line } => {
+                    self.lent = Some(Lent::Open { file, line });
+                    flow = Flow::Lend;
+                }
+                Effect::Blame { file } => self.blame(file),
+                Effect::Remember => {
+                    self.inside.forget();
+                    self.remember();
+                }
+                Effect::Close => flow = Flow::Close,
+                Effect::Apply { tell } => {
+                    self.outcome = Outcome::Apply { tell };
+                    flow = Flow::Close;
+                }
+            }
+        }
+        flow
+    }
+
+    fn remember(&mut self) {
+        let Some(file) = &self.desk.memory else { return };
+        if let Err(e) = Memory::of(&self.review, self.desk.outbox.clone()).save(file) {
+            self.review.say(format!("this is not remembered: {e}"));
+        }
+    }
+
+    fn blame(&mut self, file: usize) {
+        if self.around.blamed.contains_key(&file) {
+            return;
+        }
+        let Some(path) = self.review.files.get(file).map(|f| f.path.clone()) else { return };
+        match (self.desk.blame)(&path) {
+            Ok(lines) => drop(self.around.blamed.insert(file, lines)),
+            Err(why) => {
+                self.around.blamed.insert(file, Vec::new());
+                self.review.say(format!("who wrote these lines is not known: {why}"));
+            }
+        }
+    }
+
+    /// Asks for the colours of what is on the screen.
+    fn want(&mut self) {
+        let places = self.review.places();
+        let shown = self.review.top.0..self.review.top.0 + places.rows + 1;
+        let rows: Vec<Row> = self
+            .review
+            .rows
+            .list
+            .get(shown.start..)
+            .unwrap_or_default()
+            .iter()
+            .take(shown.len())
+            .copied()
+            .collect();
+        let mut wanted: HashMap<(usize, Side), Range<usize>> = HashMap::new();
+        let mut want = |file: usize, side: Side, line: usize| {
+            let range = wanted.entry((file, side)).or_insert(line..line + 1);
+            *range = range.start.min(line)..range.end.max(line + 1);
+        };
+        for row in rows {
+            let Some((file, lines)) = row.file().and_then(|f| Some((f, self.review.files.get(f)?.lines()?)))
+            else {
+                continue;
+            };
+            let mut changed = |hunk: u32, n: u32| {
+                if let Some((side, line)) = super::paint::place(lines, hunk as usize, n as usize) {
+                    want(file, side, line);
+                }
+            };
+            match row {
+                Row::Same { old, new, .. } => {
+                    want(file, Side::New, new as usize);
+                    if self.review.layout.side {
+                        want(file, Side::Old, old as usize);
+                    }
+                }
+                Row::Line { hunk, n, .. } => changed(hunk, n),
+                Row::Pair { hunk, old, new, .. } => old.into_iter().chain(new).for_each(|n| changed(hunk, n)),
+                _ => {}
+            }
+        }
+        for ((file, side), range) in wanted {
+            let Some(of) = self.review.files.get(file) else { continue };
+            let Some(lines) = of.lines() else { continue };
+            let doc = if side == Side::Old { &lines.old } else { &lines.new };
+            let around = &mut self.around;
+            let id =
+                *around.docs.entry((file, side)).or_insert_with(|| around.tint.add(doc.text(), &of.name));
+            around.tint.want(id, range);
+        }
+    }
+
+    /// After a key: the cursor is brought on the screen, and colours are asked for.
+    fn settle(&mut self) {
+        let scene = Scene {
+            theme: &self.desk.theme,
+            keys: &self.desk.keys,
+            beside: &self.around,
+            inside: &self.inside,
+        };
+        self.review.settle_view(&scene);
+        self.want();
+    }
+
+    fn edit_hunk(&mut self, file: usize, hunk: usize) {
+        let Some(of) = self.review.files.get(file) else { return };
+        let Some((lines, found)) = of.lines().and_then(|l| Some((l, l.hunks.get(hunk)?))) else { return };
+        let shown = edit::text(&of.name, lines, found);
+        let extension = of.path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
+        let suffix = if extension.chars().all(|c| c.is_ascii_alphanumeric() || c == '.') {
+            extension
+        } else {
+            String::new()
+        };
+        let program = editor::program(self.desk.editor.as_deref());
+        let back = match editor::edit(&program, &shown, &format!("{suffix}.diff")) {
+            Ok(back) => back,
+            Err(e) => return self.review.say(format!("not edited: {e}")),
+        };
+        match edit::read(lines, hunk, &back) {
+            Ok(Some(_)) if back == shown => self.review.say("nothing was changed"),
+            Ok(None) => self.review.say("the hunk is as it was"),
+            Ok(Some(lines)) => self.take_edit(file, lines),
+            Err(why) => {
+                let kept = keep(&back)
+                    .map_or_else(|_| String::new(), |p| format!("; your text is in {}", p.display()));
+                self.review.say(format!("not taken: {why}{kept}"));
+            }
+        }
+    }
+
+    fn take_edit(&mut self, file: usize, lines: super::file::Lines) {
+        let Some(Body::Lines(slot)) = self.review.files.get_mut(file).map(|f| &mut f.body) else { return };
+        let was = std::mem::replace(slot, lines);
+        self.review.keep("an edited hunk", vec![Was::Lines { file, was: Box::new(was) }]);
+        for side in [Side::Old, Side::New] {
+            if let Some(doc) = self.around.docs.remove(&(file, side)) {
+                self.around.tint.remove(doc);
+            }
+        }
+        self.around.blamed.remove(&file);
+        self.review.lay_out();
+        self.inside.forget();
+        self.review.say("edited and accepted; u takes it back");
+        self.remember();
+    }
+
+    fn open_file(&mut self, file: usize, line: usize) {
+        let Some(of) = self.review.files.get(file) else { return };
+        let program = editor::program(self.desk.editor.as_deref());
+        let said = match open(&program, of, line) {
+            Ok(Opened::Workspace) => return,
+            Ok(Opened::Copy) => "that was a copy: it is not in the workspace yet; E edits a hunk".to_string(),
+            Err(e) => format!("not opened: {e}"),
+        };
+        self.review.say(said);
+    }
+}
+
+enum Opened {
+    Workspace,
+    Copy,
+}
+
+/// Opens the file as it would be. It is only pending: what the editor shows is a copy that nobody writes back.
+fn open(program: &str, file: &File, line: usize) -> std::io::Result<Opened> {
+    let Some(lines) = file.lines() else {
+        editor::open(program, &file.path, line)?;
+        return Ok(Opened::Workspace);
+    };
+    let dir = tempfile::Builder::new().prefix("placet-view-").tempdir()?;
+    let copy = dir.path().join(file.path.file_name().unwrap_or("file".as_ref()));
+    std::fs::write(&copy, lines.new.bytes(0..lines.new.len()))?;
+    editor::open(program, &copy, line)?;
+    Ok(Opened::Copy)
+}
+
+/// Text that could not be taken is not lost.
+fn keep(text: &str) -> std::io::Result<PathBuf> {
+    let file = tempfile::Builder::new().prefix("placet-edit-").suffix(".diff").tempfile()?;
+    std::fs::write(file.path(), text)?;
+    let (_, path) = file.keep().map_err(|e| e.error)?;
+    Ok(path)
+}
+
+impl Pane for ReviewPane<'_> {
+    fn key(&mut self, key: KeyEvent) -> Flow {
+        let down = match self.desk.keys.action(key) {
+            Some(Action::Down | Action::HalfDown | Action::PageDown) => Some(true),
+            Some(Action::Up | Action::HalfUp | Action::PageUp) => Some(false),
+            _ => None,
+        };
+        let plain = matches!(self.review.overlay, super::input::Overlay::None);
+        if let Some(down) = down.filter(|_| plain) {
+            let scene = Scene {
+                theme: &self.desk.theme,
+                keys: &self.desk.keys,
+                beside: &self.around,
+                inside: &self.inside,
+            };
+            if self.review.scroll_in_row(down, &scene) {
+                return Flow::Stay;
+            }
+        }
+        let effects = self.review.key(key, &self.desk.keys);
+        let flow = self.perform(effects);
+        self.settle();
+        flow
+    }
+
+    fn paste(&mut self, text: &str) {
+        self.review.paste(text);
+        self.settle();
+    }
+
+    fn resize(&mut self, columns: u16, rows: u16) {
+        self.review.resize(columns, rows);
+        self.settle();
+    }
+
+    fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
+        let scene = Scene {
+            theme: &self.desk.theme,
+            keys: &self.desk.keys,
+            beside: &self.around,
+            inside: &self.inside,
+        };
+        self.review.draw(buffer, &scene)
+    }
+
+    fn tick(&mut self) -> bool {
+        self.around.tint.poll()
+    }
+
+    fn waits(&self) -> bool {
+        self.around.tint.is_busy()
+    }
+
+    fn lent(&mut self) {
+        match self.lent.take() {
+            Some(Lent::Edit { file, hunk }) => self.edit_hunk(file, hunk),
+            Some(Lent::Open { file, line }) => self.open_file(file, line),
+            None => {}
+        }
+        if let Some(message) = &mut self.review.message {
+            *message = sanitize::line(message).into_owned();
+        }
+    }
+}
