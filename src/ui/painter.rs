@@ -232,7 +232,11 @@ pub(super) fn paint_row(out: &mut String, buffer: &Buffer, y: u16) {
     if doubtful {
         out.push_str(&format!("\x1b[{}G", column + 1));
     }
-    out.push_str("\x1b[0m\x1b[K");
+    out.push_str("\x1b[0m");
+    // At the last column the cursor stands on the cell that was written: erasing would take it away again.
+    if used_width(buffer, y) < usize::from(buffer.area.width) {
+        out.push_str("\x1b[K");
+    }
 }
 
 #[cfg(test)]

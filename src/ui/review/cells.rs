@@ -20,13 +20,13 @@ pub struct Cell {
 
 /// Whether blanks that are usually not seen are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blanks {
+pub(super) enum Blanks {
     Plain,
     Shown,
 }
 
 /// The cells of `text`; `style` gives each byte its style.
-pub fn cells(text: &str, style: impl Fn(usize) -> Style, blanks: Blanks) -> Vec<Cell> {
+pub(super) fn cells(text: &str, style: impl Fn(usize) -> Style, blanks: Blanks) -> Vec<Cell> {
     let mut out = Vec::with_capacity(text.len());
     let mut column = 0;
     for (at, grapheme) in text.grapheme_indices(true) {
@@ -76,7 +76,7 @@ fn push(out: &mut Vec<Cell>, grapheme: &str, column: usize, style: Style, blanks
 }
 
 /// Cuts cells into rows of at most `columns`.
-pub fn wrap(cells: &[Cell], columns: usize) -> Vec<&[Cell]> {
+pub(super) fn wrap(cells: &[Cell], columns: usize) -> Vec<&[Cell]> {
     let columns = columns.max(2);
     let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
     for (at, cell) in cells.iter().enumerate() {
@@ -91,7 +91,7 @@ pub fn wrap(cells: &[Cell], columns: usize) -> Vec<&[Cell]> {
 }
 
 /// The cells from the `left`th column on that fit into `columns`.
-pub fn window(cells: &[Cell], left: usize, columns: usize) -> &[Cell] {
+pub(super) fn window(cells: &[Cell], left: usize, columns: usize) -> &[Cell] {
     let (mut at, mut start) = (0, 0);
     for cell in cells {
         if at >= left {
@@ -111,7 +111,7 @@ pub fn window(cells: &[Cell], left: usize, columns: usize) -> &[Cell] {
 }
 
 /// Keeps what is near a change in a line that is longer than `longest`, and says how much is left out in between.
-pub fn shorten(text: &str, changes: &[Range<usize>], longest: usize) -> Option<Vec<Range<usize>>> {
+pub(super) fn shorten(text: &str, changes: &[Range<usize>], longest: usize) -> Option<Vec<Range<usize>>> {
     /// Bytes kept on both sides of a change.
     const NEAR: usize = 60;
     if text.len() <= longest || changes.is_empty() {

@@ -52,14 +52,14 @@ impl Target {
 }
 
 /// The lines a comment is made on, as they are kept with it.
-pub fn anchor(doc: &Doc, lines: &Range<usize>) -> Vec<String> {
+pub(super) fn anchor(doc: &Doc, lines: &Range<usize>) -> Vec<String> {
     /// What is enough to find a place again.
     const LINES: usize = 40;
     lines.clone().take(LINES).map(|n| doc.line(n).to_string()).collect()
 }
 
 /// Puts a comment where its text stands now.
-pub fn settle(comment: &mut Comment, file: Option<&Lines>) {
+pub(super) fn settle(comment: &mut Comment, file: Option<&Lines>) {
     let Target::Lines { side, lines, anchor, stale, .. } = &mut comment.target else { return };
     let Some(file) = file else {
         *stale = true;

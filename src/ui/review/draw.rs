@@ -416,7 +416,7 @@ impl Review {
 }
 
 /// Puts cells on the screen; what does not fit is left out.
-pub fn put(buffer: &mut Buffer, x: usize, y: usize, row: &[Cell]) {
+pub(super) fn put(buffer: &mut Buffer, x: usize, y: usize, row: &[Cell]) {
     let area = buffer.area;
     let mut x = x;
     for cell in row {

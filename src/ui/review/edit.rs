@@ -7,7 +7,7 @@ use super::file::{Hunk, Lines, Mark};
 const AROUND: usize = 3;
 
 /// What the editor shows.
-pub fn text(name: &str, lines: &Lines, hunk: &Hunk) -> String {
+pub(super) fn text(name: &str, lines: &Lines, hunk: &Hunk) -> String {
     let mut out = format!(
         "# {name}: change, add or delete lines that begin with +. They become the file's new text.\n\
          # Lines that begin with - or a blank must stay as they are. Lines that begin with # are left out.\n\
@@ -34,7 +34,7 @@ fn frame<'a>(lines: &'a Lines, hunk: &Hunk) -> Vec<(char, &'a str)> {
 
 /// The file with the hunk as it came back: `None` when it was to be left as it is. The error says which line was
 /// changed that must not be.
-pub fn read(lines: &Lines, h: usize, text: &str) -> Result<Option<Lines>, String> {
+pub(super) fn read(lines: &Lines, h: usize, text: &str) -> Result<Option<Lines>, String> {
     let Some(hunk) = lines.hunks.get(h) else { return Ok(None) };
     let shown: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
     if shown.iter().all(|line| line.trim().is_empty()) {

@@ -159,7 +159,7 @@ impl Hunk {
     }
 }
 
-pub fn standing(marks: impl Iterator<Item = Mark>) -> Standing {
+pub(super) fn standing(marks: impl Iterator<Item = Mark>) -> Standing {
     let mut marks = marks.peekable();
     let first = marks.peek().copied().unwrap_or_default();
     if marks.all(|mark| mark == first) { Standing::All(first) } else { Standing::Mixed }

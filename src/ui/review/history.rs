@@ -10,7 +10,7 @@ const STEPS: usize = 500;
 
 /// What something was before it changed.
 #[derive(Clone, Debug)]
-pub enum Was {
+pub(super) enum Was {
     Hunk {
         file: usize,
         hunk: usize,
@@ -29,14 +29,14 @@ pub enum Was {
 }
 
 #[derive(Clone, Debug)]
-pub struct Step {
+pub(super) struct Step {
     words: String,
     was: Vec<Was>,
     cursor: usize,
 }
 
 #[derive(Debug, Default)]
-pub struct History {
+pub(super) struct History {
     done: Vec<Step>,
     undone: Vec<Step>,
     /// A comment that was left before it was added, and what it was to be on.

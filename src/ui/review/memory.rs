@@ -218,9 +218,13 @@ fn runs<'a>(file: &File, lines: &'a Lines) -> Vec<(String, Vec<&'a Hunk>)> {
         hasher.update(file.path.as_os_str().as_encoded_bytes());
         // The lines of the whole run: how it was split does not matter.
         hasher.update(b"\0-");
-        run.iter().for_each(|hunk| drop(hasher.update(lines.old.bytes(hunk.old.clone()))));
+        for hunk in run {
+            hasher.update(lines.old.bytes(hunk.old.clone()));
+        }
         hasher.update(b"\0+");
-        run.iter().for_each(|hunk| drop(hasher.update(lines.new.bytes(hunk.new.clone()))));
+        for hunk in run {
+            hasher.update(lines.new.bytes(hunk.new.clone()));
+        }
         hasher.finalize().to_hex().get(..24).unwrap_or_default().to_string()
     };
     let keyed = out.into_iter().map(|run| {

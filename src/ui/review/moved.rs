@@ -11,7 +11,7 @@ use std::collections::HashMap;
 const LETTERS: usize = 24;
 
 /// Where a line came from or went to: the file and the line, from 0.
-pub type Elsewhere = (u32, u32);
+pub(super) type Elsewhere = (u32, u32);
 
 /// For each file: removed lines and where they went, added lines and where they came from.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,7 @@ use super::rows::{Row, only_blanks};
 use super::state::Review;
 use crate::text::{sanitize, width, words};
 use crate::ui::Theme;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Style;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -48,7 +48,7 @@ impl Beside for Nothing {}
 pub struct Inside(RefCell<HashMap<(usize, usize), Rc<Pairs>>>);
 
 #[derive(Default)]
-pub struct Pairs {
+pub(super) struct Pairs {
     /// By the changed line's number in its hunk.
     changes: RefCell<HashMap<usize, Rc<Vec<Range<usize>>>>>,
     partner: HashMap<usize, usize>,
@@ -129,7 +129,7 @@ fn ended(doc: &Doc, line: usize) -> String {
 }
 
 /// How a row is drawn: everything that holds for all of them.
-pub struct Painter<'a> {
+pub(super) struct Painter<'a> {
     pub review: &'a Review,
     pub theme: &'a Theme,
     pub beside: &'a dyn Beside,
@@ -139,7 +139,7 @@ pub struct Painter<'a> {
 }
 
 impl<'a> Painter<'a> {
-    pub fn new(
+    pub(super) fn new(
         review: &'a Review,
         theme: &'a Theme,
         beside: &'a dyn Beside,
@@ -150,7 +150,7 @@ impl<'a> Painter<'a> {
     }
 
     /// The screen rows of the `at`th row.
-    pub fn rows(&self, at: usize) -> Vec<Vec<Cell>> {
+    pub(super) fn rows(&self, at: usize) -> Vec<Vec<Cell>> {
         let Some(row) = self.review.rows.list.get(at).copied() else { return Vec::new() };
         let chosen = self.review.selection().contains(&at);
         let mut rows = self.plain(row);
@@ -171,12 +171,15 @@ impl<'a> Painter<'a> {
         let style = self.theme.style("select");
         let used: usize = cells.iter().map(|c| c.width).sum();
         cells.extend((used..self.columns).map(|_| cell(" ", Style::default())));
+        // What changed inside the line, and what was searched, stays marked under the cursor.
+        let marked = ["diff.add.word", "diff.remove.word", "match"].map(|l| self.theme.style(l).bg);
         for cell in cells.iter_mut() {
-            let kept = cell.style.add_modifier;
-            cell.style = match style.bg {
-                Some(_) => cell.style.patch(style),
-                None => cell.style.patch(style).add_modifier(kept & Modifier::UNDERLINED),
-            };
+            let keeps = cell.style.bg.is_some() && marked.contains(&cell.style.bg);
+            let kept = cell.style;
+            cell.style = cell.style.patch(style);
+            if keeps {
+                cell.style.bg = kept.bg;
+            }
         }
     }
 
@@ -625,7 +628,7 @@ impl<'a> Painter<'a> {
     }
 
     /// What there is to say about the line under the cursor: where it moved, what it became.
-    pub fn about(&self, row: Row) -> Option<String> {
+    pub(super) fn about(&self, row: Row) -> Option<String> {
         let Row::Line { file, hunk, n } = row else { return None };
         let lines = self.file(file)?.lines()?;
         let (side, line) = place(lines, hunk as usize, n as usize)?;
@@ -655,7 +658,7 @@ impl<'a> Painter<'a> {
 }
 
 /// Which line of which side the `n`th changed line of a hunk is.
-pub fn place(lines: &Lines, hunk: usize, n: usize) -> Option<(Side, usize)> {
+pub(super) fn place(lines: &Lines, hunk: usize, n: usize) -> Option<(Side, usize)> {
     let hunk = lines.hunks.get(hunk)?;
     match n.checked_sub(hunk.old.len()) {
         None => Some((Side::Old, hunk.old.start + n)),
@@ -673,6 +676,6 @@ fn back(look: Style) -> Style {
     Style { bg: look.bg, ..Style::default() }
 }
 
-pub fn cell(text: &str, style: Style) -> Cell {
+pub(super) fn cell(text: &str, style: Style) -> Cell {
     Cell { text: text.into(), width: width::of(text).max(1), style }
 }

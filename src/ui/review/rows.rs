@@ -249,7 +249,7 @@ fn shown(lines: &Lines) -> Vec<Range<usize>> {
 }
 
 /// True when both sides are the same but for blanks and line ends.
-pub fn only_blanks(lines: &Lines, old: Range<usize>, new: Range<usize>) -> bool {
+pub(super) fn only_blanks(lines: &Lines, old: Range<usize>, new: Range<usize>) -> bool {
     let solid = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
     let side = |doc: &super::doc::Doc, range: Range<usize>| {
         range.map(|n| solid(doc.line(n))).filter(|l| !l.is_empty()).collect::<Vec<_>>()
@@ -291,6 +291,6 @@ impl Notes {
     }
 }
 
-pub fn number(n: usize) -> u32 {
+pub(super) fn number(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }

@@ -72,7 +72,7 @@ fn branch(files: &[(usize, Vec<&str>)], level: usize, depth: usize, out: &mut Ve
 }
 
 /// The files whose names match `filter`, by the letters in their order; all of them for an empty one.
-pub fn matching(files: &[File], filter: &str) -> BTreeSet<usize> {
+pub(super) fn matching(files: &[File], filter: &str) -> BTreeSet<usize> {
     let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
     let pattern = Pattern::parse(filter, CaseMatching::Smart, Normalization::Smart);
     let mut buffer = Vec::new();
