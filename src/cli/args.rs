@@ -166,6 +166,8 @@ pub enum Command {
         #[command(flatten)]
         which: Which,
     },
+    /// Review what is pending, a git difference or a patch, with the keyboard
+    Review(super::review::ReviewArgs),
     /// What was applied in this directory
     #[command(subcommand)]
     Journal(JournalCommand),

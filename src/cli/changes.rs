@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The view that is meant, and the workspace through it.
 pub(super) struct Chosen {
-    name: String,
+    pub(super) name: String,
     pub(super) view: View,
     pub(super) workspace: Workspace,
 }
@@ -50,7 +50,7 @@ pub(super) fn chosen(app: &App, which: &Which) -> Result<Option<Chosen>, Failure
 }
 
 /// Each call of the command line is a turn of its own: undo takes back one of them at a time.
-fn label(name: &str, title: &str) -> Label {
+pub(super) fn cli_label(name: &str, title: &str) -> Label {
     let now = jiff::Timestamp::now().as_millisecond();
     Label {
         turn: format!("{name}-cli-{now}"),
@@ -61,7 +61,7 @@ fn label(name: &str, title: &str) -> Label {
 }
 
 /// Writes down what was done, and tells it.
-fn tell(app: &App, kind: Kind, by: &str, told: &Told) -> Result<u8, Failure> {
+pub(super) fn tell(app: &App, kind: Kind, by: &str, told: &Told) -> Result<u8, Failure> {
     if told.done {
         app.gate.settled(kind, by, None, &told.lines.join("\n"))?;
         for why in app.mounts.push_all() {
@@ -131,7 +131,7 @@ pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Resu
         return Ok(report::DONE);
     };
     let paths = resolved(&workspace, paths)?;
-    let told = changes::apply(&view, &paths, label(&name, "placet apply"), &|path| workspace.shown(path));
+    let told = changes::apply(&view, &paths, cli_label(&name, "placet apply"), &|path| workspace.shown(path));
     tell(&app, Kind::Apply, "placet apply", &told)
 }
 
@@ -157,7 +157,7 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
         },
     };
     let shown = |path: &Path| app.workspace.shown(path);
-    let label = label("undo", "placet undo");
+    let label = cli_label("undo", "placet undo");
     let told = changes::undo_saying(&view, &back, (rest, "placet undo --rest"), &label, &shown);
     tell(&app, Kind::Undo, "placet undo", &told)
 }
@@ -165,7 +165,7 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
 pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, Failure> {
     let app = start::app(options)?;
     let shown = |path: &Path| app.workspace.shown(path);
-    let label = label("redo", "placet redo");
+    let label = cli_label("redo", "placet redo");
     let told = changes::redo_saying(&app.view("undo"), (rest, "placet redo --rest"), &label, &shown);
     tell(&app, Kind::Undo, "placet redo", &told)
 }

@@ -4,7 +4,7 @@ use super::args::{
     Command, ConfigCommand, ExportFormat, McpCommand, Options, SandboxCommand, SessionCommand, ToolCommand,
 };
 use super::report::{self, Failure, print, print_foreign, warn};
-use super::{audit, blame, changes, doctor, metrics, permission, start};
+use super::{audit, blame, changes, doctor, metrics, permission, start, review};
 use crate::agent::{Entrance, Visit, call_once};
 use crate::app::{self, WithProject};
 use crate::config::{KEYS, Project};
@@ -34,6 +34,7 @@ pub(super) fn run(command: Command, options: &Options) -> Result<u8, Failure> {
             let form = if json { blame::Form::Json } else { blame::Form::Table };
             blame::run(&file, lines.as_deref(), form, &which, options)
         }
+        Command::Review(args) => review::run(&args, options),
         Command::Journal(command) => changes::journal(command, options),
         Command::Sandbox(SandboxCommand::Run { apply, discard, network, command }) => {
             let then = changes::Then::of(apply, discard);

@@ -11,6 +11,7 @@ mod metrics;
 mod permission;
 pub mod reference;
 mod report;
+mod review;
 mod signals;
 mod start;
 

@@ -8,19 +8,21 @@ use super::prompt::Prompter;
 use super::{ReplError, Shell, linear};
 use crate::agent::Start;
 use crate::audit::Kind;
+use crate::config::Config;
 use crate::conversation::Part as Said;
 use crate::serve::changes::{Told, apply_choice};
 use crate::text::sanitize;
 use crate::ui::clipboard::Clipboard;
 use crate::ui::full;
-use crate::ui::keymap::Keymap;
+use crate::ui::keymap::{Keymap, Row};
 use crate::ui::review::{self, Desk, Land, Leave, Memory, Outcome, Review, ReviewPane, Subject, TABLE};
-use crate::workspace::{Assent, Choice, Claim, LineStanding, Node, Part, Shelf, View, Workspace};
+use crate::workspace::{Assent, Choice, Claim, Label, LineStanding, Node, Part, Shelf, View, Workspace};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where a view's review is remembered.
-fn memory_of(view: &View) -> PathBuf {
+pub fn memory_of(view: &View) -> PathBuf {
     view.dir().join("review.json")
 }
 
@@ -39,11 +41,11 @@ impl Shell<'_> {
                 return Ok(None);
             }
         };
-        let Some(review) = self.review_of(&workspace, &view, &only)? else {
+        let Some(review) = review_of(&workspace, &view, &only)? else {
             self.note("nothing is pending");
             return Ok(None);
         };
-        let keys = match self.keymap("review", TABLE) {
+        let keys = match keymap(self.app.config(), "review", TABLE) {
             Ok(keys) => keys,
             Err(why) => {
                 self.error(&why, Some("the usual keys hold meanwhile"));
@@ -75,7 +77,7 @@ impl Shell<'_> {
         };
         let start = match outcome {
             Outcome::Left => None,
-            Outcome::Apply { tell } => self.carry_out(&workspace, &view, review, tell)?,
+            Outcome::Apply { tell } => self.carry_out(&workspace, &view, &review, tell)?,
         };
         if let left @ 1.. = self.pending() {
             self.note(&format!("{left} still pending"));
@@ -83,90 +85,25 @@ impl Shell<'_> {
         Ok(start)
     }
 
-    /// What is pending at these paths as a review; `None` when nothing is.
-    fn review_of(
-        &self,
-        workspace: &Workspace,
-        view: &View,
-        only: &[PathBuf],
-    ) -> Result<Option<Review>, ReplError> {
-        let mut set = view.changes(Shelf::Pending)?;
-        if !only.is_empty() {
-            set.changes.retain(|c| only.iter().any(|p| c.path.starts_with(p)));
-        }
-        let files = review::pending(&set, view.objects(), &|path| workspace.shown(path));
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let said = sanitize::line(&view.turn().label.title).into_owned();
-        let title = if said.is_empty() { "pending changes".to_string() } else { said };
-        Ok(Some(Review::new(&crate::text::width::cut(&title, 40), Subject::Pending, files)))
-    }
-
-    /// Lands what was accepted, throws away what was rejected, and keeps for the agent what it should know.
+    /// Carries the decisions out; what comes back is the turn in which the agent is told of them.
     fn carry_out(
         &mut self,
         workspace: &Workspace,
         view: &View,
-        review: Review,
+        review: &Review,
         tell: bool,
     ) -> Result<Option<Start>, ReplError> {
-        let (land, drop_out) = choices(&review, view)?;
-        let report = review::report(&review);
-        let shown = |path: &Path| workspace.shown(path);
-        if !land.is_empty() {
-            let told = apply_choice(view, &land, label(view, "/review"), &shown);
-            let done = told.done;
-            self.done(Kind::Apply, "/review", told);
-            if !done {
-                self.hint("everything you decided is remembered: /review shows it again");
-                return Ok(None);
-            }
+        let carried = carry_out(workspace, view, review, label(view, "/review"))?;
+        for (kind, told) in carried.steps {
+            self.done(kind, "/review", told);
         }
-        if !drop_out.is_empty() {
-            match view.discard(&drop_out) {
-                Ok(()) => {
-                    let count = review.tally().1;
-                    let s = if count == 1 { "" } else { "s" };
-                    if count > 0 {
-                        let lines = vec![format!("{count} hunk{s} rejected")];
-                        self.done(Kind::Discard, "/review", Told { lines, done: true });
-                    }
-                }
-                Err(e) => self.error(
-                    &format!("what was rejected is pending still: {e}"),
-                    Some("/review shows it again"),
-                ),
-            }
-        }
-        let file = memory_of(view);
-        let outbox = join(Memory::load(&file).outbox, report);
-        self.remember_rest(workspace, view, outbox.clone());
-        match outbox {
+        match carried.outbox {
             Some(report) if tell => Ok(Some(Start::Say(vec![Said::text(&report)]))),
             Some(_) => {
                 self.note("what you rejected and said goes to the agent with your next message");
                 Ok(None)
             }
             None => Ok(None),
-        }
-    }
-
-    /// What is still pending keeps its reviewed marks; what was decided is decided no more.
-    fn remember_rest(&mut self, workspace: &Workspace, view: &View, outbox: Option<String>) {
-        let file = memory_of(view);
-        let before = Memory::load(&file);
-        let memory = match self.review_of(workspace, view, &[]) {
-            Ok(Some(mut rest)) => {
-                drop(before.put_on(&mut rest));
-                rest.comments.clear();
-                rest.reopen();
-                Memory::of(&rest, outbox)
-            }
-            _ => Memory::only(outbox),
-        };
-        if let Err(e) = memory.save(&file) {
-            self.error(&format!("the review is not remembered: {e}"), None);
         }
     }
 
@@ -188,32 +125,101 @@ impl Shell<'_> {
         }
     }
 
-    /// The person's keys of a screen; the error is said once.
-    pub(super) fn keymap<A: Copy + PartialEq>(
-        &self,
-        screen: &str,
-        table: &'static [crate::ui::keymap::Row<A>],
-    ) -> Result<Keymap<A>, String> {
-        let config = self.app.config();
-        let names = config.names_below(&format!("keys.{screen}"));
-        let own: Vec<(String, String)> = names
-            .into_iter()
-            .filter_map(|name| {
-                let keys = config.text(&format!("keys.{screen}.{name}"))?.to_string();
-                Some((name, keys))
-            })
-            .collect();
-        Keymap::new(screen, table, &own).map_err(|e| e.to_string())
-    }
-
     /// Reading line by line: for screen readers, and where nothing may be repainted.
     pub(super) fn is_linear(&self) -> bool {
         self.app.config().flag("ui.linear").unwrap_or(false)
     }
 }
 
+/// The person's keys of a screen; the error says what contradicts.
+pub fn keymap<A: Copy + PartialEq>(
+    config: &Config,
+    screen: &str,
+    table: &'static [Row<A>],
+) -> Result<Keymap<A>, String> {
+    let own: Vec<(String, String)> = config
+        .names_below(&format!("keys.{screen}"))
+        .into_iter()
+        .filter_map(|name| {
+            let keys = config.text(&format!("keys.{screen}.{name}"))?.to_string();
+            Some((name, keys))
+        })
+        .collect();
+    Keymap::new(screen, table, &own).map_err(|e| e.to_string())
+}
+
+/// What carrying out came to.
+pub struct Carried {
+    /// What was done, in the order in which it was done.
+    pub steps: Vec<(Kind, Told)>,
+    /// What the agent should be told; it is remembered until it was.
+    pub outbox: Option<String>,
+}
+
+/// What is pending at these paths as a review; `None` when nothing is.
+pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Result<Option<Review>> {
+    let mut set = view.changes(Shelf::Pending)?;
+    if !only.is_empty() {
+        set.changes.retain(|c| only.iter().any(|p| c.path.starts_with(p)));
+    }
+    let files = review::pending(&set, view.objects(), &|path| workspace.shown(path));
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let said = sanitize::line(&view.turn().label.title).into_owned();
+    let title = if said.is_empty() { "pending changes".to_string() } else { said };
+    Ok(Some(Review::new(&crate::text::width::cut(&title, 40), Subject::Pending, files)))
+}
+
+/// Lands what was accepted, throws away what was rejected, and keeps for the agent what it should know. Landing is all
+/// or nothing; when it fails nothing is thrown away, and every decision stays remembered.
+pub fn carry_out(workspace: &Workspace, view: &View, review: &Review, label: Label) -> io::Result<Carried> {
+    let (land, drop_out) = choices(review, view)?;
+    let mut steps = Vec::new();
+    if !land.is_empty() {
+        let told = apply_choice(view, &land, label, &|path| workspace.shown(path));
+        let failed = !told.done;
+        steps.push((Kind::Apply, told));
+        if failed {
+            let lines = vec!["everything you decided is remembered: /review shows it again".to_string()];
+            steps.push((Kind::Discard, Told { lines, done: false }));
+            return Ok(Carried { steps, outbox: None });
+        }
+    }
+    if !drop_out.is_empty() {
+        match view.discard(&drop_out) {
+            Ok(()) => {
+                let count = review.tally().1;
+                let s = if count == 1 { "" } else { "s" };
+                if count > 0 {
+                    steps.push((Kind::Discard, Told { lines: vec![format!("{count} hunk{s} rejected")], done: true }));
+                }
+            }
+            Err(e) => {
+                let lines = vec![format!("what was rejected is pending still: {e}")];
+                steps.push((Kind::Discard, Told { lines, done: false }));
+            }
+        }
+    }
+    let file = memory_of(view);
+    let before = Memory::load(&file);
+    let outbox = join(before.outbox.clone(), review::report(review));
+    // What is still pending keeps its reviewed marks; what was decided is decided no more.
+    let memory = match review_of(workspace, view, &[])? {
+        Some(mut rest) => {
+            drop(before.put_on(&mut rest));
+            rest.comments.clear();
+            rest.reopen();
+            Memory::of(&rest, outbox.clone())
+        }
+        None => Memory::only(outbox.clone()),
+    };
+    memory.save(&file)?;
+    Ok(Carried { steps, outbox })
+}
+
 /// What lands, and what is thrown away after it.
-fn choices(review: &Review, view: &View) -> Result<(Choice, Choice), ReplError> {
+fn choices(review: &Review, view: &View) -> io::Result<(Choice, Choice)> {
     let set = view.changes(Shelf::Pending)?;
     let special = |path: &PathBuf| set.get(path).is_some_and(|c| matches!(c.after, Node::Special { .. }));
     let (mut land, mut out) = (Choice::new(), Choice::new());
@@ -255,7 +261,7 @@ fn join(before: Option<String>, now: Option<String>) -> Option<String> {
 }
 
 /// Who wrote each line, in the width of a gutter: turn, what, consent.
-fn blamed(view: &View, path: &Path) -> Result<Vec<String>, String> {
+pub fn blamed(view: &View, path: &Path) -> Result<Vec<String>, String> {
     let blame = view.blame(path).map_err(|e| e.to_string())?;
     Ok(blame.lines.iter().map(|line| words(&line.claim)).collect())
 }

@@ -41,10 +41,11 @@ impl Base {
         Base::take().map(Some)
     }
 
-    /// The same where standard input may be a pipe: keys come from the terminal that the process belongs to. The error
-    /// is that it belongs to none.
+    /// The same where standard input or output may be a pipe: the terminal that the process belongs to is used. The
+    /// error is that it belongs to none.
     pub fn enter_any() -> io::Result<Base> {
-        if !io::stdin().is_terminal() && TTY.get().is_none() {
+        let both = io::stdin().is_terminal() && io::stdout().is_terminal();
+        if !both && TTY.get().is_none() {
             let tty = File::options().read(true).write(true).open("/dev/tty")?;
             drop(TTY.set(tty));
         }
@@ -198,6 +199,7 @@ fn stdin() -> BorrowedFd<'static> {
     TTY.get().map_or_else(rustix::stdio::stdin, AsFd::as_fd)
 }
 
+/// Where the screen is.
 fn stdout() -> BorrowedFd<'static> {
-    rustix::stdio::stdout()
+    TTY.get().map_or_else(rustix::stdio::stdout, AsFd::as_fd)
 }

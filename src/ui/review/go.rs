@@ -259,6 +259,6 @@ mod tests {
         assert_eq!(places("ab", "ab AB aB"), [0..2, 3..5, 6..8]);
         assert_eq!(places("Ab", "ab Ab"), [3..5]);
         assert_eq!(places("größe", "Die GRÖSSE, die Größe"), [17..24]);
-        assert_eq!(places("", "x"), []);
+        assert!(places("", "x").is_empty());
     }
 }

@@ -1,0 +1,219 @@
+//! `placet review`: the review pane on what is pending, on a git difference, or on a patch.
+
+use super::args::{Options, Which};
+use super::changes::{Chosen, chosen, cli_label, tell};
+use super::report::{self, Failure, print, print_foreign, warn};
+use super::start;
+use crate::app::App;
+use crate::repl::{blamed, carry_out, keymap, memory_of, review_of};
+use crate::text::patch::{Prefix, parse};
+use crate::ui::ansi::Depth;
+use crate::ui::clipboard::Clipboard;
+use crate::ui::review::{Desk, Outcome, Review, ReviewPane, Stop, Subject, TABLE, accepted, markdown, of_patch, value};
+use crate::ui::{Theme, full, term};
+use clap::Args;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The largest difference that is read, in bytes.
+const MOST: u64 = 64 << 20;
+
+#[derive(Args, Debug)]
+pub struct ReviewArgs {
+    /// A patch file, `-` for standard input, or what `git diff` takes: REV, REV..REV. Without it: what is pending,
+    /// else what differs from the last commit
+    pub what: Option<String>,
+    /// What is staged in git
+    #[arg(long, conflicts_with = "what")]
+    pub staged: bool,
+    /// Write what was accepted of a patch here
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Comments and rejections as JSON instead of Markdown
+    #[arg(long)]
+    pub json: bool,
+    /// As numbered sentences, without a screen
+    #[arg(long)]
+    pub linear: bool,
+    #[command(flatten)]
+    pub which: Which,
+}
+
+pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, Failure> {
+    let app = start::app(options)?;
+    if args.what.is_none()
+        && !args.staged
+        && let Some(chosen) = chosen(&app, &args.which)?
+    {
+        return pending(args, &app, &chosen);
+    }
+    let (title, text) = difference(args, app.cwd())?;
+    let patch = parse(&text, Prefix::Auto).map_err(|e| Failure::new(&e).hint(e.hint()))?;
+    let mut files = of_patch(&patch);
+    if args.what.as_deref().is_none_or(|w| !is_patch(w, app.cwd())) {
+        // git was asked for whole files: what did not change is folded.
+        files.iter_mut().filter_map(|f| f.lines_mut()).for_each(|lines| lines.opened.clear());
+    }
+    if files.is_empty() {
+        warn("nothing to review");
+        return Ok(report::DONE);
+    }
+    let source = format!("{}\0{title}", app.cwd().display());
+    let name = blake3::hash(source.as_bytes()).to_hex();
+    let memory = start::paths().state.join("reviews").join(format!("{}.json", name.get(..24).unwrap_or_default()));
+    let review = Review::new(&title, Subject::Patch, files);
+    let Some((review, outcome)) = shown(args, &app, review, memory, Box::new(|_| Err("it is a patch".into())))? else {
+        return Ok(report::DONE);
+    };
+    leave(args, &review, outcome)
+}
+
+/// What is pending: decisions are carried out, as in the shell.
+fn pending(args: &ReviewArgs, app: &App, chosen: &Chosen) -> Result<u8, Failure> {
+    let Chosen { name, view, workspace } = chosen;
+    let review = review_of(workspace, view, &[]).map_err(Failure::new)?;
+    let Some(review) = review else {
+        warn("nothing is pending");
+        return Ok(report::DONE);
+    };
+    let blaming = view.clone();
+    let blame = Box::new(move |path: &Path| blamed(&blaming, path));
+    let Some((review, outcome)) = shown(args, app, review, memory_of(view), blame)? else {
+        return Ok(report::DONE);
+    };
+    if outcome == Outcome::Left {
+        return Ok(report::DONE);
+    }
+    let carried = carry_out(workspace, view, &review, cli_label(name, "placet review")).map_err(Failure::new)?;
+    let mut code = report::DONE;
+    for (kind, told) in &carried.steps {
+        code = code.max(tell(app, *kind, "placet review", told)?);
+    }
+    if carried.outbox.is_some() {
+        warn(&format!("what you rejected and said goes to the agent with your next message in {name}"));
+    }
+    Ok(code)
+}
+
+/// Shows the pane; `None` when it was written out instead, because there is no screen.
+fn shown<'a>(
+    args: &ReviewArgs,
+    app: &'a App,
+    review: Review,
+    memory: PathBuf,
+    blame: crate::ui::review::Blamer<'a>,
+) -> Result<Option<(Review, Outcome)>, Failure> {
+    let linear = args.linear || app.config.flag("ui.linear").unwrap_or(false);
+    let base = if linear { None } else { term::Base::enter_any().ok() };
+    let Some(base) = base else {
+        print_foreign(&sentences(&review))?;
+        return Ok(None);
+    };
+    let variable = |name: &str| std::env::var(name).ok();
+    let depth = Depth::detect(app.config.text("ui.color").unwrap_or("auto"), variable);
+    let theme = app.config.text("ui.theme").unwrap_or("auto");
+    let theme = Theme::load(theme, &start::paths().config, depth, variable).map_err(Failure::new)?;
+    let keys = keymap(&app.config, "review", TABLE).map_err(Failure::usage)?;
+    let desk = Desk {
+        theme,
+        keys,
+        editor: app.config.text("editor").map(String::from),
+        outbox: crate::ui::review::Memory::load(&memory).outbox,
+        memory: Some(memory),
+        blame,
+        copy: Box::new(|text| {
+            let board = Clipboard::new(|name| std::env::var(name).ok(), &start::paths().cache);
+            board.copy(text).map_or_else(|e| format!("not copied: {e}"), |copied| copied.words())
+        }),
+    };
+    let mut pane = ReviewPane::new(review, desk);
+    full::run(&mut pane).map_err(|e| Failure::new(format!("the terminal failed: {e}")))?;
+    drop(base);
+    let outcome = pane.outcome;
+    Ok(Some((pane.into_review(), outcome)))
+}
+
+/// The whole review as numbered sentences with their lines.
+fn sentences(review: &Review) -> String {
+    let stops: Vec<Stop> = review.stops();
+    let mut out = String::new();
+    for (n, stop) in stops.iter().enumerate() {
+        out.push_str(&review.sentence(n, stops.len(), *stop));
+        out.push('\n');
+        for line in review.spoken(*stop) {
+            out.push_str(&format!("  {line}\n"));
+        }
+    }
+    out
+}
+
+/// What a review of a patch leaves: the accepted part where it was asked for, and what was said on standard output.
+fn leave(args: &ReviewArgs, review: &Review, outcome: Outcome) -> Result<u8, Failure> {
+    if let (Some(file), Outcome::Apply { .. }) = (&args.output, outcome) {
+        let (bytes, left) = accepted(&review.files);
+        std::fs::write(file, bytes).map_err(|e| Failure::new(format!("`{}` was not written: {e}", file.display())))?;
+        if !left.is_empty() {
+            warn(&format!("not in it, because only lines can be: {}", left.join(", ")));
+        }
+    }
+    if args.json {
+        let text = serde_json::to_string_pretty(&value(review)).unwrap_or_default();
+        print(&(text + "\n"))?;
+    } else {
+        print_foreign(&markdown(review))?;
+    }
+    Ok(report::DONE)
+}
+
+fn is_patch(what: &str, cwd: &Path) -> bool {
+    what == "-" || cwd.join(what).is_file()
+}
+
+/// The difference that is meant, and what to call it.
+fn difference(args: &ReviewArgs, cwd: &Path) -> Result<(String, Vec<u8>), Failure> {
+    match args.what.as_deref() {
+        Some("-") => Ok(("standard input".into(), bounded(io::stdin().lock())?)),
+        Some(what) if cwd.join(what).is_file() => {
+            let file = std::fs::File::open(cwd.join(what));
+            let file = file.map_err(|e| Failure::new(format!("`{what}` cannot be read: {e}")))?;
+            Ok((what.into(), bounded(file)?))
+        }
+        Some(what) if what.starts_with('-') => Err(Failure::usage(format!("`{what}` is no revision"))),
+        Some(what) => Ok((what.into(), git(cwd, &[what])?)),
+        None if args.staged => Ok(("staged".into(), git(cwd, &["--cached"])?)),
+        None => Ok(("work tree".into(), git(cwd, &["HEAD"])?)),
+    }
+}
+
+fn bounded(from: impl Read) -> Result<Vec<u8>, Failure> {
+    let mut out = Vec::new();
+    from.take(MOST + 1).read_to_end(&mut out).map_err(Failure::new)?;
+    if out.len() as u64 > MOST {
+        return Err(Failure::new(format!("the difference has more than {MOST} bytes"))
+            .hint("review a part of it: `git diff REV..REV -- PATH > part.diff; placet review part.diff`"));
+    }
+    Ok(out)
+}
+
+/// Asks git, in a way that changes nothing: no lock is taken, nothing configured in the repository runs.
+fn git(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, Failure> {
+    let mut command = Command::new("git");
+    command.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "diff", "--no-color", "--no-ext-diff"]);
+    command.args(["--no-textconv", "--full-index", "-M", "-U1000000"]).args(of).arg("--").current_dir(cwd);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|e| {
+        Failure::new(format!("`git` cannot be started: {e}")).hint("name a patch file, or - for standard input")
+    })?;
+    let out = child.stdout.take().map(bounded).transpose();
+    if out.is_err() {
+        drop(child.kill());
+    }
+    let done = child.wait_with_output().map_err(Failure::new)?;
+    let text = out?.unwrap_or_default();
+    if !done.status.success() {
+        let said = crate::text::sanitize::block(&String::from_utf8_lossy(&done.stderr)).trim().to_string();
+        return Err(Failure::new(said).hint("`placet review` takes what `git diff` takes, a patch file, or -"));
+    }
+    Ok(text)
+}

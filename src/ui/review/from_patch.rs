@@ -1,0 +1,245 @@
+//! A patch as files under review, and what was accepted of it as a patch again.
+//!
+//! A patch has parts of files only: what lies between them is not there, and line numbers are the patch's own.
+
+use super::doc::Doc;
+use super::file::{Body, File, Hunk, Lines, Mark, Seam, Whole};
+use crate::text::patch::{Body as PatchBody, FilePatch, Kind, Patch, Sign, quoted};
+use crate::text::sanitize;
+use std::path::PathBuf;
+
+/// The files of a patch.
+pub fn of_patch(patch: &Patch) -> Vec<File> {
+    patch.files.iter().map(one).collect()
+}
+
+fn one(file: &FilePatch) -> File {
+    let name = file.new.as_ref().or(file.old.as_ref()).cloned().unwrap_or_else(|| "(no name)".into());
+    let letter = match file.kind {
+        Kind::Edit => 'M',
+        Kind::Create => 'A',
+        Kind::Delete => 'D',
+        Kind::Rename => 'R',
+        Kind::Copy => 'C',
+    };
+    let mut facts = Vec::new();
+    let safe = |name: &String| sanitize::name(name).into_owned();
+    match (file.kind, &file.old) {
+        (Kind::Rename, Some(old)) => facts.push(format!("renamed from {}", safe(old))),
+        (Kind::Copy, Some(old)) => facts.push(format!("copied from {}", safe(old))),
+        _ => {}
+    }
+    if let (Some(a), Some(b)) = (file.old_mode, file.new_mode)
+        && a != b
+    {
+        facts.push(format!("mode {a:o} becomes {b:o}"));
+    }
+    let body = match &file.body {
+        PatchBody::Hunks(_) => lines(file).filter(|lines| !lines.hunks.is_empty()).map(Body::Lines),
+        PatchBody::Binary(_) => None,
+    };
+    let body = body.unwrap_or_else(|| {
+        let what = match file.body {
+            PatchBody::Binary(_) => "a binary file",
+            PatchBody::Hunks(_) => "no line changes",
+        };
+        let words = std::iter::once(what.to_string()).chain(facts.drain(..)).collect();
+        Body::Whole(Whole { words, ..Whole::default() })
+    });
+    let key = blake3::hash(format!("{name}\0{facts:?}").as_bytes()).to_hex().to_string();
+    let path = PathBuf::from(&name);
+    File { name: safe(&name), path: path.clone(), paths: vec![path], letter, facts, body, key }
+}
+
+/// The parts of both sides that the patch has, one behind the other.
+fn lines(file: &FilePatch) -> Option<Lines> {
+    let (mut old, mut new): (Vec<u8>, Vec<u8>) = (Vec::new(), Vec::new());
+    let (mut old_at, mut new_at) = (0, 0);
+    let (mut hunks, mut parts): (Vec<Hunk>, Vec<Seam>) = (Vec::new(), Vec::new());
+    for hunk in file.hunks() {
+        let first = hunk.old_start.unwrap_or(old_at + 1).max(1);
+        let shift = new_at as isize - old_at as isize + parts_shift(&parts);
+        let new_first = usize::try_from(first as isize + shift).unwrap_or(1).max(1);
+        parts.push(Seam { old: old_at, new: new_at, old_number: first, new_number: new_first });
+        let (mut run_old, mut run_new) = (old_at, new_at);
+        let mut close = |run_old: &mut usize, run_new: &mut usize, old_at: usize, new_at: usize| {
+            if *run_old < old_at || *run_new < new_at {
+                hunks.push(Hunk::new(*run_old..old_at, *run_new..new_at));
+            }
+            (*run_old, *run_new) = (old_at, new_at);
+        };
+        for line in &hunk.lines {
+            let text = line.text();
+            if line.sign == Sign::Context {
+                close(&mut run_old, &mut run_new, old_at, new_at);
+            }
+            if line.sign != Sign::Add {
+                ended(&mut old, text);
+                old_at += 1;
+            }
+            if line.sign != Sign::Remove {
+                ended(&mut new, text);
+                new_at += 1;
+            }
+            if line.sign == Sign::Context {
+                (run_old, run_new) = (old_at, new_at);
+            }
+        }
+        close(&mut run_old, &mut run_new, old_at, new_at);
+    }
+    let (old, new) = (Doc::new(old)?, Doc::new(new)?);
+    Some(Lines { old, new, hunks, opened: vec![0..old_at], parts, edited: false })
+}
+
+/// What the numbers of the last part differ by beyond the lines that are there.
+fn parts_shift(parts: &[Seam]) -> isize {
+    parts.last().map_or(0, |s| {
+        (s.new_number as isize - s.old_number as isize) - (s.new as isize - s.old as isize)
+    })
+}
+
+/// Appends a line. One without an end can only be a file's last: another behind it gets a line of its own.
+fn ended(out: &mut Vec<u8>, line: &[u8]) {
+    if out.last().is_some_and(|b| *b != b'\n') {
+        out.push(b'\n');
+    }
+    out.extend_from_slice(line);
+}
+
+/// What was accepted, as a patch, and the names of files of which that cannot be said in one: binary files, renames and
+/// modes without lines.
+pub fn accepted(files: &[File]) -> (Vec<u8>, Vec<String>) {
+    let (mut out, mut left) = (Vec::new(), Vec::new());
+    for file in files {
+        match &file.body {
+            Body::Whole(whole) if whole.mark == Mark::Accepted => left.push(file.name.clone()),
+            Body::Whole(_) => {}
+            Body::Lines(lines) => accepted_lines(file, lines, &mut out),
+        }
+    }
+    (out, left)
+}
+
+fn accepted_lines(file: &File, lines: &Lines, out: &mut Vec<u8>) {
+    if !lines.hunks.iter().any(|h| h.marks.contains(&Mark::Accepted)) {
+        return;
+    }
+    let raw = file.path.as_os_str().as_encoded_bytes();
+    let whole = lines.hunks.iter().all(|h| h.marks.iter().all(|m| *m == Mark::Accepted));
+    let old = if file.letter == 'A' { "/dev/null".to_string() } else { quoted("a/", raw) };
+    let new = if file.letter == 'D' && whole { "/dev/null".to_string() } else { quoted("b/", raw) };
+    out.extend_from_slice(format!("--- {old}\n+++ {new}\n").as_bytes());
+    let mut drift = 0isize;
+    for (n, part) in lines.parts.iter().enumerate() {
+        let end = lines.parts.get(n + 1).map_or(lines.old.len(), |next| next.old);
+        drift += part_of(lines, *part, end, drift, out);
+    }
+}
+
+/// One part as a hunk of a patch, if anything in it was accepted. Returns by how much it makes the file longer.
+fn part_of(lines: &Lines, part: Seam, end: usize, drift: isize, out: &mut Vec<u8>) -> isize {
+    let within = |h: &&Hunk| h.old.start >= part.old && h.old.start <= end && (h.old.start < end || h.old.end <= end);
+    let next = lines.parts.iter().find(|s| s.old > part.old).map_or(usize::MAX, |s| s.new);
+    let hunks = lines.hunks.iter().filter(within).filter(|h| h.new.start >= part.new && h.new.start < next.max(part.new + 1));
+    let mut ops: Vec<(u8, &[u8])> = Vec::new();
+    let mut at = part.old;
+    for hunk in hunks {
+        ops.extend((at..hunk.old.start).map(|n| (b' ', lines.old.bytes(n..n + 1))));
+        for (n, line) in hunk.old.clone().enumerate() {
+            let sign = if hunk.mark(n) == Mark::Accepted { b'-' } else { b' ' };
+            ops.push((sign, lines.old.bytes(line..line + 1)));
+        }
+        for (n, line) in hunk.new.clone().enumerate() {
+            if hunk.mark(hunk.old.len() + n) == Mark::Accepted {
+                ops.push((b'+', lines.new.bytes(line..line + 1)));
+            }
+        }
+        at = hunk.old.end;
+    }
+    ops.extend((at..end).map(|n| (b' ', lines.old.bytes(n..n + 1))));
+    write(&ops, part.old_number, drift, out)
+}
+
+/// Writes the changes of `ops` with at most three lines around them. `first` is the number of the first old line.
+fn write(ops: &[(u8, &[u8])], first: usize, drift: isize, out: &mut Vec<u8>) -> isize {
+    const AROUND: usize = 3;
+    let changed: Vec<usize> = (0..ops.len()).filter(|n| ops.get(*n).is_some_and(|(s, _)| *s != b' ')).collect();
+    let mut groups: Vec<std::ops::Range<usize>> = Vec::new();
+    for at in changed {
+        let range = at.saturating_sub(AROUND)..(at + 1 + AROUND).min(ops.len());
+        match groups.last_mut() {
+            Some(last) if range.start <= last.end => last.end = range.end,
+            _ => groups.push(range),
+        }
+    }
+    let mut grown = 0;
+    for group in groups {
+        let count = |range: std::ops::Range<usize>, not: u8| {
+            ops.get(range).unwrap_or_default().iter().filter(|(sign, _)| *sign != not).count()
+        };
+        let (olds, news) = (count(group.clone(), b'+'), count(group.clone(), b'-'));
+        let old = first + count(0..group.start, b'+');
+        let new = old as isize + drift + grown;
+        let old = if olds == 0 { old - 1 } else { old };
+        let new = if news == 0 { new - 1 } else { new };
+        out.extend_from_slice(format!("@@ -{old},{olds} +{new},{news} @@\n").as_bytes());
+        for (sign, bytes) in ops.get(group).unwrap_or_default() {
+            out.push(*sign);
+            out.extend_from_slice(bytes);
+            if !bytes.ends_with(b"\n") {
+                out.extend_from_slice(b"\n\\ No newline at end of file\n");
+            }
+        }
+        grown += news as isize - olds as isize;
+    }
+    grown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::patch::{Prefix, parse};
+
+    const PATCH: &str = "\
+--- a/x.txt
++++ b/x.txt
+@@ -3,4 +3,5 @@
+ c
+-d
++D
++dd
+ e
+ f
+@@ -20,3 +21,2 @@
+ t
+-u
+ v
+";
+
+    fn files(text: &str) -> Vec<File> {
+        of_patch(&parse(text.as_bytes(), Prefix::Auto).unwrap())
+    }
+
+    #[test]
+    fn numbers_are_the_patchs_own_and_parts_stay_apart() {
+        let files = files(PATCH);
+        let lines = files[0].lines().unwrap();
+        assert_eq!(lines.hunks.len(), 2);
+        assert_eq!((lines.old_number(1), lines.new_number(1)), (4, 4));
+        assert_eq!((lines.old_number(5), lines.new_number(6)), (21, 22));
+    }
+
+    #[test]
+    fn what_was_accepted_is_a_patch_again() {
+        let mut files = files(PATCH);
+        let lines = files[0].lines_mut().unwrap();
+        lines.hunks.iter_mut().for_each(|h| h.marks.fill(Mark::Accepted));
+        assert_eq!(String::from_utf8(accepted(&files).0).unwrap(), PATCH);
+        let lines = files[0].lines_mut().unwrap();
+        lines.hunks[0].marks = vec![Mark::Open, Mark::Accepted, Mark::Rejected];
+        assert_eq!(
+            String::from_utf8(accepted(&files).0).unwrap(),
+            "--- a/x.txt\n+++ b/x.txt\n@@ -3,4 +3,5 @@\n c\n d\n+D\n e\n f\n@@ -20,3 +21,2 @@\n t\n-u\n v\n"
+        );
+    }
+}
