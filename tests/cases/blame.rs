@@ -563,7 +563,12 @@ impl Played {
     }
 
     fn is_pending(&self) -> bool {
-        !self.desk.view().changes(Shelf::Pending).unwrap().is_empty()
+        if !self.desk.view().changes(Shelf::Pending).unwrap().is_empty() {
+            return true;
+        }
+        // Calls that undid each other leave a copy in the layer, which would hide what the person writes next.
+        self.desk.view().discard_all(Shelf::Pending).unwrap();
+        false
     }
 
     fn step(&mut self, number: usize) {
