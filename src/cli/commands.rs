@@ -4,7 +4,7 @@ use super::args::{
     Command, ConfigCommand, ExportFormat, McpCommand, Options, SandboxCommand, SessionCommand, ToolCommand,
 };
 use super::report::{self, Failure, print, print_foreign, warn};
-use super::{audit, blame, changes, doctor, metrics, permission, start, review};
+use super::{audit, blame, changes, doctor, metrics, permission, review, start};
 use crate::agent::{Entrance, Visit, call_once};
 use crate::app::{self, WithProject};
 use crate::config::{KEYS, Project};

@@ -9,7 +9,9 @@ use crate::repl::{blamed, carry_out, keymap, memory_of, review_of};
 use crate::text::patch::{Prefix, parse};
 use crate::ui::ansi::Depth;
 use crate::ui::clipboard::Clipboard;
-use crate::ui::review::{Desk, Outcome, Review, ReviewPane, Stop, Subject, TABLE, accepted, markdown, of_patch, value};
+use crate::ui::review::{
+    Desk, Outcome, Review, ReviewPane, Stop, Subject, TABLE, accepted, markdown, of_patch, value,
+};
 use crate::ui::{Theme, full, term};
 use clap::Args;
 use std::io::{self, Read};
@@ -61,9 +63,12 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, Failure> {
     }
     let source = format!("{}\0{title}", app.cwd().display());
     let name = blake3::hash(source.as_bytes()).to_hex();
-    let memory = start::paths().state.join("reviews").join(format!("{}.json", name.get(..24).unwrap_or_default()));
+    let memory =
+        start::paths().state.join("reviews").join(format!("{}.json", name.get(..24).unwrap_or_default()));
     let review = Review::new(&title, Subject::Patch, files);
-    let Some((review, outcome)) = shown(args, &app, review, memory, Box::new(|_| Err("it is a patch".into())))? else {
+    let Some((review, outcome)) =
+        shown(args, &app, review, memory, Box::new(|_| Err("it is a patch".into())))?
+    else {
         return Ok(report::DONE);
     };
     leave(args, &review, outcome)
@@ -85,7 +90,8 @@ fn pending(args: &ReviewArgs, app: &App, chosen: &Chosen) -> Result<u8, Failure>
     if outcome == Outcome::Left {
         return Ok(report::DONE);
     }
-    let carried = carry_out(workspace, view, &review, cli_label(name, "placet review")).map_err(Failure::new)?;
+    let carried =
+        carry_out(workspace, view, &review, cli_label(name, "placet review")).map_err(Failure::new)?;
     let mut code = report::DONE;
     for (kind, told) in &carried.steps {
         code = code.max(tell(app, *kind, "placet review", told)?);
@@ -152,7 +158,8 @@ fn sentences(review: &Review) -> String {
 fn leave(args: &ReviewArgs, review: &Review, outcome: Outcome) -> Result<u8, Failure> {
     if let (Some(file), Outcome::Apply { .. }) = (&args.output, outcome) {
         let (bytes, left) = accepted(&review.files);
-        std::fs::write(file, bytes).map_err(|e| Failure::new(format!("`{}` was not written: {e}", file.display())))?;
+        std::fs::write(file, bytes)
+            .map_err(|e| Failure::new(format!("`{}` was not written: {e}", file.display())))?;
         if !left.is_empty() {
             warn(&format!("not in it, because only lines can be: {}", left.join(", ")));
         }
@@ -199,11 +206,19 @@ fn bounded(from: impl Read) -> Result<Vec<u8>, Failure> {
 /// Asks git, in a way that changes nothing: no lock is taken, nothing configured in the repository runs.
 fn git(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, Failure> {
     let mut command = Command::new("git");
-    command.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "diff", "--no-color", "--no-ext-diff"]);
+    command.args([
+        "--no-optional-locks",
+        "-c",
+        "core.fsmonitor=false",
+        "diff",
+        "--no-color",
+        "--no-ext-diff",
+    ]);
     command.args(["--no-textconv", "--full-index", "-M", "-U1000000"]).args(of).arg("--").current_dir(cwd);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|e| {
-        Failure::new(format!("`git` cannot be started: {e}")).hint("name a patch file, or - for standard input")
+        Failure::new(format!("`git` cannot be started: {e}"))
+            .hint("name a patch file, or - for standard input")
     })?;
     let out = child.stdout.take().map(bounded).transpose();
     if out.is_err() {
@@ -213,7 +228,9 @@ fn git(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, Failure> {
     let text = out?.unwrap_or_default();
     if !done.status.success() {
         let said = crate::text::sanitize::block(&String::from_utf8_lossy(&done.stderr)).trim().to_string();
-        return Err(Failure::new(said).hint("`placet review` takes what `git diff` takes, a patch file, or -"));
+        return Err(
+            Failure::new(said).hint("`placet review` takes what `git diff` takes, a patch file, or -")
+        );
     }
     Ok(text)
 }

@@ -192,7 +192,10 @@ pub fn carry_out(workspace: &Workspace, view: &View, review: &Review, label: Lab
                 let count = review.tally().1;
                 let s = if count == 1 { "" } else { "s" };
                 if count > 0 {
-                    steps.push((Kind::Discard, Told { lines: vec![format!("{count} hunk{s} rejected")], done: true }));
+                    steps.push((
+                        Kind::Discard,
+                        Told { lines: vec![format!("{count} hunk{s} rejected")], done: true },
+                    ));
                 }
             }
             Err(e) => {

@@ -32,6 +32,7 @@ mod provider_live;
 mod provider_offline;
 mod provider_replay;
 mod reference;
+mod review;
 mod sandbox;
 mod sandbox_escape;
 mod secrets;

@@ -88,17 +88,15 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
     asked(&pty);
     quiet();
     pty.send("r");
-    pty.until("the second key", |s| s.contains("not all of it") || s.contains("hunk 1 of 2"));
-    pty.until("hunk one", |s| s.contains("a.txt, hunk 1 of 2:"));
-    pty.line("x");
-    pty.until("what it wants", |s| s.contains("a, d, q, or Enter alone"));
-    pty.line("a");
-    pty.until("hunk two", |s| s.contains("a.txt, hunk 2 of 2:"));
-    pty.line("d");
-    // A directory that goes is one thing.
-    pty.until("the directory", |s| s.contains("discarded 1 of 2 hunks") && s.contains("old: a apply"));
-    pty.line("a");
-    pty.until("the end", |s| s.contains("applied 2 changes"));
+    pty.until("the review", |s| s.contains("0/3 hunks") && s.contains("l0"));
+    // The first hunk is accepted, the second rejected; a directory that goes is one thing.
+    pty.send("ara");
+    pty.until("all decided", |s| s.contains("3/3 hunks"));
+    pty.send("\r");
+    pty.until("the summary", |s| s.contains("accepted   2 hunks in 2 files: lands in the workspace"));
+    pty.send("y");
+    pty.until("the end", |s| s.contains("applied 3 changes") || s.contains("applied 2 changes"));
+    pty.until("what the agent will hear", |s| s.contains("goes to the agent with your next message"));
     pty.until_prompt("");
     assert!(pty.read("a.txt").starts_with("first\nl1\n") && pty.read("a.txt").ends_with("l10\nl11\n"));
     assert!(!pty.exists("old"));

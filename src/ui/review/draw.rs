@@ -64,15 +64,23 @@ impl Review {
         if review.cursor < top.0 + margin {
             top = (review.cursor.saturating_sub(margin), 0);
         }
+        // A hunk that fits is shown whole.
+        let hunk = review.row().and_then(|row| row.hunk());
+        let of_hunk = |row: &&super::rows::Row| hunk.is_some() && row.hunk() == hunk;
+        let rest = review.rows.list.get(review.cursor + 1..).unwrap_or_default().iter().take(places.rows);
+        let reach = match rest.take_while(of_hunk).count() {
+            long if long + 2 * margin >= places.rows => review.cursor,
+            rest => review.cursor + rest,
+        };
         // Screen rows from the top to below the cursor; counted no further than they matter.
         let mut used = 0usize;
         let mut row = top.0;
-        while row <= review.cursor && used <= places.rows * 2 + top.1 {
+        while row <= reach && used <= places.rows * 2 + top.1 {
             used += height(row);
             row += 1;
         }
-        if row <= review.cursor || used.saturating_sub(top.1) + margin > places.rows {
-            let (mut first, mut room) = (review.cursor, places.rows.saturating_sub(margin));
+        if row <= reach || used.saturating_sub(top.1) + margin > places.rows {
+            let (mut first, mut room) = (reach, places.rows.saturating_sub(margin));
             let mut own = height(first);
             if own >= room {
                 // A row taller than the screen is read from its beginning; `scroll_in_row` goes on in it.
@@ -86,7 +94,7 @@ impl Review {
                     }
                     first -= 1;
                 }
-                top = (first, 0);
+                top = (first.min(review.cursor), 0);
             }
         }
         self.top = top;

@@ -93,9 +93,9 @@ fn lines(file: &FilePatch) -> Option<Lines> {
 
 /// What the numbers of the last part differ by beyond the lines that are there.
 fn parts_shift(parts: &[Seam]) -> isize {
-    parts.last().map_or(0, |s| {
-        (s.new_number as isize - s.old_number as isize) - (s.new as isize - s.old as isize)
-    })
+    parts
+        .last()
+        .map_or(0, |s| (s.new_number as isize - s.old_number as isize) - (s.new as isize - s.old as isize))
 }
 
 /// Appends a line. One without an end can only be a file's last: another behind it gets a line of its own.
@@ -138,9 +138,14 @@ fn accepted_lines(file: &File, lines: &Lines, out: &mut Vec<u8>) {
 
 /// One part as a hunk of a patch, if anything in it was accepted. Returns by how much it makes the file longer.
 fn part_of(lines: &Lines, part: Seam, end: usize, drift: isize, out: &mut Vec<u8>) -> isize {
-    let within = |h: &&Hunk| h.old.start >= part.old && h.old.start <= end && (h.old.start < end || h.old.end <= end);
+    let within =
+        |h: &&Hunk| h.old.start >= part.old && h.old.start <= end && (h.old.start < end || h.old.end <= end);
     let next = lines.parts.iter().find(|s| s.old > part.old).map_or(usize::MAX, |s| s.new);
-    let hunks = lines.hunks.iter().filter(within).filter(|h| h.new.start >= part.new && h.new.start < next.max(part.new + 1));
+    let hunks = lines
+        .hunks
+        .iter()
+        .filter(within)
+        .filter(|h| h.new.start >= part.new && h.new.start < next.max(part.new + 1));
     let mut ops: Vec<(u8, &[u8])> = Vec::new();
     let mut at = part.old;
     for hunk in hunks {
@@ -163,7 +168,8 @@ fn part_of(lines: &Lines, part: Seam, end: usize, drift: isize, out: &mut Vec<u8
 /// Writes the changes of `ops` with at most three lines around them. `first` is the number of the first old line.
 fn write(ops: &[(u8, &[u8])], first: usize, drift: isize, out: &mut Vec<u8>) -> isize {
     const AROUND: usize = 3;
-    let changed: Vec<usize> = (0..ops.len()).filter(|n| ops.get(*n).is_some_and(|(s, _)| *s != b' ')).collect();
+    let changed: Vec<usize> =
+        (0..ops.len()).filter(|n| ops.get(*n).is_some_and(|(s, _)| *s != b' ')).collect();
     let mut groups: Vec<std::ops::Range<usize>> = Vec::new();
     for at in changed {
         let range = at.saturating_sub(AROUND)..(at + 1 + AROUND).min(ops.len());

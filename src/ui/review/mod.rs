@@ -31,8 +31,8 @@ pub use cells::Cell;
 pub use comment::{Comment, Side, Target};
 pub use doc::{Doc, End};
 pub use draw::Scene;
-pub use from_patch::{accepted, of_patch};
 pub use file::{Body, File, Hunk, Land, Leave, Lines, Mark, Pictures, Seam, Standing, Whole};
+pub use from_patch::{accepted, of_patch};
 pub use load::pending;
 pub use memory::Memory;
 pub use paint::{Beside, Inside, Nothing};
@@ -40,3 +40,6 @@ pub use pane::{Blamer, Desk, Outcome, ReviewPane};
 pub use report::{markdown, report, value};
 pub use spoken::Stop;
 pub use state::{Effect, Review, Subject};
+
+#[cfg(test)]
+mod review_tests;

@@ -1,0 +1,467 @@
+//! The review by its keys: what each does that can be seen, whatever is pressed, and how it looks.
+
+use super::action::{Action, TABLE};
+use super::doc::Doc;
+use super::draw::Scene;
+use super::file::{Body, File, Lines, Mark, Whole};
+use super::paint::{Inside, Nothing};
+use super::state::{Effect, Review, Subject};
+use crate::ui::Theme;
+use crate::ui::ansi::Depth;
+use crate::ui::keymap::{Chord, Keymap};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use proptest::prelude::*;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+/// A review with a screen around it, and no terminal.
+struct Desk {
+    review: Review,
+    keys: Keymap<Action>,
+    theme: Theme,
+    inside: Inside,
+    effects: Vec<Effect>,
+}
+
+fn file(name: &str, letter: char, body: Body) -> File {
+    File {
+        name: name.into(),
+        path: format!("/w/{name}").into(),
+        paths: vec![format!("/w/{name}").into()],
+        letter,
+        facts: Vec::new(),
+        body,
+        key: name.into(),
+    }
+}
+
+fn lines(old: &str, new: &str) -> Body {
+    let doc = |text: &str| Doc::new(text.as_bytes().to_vec()).unwrap();
+    Body::Lines(Lines::new(doc(old), doc(new)))
+}
+
+fn numbered(count: usize) -> String {
+    (1..=count).map(|n| format!("line {n}\n")).collect()
+}
+
+fn files() -> Vec<File> {
+    let old = numbered(60);
+    let new = old
+        .replace("line 5\n", "line five\nline five and a half\n")
+        .replace("line 30\n", "line   30\n")
+        .replace("line 50\n", "");
+    let long = format!("{} tail\n", "word ".repeat(60));
+    let mut image = Whole { words: vec!["no text: 10 bytes becomes 12 bytes".into()], ..Whole::default() };
+    image.reviewed = false;
+    vec![
+        file("src/app.rs", 'M', lines(&old, &new)),
+        file(
+            "docs/long.md",
+            'M',
+            lines(&format!("intro\n{long}"), &format!("intro\n{}", long.replace("tail", "end"))),
+        ),
+        file("logo.png", 'M', Body::Whole(image)),
+    ]
+}
+
+impl Desk {
+    fn new(columns: u16, rows: u16) -> Desk {
+        Desk::with(files(), columns, rows, Theme::plain())
+    }
+
+    fn with(files: Vec<File>, columns: u16, rows: u16, theme: Theme) -> Desk {
+        let mut review = Review::new("a turn", Subject::Pending, files);
+        review.resize(columns, rows);
+        let keys = Keymap::usual("review", TABLE);
+        let mut desk = Desk { review, keys, theme, inside: Inside::default(), effects: Vec::new() };
+        desk.settle();
+        desk
+    }
+
+    fn settle(&mut self) {
+        let scene = Scene { theme: &self.theme, keys: &self.keys, beside: &Nothing, inside: &self.inside };
+        self.review.settle_view(&scene);
+    }
+
+    fn event(&mut self, key: KeyEvent) {
+        self.effects.extend(self.review.key(key, &self.keys));
+        self.inside.forget();
+        self.settle();
+    }
+
+    /// Letters are pressed; a name in `<>` is that key.
+    fn press(&mut self, keys: &str) -> &mut Desk {
+        let mut rest = keys;
+        while let Some(c) = rest.chars().next() {
+            let named = rest.strip_prefix('<').and_then(|r| r.split_once('>'));
+            let (word, after) = match named {
+                Some((word, after)) => (word.to_string(), after),
+                None => (c.to_string(), &rest[c.len_utf8()..]),
+            };
+            self.event(event(&word));
+            rest = after;
+        }
+        self
+    }
+
+    fn buffer(&self) -> Buffer {
+        let (columns, rows) = self.review.size;
+        let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
+        let scene = Scene { theme: &self.theme, keys: &self.keys, beside: &Nothing, inside: &self.inside };
+        self.review.draw(&mut buffer, &scene);
+        buffer
+    }
+
+    fn screen(&self) -> String {
+        let buffer = self.buffer();
+        let width = usize::from(buffer.area.width);
+        let rows = buffer.content.chunks(width);
+        rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string() + "\n")
+            .collect()
+    }
+
+    /// The row with the cursor.
+    fn here(&self) -> String {
+        let screen = self.screen();
+        screen.lines().find(|l| l.contains('▌')).unwrap_or("").trim_start_matches('▌').trim().to_string()
+    }
+
+    fn marks(&self) -> String {
+        let letter = |m: &Mark| match m {
+            Mark::Open => 'o',
+            Mark::Accepted => 'a',
+            Mark::Rejected => 'r',
+        };
+        let each = self.review.files.iter().map(|f| match &f.body {
+            Body::Lines(lines) => {
+                let hunks = lines.hunks.iter().map(|h| h.marks.iter().map(letter).collect::<String>());
+                hunks.collect::<Vec<_>>().join(" ")
+            }
+            Body::Whole(whole) => letter(&whole.mark).to_string(),
+        });
+        each.collect::<Vec<_>>().join("/")
+    }
+}
+
+fn event(word: &str) -> KeyEvent {
+    let (modifiers, name) = match word.rsplit_once('-').filter(|(lead, _)| !lead.is_empty()) {
+        Some(("Ctrl", name)) => (KeyModifiers::CONTROL, name),
+        Some(("Alt", name)) => (KeyModifiers::ALT, name),
+        _ => (KeyModifiers::NONE, word),
+    };
+    let code = match name {
+        "Enter" => KeyCode::Enter,
+        "Esc" => KeyCode::Esc,
+        "Tab" => KeyCode::Tab,
+        "Space" => KeyCode::Char(' '),
+        "Up" => KeyCode::Up,
+        "Down" => KeyCode::Down,
+        "Left" => KeyCode::Left,
+        "Right" => KeyCode::Right,
+        "Home" => KeyCode::Home,
+        "End" => KeyCode::End,
+        "PageUp" => KeyCode::PageUp,
+        "PageDown" => KeyCode::PageDown,
+        "Delete" => KeyCode::Delete,
+        "Backspace" => KeyCode::Backspace,
+        other => KeyCode::Char(other.chars().next().unwrap().to_ascii_lowercase()),
+    };
+    let code = match (code, modifiers) {
+        (KeyCode::Char(_), KeyModifiers::NONE) => {
+            if name == "Space" {
+                KeyCode::Char(' ')
+            } else {
+                KeyCode::Char(name.chars().next().unwrap())
+            }
+        }
+        (code, _) => code,
+    };
+    KeyEvent::new(code, modifiers)
+}
+
+/// The keys that lead to where an action can be seen, and what is seen after it.
+fn seen(action: Action) -> (&'static str, fn(&Desk, &Desk)) {
+    fn moved(before: &Desk, after: &Desk) {
+        assert_ne!(before.here(), after.here(), "{}", after.screen());
+    }
+    use Action as A;
+    match action {
+        A::Down => ("g", |b, a| assert_eq!(a.review.cursor, b.review.cursor + 1)),
+        A::Up => ("", |b, a| assert_eq!(a.review.cursor + 1, b.review.cursor)),
+        A::HalfDown | A::PageDown | A::Bottom => ("g", moved),
+        A::HalfUp | A::PageUp | A::Top => ("G", moved),
+        A::Right => ("W}", |b, a| {
+            assert!(b.screen().contains("intro") && !a.screen().contains("intro"), "{}", a.screen());
+        }),
+        A::Left => ("W}ll", |b, a| assert!(a.review.left < b.review.left && b.screen() != a.screen())),
+        A::NextHunk => ("", |_, a| assert!(a.here().contains("line 30"), "{}", a.here())),
+        A::PrevHunk => ("]]", |_, a| assert!(a.here().contains("line 30"), "{}", a.here())),
+        A::NextFile => ("", |_, a| assert!(a.here().starts_with("M docs/long.md"), "{}", a.here())),
+        A::PrevFile => ("}}", |_, a| assert!(a.here().starts_with("M docs/long.md"), "{}", a.here())),
+        A::NextOpen => ("]ag", |_, a| assert!(a.here().contains("line 5"), "{}", a.here())),
+        A::Accept => ("", |_, a| assert_eq!(a.marks(), "aaa oo o/oo/o")),
+        A::Reject => ("", |_, a| assert_eq!(a.marks(), "rrr oo o/oo/o")),
+        A::AcceptFile => ("", |_, a| assert_eq!(a.marks(), "aaa aa a/oo/o")),
+        A::RejectFile => ("", |_, a| assert_eq!(a.marks(), "rrr rr r/oo/o")),
+        A::AcceptAll => ("r", |_, a| assert_eq!(a.marks(), "rrr aa a/aa/a")),
+        A::RejectAll => ("a", |_, a| assert_eq!(a.marks(), "aaa rr r/rr/r")),
+        A::Visual => {
+            ("", |_, a| assert!(a.screen().lines().last().unwrap().contains("Esc end"), "{}", a.screen()))
+        }
+        A::Split => ("jj", |_, a| {
+            assert_eq!(a.marks(), "oo o oo o/oo/o");
+            assert!(a.screen().contains("split"));
+        }),
+        A::Edit => ("", |_, a| assert_eq!(a.effects, [Effect::Edit { file: 0, hunk: 0 }])),
+        A::Comment | A::CommentFile | A::CommentTurn => ("", |_, a| {
+            assert!(a.screen().lines().last().unwrap().starts_with("comment"), "{}", a.screen());
+        }),
+        A::DeleteComment => ("cwhy?<Enter>j", |b, a| {
+            assert!(b.screen().contains("» why?") && !a.screen().contains("» why?"));
+        }),
+        A::Reviewed => ("", |_, a| {
+            assert!(a.review.files[0].lines().unwrap().hunks[0].reviewed);
+            assert!(a.here().contains("line 30") && a.screen().contains("reviewed"));
+        }),
+        A::ReviewedFile => {
+            ("", |_, a| assert!(a.screen().contains("1/3  reviewed") || a.screen().contains("0/3  reviewed")))
+        }
+        A::Undo => ("a", |_, a| {
+            assert_eq!(a.marks(), "ooo oo o/oo/o");
+            assert!(a.screen().contains("undone: accepted 1 hunk"));
+        }),
+        A::Redo => ("au", |_, a| assert_eq!(a.marks(), "aaa oo o/oo/o")),
+        A::Search => ("", |_, a| assert!(a.screen().lines().last().unwrap().starts_with('/'))),
+        A::NextMatch => ("/line 3<Enter>", moved),
+        A::PrevMatch => ("/line<Enter>", moved),
+        A::Filter => ("", |_, a| assert!(a.screen().lines().last().unwrap().starts_with("files:"))),
+        A::Open => ("", |_, a| assert_eq!(a.effects, [Effect::Open { file: 0, line: 5 }])),
+        A::Yank => ("", |_, a| assert_eq!(a.effects, [Effect::Copy("line 5\n".into())])),
+        A::Enter => {
+            ("a", |_, a| assert!(a.screen().contains("accepted   1 hunk in 1 file: lands in the workspace")))
+        }
+        A::More => ("", |b, a| {
+            assert!(!b.screen().contains("line 12") && a.screen().contains("line 12"), "{}", a.screen())
+        }),
+        A::Less => ("+", |b, a| assert!(b.screen().contains("line 12") && !a.screen().contains("line 12"))),
+        A::Side => ("", |_, a| {
+            assert!(
+                a.screen().contains("5 - line 5") && a.screen().contains("5 + line five"),
+                "{}",
+                a.screen()
+            )
+        }),
+        A::Whitespace => {
+            ("", |_, a| assert!(a.screen().contains("2 lines change blanks only; w shows them")))
+        }
+        A::Invisibles => {
+            ("", |b, a| assert!(!b.screen().contains("line·5") && a.screen().contains("line·5")))
+        }
+        A::Wrap => ("}", |b, a| assert!(b.screen() != a.screen() && a.screen().contains("h and l scroll"))),
+        A::Fold => ("", |_, a| assert!(a.screen().contains("(folded)") && !a.screen().contains("line 5"))),
+        A::Blame => ("", |_, a| assert_eq!(a.effects, [Effect::Blame { file: 0 }])),
+        A::Tree => ("", |b, a| {
+            assert!(
+                !b.screen().contains("logo.png   ")
+                    && a.screen().contains("src/app.rs")
+                    && a.review.shows_tree()
+            )
+        }),
+        A::Focus => ("", |_, a| assert!(a.screen().lines().last().unwrap().contains("to the lines"))),
+        A::Help => ("", |_, a| assert!(a.screen().contains("a line down") && a.screen().contains("Ctrl-D"))),
+        A::Close => ("", |_, a| assert_eq!(a.effects, [Effect::Close])),
+        A::Escape => ("v", |b, a| {
+            assert!(b.review.anchor.is_some() && a.review.anchor.is_none() && a.effects.is_empty())
+        }),
+    }
+}
+
+#[test]
+fn every_key_on_the_help_page_does_what_can_be_seen() {
+    for row in TABLE {
+        for key in row.keys.split_whitespace() {
+            let (way, check) = seen(row.action);
+            let mut before = Desk::new(80, 40);
+            before.press(way);
+            before.effects.clear();
+            let mut after = Desk::new(80, 40);
+            after.press(way);
+            after.effects.clear();
+            let name = Chord::parse(key).unwrap().to_string();
+            let word = if name.chars().count() == 1 { name } else { format!("<{name}>") };
+            after.press(&word);
+            after.effects.retain(|e| *e != Effect::Remember);
+            check(&before, &after);
+        }
+    }
+}
+
+#[test]
+fn a_selection_decides_its_lines_and_no_others() {
+    let mut desk = Desk::new(80, 30);
+    desk.press("jva");
+    assert_eq!(desk.marks(), "oao oo o/oo/o");
+    assert_eq!(desk.review.anchor, None);
+    // From the middle of one hunk over unchanged lines into the next.
+    desk.press("[jv]r");
+    assert_eq!(desk.marks(), "orr ro o/oo/o");
+}
+
+#[test]
+fn the_same_key_again_opens_what_it_decided() {
+    let mut desk = Desk::new(80, 30);
+    assert_eq!(desk.press("a[a").marks(), "ooo oo o/oo/o");
+    assert_eq!(desk.press("Xu").marks(), "ooo oo o/oo/o");
+}
+
+#[test]
+fn only_the_summarys_own_keys_apply_and_a_second_enter_does_not() {
+    let mut desk = Desk::new(80, 30);
+    desk.press("a<Enter><Enter><Enter>a");
+    assert!(!desk.effects.iter().any(|e| matches!(e, Effect::Apply { .. })));
+    assert!(desk.screen().contains("accepted   1 hunk"));
+    desk.press("y");
+    assert_eq!(desk.effects.last(), Some(&Effect::Apply { tell: false }));
+    let mut desk = Desk::new(80, 30);
+    desk.press("r<Enter>s");
+    assert_eq!(desk.effects.last(), Some(&Effect::Apply { tell: true }));
+    // With nothing to tell there is nothing to send.
+    let mut desk = Desk::new(80, 30);
+    desk.press("a<Enter>s");
+    assert_eq!(desk.effects, [Effect::Remember]);
+}
+
+#[test]
+fn a_paste_is_text_and_never_keys() {
+    let mut desk = Desk::new(80, 30);
+    desk.review.paste("aaYy\r<Enter>");
+    assert_eq!(desk.marks(), "ooo oo o/oo/o");
+    desk.press("c");
+    desk.review.paste("two\r\nlines");
+    desk.press("<Enter>");
+    assert_eq!(desk.review.comments[0].text, "two\nlines");
+}
+
+#[test]
+fn a_comment_left_with_escape_comes_back_with_the_same_key() {
+    let mut desk = Desk::new(80, 30);
+    desk.press("chalf a thou<Esc>");
+    assert!(desk.review.comments.is_empty());
+    desk.press("cght<Enter>");
+    assert_eq!(desk.review.comments[0].text, "half a thought");
+}
+
+#[test]
+fn a_change_far_out_in_a_long_line_is_on_the_screen() {
+    let old = format!("{}needle{}\n", "x".repeat(5000), "y".repeat(5000));
+    let body = lines(&old, &old.replace("needle", "pin"));
+    let mut desk = Desk::with(vec![file("min.js", 'M', body)], 80, 24, Theme::plain());
+    // One word has no partner in a line that is all one word: the whole of it is shown, up to a bound.
+    assert!(desk.screen().contains("xxxx"));
+    let spaced = format!("{}needle {}\n", "ab ".repeat(2000), "cd ".repeat(2000));
+    let body = lines(&spaced, &spaced.replace("needle", "pin"));
+    desk = Desk::with(vec![file("min.js", 'M', body)], 80, 24, Theme::plain());
+    let screen = desk.screen();
+    assert!(screen.contains("needle") && screen.contains("pin") && screen.contains("bytes⟩"), "{screen}");
+}
+
+#[test]
+fn every_byte_of_a_line_taller_than_the_screen_can_be_reached() {
+    let text: String = (0..900).map(|n| format!("<{n}>")).collect();
+    let mut desk = Desk::with(vec![file("a", 'A', lines("", &text))], 40, 12, Theme::plain());
+    let mut seen = desk.screen();
+    for _ in 0..20 {
+        let scene = Scene { theme: &desk.theme, keys: &desk.keys, beside: &Nothing, inside: &desk.inside };
+        if !desk.review.scroll_in_row(true, &scene) {
+            break;
+        }
+        seen.push_str(&desk.screen());
+    }
+    assert!(seen.contains("<0>") && seen.contains("<450>"), "{seen}");
+    desk.press("W");
+    desk.review.left = 4370;
+    assert!(desk.screen().contains("<899>"), "{}", desk.screen());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #[test]
+    fn whatever_is_pressed_at_whatever_size_nothing_falls_over(
+        keys in prop::collection::vec((0usize..TABLE.len(), 0u8..12), 1..60),
+        sizes in prop::collection::vec((1u16..130, 1u16..50), 1..6),
+    ) {
+        let mut desk = Desk::new(80, 24);
+        for (n, (row, how)) in keys.into_iter().enumerate() {
+            let words: Vec<&str> = TABLE[row].keys.split_whitespace().collect();
+            let word = Chord::parse(words[n % words.len()]).unwrap().to_string();
+            let key = if word.chars().count() == 1 { word } else { format!("<{word}>") };
+            match how {
+                0 => desk.review.paste("p\u{1b}[2J\r\nq"),
+                1 => drop(desk.press("<Enter>")),
+                2 => drop(desk.press("x")),
+                3 => {
+                    let (columns, rows) = sizes[n % sizes.len()];
+                    desk.review.resize(columns, rows);
+                    desk.settle();
+                }
+                _ => drop(desk.press(&key)),
+            }
+            desk.buffer();
+        }
+        // Undo leads back to the beginning from anywhere.
+        desk.press("<Esc><Esc><Esc>");
+        for _ in 0..600 {
+            desk.review.handle(Action::Undo);
+        }
+        prop_assert_eq!(desk.marks(), "ooo oo o/oo/o");
+        prop_assert!(desk.review.comments.is_empty());
+    }
+}
+
+#[test]
+fn the_review_as_it_looks() {
+    let mut desk = Desk::new(80, 24);
+    desk.press("ar");
+    insta::assert_snapshot!("review_80x24", desk.screen());
+    let mut desk = Desk::new(120, 40);
+    desk.press("acsure?<Enter>s");
+    insta::assert_snapshot!("review_120x40", desk.screen());
+    let mut desk = Desk::new(40, 12);
+    desk.press("a");
+    insta::assert_snapshot!("review_40x12", desk.screen());
+}
+
+/// The colours: where they change, with what.
+fn styled(desk: &Desk, row: usize) -> String {
+    let buffer = desk.buffer();
+    let width = usize::from(buffer.area.width);
+    let cells = &buffer.content[row * width..(row + 1) * width];
+    let mut out = String::new();
+    let mut last = None;
+    for cell in cells {
+        let style = (cell.fg, cell.bg, cell.modifier);
+        if last != Some(style) {
+            out.push_str(&format!(
+                "[{}/{}{}]",
+                cell.fg,
+                cell.bg,
+                if cell.modifier.is_empty() { String::new() } else { format!(" {:?}", cell.modifier) }
+            ));
+            last = Some(style);
+        }
+        out.push_str(cell.symbol());
+    }
+    out.trim_end().to_string()
+}
+
+#[test]
+fn changed_words_are_marked_in_every_theme_and_without_colour() {
+    for name in ["dark", "light", "mono"] {
+        let theme = Theme::load(name, std::path::Path::new("/nowhere"), Depth::True, |_| None).unwrap();
+        let body = lines("a\nlet limit = 10;\nb\n", "a\nlet limit = 25;\nb\n");
+        let mut desk = Desk::with(vec![file("x.rs", 'M', body)], 60, 10, theme);
+        desk.press("G");
+        let rows = [styled(&desk, 3), styled(&desk, 4)].join("\n");
+        insta::assert_snapshot!(format!("words_{name}"), rows);
+    }
+}

@@ -1,0 +1,291 @@
+//! The review from outside: the real binary in a terminal, patches on the command line, and what lands.
+
+use crate::support::binary::Place;
+use crate::support::pty::{Pty, shell};
+use crate::support::tool_bench::Bench;
+use placet::permission::Mode;
+use placet::repl::{carry_out, review_of};
+use placet::ui::review::{Body, Mark, Review};
+use placet::workspace::{Label, View};
+use proptest::prelude::*;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const ESC: &str = "\x1b";
+
+/// Waits out the half second of quiet that a question asks for, with room to spare.
+fn quiet() {
+    std::thread::sleep(std::time::Duration::from_millis(700));
+}
+
+fn ask_mode() -> crate::support::pty::Start {
+    shell().arg("--mode").arg("ask")
+}
+
+/// Runs a command, and has its effects under review.
+fn reviewing(mut pty: Pty, command: &str) -> Pty {
+    pty.line(&format!("run {command}"));
+    pty.until("a question", |s| s.contains("apply?"));
+    quiet();
+    pty.send("r");
+    pty.until("the review", |s| s.contains(" hunks"));
+    pty
+}
+
+#[test]
+fn decisions_and_comments_survive_a_crash_and_the_rest_lands_as_decided() {
+    let text: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+    let pty = ask_mode().size(100, 30).file("a.txt", &text).open();
+    let command = "sed -i -e s/^line.5$/five/ -e s/^line.20$/twenty/ -e s/^line.35$/thirty-five/ a.txt";
+    let mut pty = reviewing(pty, command);
+    pty.send("ar");
+    pty.until("two decisions", |s| s.contains("2/3 hunks"));
+    pty.send("cis this right?\r");
+    pty.until("the comment", |s| s.contains("» is this right?"));
+    pty.signal(rustix::process::Signal::KILL);
+    let mut pty = pty.again(&["--continue"]);
+    pty.until("what was left", |s| s.contains("±1 >"));
+    assert_eq!(pty.read("a.txt"), text);
+    pty.line("/review");
+    pty.until("the same review", |s| s.contains("2/3 hunks") && s.contains("✓1") && s.contains("✗1"));
+    pty.send("G[");
+    pty.until("the comment", |s| s.contains("» is this right?"));
+    pty.send("\r");
+    pty.until("the summary", |s| s.contains("undecided  1 hunk in 1 file: stays pending"));
+    pty.send("y");
+    pty.until("it landed", |s| s.contains("applied 1 change") && s.contains("1 hunk rejected"));
+    pty.until("one is left", |s| s.contains("1 still pending"));
+    assert_eq!(pty.read("a.txt"), text.replace("line 5\n", "five\n"));
+    pty.until("the prompt", |s| s.contains("±1 >"));
+    // The next message carries what was rejected and said.
+    pty.line("hello");
+    pty.until("an answer", |s| s.contains("not a model"));
+    pty.line("/export talk.md");
+    pty.until("the export", |_| pty.exists("talk.md"));
+    pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
+    let talk = pty.read("talk.md");
+    for part in ["\"rejected\"", "\"twenty\\n\"", "is this right?", "\"side\": \"old\"", "\"line\": 35"] {
+        assert!(talk.contains(part), "{part} in:\n{talk}");
+    }
+}
+
+#[test]
+fn hostile_text_in_a_diff_and_in_names_changes_nothing_outside_its_cells() {
+    let pty = ask_mode().size(80, 24).file("a.txt", "x\n").open();
+    let command = r#"printf '\033]0;owned\007\033]52;c;aGk=\007\033[2J\033[?1000h\n\342\200\256rtl \314\201\314\201\n' > a.txt; printf 'b\n' > "$(printf 'n\033]0;owned\007\n')""#;
+    let mut pty = reviewing(pty, command);
+    pty.until("the lines", |s| s.contains("]52;c;aGk=") && s.contains("<U+202E>"));
+    pty.send("GsGwis");
+    pty.until("the same, one below the other", |s| s.contains("   1 + "));
+    let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
+    for bad in ["\x1b]0;owned", "\x1b]52;", "\x1b[?1000h", "\x1b[?1002h", "\x1b[?1003h"] {
+        assert!(!raw.contains(bad), "{bad:?}");
+    }
+    pty.send("q");
+    pty.until("the prompt", |s| s.contains("±2 >"));
+}
+
+#[test]
+fn a_storm_of_sizes_leaves_a_whole_picture() {
+    let pty = ask_mode().size(100, 30).file("a.txt", "日本語 👩‍👧 e\u{301}\tx\nשלום\n").open();
+    let mut pty = reviewing(pty, "sed -i s/x/y/ a.txt");
+    for (columns, rows) in [(1, 1), (200, 60), (3, 2), (40, 12), (2, 30), (120, 3), (80, 24)] {
+        pty.resize(columns, rows);
+        pty.send("j");
+        pty.send("k");
+    }
+    pty.until("the picture at its last size", |s| {
+        let rows: Vec<&str> = s.lines().collect();
+        rows.len() <= 24 && s.contains("0/1 hunks") && s.contains("日本語") && s.contains("a accept")
+    });
+    assert!(pty.screen().lines().all(|row| row.chars().count() <= 80));
+    pty.send(ESC);
+    pty.until("the prompt", |s| s.contains("±1 >"));
+    assert!(!pty.screen().contains("0/1 hunks"));
+}
+
+#[test]
+fn read_line_by_line_a_review_is_sentences_and_typed_answers() {
+    let pty = ask_mode().arg("--set").arg("ui.linear=true").size(80, 40);
+    let text: String = (1..=20).map(|n| format!("line {n}\n")).collect();
+    let mut pty = pty.file("a.txt", &text).open();
+    pty.line("run sed -i -e s/^line.5$/five/ -e /^line.15$/d a.txt");
+    pty.until("a question", |s| s.contains("apply?"));
+    quiet();
+    pty.send("k");
+    pty.until("it is kept", |s| s.contains("±1 >"));
+    let before = pty.raw().len();
+    pty.line("/review");
+    pty.until("the first", |s| s.contains("hunk 1 of 2, a.txt, line 5, 1 removed, 1 added, undecided"));
+    pty.until("its lines", |s| s.contains("removed: line 5") && s.contains("added: five"));
+    pty.line("a");
+    pty.until("the second", |s| s.contains("hunk 2 of 2, a.txt, line 15, 1 removed, undecided"));
+    pty.line("c keep this one");
+    pty.until("the comment", |s| s.contains("comment: keep this one"));
+    pty.line("r");
+    pty.until("the end", |s| s.contains("Type `apply` to carry this out"));
+    pty.line("apply");
+    pty.until("it landed", |s| s.contains("applied 1 change"));
+    assert_eq!(pty.read("a.txt"), text.replace("line 5\n", "five\n"));
+    let raw = pty.raw();
+    let said = String::from_utf8_lossy(&raw[before..]).into_owned();
+    assert!(!said.contains("\x1b[?1049h") && !said.contains("\x1b[2J"), "{said:?}");
+}
+
+#[test]
+fn a_patch_is_read_from_a_pipe_and_what_was_accepted_is_a_patch() {
+    let place = Place::new();
+    let patch = "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -9 +9,2 @@\n i\n+j\n";
+    let said = place.placet(&["review", "-", "--linear"]).stdin(patch).go();
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert_eq!(
+        said.stdout,
+        "hunk 1 of 2, x, line 2, 1 removed, 1 added, undecided\n  removed: b\n  added: B\n\
+         hunk 2 of 2, x, line 10, 1 added, undecided\n  added: j\n"
+    );
+    let nothing = place.placet(&["review", "missing..rev"]).go();
+    assert_ne!(nothing.code, 0);
+}
+
+/// One way in which a file changes.
+#[derive(Clone, Debug)]
+enum Edit {
+    Write(Vec<u8>),
+    Create(Vec<u8>),
+    Delete,
+    Move,
+}
+
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let line = prop::sample::select(vec!["a\n", "b\n", "c\r\n", "\n", "d\n", "ä\n", "\tx\n", "y \n"]);
+    let tail = prop::sample::select(vec!["", "end"]);
+    (prop::collection::vec(line, 1..10), tail).prop_map(|(parts, tail)| (parts.concat() + tail).into_bytes())
+}
+
+fn edit() -> impl Strategy<Value = (Vec<u8>, Edit)> {
+    let edit = prop_oneof![
+        4 => text().prop_map(Edit::Write),
+        1 => text().prop_map(Edit::Create),
+        1 => Just(Edit::Delete),
+        1 => Just(Edit::Move),
+        1 => Just(Edit::Write(vec![0, 1, 2, 255])),
+    ];
+    (text(), edit)
+}
+
+fn tree(bench: &Bench) -> BTreeMap<String, Vec<u8>> {
+    let name = |path: &Path| path.strip_prefix(&bench.root).unwrap().to_string_lossy().into_owned();
+    let entries = std::fs::read_dir(&bench.root).unwrap().map(|e| e.unwrap().path());
+    entries.filter(|p| p.is_file()).map(|p| (name(&p), std::fs::read(&p).unwrap())).collect()
+}
+
+fn review(bench: &Bench) -> Option<Review> {
+    review_of(&bench.env.workspace, view(bench), &[]).unwrap()
+}
+
+fn view(bench: &Bench) -> &View {
+    bench.env.workspace.view().unwrap()
+}
+
+fn carry(bench: &Bench, review: &Review) {
+    let carried = carry_out(&bench.env.workspace, view(bench), review, Label::default()).unwrap();
+    for (_, told) in carried.steps {
+        assert!(told.done, "{told:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    /// Any subset, then the rest: together they are the whole change. Rejecting everything is as if nothing was.
+    #[test]
+    fn any_choice_and_then_the_rest_make_the_whole_change(
+        edits in prop::collection::vec(edit(), 1..5),
+        seed in prop::collection::vec(any::<bool>(), 40),
+        reject in any::<bool>(),
+    ) {
+        let mut bench = Bench::new();
+        bench.mode = Mode::Ask;
+        for (n, (before, edit)) in edits.iter().enumerate() {
+            let name = format!("f{n}.txt");
+            match edit {
+                Edit::Create(_) => {}
+                _ => drop(bench.write(&name, before)),
+            }
+        }
+        let base = tree(&bench);
+        for (n, (_, edit)) in edits.iter().enumerate() {
+            let name = format!("f{n}.txt");
+            let step = match edit {
+                Edit::Write(bytes) | Edit::Create(bytes) => {
+                    layered(&bench, &name, bytes);
+                    continue;
+                }
+                Edit::Delete => json!({"op": "delete", "path": name}),
+                Edit::Move => json!({"op": "move", "path": name, "to": format!("moved{n}.txt")}),
+            };
+            bench.call("read_file", json!({"path": name})).done();
+            bench.call("operations", json!({"operations": [step]})).done();
+        }
+        let whole: BTreeMap<String, Vec<u8>> = {
+            let mut whole = base.clone();
+            for (n, (before, edit)) in edits.iter().enumerate() {
+                let name = format!("f{n}.txt");
+                match edit {
+                    Edit::Write(bytes) | Edit::Create(bytes) => drop(whole.insert(name, bytes.clone())),
+                    Edit::Delete => drop(whole.remove(&name)),
+                    Edit::Move => {
+                        whole.remove(&name);
+                        whole.insert(format!("moved{n}.txt"), before.clone());
+                    }
+                }
+            }
+            whole
+        };
+        if let Some(mut review) = review(&bench) {
+            if reject {
+                decide(&mut review, &mut std::iter::repeat(true), Mark::Rejected);
+                carry(&bench, &review);
+                prop_assert_eq!(tree(&bench), base);
+                prop_assert!(self::review(&bench).is_none());
+                return Ok(());
+            }
+            decide(&mut review, &mut seed.into_iter().cycle(), Mark::Accepted);
+            carry(&bench, &review);
+        }
+        if let Some(mut rest) = review(&bench) {
+            decide(&mut rest, &mut std::iter::repeat(true), Mark::Accepted);
+            carry(&bench, &rest);
+        }
+        prop_assert_eq!(tree(&bench), whole);
+        prop_assert!(review(&bench).is_none());
+    }
+}
+
+/// Puts a content where a command would leave it.
+fn layered(bench: &Bench, name: &str, bytes: &[u8]) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let command = runtime.block_on(view(bench).begin(placet::workspace::Shelf::Pending, None)).unwrap();
+    std::fs::write(command.mounts[0].upper.join(name), bytes).unwrap();
+    view(bench).finish(command, &|_| false).unwrap();
+}
+
+/// Gives each line for which `take` says yes this mark.
+fn decide(review: &mut Review, take: &mut impl Iterator<Item = bool>, mark: Mark) {
+    for file in &mut review.files {
+        match &mut file.body {
+            Body::Whole(whole) => {
+                if take.next().unwrap() {
+                    whole.mark = mark;
+                }
+            }
+            Body::Lines(lines) => {
+                for slot in lines.hunks.iter_mut().flat_map(|h| h.marks.iter_mut()) {
+                    if take.next().unwrap() {
+                        *slot = mark;
+                    }
+                }
+            }
+        }
+    }
+}
