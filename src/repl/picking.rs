@@ -56,8 +56,8 @@ impl Shell<'_> {
 
     fn pick_command(&self, typed: &Typed, name: &str) -> Typed {
         let item = |row: &super::CommandRow| {
-            let text = format!("/{} {}", row.name, row.arguments);
-            Item::new(text.trim_end(), row.help).with_value(row.name)
+            let note = format!("{}  {}", row.arguments, row.help);
+            Item::new(format!("/{}", row.name), note.trim()).with_value(row.name)
         };
         let feed = Feed::of(COMMANDS.iter().map(item).collect());
         match self.pick(self.picker("Commands", feed).with_query(name)).first() {
@@ -161,7 +161,8 @@ impl Shell<'_> {
     pub(super) fn pick_line(&self) -> Option<String> {
         let lines = self.store.as_ref().and_then(|store| store.history(LINES).ok()).unwrap_or_default();
         let mut seen = std::collections::HashSet::new();
-        let items = lines.into_iter().rev().filter(|line| seen.insert(line.line.clone())).map(|line| {
+        let lines = lines.into_iter().rev().filter(|line| line.line.trim() != "/history");
+        let items = lines.filter(|line| seen.insert(line.line.clone())).map(|line| {
             let place = Path::new(&line.cwd).file_name().unwrap_or_default().to_string_lossy().into_owned();
             Item::new(line.line.replace('\n', " ⏎ "), place).with_value(line.line)
         });
@@ -223,7 +224,10 @@ fn walk(workspace: &Workspace, feed: Feed) {
                 continue;
             }
             let slash = if entry.file_type().is_some_and(|kind| kind.is_dir()) { "/" } else { "" };
-            batch.push(Item::new(format!("{text}{slash}"), ""));
+            // What is near comes first, what is hidden by its name last.
+            let dotted = if text.split('/').any(|part| part.starts_with('.')) { 100 } else { 0 };
+            let order = text.matches('/').count() + dotted;
+            batch.push(Item::new(format!("{text}{slash}"), "").with_order(order));
             count += 1;
             if batch.len() >= BATCH || count < FEW * 4 && batch.len() >= FEW || told.elapsed() > MOMENT {
                 theirs.push(std::mem::take(&mut batch));

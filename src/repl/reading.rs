@@ -111,8 +111,9 @@ impl Shell<'_> {
         loop {
             self.show(&mut pane);
             let Some(path) = pane.take_view() else { return };
-            if let Err(why) = self.view(&path) {
-                pane.tell(why);
+            match self.view(&path) {
+                Ok(None) => {}
+                Ok(Some(words)) | Err(words) => pane.tell(words),
             }
         }
     }

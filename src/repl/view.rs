@@ -57,8 +57,8 @@ impl Shell<'_> {
             .unwrap_or_else(|| self.app.workspace().clone())
     }
 
-    /// Shows a file until its screen closes; the error is a sentence.
-    pub(super) fn view(&self, rest: &str) -> Result<(), String> {
+    /// Shows a file until its screen closes, or gives the sentence that says what it is instead of text.
+    pub(super) fn view(&self, rest: &str) -> Result<Option<String>, String> {
         let workspace = self.seen_through();
         let there = |path: &str| workspace.resolve(path).is_ok_and(|at| at.exists);
         let (path, line) = parse(rest, there);
@@ -66,7 +66,9 @@ impl Shell<'_> {
         let opened = workspace.open(&at, Consent::Prepared).map_err(|e| refusal(&e))?;
         let (text, seen, windows, mut facts) = match self.content(&at, opened)? {
             Content::Text { text, seen, windows, facts } => (text, seen, windows, facts),
-            Content::Other(sentence) => return Err(format!("{}: {sentence}", workspace.shown(&at.path))),
+            Content::Other(sentence) => {
+                return Ok(Some(format!("{}: {sentence}", workspace.shown(&at.path))));
+            }
         };
         let pending = is_pending(&workspace, &at);
         if pending {
@@ -87,7 +89,7 @@ impl Shell<'_> {
         let pane = Viewer::new(text, &name, line, &self.theme, hands);
         let mut pane = pane.with_seen(seen).with_windows(windows).with_facts(facts);
         self.show(&mut pane);
-        Ok(())
+        Ok(None)
     }
 
     fn content(&self, at: &Resolved, mut opened: Opened) -> Result<Content, String> {
@@ -207,8 +209,12 @@ fn refusal(error: &WorkspaceError) -> String {
 pub(super) fn view(shell: &mut Shell<'_>, rest: &str) -> After {
     if rest.is_empty() {
         shell.error("/view needs a file", Some("/view src/main.rs, /view src/main.rs:120"));
-    } else if let Err(why) = shell.view(rest) {
-        shell.error(&why, None);
+        return None;
+    }
+    match shell.view(rest) {
+        Ok(None) => {}
+        Ok(Some(sentence)) => shell.note(&sentence),
+        Err(why) => shell.error(&why, None),
     }
     None
 }

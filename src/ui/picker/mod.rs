@@ -21,7 +21,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use rank::{Beyond, Ranked};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -291,10 +291,10 @@ impl<'h> Picker<'h> {
         let text = width::cut_middle(&text, room);
         let mut spans = vec![
             Span::styled(if is_selected { "❯" } else { " " }, base.patch(self.theme.style("key"))),
-            Span::styled(
-                if self.marked.contains(item) { "+ " } else { "  " },
-                base.patch(self.theme.style("accepted")),
-            ),
+            match self.marked.contains(item) {
+                true => Span::styled("+ ", base.patch(self.theme.style("accepted"))),
+                false => Span::styled("  ", base),
+            },
         ];
         spans.extend(self.letters(&text, base));
         if note_room >= 4 && !note.is_empty() {
@@ -314,7 +314,7 @@ impl<'h> Picker<'h> {
             pattern.indices(Utf32Str::new(text, &mut letters), &mut self.matcher.borrow_mut(), &mut hits);
             hits.sort_unstable();
         }
-        let mark = base.patch(self.theme.style("match"));
+        let mark = base.patch(self.theme.style("strong")).add_modifier(Modifier::UNDERLINED);
         let plain = base.patch(self.theme.style("text"));
         let mut out: Vec<Span<'static>> = Vec::new();
         // The matcher counts as many letters as a grapheme has, but one for what is not plain.

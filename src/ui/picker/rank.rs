@@ -24,16 +24,23 @@ pub struct Item {
     pub note: String,
     /// What is taken, where that is something else.
     pub value: Option<String>,
+    /// Where it stands before anything is typed: the lowest first, then as they came.
+    pub order: usize,
 }
 
 impl Item {
     pub fn new(text: impl Into<String>, note: impl Into<String>) -> Item {
-        Item { text: text.into(), note: note.into(), value: None }
+        Item { text: text.into(), note: note.into(), value: None, order: 0 }
     }
 
     #[must_use]
     pub fn with_value(self, value: impl Into<String>) -> Item {
         Item { value: Some(value.into()), ..self }
+    }
+
+    #[must_use]
+    pub fn with_order(self, order: usize) -> Item {
+        Item { order, ..self }
     }
 
     pub fn value(&self) -> &str {
@@ -259,8 +266,9 @@ impl Ranker {
     }
 
     fn tell(&mut self) {
-        let key =
-            |hit: &Hit| (Reverse(hit.score), if hit.score == 0 { 0 } else { hit.item.text.len() }, hit.at);
+        let key = |hit: &Hit| {
+            (Reverse(hit.score), if hit.score == 0 { hit.item.order } else { hit.item.text.len() }, hit.at)
+        };
         let matched = self.hits.len();
         let mut order: Vec<&Hit> = self.hits.iter().collect();
         if order.len() > TOP {

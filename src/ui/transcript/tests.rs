@@ -210,6 +210,7 @@ fn keys_contradict_neither_each_other_nor_those_of_the_pager() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn no_key_at_any_size_breaks_it(keys in "[gGjkzZnN{}\\[\\]yYewv?:/a1\n\u{1b} ]{0,40}", columns in 1u16..200, rows in 1u16..60) {
         let messages = talk();
