@@ -1,6 +1,6 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
-use super::{Shell, changes, commands, permission, taint};
+use super::{Shell, changes, commands, permission, reading, taint, view};
 use crate::agent::Start;
 use crate::permission::Mode;
 use crate::provider::Preset;
@@ -28,8 +28,8 @@ pub const COMMANDS: &[CommandRow] = &[
         plan_words,
         commands::plan,
     ),
-    row("model", "[NAME]", "show or change the model", none, commands::model),
-    row("provider", "[NAME]", "show or change who answers", providers, commands::provider),
+    row("model", "[NAME|pick]", "show or change the model", pick_word, commands::model),
+    row("provider", "[NAME|pick]", "show or change who answers", providers, commands::provider),
     row("changes", "[PATH]", "what is pending, or how a path changes", none, changes::changes),
     row("apply", "[PATH ...]", "land what is pending", none, changes::apply),
     row("discard", "[PATH ...]", "throw away what is pending", none, changes::discard),
@@ -41,10 +41,27 @@ pub const COMMANDS: &[CommandRow] = &[
     row("batch", "{JSON}", "run a batch of aOperations, without a model", none, commands::batch),
     row("clear", "", "start a new conversation on an empty screen", none, commands::clear),
     row("new", "", "start a new conversation", none, commands::new),
+    row("history", "", "choose from the lines typed before", none, commands::history),
     row("resume", "[N|ID]", "go on with an earlier conversation", none, commands::resume),
+    row(
+        "transcript",
+        "",
+        "all that was said and done, on a screen of its own (Ctrl-T)",
+        none,
+        reading::transcript,
+    ),
+    row("view", "FILE[:LINE]", "a file, with what the model has seen of it", none, view::view),
+    row("last", "", "the last answer again", none, reading::last),
+    row(
+        "copy",
+        "[N|N.M|code M]",
+        "an answer, or a block of code in it, to the clipboard",
+        none,
+        reading::copy,
+    ),
     row("retry", "", "send the last message again after a failure", none, commands::retry),
     row("export", "[FILE]", "write the conversation, as Markdown or .json", none, commands::export),
-    row("scratchpad", "[NAME]", "list the scratchpads, or show one", none, commands::scratchpad),
+    row("scratchpad", "[NAME|pick]", "list the scratchpads, or show one", pick_word, commands::scratchpad),
     row("tools", "[NAME]", "list the tools, or describe one", none, commands::tools),
     row("status", "", "what holds now: mode, provider, session, workspace", none, commands::status),
     row("cost", "", "tokens used in this conversation", none, commands::cost),
@@ -94,8 +111,12 @@ fn permission_words() -> Vec<String> {
     ["check", "grant", "revoke"].map(String::from).to_vec()
 }
 
+fn pick_word() -> Vec<String> {
+    vec!["pick".into()]
+}
+
 fn providers() -> Vec<String> {
-    Preset::all().iter().map(|p| p.name.to_string()).chain(["offline".to_string()]).collect()
+    Preset::all().iter().map(|p| p.name.to_string()).chain(["offline", "pick"].map(String::from)).collect()
 }
 
 fn keys() -> Vec<String> {

@@ -1,7 +1,7 @@
 //! What the shell's commands do.
 
 use super::command::{After, COMMANDS};
-use super::{Shell, session};
+use super::{Shell, picking, session};
 use crate::agent::{Agent, Start};
 use crate::permission::{Mode, Planning};
 use crate::session::{Entry, markdown, to_json};
@@ -45,6 +45,8 @@ pub(super) fn help(shell: &mut Shell<'_>, _: &str) -> After {
         pair("Tab", "complete commands, arguments and @paths"),
         pair("Alt+Enter, Ctrl-J", "a new line; so do a `\\` at the end and an open ```"),
         pair("Ctrl-X Ctrl-E, Ctrl-G", "this line in your editor"),
+        pair("Ctrl-P", "choose files to attach; with `/` typed, a command"),
+        pair("Ctrl-T", "all that was said and done: `?` there shows its keys"),
         pair("Up, Ctrl-R", "earlier lines, search in them"),
         pair("Esc, Ctrl-C", "stop a turn that runs; Ctrl-C clears a draft first"),
         pair("Ctrl-D", "leave"),
@@ -100,11 +102,29 @@ pub(super) fn plan(shell: &mut Shell<'_>, rest: &str) -> After {
 }
 
 pub(super) fn model(shell: &mut Shell<'_>, rest: &str) -> After {
+    if rest == "pick" {
+        return pick_model(shell);
+    }
     let provider = current(shell).0;
     switch(shell, &provider, rest)
 }
 
+fn pick_model(shell: &mut Shell<'_>) -> After {
+    let (provider, model) = shell.pick_model()?;
+    switch_to(shell, &provider, Some(model.as_str()).filter(|model| !model.is_empty()))
+}
+
+/// `/history`: a line that was typed before comes into the prompt.
+pub(super) fn history(shell: &mut Shell<'_>, _: &str) -> After {
+    let line = shell.pick_line()?;
+    shell.typed = Some(super::prompt::Typed { before: line, after: String::new() });
+    None
+}
+
 pub(super) fn provider(shell: &mut Shell<'_>, rest: &str) -> After {
+    if rest == "pick" {
+        return pick_model(shell);
+    }
     if rest.is_empty() {
         return switch(shell, "", "");
     }
@@ -171,10 +191,15 @@ pub(super) fn new(shell: &mut Shell<'_>, _: &str) -> After {
 }
 
 pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> After {
-    if rest.is_empty() {
-        shell.list_sessions();
-        return None;
-    }
+    let picked = match rest {
+        "" if !picking::is_interactive() => {
+            shell.list_sessions();
+            return None;
+        }
+        "" => shell.pick_session()?,
+        named => named.to_string(),
+    };
+    let rest = picked.as_str();
     let Some(store) = shell.store.clone() else {
         shell.note("conversations are not saved");
         return None;
@@ -255,6 +280,10 @@ fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 pub(super) fn scratchpad(shell: &mut Shell<'_>, rest: &str) -> After {
+    if rest == "pick" {
+        shell.pick_scratchpad();
+        return None;
+    }
     let Some(agent) = &shell.conversation.agent else {
         shell.note("there is no scratchpad yet");
         return None;

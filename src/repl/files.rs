@@ -62,7 +62,7 @@ impl Files {
     }
 
     /// Entries of the typed directory whose names begin as typed, ignored ones included.
-    fn typed_out(&self, typed: &str) -> Vec<String> {
+    pub(super) fn typed_out(&self, typed: &str) -> Vec<String> {
         let (dir, start) = typed.rsplit_once('/').map_or(("", typed), |(d, s)| (d, s));
         let base = self.root.join(dir);
         let Ok(entries) = std::fs::read_dir(&base) else { return Vec::new() };

@@ -4,19 +4,21 @@ mod attach;
 mod changes;
 mod command;
 mod commands;
-mod editor;
 mod files;
 mod helper;
 mod host;
 mod line;
 mod linear;
 mod permission;
+mod picking;
 mod prompt;
+mod reading;
 mod review;
 mod rewind;
 mod session;
 mod taint;
 mod turn;
+mod view;
 
 pub use command::{COMMANDS, CommandRow};
 pub use host::{Host, Trouble};
@@ -30,7 +32,7 @@ use crate::ui::ansi::{self, Depth};
 use crate::ui::{Theme, ThemeError, term};
 use crate::workspace::Workspace;
 use line::Line;
-use prompt::{Asked, Prompter};
+use prompt::{Asked, Prompter, Screen, Typed};
 use ratatui::text::Line as Styled;
 use session::Conversation;
 use std::time::{Duration, Instant};
@@ -89,6 +91,8 @@ pub(crate) struct Shell<'r> {
     earlier: Option<Workspace>,
     /// The review of these paths is to begin.
     review: Option<String>,
+    /// The next line begins as this.
+    typed: Option<Typed>,
     /// A reset of the classification is to be asked about.
     resetting: bool,
 }
@@ -123,6 +127,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         on_turn: opening.on_turn,
         quit: None,
         review: None,
+        typed: None,
         resetting: false,
         earlier: None,
     };
@@ -167,6 +172,11 @@ impl Shell<'_> {
                         self.hint("Ctrl-C again to quit");
                         continue;
                     }
+                    Asked::Open(screen, typed) => {
+                        let typed = self.open(screen, typed);
+                        prompter.put_back(typed);
+                        continue;
+                    }
                     Asked::Closed => return Ok(0),
                 },
             };
@@ -190,6 +200,9 @@ impl Shell<'_> {
                 }
                 Line::Say(text) => (next, draft) = self.say(prompter, &text, draft)?,
             }
+            if let Some(typed) = self.typed.take() {
+                prompter.put_back(typed);
+            }
             if let Some(paths) = self.review.take() {
                 if let Some(start) = self.go_through(prompter, &paths)? {
                     self.review_reported();
@@ -202,6 +215,17 @@ impl Shell<'_> {
             if let Some(code) = self.quit {
                 return Ok(code);
             }
+        }
+    }
+
+    /// A screen that a key opened; returns what stands in the line then.
+    fn open(&mut self, screen: Screen, typed: Typed) -> Typed {
+        match screen {
+            Screen::Transcript => {
+                self.transcript();
+                typed
+            }
+            Screen::Picker => self.pick_into(typed),
         }
     }
 

@@ -2,11 +2,11 @@
 
 use super::helper::ShellHelper;
 use super::host::Host;
-use super::{ReplError, editor};
+use super::ReplError;
 use crate::permission::{Level, Mode, ModeCell};
 use crate::session::Store;
 use crate::ui::live::mode_label;
-use crate::ui::{Theme, ansi};
+use crate::ui::{Theme, ansi, editor, term};
 use rustyline::config::{BellStyle, Configurer};
 use rustyline::error::ReadlineError;
 use rustyline::history::{History, MemHistory};
@@ -15,15 +15,40 @@ use rustyline::{
     EventHandler, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
 };
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What came of asking for a line.
 pub(super) enum Asked {
     Line(String),
     /// Ctrl-C on an empty line.
     Interrupted,
+    /// A key that opens a screen.
+    Open(Screen, Typed),
     /// Ctrl-D on an empty line, or the terminal is gone.
     Closed,
+}
+
+/// A screen that a key at the prompt opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Screen {
+    Transcript,
+    /// Files, or commands where one is being typed.
+    Picker,
+}
+
+/// A line that is not finished: what stands before the cursor, and what after it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Typed {
+    pub(super) before: String,
+    pub(super) after: String,
+}
+
+/// What a handler leaves for [`Prompter::ask`], which it makes rustyline return to.
+#[derive(Default)]
+struct Left {
+    /// The line as it came back from the person's own editor.
+    edited: Option<String>,
+    screen: Option<(Screen, Typed)>,
 }
 
 /// What [`Prompter::ask_word`] gives when the person pressed Ctrl-C or Ctrl-D instead.
@@ -32,8 +57,9 @@ pub(super) const STOPPED: &str = "\u{3}";
 pub(super) struct Prompter {
     editor: Editor<ShellHelper, MemHistory>,
     prompt: ModePrompt,
-    /// What came back from the person's own editor.
-    edited: Arc<Mutex<Option<String>>>,
+    left: Arc<Mutex<Left>>,
+    /// The line goes on as this.
+    put_back: Option<Typed>,
 }
 
 impl Prompter {
@@ -56,28 +82,49 @@ impl Prompter {
             editor.history_mut().add(&line.line)?;
         }
         editor.set_helper(Some(ShellHelper::new(app, theme)));
-        let edited = Arc::default();
-        bind(&mut editor, app, &edited);
-        Ok(Prompter { editor, prompt: ModePrompt::new(app.mode().clone(), theme), edited })
+        let left = Arc::default();
+        bind(&mut editor, app, &left);
+        Ok(Prompter { editor, prompt: ModePrompt::new(app.mode().clone(), theme), left, put_back: None })
     }
 
     /// Asks for a line that begins as `draft`, with the cursor at its end.
     /// `pending` is how many changes wait, `level` how high the conversation is classified.
     pub(super) fn ask(&mut self, draft: &str, pending: usize, level: Level) -> Result<Asked, ReplError> {
         self.prompt.tell(pending, level);
-        let mut draft = draft.to_string();
+        let fresh = || Typed { before: draft.to_string(), after: String::new() };
+        let mut draft = self.put_back.take().unwrap_or_else(fresh);
         loop {
-            match self.editor.readline_with_initial(&self.prompt, (&draft, "")) {
+            match self.editor.readline_with_initial(&self.prompt, (&draft.before, &draft.after)) {
                 Ok(line) => return Ok(Asked::Line(line)),
                 Err(ReadlineError::Interrupted) => {
-                    match self.edited.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                        Some(text) => draft = text,
-                        None => return Ok(Asked::Interrupted),
+                    let left = std::mem::take(&mut *lock(&self.left));
+                    match left {
+                        Left { edited: Some(before), .. } => draft = Typed { before, after: String::new() },
+                        Left { screen: Some((screen, typed)), .. } => {
+                            self.erase(&typed);
+                            return Ok(Asked::Open(screen, typed));
+                        }
+                        _ => return Ok(Asked::Interrupted),
                     }
                 }
                 Err(ReadlineError::Eof) => return Ok(Asked::Closed),
                 Err(e) => return Err(e.into()),
             }
+        }
+    }
+
+    /// The next line that is asked for goes on as this, with the cursor where it stood.
+    pub(super) fn put_back(&mut self, typed: Typed) {
+        self.put_back = Some(typed);
+    }
+
+    /// Takes the unfinished line off the screen, so that it does not stand there twice. One that was wrapped stays:
+    /// how many rows it took is the terminal's knowledge.
+    fn erase(&self, typed: &Typed) {
+        let line = format!("{}{}{}", self.prompt.pick(&self.prompt.raw), typed.before, typed.after);
+        let wide = crate::text::width::of(&line);
+        if !line.contains('\n') && wide < usize::from(term::size().0) {
+            term::write_all(b"\r\x1b[A\x1b[J");
         }
     }
 
@@ -155,7 +202,11 @@ impl rustyline::Prompt for ModePrompt {
     }
 }
 
-fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &dyn Host, edited: &Arc<Mutex<Option<String>>>) {
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &dyn Host, left: &Arc<Mutex<Left>>) {
     let conditional = |handler: Box<dyn ConditionalEventHandler>| EventHandler::Conditional(handler);
     let cycle = Cycle { mode: app.mode().clone(), modes: app.modes().to_vec() };
     editor.bind_sequence(KeyEvent(KeyCode::BackTab, Modifiers::NONE), conditional(Box::new(cycle)));
@@ -167,9 +218,51 @@ fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &dyn Host, edited: &A
     editor.bind_sequence(KeyEvent(KeyCode::Up, Modifiers::NONE), conditional(Box::new(Recall(cleared))));
     editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(Suspend)));
     let own = app.config().text("editor").map(String::from);
-    let edit = || Box::new(editor::Edit::new(own.clone(), Arc::clone(edited)));
+    let edit = || Box::new(EditLine { program: editor::program(own.as_deref()), left: Arc::clone(left) });
     editor.bind_sequence(Event::KeySeq(vec![KeyEvent::ctrl('X'), KeyEvent::ctrl('E')]), conditional(edit()));
     editor.bind_sequence(KeyEvent::ctrl('G'), conditional(edit()));
+    let open = |screen| Box::new(Open { screen, left: Arc::clone(left) });
+    editor.bind_sequence(KeyEvent::ctrl('T'), conditional(open(Screen::Transcript)));
+    editor.bind_sequence(KeyEvent::ctrl('P'), conditional(open(Screen::Picker)));
+}
+
+/// Ctrl-X Ctrl-E, Ctrl-G: the line is asked for anew with what the editor left; replacing it in place would leave the
+/// cursor at its beginning.
+struct EditLine {
+    program: String,
+    left: Arc<Mutex<Left>>,
+}
+
+impl ConditionalEventHandler for EditLine {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        term::write_all(b"\x1b[?2004l");
+        let text = term::lent(|| editor::edit(&self.program, ctx.line(), ".md"));
+        term::write_all(b"\x1b[?2004h");
+        match text {
+            // What is in the file counts, not how the editor ended.
+            Ok(text) => {
+                lock(&self.left).edited = Some(text.trim_end_matches('\n').to_string());
+                Some(Cmd::Interrupt)
+            }
+            // The draft stays as it is.
+            Err(_) => Some(Cmd::Repaint),
+        }
+    }
+}
+
+/// A key that opens a screen: the shell shows it, and the line goes on afterwards as it was.
+struct Open {
+    screen: Screen,
+    left: Arc<Mutex<Left>>,
+}
+
+impl ConditionalEventHandler for Open {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        let (before, after) = ctx.line().split_at_checked(ctx.pos()).unwrap_or((ctx.line(), ""));
+        let typed = Typed { before: before.into(), after: after.into() };
+        lock(&self.left).screen = Some((self.screen, typed));
+        Some(Cmd::Interrupt)
+    }
 }
 
 /// Shift+Tab: the next mode, text and cursor untouched.

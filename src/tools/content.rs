@@ -1,7 +1,7 @@
 //! What a file is that is not text, told by its first bytes.
 
 /// The words for data with a well-known beginning; `None` for text and for what is not known.
-pub(super) fn named(head: &[u8]) -> Option<&'static str> {
+pub fn named(head: &[u8]) -> Option<&'static str> {
     const MAGIC: [(&[u8], &str); 27] = [
         (b"%PDF-", "a PDF document"),
         (b"PK\x03\x04", "a zip archive (or a docx, xlsx, jar: they are zips)"),

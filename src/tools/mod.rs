@@ -39,6 +39,7 @@ mod work;
 mod write_file;
 
 pub use confined::run_confined;
+pub use content::named as data_kind;
 pub use dialect::{Bases, Dialect, DialectSettings, is_batch};
 pub use env::{CommandSettings, Confining, Env, Inspect, Limits, Progress, RunCtx, Sight};
 pub use error::{Fault, ToolError};

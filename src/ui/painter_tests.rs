@@ -117,3 +117,16 @@ fn a_terminal_of_one_cell_is_no_reason_to_fall_over() {
         painter.finish();
     }
 }
+
+#[test]
+fn a_row_that_fills_the_width_keeps_its_last_character() {
+    let area = Rect::new(0, 0, 6, 1);
+    let mut buffer = Buffer::empty(area);
+    buffer.set_stringn(0, 0, "abcdef", 6, Style::default());
+    let mut out = String::new();
+    paint_row(&mut out, &buffer, 0);
+    let mut parser = vt100::Parser::new(2, 6, 0);
+    parser.process(out.as_bytes());
+    assert_eq!(parser.screen().contents(), "abcdef");
+    assert!(!out.contains("\x1b[K"), "{out:?}");
+}

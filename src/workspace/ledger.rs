@@ -190,6 +190,14 @@ impl Ledger {
         }
     }
 
+    /// What was shown of a file too large to be known as a whole: lines, and the hash they had.
+    pub fn windows(&self, path: &Path) -> &[(Range<usize>, Hash)] {
+        match self.entries.get(path).map(|s| &s.what) {
+            Some(What::Windows(windows)) => windows,
+            _ => &[],
+        }
+    }
+
     /// Forgets one file.
     pub fn forget(&mut self, path: &Path) {
         if let Some(Seen { what: What::Content { content: Some(content), .. }, .. }) =

@@ -31,6 +31,7 @@ mod provider_encode;
 mod provider_live;
 mod provider_offline;
 mod provider_replay;
+mod reading;
 mod reference;
 mod review;
 mod sandbox;

@@ -1,8 +1,9 @@
 //! Places in a text, and the rows a line takes at a width.
 
 use super::Source;
+use crate::text::width;
 use crate::ui::wrap::wrap;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
 /// A row of the text: the block, the line in it, the row of that line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +19,33 @@ impl Pos {
     }
 }
 
+/// The rows of a line, all of them as far in as the line itself is.
+fn hanging(line: &Line<'static>, columns: usize) -> Vec<Line<'static>> {
+    let blanks = |text: &str| text.len() - text.trim_start_matches(' ').len();
+    let mut indent = 0;
+    for span in &line.spans {
+        indent += blanks(&span.content);
+        if blanks(&span.content) < span.content.len() {
+            break;
+        }
+    }
+    let wide: usize = line.spans.iter().map(|span| width::of(&span.content)).sum();
+    if indent == 0 || indent > columns / 2 || wide <= columns {
+        return wrap(line, columns);
+    }
+    let mut rest = indent;
+    let mut inner = line.clone();
+    for span in &mut inner.spans {
+        let cut = blanks(&span.content).min(rest);
+        rest -= cut;
+        span.content = span.content.get(cut..).unwrap_or("").to_string().into();
+    }
+    let lead = " ".repeat(indent);
+    let mut rows = wrap(&inner, columns - indent);
+    rows.iter_mut().for_each(|row| row.spans.insert(0, Span::raw(lead.clone())));
+    rows
+}
+
 /// How lines become rows: `None` leaves them whole.
 #[derive(Clone, Copy)]
 pub(super) struct Layout<'s, S: ?Sized> {
@@ -28,7 +56,7 @@ pub(super) struct Layout<'s, S: ?Sized> {
 impl<S: Source + ?Sized> Layout<'_, S> {
     pub(super) fn rows(&self, line: &Line<'static>) -> Vec<Line<'static>> {
         match self.columns {
-            Some(columns) => wrap(line, columns),
+            Some(columns) => hanging(line, columns),
             None => vec![line.clone()],
         }
     }

@@ -1,0 +1,272 @@
+//! Lists to choose from: files, commands, sessions, models, scratchpads, earlier lines.
+//!
+//! The list itself is `ui::picker`; here is what goes in and what becomes of what is taken.
+
+use super::Shell;
+use super::command::COMMANDS;
+use super::files::Files;
+use super::prompt::Typed;
+use super::session::when;
+use crate::provider::Preset;
+use crate::session::Entry;
+use crate::text::sanitize;
+use crate::ui::{editor, pager};
+use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
+use crate::ui::viewer::{self, FileText, Viewer};
+use crate::workspace::{Consent, Workspace};
+use ignore::WalkBuilder;
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Files that go into the list together: few at first, so that there is something to see at once.
+const FEW: usize = 64;
+const BATCH: usize = 2000;
+const MOMENT: Duration = Duration::from_millis(20);
+/// Files listed at most, and lines of the history.
+const FILES: usize = 500_000;
+const LINES: usize = 20_000;
+/// Bytes of a file that are previewed.
+const PREVIEW: u64 = 32 << 10;
+/// Entries of a typed directory found beyond the list.
+const BEYOND: usize = 500;
+
+/// True where a screen can be shown and keys can be read.
+pub(super) fn is_interactive() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
+impl Shell<'_> {
+    fn picker<'h>(&self, title: &str, feed: Feed) -> Picker<'h> {
+        Picker::new(title, feed, &self.theme, self.keymap("picker", KEYS))
+    }
+
+    fn pick(&self, mut picker: Picker<'_>) -> Vec<String> {
+        self.show(&mut picker);
+        picker.taken()
+    }
+
+    /// Ctrl-P: a command where one is being typed, else files.
+    pub(super) fn pick_into(&self, typed: Typed) -> Typed {
+        match typed.before.strip_prefix('/') {
+            Some(name) if !name.contains(char::is_whitespace) => self.pick_command(&typed, name),
+            _ => self.pick_files(typed),
+        }
+    }
+
+    fn pick_command(&self, typed: &Typed, name: &str) -> Typed {
+        let item = |row: &super::CommandRow| {
+            let note = format!("{}  {}", row.arguments, row.help);
+            Item::new(format!("/{}", row.name), note.trim()).with_value(row.name)
+        };
+        let feed = Feed::of(COMMANDS.iter().map(item).collect());
+        match self.pick(self.picker("Commands", feed).with_query(name)).first() {
+            Some(name) => Typed { before: format!("/{name} "), after: typed.after.clone() },
+            None => typed.clone(),
+        }
+    }
+
+    fn pick_files(&self, typed: Typed) -> Typed {
+        let workspace = self.seen_through();
+        let feed = Feed::default();
+        walk(&workspace, feed.clone());
+        let word = typed.before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        let (lead, word) = typed.before.split_at(word);
+        let mention = word.strip_prefix('@').map(|path| path.trim_start_matches('"'));
+        let (beyond, root) = (Files::new(workspace.cwd()), workspace.clone());
+        let hidden = move |path: &str| root.is_hidden(&root.cwd().join(path));
+        let picker = self
+            .picker("Files", feed)
+            .several()
+            .with_query(mention.unwrap_or(""))
+            .with_preview(move |item| preview(&workspace, item))
+            .with_beyond(move |query| {
+                let found = beyond.typed_out(query).into_iter().filter(|path| !hidden(path));
+                found.take(BEYOND).map(|path| Item::new(path, "ignored, or hidden by its name")).collect()
+            });
+        let taken = self.pick(picker);
+        if taken.is_empty() {
+            return typed;
+        }
+        // A command takes a path as it is; in what is said, `@` makes it a file.
+        let sign = if typed.before.starts_with('/') { "" } else { "@" };
+        let quoted = |path: &String| match path.contains(char::is_whitespace) {
+            true => format!("{sign}\"{path}\""),
+            false => format!("{sign}{path}"),
+        };
+        let words = taken.iter().map(quoted).collect::<Vec<_>>().join(" ");
+        let before = match mention {
+            Some(_) => lead.to_string(),
+            None if word.is_empty() || word.ends_with('(') => typed.before.clone(),
+            None => format!("{} ", typed.before),
+        };
+        let gap = if typed.after.starts_with(char::is_whitespace) { "" } else { " " };
+        Typed { before: format!("{before}{words}{gap}"), after: typed.after }
+    }
+
+    /// A session's name.
+    pub(super) fn pick_session(&self) -> Option<String> {
+        let rows = self.store.as_ref().and_then(|store| store.list(LINES).ok()).unwrap_or_default();
+        let item = |row: &crate::session::SessionRow| {
+            let note = format!("{}  {}", when(row.updated), super::session::short_id(&row.id));
+            Item::new(row.title.clone(), note).with_value(row.id.to_string())
+        };
+        let feed = Feed::of(rows.iter().map(item).collect());
+        let about = |item: &Item| {
+            let Some(row) = rows.iter().find(|row| row.id.as_str() == item.value()) else {
+                return Preview::default();
+            };
+            let text = format!(
+                "{}\n\nbegun      {}\nlast used  {}\nentries    {}\ndirectory  {}\nname       {}",
+                row.title,
+                when(row.created),
+                when(row.updated),
+                row.entries,
+                row.cwd.display(),
+                row.id
+            );
+            Preview { text, language: String::new() }
+        };
+        let picker = self.picker("Sessions", feed).with_preview(about);
+        self.pick(picker).into_iter().next()
+    }
+
+    /// A provider and a model that are known by name.
+    pub(super) fn pick_model(&self) -> Option<(String, String)> {
+        let config = self.app.config();
+        let own = config.names_below("providers");
+        let own_model = |name: &str| config.text(&format!("providers.{name}.model")).map(String::from);
+        let mut pairs: Vec<(String, Option<String>, &str)> =
+            own.iter().map(|name| (name.clone(), own_model(name), "from your settings")).collect();
+        for preset in Preset::all().iter().filter(|preset| !own.iter().any(|name| name == preset.name)) {
+            let note = match std::env::var_os(preset.key_variable) {
+                Some(_) => "its key is set",
+                None if preset.key == crate::provider::KeyNeed::Required => "no key yet",
+                None => "needs no key",
+            };
+            pairs.push((preset.name.into(), preset.default_model.map(String::from), note));
+        }
+        pairs.push(("offline".into(), Some("offline".into()), "built in"));
+        let item = |(provider, model, note): &(String, Option<String>, &str)| {
+            let model = model.as_deref().unwrap_or("");
+            Item::new(format!("{provider} {model}").trim_end(), *note)
+                .with_value(format!("{provider} {model}"))
+        };
+        let feed = Feed::of(pairs.iter().map(item).collect());
+        let taken = self.pick(self.picker("Models", feed)).into_iter().next()?;
+        taken.split_once(' ').map(|(provider, model)| (provider.to_string(), model.to_string()))
+    }
+
+    /// A line of the history, all sessions together, the newest first.
+    pub(super) fn pick_line(&self) -> Option<String> {
+        let lines = self.store.as_ref().and_then(|store| store.history(LINES).ok()).unwrap_or_default();
+        let mut seen = std::collections::HashSet::new();
+        let lines = lines.into_iter().rev().filter(|line| line.line.trim() != "/history");
+        let items = lines.filter(|line| seen.insert(line.line.clone())).map(|line| {
+            let place = Path::new(&line.cwd).file_name().unwrap_or_default().to_string_lossy().into_owned();
+            Item::new(line.line.replace('\n', " ⏎ "), place).with_value(line.line)
+        });
+        let feed = Feed::of(items.collect());
+        let picker = self
+            .picker("History", feed)
+            .with_preview(|item| Preview { text: item.value().to_string(), language: String::new() });
+        self.pick(picker).into_iter().next()
+    }
+
+    /// A scratchpad, shown until its screen closes.
+    pub(super) fn pick_scratchpad(&self) {
+        let Some(agent) = &self.conversation.agent else { return self.note("there is no scratchpad yet") };
+        let pads = &agent.env().scratchpads;
+        let item = |(name, size): (String, usize)| Item::new(name, format!("{size} bytes"));
+        let items: Vec<Item> = pads.list().into_iter().map(item).collect();
+        let text = |name: &str| match pads.get(name) {
+            Ok(Entry::Text(text)) => text.to_string(),
+            Ok(Entry::Image(image)) => image.describe(),
+            Err(e) => e.to_string(),
+        };
+        let picker = self
+            .picker("Scratchpads", Feed::of(items))
+            .with_preview(|item| Preview { text: text(item.value()), language: String::new() });
+        let Some(name) = self.pick(picker).into_iter().next() else { return };
+        let (clipboard, program) = (self.clipboard(), self.editor());
+        let content = text(&name);
+        let hands = viewer::Hands {
+            keys: self.keymap("viewer", viewer::KEYS),
+            pager: self.keymap("pager", pager::KEYS),
+            copy: Box::new(move |text| clipboard.copy(text).map_or_else(|e| e.to_string(), |c| c.words())),
+            edit: Box::new(|_| editor::edit(&program, &content, ".txt").map(drop).map_err(|e| e.to_string())),
+        };
+        let shown = FileText::in_memory(content.as_str().into());
+        self.show(&mut Viewer::new(shown, &name, None, &self.theme, hands));
+    }
+}
+
+/// Lists the files below the working directory from a thread of its own, until the list is closed.
+fn walk(workspace: &Workspace, feed: Feed) {
+    let (workspace, theirs) = (workspace.clone(), feed.clone());
+    let work = move || {
+        let root = workspace.cwd().to_path_buf();
+        let walk = WalkBuilder::new(&root)
+            .hidden(false)
+            .require_git(false)
+            .filter_entry(|entry| entry.file_name() != ".git")
+            .sort_by_file_name(std::ffi::OsStr::cmp)
+            .build();
+        let (mut batch, mut told, mut count) = (Vec::new(), Instant::now(), 0);
+        for entry in walk.flatten() {
+            if count >= FILES || theirs.is_stopped() {
+                break;
+            }
+            let Ok(relative) = entry.path().strip_prefix(&root) else { continue };
+            // A name that is no text cannot be typed.
+            let Some(text) = relative.to_str().filter(|text| !text.is_empty()) else { continue };
+            if workspace.is_hidden(entry.path()) {
+                continue;
+            }
+            let slash = if entry.file_type().is_some_and(|kind| kind.is_dir()) { "/" } else { "" };
+            // What is near comes first, what is hidden by its name last.
+            let dotted = if text.split('/').any(|part| part.starts_with('.')) { 100 } else { 0 };
+            let order = text.matches('/').count() + dotted;
+            batch.push(Item::new(format!("{text}{slash}"), "").with_order(order));
+            count += 1;
+            if batch.len() >= BATCH || count < FEW * 4 && batch.len() >= FEW || told.elapsed() > MOMENT {
+                theirs.push(std::mem::take(&mut batch));
+                told = Instant::now();
+            }
+        }
+        theirs.push(batch);
+        theirs.end();
+    };
+    if std::thread::Builder::new().name("files".into()).spawn(work).is_err() {
+        feed.end();
+    }
+}
+
+/// The beginning of a file, as the conversation has it; the names in a directory.
+fn preview(workspace: &Workspace, item: &Item) -> Preview {
+    let plain = |text: String| Preview { text, language: String::new() };
+    let Ok(at) = workspace.resolve(item.value()) else { return Preview::default() };
+    if workspace.is_dir(&at.path) {
+        let names = workspace.names_in(&at.path, 200);
+        return plain(
+            names.iter().map(|name| sanitize::name(name).into_owned()).collect::<Vec<_>>().join("\n"),
+        );
+    }
+    let mut opened = match workspace.open(&at, Consent::Prepared) {
+        Ok(opened) => opened,
+        Err(e) => return plain(e.to_string()),
+    };
+    let mut bytes = Vec::new();
+    if let Err(e) = (&mut opened.file).take(PREVIEW).read_to_end(&mut bytes) {
+        return plain(e.to_string());
+    }
+    let size = opened.size;
+    match memchr::memchr(0, &bytes) {
+        Some(_) => {
+            plain(format!("no text: {} of {size} bytes", crate::tools::data_kind(&bytes).unwrap_or("data")))
+        }
+        None => {
+            Preview { text: String::from_utf8_lossy(&bytes).into_owned(), language: item.value().to_string() }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! `/view FILE[:LINE]`: a file as the conversation has it, with what the model has seen of it.
+//!
+//! It is opened as a tool would open it: through what is pending, and never against a rule that hides it. The model
+//! learns nothing of it.
+
+use super::Shell;
+use super::command::After;
+use crate::agent::Agent;
+use crate::media::{self, Oversize};
+use crate::text::{Detected, Encoding, RangeSet};
+use crate::tools::data_kind;
+use crate::ui::{editor, pager};
+use crate::ui::viewer::{self, FileText, Viewer};
+use crate::workspace::{Consent, Ledger, Opened, Resolved, Shelf, TextFile, Workspace, WorkspaceError};
+use std::io::{Read, Seek};
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+/// A file up to this size is read whole: it gets its colours from the first line on.
+const WHOLE: u64 = 16_000_000;
+/// The largest file that is looked at for a picture, and the largest that is named by its hash.
+const PICTURE: u64 = 256 << 20;
+
+/// What a file holds, as far as a person can be shown it.
+enum Content {
+    Text {
+        text: FileText,
+        seen: RangeSet,
+        windows: Vec<viewer::Window>,
+        facts: Vec<String>,
+    },
+    /// What is said of it instead.
+    Other(String),
+}
+
+/// `src/main.rs:12`, `src/main.rs:12:5`, or a path alone.
+fn parse(rest: &str, exists: impl Fn(&str) -> bool) -> (String, Option<usize>) {
+    let path = super::line::words(rest).join(" ");
+    let path = path.strip_prefix('@').unwrap_or(&path).to_string();
+    let mut left = path.as_str();
+    let mut line = None;
+    for _ in 0..2 {
+        if exists(left) {
+            break;
+        }
+        let Some((before, number)) = left.rsplit_once(':') else { break };
+        let Ok(number) = number.parse() else { break };
+        (left, line) = (before, Some(number));
+    }
+    if exists(left) { (left.to_string(), line) } else { (path, None) }
+}
+
+impl Shell<'_> {
+    /// The workspace that tools of this conversation work in.
+    pub(super) fn seen_through(&self) -> Workspace {
+        let own = self.conversation.agent.as_ref().map(|agent| agent.env().workspace.clone());
+        own.or_else(|| self.viewed().map(|(workspace, _)| workspace))
+            .unwrap_or_else(|| self.app.workspace().clone())
+    }
+
+    /// Shows a file until its screen closes, or gives the sentence that says what it is instead of text.
+    pub(super) fn view(&self, rest: &str) -> Result<Option<String>, String> {
+        let workspace = self.seen_through();
+        let there = |path: &str| workspace.resolve(path).is_ok_and(|at| at.exists);
+        let (path, line) = parse(rest, there);
+        let at = workspace.resolve(&path).map_err(|e| refusal(&e))?;
+        let opened = workspace.open(&at, Consent::Prepared).map_err(|e| refusal(&e))?;
+        let (text, seen, windows, mut facts) = match self.content(&at, opened)? {
+            Content::Text { text, seen, windows, facts } => (text, seen, windows, facts),
+            Content::Other(sentence) => {
+                return Ok(Some(format!("{}: {sentence}", workspace.shown(&at.path))));
+            }
+        };
+        let pending = is_pending(&workspace, &at);
+        if pending {
+            facts.insert(0, "pending".into());
+        }
+        let (program, clipboard, real) = (self.editor(), self.clipboard(), at.path.clone());
+        let hands = viewer::Hands {
+            keys: self.keymap("viewer", viewer::KEYS),
+            pager: self.keymap("pager", pager::KEYS),
+            copy: Box::new(move |text| clipboard.copy(text).map_or_else(|e| e.to_string(), |c| c.words())),
+            edit: Box::new(move |line| match pending {
+                // The file on disk is another one until the change lands.
+                true => Err("it is pending: /apply it first, or edit it in /review".into()),
+                false => editor::open(&program, &real, line).map_err(|e| e.to_string()),
+            }),
+        };
+        let name = workspace.shown(&at.path);
+        let pane = Viewer::new(text, &name, line, &self.theme, hands);
+        let mut pane = pane.with_seen(seen).with_windows(windows).with_facts(facts);
+        self.show(&mut pane);
+        Ok(None)
+    }
+
+    fn content(&self, at: &Resolved, mut opened: Opened) -> Result<Content, String> {
+        let failed = |e: std::io::Error| format!("`{}` cannot be read: {e}", at.path.display());
+        let mut head = Vec::new();
+        (&mut opened.file).take(8192).read_to_end(&mut head).map_err(failed)?;
+        opened.file.rewind().map_err(failed)?;
+        let size = opened.size;
+        if media::sniff(&head, &at.written).is_some() {
+            return Ok(Content::Other(picture(&mut opened, at, &head)?));
+        }
+        if let Some(kind) = data_kind(&head) {
+            return Ok(Content::Other(binary(kind, &mut opened)));
+        }
+        if size > WHOLE {
+            return Ok(self.large(at, opened, &head));
+        }
+        let bytes = opened.read_all(&at.path, WHOLE).map_err(|e| refusal(&e))?;
+        let bytes = Arc::new(bytes);
+        let Ok(file) = TextFile::new(Arc::clone(&bytes)) else {
+            return Ok(Content::Other(binary("binary data", &mut opened)));
+        };
+        let index = file.index();
+        let line_bytes = |lines: &std::ops::Range<usize>| file.part(index.bytes_of(lines));
+        let seen = match &self.conversation.agent {
+            Some(agent) => ledger(agent).seen_now(&at.path, &bytes, blake3::hash(&bytes), line_bytes),
+            None => RangeSet::new(),
+        };
+        let facts = facts(&file);
+        let text = FileText::in_memory(file.text().as_ref().into());
+        Ok(Content::Text { text, seen, windows: Vec::new(), facts })
+    }
+
+    /// A file that is read where it is looked at.
+    fn large(&self, at: &Resolved, mut opened: Opened, head: &[u8]) -> Content {
+        // Cut in the middle of a letter, the head would seem to be of another encoding.
+        let end = memchr::memrchr(b'\n', head).map_or(head.len(), |feed| feed + 1);
+        let detected = Detected::of(head.get(..end).unwrap_or(head));
+        let encoding = match detected {
+            Ok(detected) if detected.encoding.unit() == 1 => detected.encoding,
+            Ok(detected) => {
+                let advice = "too large to decode here: `iconv -t UTF-8` makes it readable";
+                return Content::Other(format!(
+                    "{} text of {} bytes, {advice}",
+                    detected.encoding, opened.size
+                ));
+            }
+            Err(_) => return Content::Other(binary("binary data", &mut opened)),
+        };
+        let windows = match &self.conversation.agent {
+            Some(agent) => ledger(agent).windows(&at.path).to_vec(),
+            None => Vec::new(),
+        };
+        let facts = vec![format!("{} MB", opened.size / 1_000_000)];
+        let text = FileText::on_disk(opened.file, opened.size, encoding);
+        Content::Text { text, seen: RangeSet::new(), windows, facts }
+    }
+}
+
+fn ledger(agent: &Agent) -> MutexGuard<'_, Ledger> {
+    agent.env().ledger.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn is_pending(workspace: &Workspace, at: &Resolved) -> bool {
+    let changes = workspace.view().and_then(|view| view.changes(Shelf::Pending).ok());
+    changes.is_some_and(|set| set.get(&at.path).is_some())
+}
+
+/// What is to be known of a text beside its lines.
+fn facts(file: &TextFile) -> Vec<String> {
+    let mut out = Vec::new();
+    if file.encoding() != Encoding::Utf8 {
+        out.push(file.encoding().to_string());
+    }
+    if file.line_ends().mixed() {
+        out.push("mixed line ends".into());
+    } else if file.line_ends().crlf > 0 {
+        out.push("CRLF".into());
+    }
+    out
+}
+
+/// What is said of a picture.
+fn picture(opened: &mut Opened, at: &Resolved, head: &[u8]) -> Result<String, String> {
+    let Some(kind) = media::sniff(head, &at.written) else { return Ok(binary("binary data", opened)) };
+    let bytes = opened.read_all(&at.path, PICTURE).map_err(|e| refusal(&e))?;
+    let size = bytes.len();
+    match media::load(kind, &at.written, bytes, usize::MAX, Oversize::Refuse) {
+        Ok(loaded) => Ok(format!(
+            "a {kind} picture of {}x{} pixels, {size} bytes",
+            loaded.image.width, loaded.image.height
+        )),
+        Err(e) => Ok(format!("a {kind} picture of {size} bytes that cannot be decoded: {e}")),
+    }
+}
+
+/// What is said of a file that is no text.
+fn binary(kind: &str, opened: &mut Opened) -> String {
+    let size = opened.size;
+    let mut hasher = blake3::Hasher::new();
+    let mut read = || opened.file.rewind().and_then(|()| hasher.update_reader(&mut opened.file).map(drop));
+    match size <= PICTURE && read().is_ok() {
+        true => format!("{kind}, {size} bytes, blake3 {}", hasher.finalize().to_hex()),
+        false => format!("{kind}, {size} bytes"),
+    }
+}
+
+fn refusal(error: &WorkspaceError) -> String {
+    match error {
+        WorkspaceError::Hidden(path) => {
+            format!("`{}` is not shown: a rule denies reading it", path.display())
+        }
+        other => other.to_string(),
+    }
+}
+
+pub(super) fn view(shell: &mut Shell<'_>, rest: &str) -> After {
+    if rest.is_empty() {
+        shell.error("/view needs a file", Some("/view src/main.rs, /view src/main.rs:120"));
+        return None;
+    }
+    match shell.view(rest) {
+        Ok(None) => {}
+        Ok(Some(sentence)) => shell.note(&sentence),
+        Err(why) => shell.error(&why, None),
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_may_follow_the_path_and_a_name_may_have_colons() {
+        let there = |path: &str| matches!(path, "a.rs" | "odd:7" | "two words");
+        for (rest, want) in [
+            ("a.rs", ("a.rs", None)),
+            ("@a.rs:12", ("a.rs", Some(12))),
+            ("a.rs:12:5", ("a.rs", Some(12))),
+            ("odd:7", ("odd:7", None)),
+            ("odd:7:9", ("odd:7", Some(9))),
+            ("\"two words\":3", ("two words", Some(3))),
+            ("none:3", ("none:3", None)),
+        ] {
+            let (path, line) = parse(rest, there);
+            assert_eq!((path.as_str(), line), want, "{rest}");
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! A list to choose from by typing: files, sessions, models, commands, lines of the history.
+//!
+//! Matching runs beside the drawing, so no key waits for a long list. What is taken is handed back; doing something
+//! with it is up to who opened the list.
+
+mod rank;
+
+#[cfg(test)]
+mod tests;
+
+pub use rank::{Feed, Item};
+
+use crate::text::{sanitize, width};
+use crate::ui::Theme;
+use crate::ui::full::{Flow, Pane};
+use crate::ui::keymap::{Keymap, Row};
+use crate::ui::pager::bar;
+use crate::ui::tint::{DocId, Tint};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
+use rank::{Beyond, Ranked};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    Down,
+    Up,
+    PageDown,
+    PageUp,
+    First,
+    Last,
+    Mark,
+    Take,
+    Clear,
+    Cancel,
+}
+
+const fn row(action: Act, name: &'static str, keys: &'static str, help: &'static str) -> Row<Act> {
+    Row { action, name, keys, help }
+}
+
+pub const KEYS: &[Row<Act>] = &[
+    row(Act::Down, "down", "Down Ctrl-N Ctrl-J", "the next one"),
+    row(Act::Up, "up", "Up Ctrl-P Ctrl-K", "the one before"),
+    row(Act::PageDown, "page-down", "PageDown Ctrl-D", "a screen down"),
+    row(Act::PageUp, "page-up", "PageUp Ctrl-B", "a screen up"),
+    row(Act::First, "first", "Home", "the first one"),
+    row(Act::Last, "last", "End", "the last one"),
+    row(Act::Mark, "mark", "Tab", "mark it, to take several"),
+    row(Act::Take, "take", "Enter", "take it, or all that are marked"),
+    row(Act::Clear, "clear", "Ctrl-U", "empty the line"),
+    row(Act::Cancel, "cancel", "Esc Ctrl-C Ctrl-G", "close and take nothing"),
+];
+
+/// From this width on there is a preview, if there is anything to preview.
+const WIDE: u16 = 100;
+
+/// What stands beside the list of the thing under the cursor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preview {
+    pub text: String,
+    /// A path or a language, for colours; empty for none.
+    pub language: String,
+}
+
+/// How many may be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Many {
+    One,
+    Several,
+}
+
+/// Makes the preview of a thing.
+type Previewer<'h> = Box<dyn Fn(&Item) -> Preview + 'h>;
+
+pub struct Picker<'h> {
+    title: String,
+    feed: Feed,
+    beyond: Option<Box<Beyond>>,
+    previewer: Option<Previewer<'h>>,
+    many: Many,
+    keys: Keymap<Act>,
+    theme: Theme,
+    query: String,
+    ranked: Ranked,
+    selected: usize,
+    top: usize,
+    marked: Vec<Arc<Item>>,
+    taken: Vec<String>,
+    size: (u16, u16),
+    tint: Tint,
+    /// The preview of what is selected: its lines, and what colours them.
+    shown: Option<(Arc<Item>, Vec<String>, Option<DocId>)>,
+    matcher: RefCell<Matcher>,
+}
+
+impl<'h> Picker<'h> {
+    pub fn new(title: &str, feed: Feed, theme: &Theme, keys: Keymap<Act>) -> Picker<'h> {
+        Picker {
+            title: title.into(),
+            feed,
+            beyond: None,
+            previewer: None,
+            many: Many::One,
+            keys,
+            theme: theme.clone(),
+            query: String::new(),
+            ranked: Ranked::default(),
+            selected: 0,
+            top: 0,
+            marked: Vec::new(),
+            taken: Vec::new(),
+            size: (0, 0),
+            tint: Tint::new(theme),
+            shown: None,
+            matcher: RefCell::new(Matcher::new(Config::DEFAULT.match_paths())),
+        }
+    }
+
+    #[must_use]
+    pub fn several(mut self) -> Picker<'h> {
+        self.many = Many::Several;
+        self
+    }
+
+    #[must_use]
+    pub fn with_query(mut self, query: &str) -> Picker<'h> {
+        self.query = query.into();
+        self
+    }
+
+    #[must_use]
+    pub fn with_preview(mut self, previewer: impl Fn(&Item) -> Preview + 'h) -> Picker<'h> {
+        self.previewer = Some(Box::new(previewer));
+        self
+    }
+
+    /// Finds what is not in the list by what is typed: ignored files, by their path.
+    #[must_use]
+    pub fn with_beyond(mut self, beyond: impl Fn(&str) -> Vec<Item> + Send + 'static) -> Picker<'h> {
+        self.beyond = Some(Box::new(beyond));
+        self
+    }
+
+    /// What was taken; nothing where the list was cancelled.
+    pub fn taken(mut self) -> Vec<String> {
+        std::mem::take(&mut self.taken)
+    }
+
+    fn rows(&self) -> usize {
+        usize::from(self.size.1).saturating_sub(3).max(1)
+    }
+
+    fn current(&self) -> Option<&Arc<Item>> {
+        self.ranked.top.get(self.selected)
+    }
+
+    fn select(&mut self, at: usize) {
+        self.selected = at.min(self.ranked.top.len().saturating_sub(1));
+        self.top = self.top.clamp((self.selected + 1).saturating_sub(self.rows()), self.selected);
+    }
+
+    fn ask(&mut self) {
+        self.feed.0.ask(&self.query);
+        (self.selected, self.top) = (0, 0);
+    }
+
+    fn act(&mut self, act: Act) -> Flow {
+        let page = self.rows();
+        match act {
+            Act::Down => self.select(self.selected + 1),
+            Act::Up => self.select(self.selected.saturating_sub(1)),
+            Act::PageDown => self.select(self.selected + page),
+            Act::PageUp => self.select(self.selected.saturating_sub(page)),
+            Act::First => self.select(0),
+            Act::Last => self.select(usize::MAX),
+            Act::Clear => {
+                self.query.clear();
+                self.ask();
+            }
+            Act::Mark => self.mark(),
+            Act::Cancel => return Flow::Close,
+            Act::Take => return self.take(),
+        }
+        Flow::Stay
+    }
+
+    fn mark(&mut self) {
+        let Some(item) = self.current().filter(|_| self.many == Many::Several).cloned() else { return };
+        match self.marked.iter().position(|marked| *marked == item) {
+            Some(at) => drop(self.marked.remove(at)),
+            None => self.marked.push(item),
+        }
+        self.select(self.selected + 1);
+    }
+
+    /// Enter before the list has caught up with what was typed waits for it, so that nothing else is taken.
+    fn take(&mut self) -> Flow {
+        let until = std::time::Instant::now() + std::time::Duration::from_millis(500);
+        while self.marked.is_empty() && self.ranked.top.is_empty() && self.waits() {
+            self.take_ranked();
+            if std::time::Instant::now() > until {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        let chosen = if self.marked.is_empty() {
+            self.current().into_iter().collect()
+        } else {
+            self.marked.iter().collect::<Vec<_>>()
+        };
+        let taken: Vec<String> = chosen.into_iter().map(|item| item.value().to_string()).collect();
+        if taken.is_empty() {
+            return Flow::Stay;
+        }
+        self.taken = taken;
+        Flow::Close
+    }
+
+    fn take_ranked(&mut self) -> bool {
+        let Some(ranked) = self.feed.0.take() else { return false };
+        self.ranked = ranked;
+        self.select(self.selected);
+        true
+    }
+
+    fn has_preview(&self) -> bool {
+        self.previewer.is_some() && self.size.0 >= WIDE && self.size.1 >= 6
+    }
+
+    /// Makes the preview of what is selected now.
+    fn preview(&mut self) -> bool {
+        let Some(previewer) = self.previewer.as_ref().filter(|_| self.has_preview()) else { return false };
+        let current = self.ranked.top.get(self.selected).cloned();
+        if self.shown.as_ref().map(|(item, ..)| item) == current.as_ref() {
+            return false;
+        }
+        if let Some((_, _, Some(doc))) = self.shown.take() {
+            self.tint.remove(doc);
+        }
+        self.shown = current.map(|item| {
+            let preview = previewer(&item);
+            let lines: Vec<String> = preview.text.lines().take(200).map(String::from).collect();
+            let coloured = !preview.language.is_empty();
+            let doc = coloured.then(|| self.tint.add(preview.text.as_str().into(), &preview.language));
+            (item, lines, doc)
+        });
+        true
+    }
+
+    fn draw_query(&self, buffer: &mut Buffer) -> u16 {
+        let columns = usize::from(buffer.area.width);
+        let mut count = format!("{} of {}", self.ranked.matched, self.ranked.total);
+        if !self.ranked.is_done {
+            count.push('…');
+        }
+        if !self.marked.is_empty() {
+            count = format!("{} marked  {count}", self.marked.len());
+        }
+        let typed = sanitize::line(&self.query).into_owned();
+        let line = Line::from(vec![
+            Span::styled(format!(" {} ", self.title), self.theme.style("title")),
+            Span::styled("❯ ", self.theme.style("key")),
+            Span::styled(typed.clone(), self.theme.style("strong")),
+        ]);
+        buffer.set_line(0, 0, &line, buffer.area.width);
+        let used = width::of(&self.title) + 4 + width::of(&typed);
+        let wide = width::of(&count) + 1;
+        if used + wide + 1 < columns {
+            let x = u16::try_from(columns - wide).unwrap_or(0);
+            buffer.set_stringn(x, 0, &count, wide, self.theme.style("status"));
+        }
+        u16::try_from(used).unwrap_or(0).min(buffer.area.width.saturating_sub(1))
+    }
+
+    fn draw_item(&self, buffer: &mut Buffer, y: u16, columns: u16, at: usize, item: &Arc<Item>) {
+        let is_selected = at == self.selected;
+        let base = if is_selected { self.theme.style("select") } else { Style::default() };
+        buffer.set_style(Rect::new(0, y, columns, 1), base);
+        let room = usize::from(columns).saturating_sub(3);
+        let text = sanitize::line(&sanitize::name(&item.text)).into_owned();
+        let note = sanitize::line(&item.note).into_owned();
+        let text_wide = width::of(&text).min(room);
+        // The note stands where there is room for it, and never shortens the thing itself.
+        let note_room = room.saturating_sub(text_wide + 2);
+        let text = width::cut_middle(&text, room);
+        let mut spans = vec![
+            Span::styled(if is_selected { "❯" } else { " " }, base.patch(self.theme.style("key"))),
+            match self.marked.contains(item) {
+                true => Span::styled("+ ", base.patch(self.theme.style("accepted"))),
+                false => Span::styled("  ", base),
+            },
+        ];
+        spans.extend(self.letters(&text, base));
+        if note_room >= 4 && !note.is_empty() {
+            let note = width::cut(&note, note_room);
+            let pad = " ".repeat(2 + note_room - width::of(&note));
+            spans.push(Span::styled(format!("{pad}{note}"), base.patch(self.theme.style("dim"))));
+        }
+        buffer.set_line(0, y, &Line::from(spans), columns);
+    }
+
+    /// The text with the letters that match set off.
+    fn letters(&self, text: &str, base: Style) -> Vec<Span<'static>> {
+        let mut hits = Vec::new();
+        let mut letters = Vec::new();
+        if !self.query.is_empty() {
+            let pattern = rank::pattern(&self.query);
+            pattern.indices(Utf32Str::new(text, &mut letters), &mut self.matcher.borrow_mut(), &mut hits);
+            hits.sort_unstable();
+        }
+        let mark = base.patch(self.theme.style("strong")).add_modifier(Modifier::UNDERLINED);
+        let plain = base.patch(self.theme.style("text"));
+        let mut out: Vec<Span<'static>> = Vec::new();
+        // The matcher counts as many letters as a grapheme has, but one for what is not plain.
+        let pieces: Vec<String> = match text.is_ascii() {
+            true => text.chars().map(String::from).collect(),
+            false => {
+                unicode_segmentation::UnicodeSegmentation::graphemes(text, true).map(String::from).collect()
+            }
+        };
+        for (at, piece) in pieces.into_iter().enumerate() {
+            let hit = u32::try_from(at).is_ok_and(|at| hits.binary_search(&at).is_ok());
+            let style = if hit { mark } else { plain };
+            match out.last_mut() {
+                Some(last) if last.style == style => last.content.to_mut().push_str(&piece),
+                _ => out.push(Span::styled(piece, style)),
+            }
+        }
+        out
+    }
+
+    fn draw_preview(&self, buffer: &mut Buffer, area: Rect) {
+        for y in area.y..area.bottom() {
+            buffer.set_stringn(area.x, y, "│", 1, self.theme.style("border"));
+        }
+        let Some((_, lines, doc)) = &self.shown else { return };
+        let columns = area.width.saturating_sub(2);
+        if let Some(doc) = doc {
+            self.tint.want(*doc, 0..usize::from(area.height));
+        }
+        for (at, line) in lines.iter().enumerate().take(usize::from(area.height)) {
+            let colours = doc.and_then(|doc| self.tint.line(doc, at)).unwrap_or(&[]);
+            let line = super::viewer::styled(line, colours);
+            buffer.set_line(area.x + 2, area.y + u16::try_from(at).unwrap_or(0), &line, columns);
+        }
+    }
+}
+
+impl Pane for Picker<'_> {
+    fn key(&mut self, key: KeyEvent) -> Flow {
+        if let Some(act) = self.keys.action(key) {
+            return self.act(act);
+        }
+        let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        match key.code {
+            KeyCode::Char(c) if !held => {
+                self.query.push(c);
+                self.ask();
+            }
+            KeyCode::Char('w') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                let kept = self.query.trim_end().rfind([' ', '/']).map_or(0, |at| at + 1);
+                let kept = if kept == self.query.len() { 0 } else { kept };
+                self.query.truncate(kept);
+                self.ask();
+            }
+            KeyCode::Backspace => {
+                self.query.pop();
+                self.ask();
+            }
+            _ => {}
+        }
+        Flow::Stay
+    }
+
+    fn paste(&mut self, text: &str) {
+        self.query.push_str(text.lines().next().unwrap_or(""));
+        self.ask();
+    }
+
+    fn resize(&mut self, columns: u16, rows: u16) {
+        if self.size == (0, 0) {
+            self.ask();
+            rank::start(&self.feed.0, self.beyond.take());
+        }
+        self.size = (columns, rows);
+        self.select(self.selected);
+    }
+
+    fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
+        let area = buffer.area;
+        let cursor = self.draw_query(buffer);
+        let split = if self.has_preview() { area.width / 2 } else { area.width };
+        let height = area.height.saturating_sub(3);
+        for y in 0..height {
+            let at = self.top + usize::from(y);
+            let Some(item) = self.ranked.top.get(at) else { break };
+            self.draw_item(buffer, y + 2, split, at, item);
+        }
+        if self.ranked.top.is_empty() && self.ranked.is_done && height > 0 {
+            let words =
+                if self.query.is_empty() { "  there is nothing to choose" } else { "  nothing matches" };
+            buffer.set_stringn(0, 2, words, usize::from(area.width), self.theme.style("hint"));
+        }
+        if self.has_preview() {
+            self.draw_preview(buffer, Rect::new(split, 2, area.width - split, height));
+        }
+        if area.height > 2 {
+            let key = |act| self.keys.key(act);
+            let mark =
+                if self.many == Many::Several { format!("  {} mark", key(Act::Mark)) } else { String::new() };
+            let words = format!(" {} take{mark}  {} cancel", key(Act::Take), key(Act::Cancel));
+            bar(buffer, area.height - 1, &self.theme, &Line::styled(words, self.theme.style("hint")), "");
+        }
+        Some((cursor, 0))
+    }
+
+    fn tick(&mut self) -> bool {
+        let ranked = self.take_ranked();
+        let preview = self.preview();
+        self.tint.poll() || ranked || preview
+    }
+
+    fn waits(&self) -> bool {
+        self.feed.0.is_busy() || self.tint.is_busy()
+    }
+}
+
+impl Drop for Picker<'_> {
+    fn drop(&mut self) {
+        self.feed.0.stop();
+    }
+}

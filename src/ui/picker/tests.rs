@@ -1,0 +1,225 @@
+//! The list: what matches, in which order, what is taken, and how long it takes.
+
+use super::*;
+use crate::ui::ansi::Depth;
+use proptest::prelude::*;
+use std::time::{Duration, Instant};
+
+fn theme() -> Theme {
+    Theme::parse("dark", include_str!("../../../themes/dark.toml"), Depth::True).unwrap()
+}
+
+fn opened(feed: Feed, columns: u16, rows: u16) -> Picker<'static> {
+    sized(Picker::new("Files", feed, &theme(), Keymap::new("picker", KEYS, &[]).unwrap()), columns, rows)
+}
+
+fn sized(mut pane: Picker<'_>, columns: u16, rows: u16) -> Picker<'_> {
+    pane.resize(columns, rows);
+    settle(&mut pane);
+    pane
+}
+
+fn settle(pane: &mut Picker<'_>) {
+    let until = Instant::now() + Duration::from_secs(60);
+    screen(pane);
+    while pane.waits() {
+        pane.tick();
+        screen(pane);
+        assert!(Instant::now() < until, "it does not settle");
+    }
+}
+
+fn files(names: &[&str]) -> Feed {
+    Feed::of(names.iter().map(|name| Item::new(*name, "")).collect())
+}
+
+fn key(pane: &mut Picker<'_>, code: KeyCode) -> Flow {
+    pane.key(KeyEvent::new(code, KeyModifiers::NONE))
+}
+
+fn typed(pane: &mut Picker<'_>, text: &str) {
+    text.chars().for_each(|c| assert_eq!(key(pane, KeyCode::Char(c)), Flow::Stay));
+    settle(pane);
+}
+
+fn screen(pane: &Picker<'_>) -> String {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, pane.size.0.max(1), pane.size.1.max(1)));
+    pane.draw(&mut buffer);
+    let row = |y| (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+    (0..buffer.area.height).map(|y| row(y).trim_end().to_string()).collect::<Vec<_>>().join("\n")
+}
+
+const NAMES: [&str; 6] =
+    ["README.md", "src/main.rs", "src/text/", "src/text/width.rs", "tests/main.rs", "odd\nname.txt"];
+
+#[test]
+fn the_best_match_is_first_and_taken_by_enter() {
+    let mut pane = opened(files(&NAMES), 80, 24);
+    typed(&mut pane, "main");
+    insta::assert_snapshot!(screen(&pane), @r#"
+     Files ❯ main                                                            2 of 6
+
+    ❯  src/main.rs
+       tests/main.rs
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+     Enter take  Esc cancel
+    "#);
+    key(&mut pane, KeyCode::Down);
+    assert_eq!(key(&mut pane, KeyCode::Enter), Flow::Close);
+    assert_eq!(pane.taken(), ["tests/main.rs"]);
+}
+
+#[test]
+fn a_narrow_screen_keeps_the_ends_of_paths_and_shows_a_line_break_in_a_name() {
+    let long = "a/very/long/way/down/to/the/bottom/of/everything.rs";
+    let mut pane = opened(files(&[long, NAMES[5], "日本/語.txt"]), 40, 12);
+    settle(&mut pane);
+    insta::assert_snapshot!(screen(&pane), @r#"
+     Files ❯                         3 of 3
+
+    ❯  a/very/long/…/bottom/of/everything.rs
+       odd\nname.txt
+       日 本 /語 .txt
+
+
+
+
+
+
+     Enter take  Esc cancel
+    "#);
+}
+
+#[test]
+fn several_are_taken_in_the_order_they_were_marked_and_none_by_escape() {
+    let pane = Picker::new("Files", files(&NAMES), &theme(), Keymap::usual("picker", KEYS)).several();
+    let mut pane = sized(pane, 60, 10);
+    key(&mut pane, KeyCode::End);
+    key(&mut pane, KeyCode::Tab);
+    key(&mut pane, KeyCode::Home);
+    key(&mut pane, KeyCode::Tab);
+    assert!(screen(&pane).contains("2 marked"), "{}", screen(&pane));
+    key(&mut pane, KeyCode::Enter);
+    assert_eq!(pane.taken(), ["odd\nname.txt", "README.md"]);
+    let mut pane = opened(files(&NAMES), 60, 10);
+    key(&mut pane, KeyCode::Tab);
+    assert_eq!(key(&mut pane, KeyCode::Esc), Flow::Close);
+    assert_eq!(pane.taken(), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_not_in_the_list_comes_last_and_only_when_it_is_typed() {
+    let beyond = |query: &str| match query {
+        "targ" => vec![Item::new("target/", "ignored"), Item::new("src/target.rs", "ignored")],
+        _ => Vec::new(),
+    };
+    let pane = Picker::new("Files", files(&["src/target.rs", "x"]), &theme(), Keymap::usual("picker", KEYS));
+    let mut pane = sized(pane.with_beyond(beyond), 60, 10);
+    let texts = |pane: &Picker<'_>| pane.ranked.top.iter().map(|item| item.text.clone()).collect::<Vec<_>>();
+    assert_eq!(texts(&pane), ["src/target.rs", "x"]);
+    typed(&mut pane, "targ");
+    assert_eq!(texts(&pane), ["src/target.rs", "target/"]);
+    typed(&mut pane, "e");
+    assert_eq!(texts(&pane), ["src/target.rs"]);
+    key(&mut pane, KeyCode::Backspace);
+    settle(&mut pane);
+    assert_eq!(texts(&pane), ["src/target.rs", "target/"]);
+}
+
+#[test]
+fn things_that_come_later_are_found_too_and_a_wide_screen_shows_what_is_in_them() {
+    let feed = Feed::default();
+    let pane = Picker::new("Files", feed.clone(), &theme(), Keymap::usual("picker", KEYS));
+    let preview =
+        |item: &Item| Preview { text: format!("fn in_{}() {{}}\n", item.text), language: "rs".into() };
+    let mut pane = pane.with_preview(preview);
+    pane.resize(120, 12);
+    assert!(pane.waits());
+    feed.push(vec![Item::new("one", "")]);
+    feed.push(vec![Item::new("two", "a note")]);
+    feed.end();
+    settle(&mut pane);
+    typed(&mut pane, "tw");
+    let shown = screen(&pane);
+    assert!(
+        shown.contains("1 of 2") && shown.contains("a note") && shown.contains("│ fn in_two() {}"),
+        "{shown}"
+    );
+    pane.resize(90, 12);
+    assert!(!screen(&pane).contains("fn in_two"), "too narrow for a preview");
+}
+
+#[test]
+fn a_hundred_thousand_things_are_ranked_while_one_types() {
+    let names = |n: usize| format!("crates/part{}/src/module{}/file_{n}.rs", n % 97, n % 1013);
+    let feed = Feed::of((0..100_000).map(|n| Item::new(names(n), "")).collect());
+    let mut pane = opened(feed, 100, 40);
+    let mut slowest = Duration::ZERO;
+    for c in "mod77file9.rs".chars() {
+        let started = Instant::now();
+        key(&mut pane, KeyCode::Char(c));
+        assert!(
+            started.elapsed() < Duration::from_millis(30),
+            "the key itself waited: {:?}",
+            started.elapsed()
+        );
+        while !pane.take_ranked() || !pane.ranked.is_done {
+            assert!(started.elapsed() < Duration::from_secs(20));
+            std::thread::yield_now();
+        }
+        slowest = slowest.max(started.elapsed());
+    }
+    println!("slowest of 100,000: {slowest:?}");
+    assert!(pane.ranked.matched > 0);
+}
+
+#[test]
+fn keys_of_the_list_do_not_contradict_each_other_and_leave_letters_alone() {
+    let keys = Keymap::new("picker", KEYS, &[]).unwrap();
+    for c in (' '..='~').chain(['é']) {
+        assert_eq!(keys.action(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)), None, "{c}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_key_at_any_size_breaks_it(
+        keys in proptest::collection::vec(0usize..12, 0..40), names in proptest::collection::vec("[a-z/日é\u{1b}]{0,20}", 0..12),
+        columns in 1u16..200, rows in 1u16..60,
+    ) {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let pane = Picker::new("Files", files(&names), &theme(), Keymap::usual("picker", KEYS)).several();
+        let mut pane = pane.with_preview(|item| Preview { text: item.text.clone(), language: String::new() });
+        pane.resize(columns, rows);
+        let codes = [
+            KeyCode::Up, KeyCode::Down, KeyCode::PageUp, KeyCode::PageDown, KeyCode::Home, KeyCode::End,
+            KeyCode::Tab, KeyCode::Char('a'), KeyCode::Char('日'), KeyCode::Char('!'), KeyCode::Backspace, KeyCode::Delete,
+        ];
+        for at in keys {
+            key(&mut pane, codes[at]);
+            pane.tick();
+            screen(&pane);
+        }
+        pane.resize(rows, columns.min(60));
+        settle(&mut pane);
+    }
+}

@@ -1,0 +1,206 @@
+//! An entry as lines: its head, and what is in it unless it is folded.
+//!
+//! Lines are made when an entry comes into view. Code in answers is plain at first and coloured beside the drawing.
+
+use super::entry::{Entry, What};
+use crate::conversation::{Input, Outcome, Part};
+use crate::text::{sanitize, width};
+use crate::ui::{Theme, cell, markdown};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use serde_json::Value;
+
+/// Lines of an entry that are shown at most; all of it is copied, and opened in the editor.
+const LINES: usize = 50_000;
+
+/// Whether an entry shows what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fold {
+    Open,
+    Closed,
+}
+
+/// How code in an answer looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Colours {
+    NotYet,
+    Known,
+}
+
+/// The head and, unless folded, the body; an empty line ends what is open.
+pub(super) fn lines(
+    entry: &Entry<'_>,
+    next: Option<&Entry<'_>>,
+    fold: Fold,
+    body: impl FnOnce() -> Vec<Line<'static>>,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    let mut out = vec![head(entry, fold, theme)];
+    if fold == Fold::Open {
+        out.extend(body());
+        if out.len() > LINES {
+            let rest = out.len() - LINES;
+            out.truncate(LINES);
+            out.push(Line::styled(format!("… {rest} more lines: `e` opens all of it"), theme.style("hint")));
+        }
+    }
+    if fold == Fold::Open || !is_small(entry) || !next.is_some_and(is_small) {
+        out.push(Line::default());
+    }
+    out
+}
+
+/// Folded calls stand below one another without a gap.
+fn is_small(entry: &Entry<'_>) -> bool {
+    matches!(entry.what, What::Call(..) | What::Thinking(_) | What::Attached(_))
+}
+
+fn head(entry: &Entry<'_>, fold: Fold, theme: &Theme) -> Line<'static> {
+    let sign = if fold == Fold::Open { "▾ " } else { "▸ " };
+    let mut spans = vec![Span::styled(sign, theme.style("dim"))];
+    let words = sanitize::line(&entry.head()).into_owned();
+    let words = width::cut(&words, 400);
+    match entry.what {
+        What::Person(_) => {
+            spans.push(Span::styled(words, theme.style("prompt")));
+            spans.push(Span::styled(format!("  turn {}", entry.turn), theme.style("dim")));
+        }
+        What::Answer(..) => spans.push(Span::styled(words, theme.style("title"))),
+        What::Thinking(_) => spans.push(Span::styled(words, theme.style("thinking"))),
+        What::Attached(_) => spans.push(Span::styled(words, theme.style("notice"))),
+        What::Call(..) => {
+            let (mark, label) = match entry.outcome() {
+                Some(Outcome::Done) => ("✓ ", "call.done"),
+                Some(Outcome::Failed) => ("✗ ", "call.failed"),
+                Some(Outcome::Denied) => ("⊘ ", "call.denied"),
+                _ => ("■ ", "call.denied"),
+            };
+            spans.push(Span::styled(mark, theme.style(label)));
+            spans.push(Span::styled(words, theme.style("call")));
+        }
+    }
+    if let Some(note) = entry.note() {
+        spans.push(Span::styled(format!("  {}", sanitize::line(&note)), theme.style("warning")));
+    }
+    if fold == Fold::Closed {
+        let lines = count(entry);
+        let s = if lines == 1 { "" } else { "s" };
+        spans.push(Span::styled(format!("  {lines} line{s}"), theme.style("dim")));
+    }
+    Line::from(spans)
+}
+
+fn count(entry: &Entry<'_>) -> usize {
+    match entry.what {
+        What::Person(text) | What::Answer(_, text) | What::Thinking(text) => text.lines().count(),
+        What::Attached(part) => part.as_text().map_or(1, |text| text.lines().count()),
+        What::Call(_, result) => result.map_or(0, |result| result.body().lines().count()),
+    }
+}
+
+/// What is in an entry, unfolded.
+pub(super) fn body(entry: &Entry<'_>, colours: Colours, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    match entry.what {
+        What::Person(text) => plain(text, theme.style("text")),
+        What::Thinking(text) => plain(text, theme.style("thinking")),
+        What::Attached(Part::Text { text }) => plain(text, theme.style("output")),
+        What::Attached(Part::Image(image)) => plain(&image.describe(), theme.style("output")),
+        What::Answer(_, text) => answer(text, colours, theme, columns),
+        What::Call(call, result) => {
+            let mut out = Vec::new();
+            match &call.input {
+                Input::Object(value) => arguments(value, 1, theme, &mut out),
+                Input::Malformed { raw, reason } => {
+                    out.extend(plain(reason, theme.style("warning")));
+                    out.extend(plain(raw, theme.style("output")));
+                }
+            }
+            let words = match result.map(|result| result.outcome) {
+                Some(Outcome::Done) => "result",
+                Some(Outcome::Failed) => "failed",
+                Some(Outcome::Denied) => "denied",
+                Some(Outcome::Interrupted) => "interrupted",
+                None => "no result",
+            };
+            out.push(Line::from(vec![Span::styled(format!("  ── {words} ──"), theme.style("rule"))]));
+            for part in result.iter().flat_map(|result| &result.parts) {
+                match part {
+                    Part::Text { text } => out.extend(plain(text, theme.style("output"))),
+                    Part::Image(image) => out.extend(plain(&image.describe(), theme.style("output"))),
+                }
+            }
+            out
+        }
+    }
+}
+
+/// An answer's Markdown, two columns in.
+pub(super) fn answer(text: &str, colours: Colours, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let clean = sanitize::block(text);
+    let columns = columns.saturating_sub(2);
+    let lines = match colours {
+        Colours::Known => markdown::render(&clean, theme, columns),
+        Colours::NotYet => markdown::render_draft(&clean, theme, columns),
+    };
+    lines.into_iter().map(indented).collect()
+}
+
+fn indented(mut line: Line<'static>) -> Line<'static> {
+    line.spans.insert(0, Span::raw("  "));
+    line
+}
+
+fn plain(text: &str, style: Style) -> Vec<Line<'static>> {
+    let clean = sanitize::block(text.trim_end_matches('\n'));
+    clean
+        .lines()
+        .map(|line| Line::from(vec![Span::raw("  "), Span::styled(line.to_string(), style)]))
+        .collect()
+}
+
+/// Arguments as `name: value`, a value of several lines below its name: as they are, not as JSON writes them.
+fn arguments(value: &Value, depth: usize, theme: &Theme, out: &mut Vec<Line<'static>>) {
+    let pairs: Vec<(String, &Value)> = match value {
+        Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), value)).collect(),
+        Value::Array(items) => {
+            items.iter().enumerate().map(|(at, value)| (format!("{}.", at + 1), value)).collect()
+        }
+        _ => return,
+    };
+    let lead = "  ".repeat(depth.min(12));
+    for (name, value) in pairs {
+        let name = sanitize::line(&name).into_owned();
+        let mut spans = vec![Span::raw(lead.clone()), Span::styled(name.clone(), theme.style("key"))];
+        match value {
+            Value::Object(_) | Value::Array(_) => {
+                out.push(Line::from(spans));
+                arguments(value, depth + 1, theme, out);
+            }
+            Value::String(text) if text.trim_end_matches('\n').contains('\n') => {
+                out.push(Line::from(spans));
+                let rows = match is_patch(&name, text) {
+                    true => cell::diff_lines(text, theme),
+                    false => plain(text, theme.style("text")),
+                };
+                let deeper = |mut line: Line<'static>| {
+                    line.spans.insert(0, Span::raw(lead.clone()));
+                    line
+                };
+                out.extend(rows.into_iter().map(deeper));
+            }
+            other => {
+                let text = other.as_str().map_or_else(|| other.to_string(), String::from);
+                spans.push(Span::raw(" "));
+                spans.push(Span::styled(
+                    sanitize::line(text.trim_end_matches('\n')).into_owned(),
+                    theme.style("text"),
+                ));
+                out.push(Line::from(spans));
+            }
+        }
+    }
+}
+
+fn is_patch(name: &str, text: &str) -> bool {
+    matches!(name, "patch" | "diff") || text.starts_with("*** Begin Patch") || text.starts_with("diff --git")
+}

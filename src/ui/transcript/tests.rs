@@ -1,0 +1,225 @@
+//! The transcript's screen: what it shows, what its keys do, what is copied.
+
+use super::*;
+use crate::conversation::{Answer, Block, Call, CallId, CallResult, Input, Outcome, StopReason, Thinking};
+use crossterm::event::{KeyCode, KeyModifiers};
+use proptest::prelude::*;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+fn call(id: &str, name: &str, input: serde_json::Value) -> Block {
+    Block::Call(Call { id: CallId::new(id), name: name.into(), input: Input::Object(input) })
+}
+
+fn result(id: &str, name: &str, outcome: Outcome, text: &str) -> CallResult {
+    let call = Call { id: CallId::new(id), name: name.into(), input: Input::parse("") };
+    CallResult::text(&call, outcome, text)
+}
+
+fn answer(blocks: Vec<Block>) -> Message {
+    Message::Assistant(Answer {
+        blocks,
+        stop: StopReason::EndTurn,
+        model: "big-1".into(),
+        ..Answer::default()
+    })
+}
+
+fn talk() -> Vec<Message> {
+    vec![
+        Message::user("Where is the tail written?\nPlease look."),
+        answer(vec![
+            Block::Thinking(Thinking { text: "Perhaps in a.rs.".into(), ..Thinking::default() }),
+            call("1", "read_file", serde_json::json!({"path": "src/a.rs", "limit": 20})),
+            call("2", "run_command", serde_json::json!({"command": "grep -n tail .\necho done"})),
+        ]),
+        Message::Results {
+            results: vec![
+                result("1", "read_file", Outcome::Done, "1│fn tail() {\n2│}\n"),
+                result("2", "run_command", Outcome::Failed, "exit code 2\n\u{1b}[31mgrep: .: Is a directory"),
+            ],
+        },
+        answer(vec![Block::Text { text: "In **a.rs**:\n\n```rust\nfn tail() {\n}\n```\n".into() }]),
+        Message::user("thanks"),
+        answer(vec![Block::Text { text: "You are welcome.".into() }]),
+    ]
+}
+
+type Said = Rc<RefCell<Vec<String>>>;
+
+fn opened<'m>(messages: &'m [Message], columns: u16, rows: u16) -> (Transcript<'m>, Said) {
+    let copied: Said = Rc::default();
+    let (copies, edits) = (Rc::clone(&copied), Rc::clone(&copied));
+    let hands = Hands {
+        keys: Keymap::new("transcript", KEYS, &[]).unwrap(),
+        pager: Keymap::new("pager", pager::KEYS, &[]).unwrap(),
+        copy: Box::new(move |text| {
+            copies.borrow_mut().push(text.into());
+            format!("copied {} bytes", text.len())
+        }),
+        edit: Box::new(move |text| {
+            edits.borrow_mut().push(format!("edit {text}"));
+            Ok(())
+        }),
+    };
+    let mut pane = Transcript::new(messages, &Theme::plain(), hands);
+    pane.resize(columns, rows);
+    (pane, copied)
+}
+
+fn press(pane: &mut Transcript<'_>, keys: &str) {
+    for c in keys.chars() {
+        let code = match c {
+            '\n' => KeyCode::Enter,
+            '\u{1b}' => KeyCode::Esc,
+            c => KeyCode::Char(c),
+        };
+        pane.key(KeyEvent::new(code, KeyModifiers::NONE));
+        while pane.scroll.search.is_busy() {
+            pane.tick();
+        }
+    }
+}
+
+fn screen(pane: &Transcript<'_>) -> String {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, pane.size.0, pane.size.1));
+    pane.draw(&mut buffer);
+    let row =
+        |y| (0..pane.size.0).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_string();
+    (0..pane.size.1).map(row).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn everything_that_was_said_and_called_stands_in_order() {
+    let messages = talk();
+    let (mut pane, _) = opened(&messages, 80, 24);
+    press(&mut pane, "[\n");
+    insta::assert_snapshot!(screen(&pane), @r#"
+      ▾ you  turn 1
+        Where is the tail written?
+        Please look.
+
+      ▸ thinking  1 line
+      ▸ ✓ read_file src/a.rs  2 lines
+    ❯ ▾ ✗ run_command grep -n tail .
+    │   command
+    │     grep -n tail .
+    │     echo done
+    │   ── failed ──
+    │   exit code 2
+    │   grep: .: Is a directory
+    │
+      ▾ big-1
+        In a.rs:
+
+        fn tail() {
+        }
+
+      ▾ you  turn 2
+        thanks
+
+     transcript  turn 1 of 2  entry 4 of 7      Enter fold  y copy  ? keys  q close
+    "#);
+}
+
+#[test]
+fn a_narrow_screen_wraps_and_keeps_its_bar() {
+    let messages = talk();
+    let (mut pane, _) = opened(&messages, 40, 12);
+    press(&mut pane, "g");
+    insta::assert_snapshot!(screen(&pane), @r#"
+    ❯ ▾ you  turn 1
+    │   Where is the tail written?
+    │   Please look.
+    │
+      ▸ thinking  1 line
+      ▸ ✓ read_file src/a.rs  2 lines
+      ▸ ✗ run_command grep -n tail .  2
+      lines
+
+      ▾ big-1
+        In a.rs:
+     transcript  turn 1 of 2  entry 1 of 7
+    "#);
+}
+
+#[test]
+fn what_is_copied_is_exactly_what_was_said() {
+    let messages = talk();
+    let (mut pane, copied) = opened(&messages, 40, 12);
+    press(&mut pane, "y{{y]yY]yY[Y");
+    assert_eq!(
+        *copied.borrow(),
+        [
+            "You are welcome.",
+            "Where is the tail written?\nPlease look.",
+            "1│fn tail() {\n2│}\n",
+            "{\n  \"path\": \"src/a.rs\",\n  \"limit\": 20\n}",
+            "exit code 2\n\u{1b}[31mgrep: .: Is a directory",
+            "grep -n tail .\necho done",
+            "{\n  \"path\": \"src/a.rs\",\n  \"limit\": 20\n}",
+        ]
+    );
+    assert_eq!(pane.key(KeyEvent::new(KeyCode::Char('v'), KeyModifiers::NONE)), Flow::Close);
+    assert_eq!(pane.take_view().as_deref(), Some("src/a.rs"));
+    assert_eq!(pane.key(KeyEvent::new(KeyCode::Char('e'), KeyModifiers::NONE)), Flow::Lend);
+    pane.lent();
+    assert_eq!(copied.borrow().last().unwrap(), "edit 1│fn tail() {\n2│}\n");
+}
+
+#[test]
+fn a_search_unfolds_what_it_finds_and_folds_it_again() {
+    let messages = talk();
+    let (mut pane, _) = opened(&messages, 60, 20);
+    press(&mut pane, "g");
+    assert!(!screen(&pane).contains("grep: .: Is"));
+    press(&mut pane, "/is a dir");
+    assert!(screen(&pane).contains("grep: .: Is a directory"), "{}", screen(&pane));
+    press(&mut pane, "\u{1b}");
+    assert!(!screen(&pane).contains('\u{1b}'));
+}
+
+#[test]
+fn five_thousand_messages_open_at_once() {
+    let text = "A line of **words** that goes on for a while, as answers do.\n".repeat(40);
+    let messages: Vec<Message> = (0..2500)
+        .flat_map(|n| {
+            [Message::user(format!("question {n}")), answer(vec![Block::Text { text: text.clone() }])]
+        })
+        .collect();
+    let started = Instant::now();
+    let (mut pane, _) = opened(&messages, 120, 50);
+    let first = screen(&pane);
+    assert!(started.elapsed() < Duration::from_millis(300), "{:?}", started.elapsed());
+    assert!(first.contains("turn 2500 of 2500  entry 5000 of 5000"));
+    press(&mut pane, "g");
+    assert!(screen(&pane).contains("question 0"));
+}
+
+#[test]
+fn keys_contradict_neither_each_other_nor_those_of_the_pager() {
+    let pager = Keymap::new("pager", pager::KEYS, &[]).unwrap();
+    let own = Keymap::new("transcript", KEYS, &[]).unwrap();
+    for (keys, help) in own.help() {
+        for word in keys.split(' ') {
+            let taken = pager.help().into_iter().find(|(all, _)| all.split(' ').any(|key| key == word));
+            assert_eq!(taken, None, "{word}: {help}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_key_at_any_size_breaks_it(keys in "[gGjkzZnN{}\\[\\]yYewv?:/a1\n\u{1b} ]{0,40}", columns in 1u16..200, rows in 1u16..60) {
+        let messages = talk();
+        let (mut pane, _) = opened(&messages, columns, rows);
+        for c in keys.chars() {
+            press(&mut pane, &c.to_string());
+            screen(&pane);
+        }
+        pane.resize(rows, columns.min(60));
+        screen(&pane);
+    }
+}

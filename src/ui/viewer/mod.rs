@@ -1,0 +1,325 @@
+//! A file on a screen of its own, with what the model has seen of it.
+//!
+//! It is given an open file and reads what comes into view. It opens none itself: rules about files, and what is
+//! pending, are known where it is called.
+
+mod source;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use source::Provenance;
+pub use text::FileText;
+
+use crate::text::{RangeSet, width};
+use crate::ui::Theme;
+use crate::ui::full::{Flow, Pane};
+use crate::ui::keymap::{Keymap, Row};
+use crate::ui::pager::{self, Scroll, Source, Taken, Wrap, bar};
+use crate::ui::reading::Help;
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+pub(super) use source::styled;
+use source::{Column, Lines};
+use std::ops::Range;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    Provenance,
+    NextSeen,
+    Edit,
+    Copy,
+}
+
+const fn row(action: Act, name: &'static str, keys: &'static str, help: &'static str) -> Row<Act> {
+    Row { action, name, keys, help }
+}
+
+pub const KEYS: &[Row<Act>] = &[
+    row(Act::Provenance, "provenance", "b", "show who wrote each line, or not"),
+    row(Act::NextSeen, "next-seen", "s", "the next part that the model has seen"),
+    row(Act::Edit, "edit", "e", "open the file in your editor, at this line"),
+    row(Act::Copy, "copy", "y", "copy this line exactly"),
+];
+
+/// Lines of a file that the model was shown when they had this hash.
+pub type Window = (Range<usize>, blake3::Hash);
+
+/// The most that is read of a file to see whether a window still holds.
+const WINDOW: usize = 8 << 20;
+
+/// What the screen is given of the world outside.
+pub struct Hands<'h> {
+    pub keys: Keymap<Act>,
+    pub pager: Keymap<pager::Act>,
+    pub copy: Box<dyn Fn(&str) -> String + 'h>,
+    /// Opens the file in the person's editor at a line, counted from 1.
+    pub edit: Box<dyn Fn(usize) -> Result<(), String> + 'h>,
+}
+
+pub struct Viewer<'h> {
+    lines: Lines,
+    scroll: Scroll,
+    hands: Hands<'h>,
+    theme: Theme,
+    size: (u16, u16),
+    name: String,
+    /// What else is to be known of the file: its encoding, that it is pending.
+    facts: Vec<String>,
+    windows: Vec<Window>,
+    /// A line to go to once it is known.
+    ahead: Option<usize>,
+    note: Option<String>,
+    help: Option<Help>,
+}
+
+impl<'h> Viewer<'h> {
+    /// `line` is where it opens, counted from 1.
+    pub fn new(
+        text: FileText,
+        name: &str,
+        line: Option<usize>,
+        theme: &Theme,
+        hands: Hands<'h>,
+    ) -> Viewer<'h> {
+        Viewer {
+            lines: Lines::new(text, name, theme),
+            scroll: Scroll::new(Wrap::Cut),
+            hands,
+            theme: theme.clone(),
+            size: (0, 0),
+            name: name.into(),
+            facts: Vec::new(),
+            windows: Vec::new(),
+            ahead: line.map(|line| line.saturating_sub(1)),
+            note: None,
+            help: None,
+        }
+    }
+
+    /// Lines the model has seen as they are now.
+    #[must_use]
+    pub fn with_seen(mut self, seen: RangeSet) -> Viewer<'h> {
+        self.lines.seen = seen;
+        self
+    }
+
+    /// Lines the model was shown of a file that is too large to be known as a whole: marked where they are the same.
+    #[must_use]
+    pub fn with_windows(mut self, windows: Vec<Window>) -> Viewer<'h> {
+        self.windows = windows;
+        self
+    }
+
+    #[must_use]
+    pub fn with_facts(mut self, facts: Vec<String>) -> Viewer<'h> {
+        self.facts = facts;
+        self
+    }
+
+    /// Who wrote which line.
+    #[must_use]
+    pub fn with_provenance(mut self, who: Box<Provenance>) -> Viewer<'h> {
+        self.lines.who = Some(who);
+        self
+    }
+
+    fn act(&mut self, act: Act) -> Flow {
+        match act {
+            Act::Provenance if self.lines.who.is_none() => {
+                self.note = Some("nothing is known of who wrote this".into());
+            }
+            Act::Provenance => {
+                self.lines.column = match self.lines.column {
+                    Column::Shown => Column::Hidden,
+                    Column::Hidden => Column::Shown,
+                };
+                self.fit();
+            }
+            Act::NextSeen => self.next_seen(),
+            Act::Edit => return Flow::Lend,
+            Act::Copy => {
+                let at = self.scroll.cursor();
+                let line = self.lines.text.lines(at.block).into_iter().nth(at.line);
+                self.note = line.map(|line| (self.hands.copy)(&line));
+            }
+        }
+        Flow::Stay
+    }
+
+    fn next_seen(&mut self) {
+        let here = self.lines.line_of(self.scroll.cursor());
+        let mut ranges = self.lines.seen.ranges();
+        let next = ranges.find(|range| range.start > here).or_else(|| self.lines.seen.ranges().next());
+        match next {
+            Some(range) => self.scroll.to_top(&self.lines, self.lines.place_of(range.start)),
+            None => self.note = Some("the model has seen nothing of this as it is now".into()),
+        }
+    }
+
+    fn page(&mut self, act: pager::Act) -> Flow {
+        match act {
+            pager::Act::Move(step) => self.scroll.go(&self.lines, step),
+            pager::Act::Search => self.scroll.begin_search(),
+            pager::Act::Next => self.scroll.find_next(&self.lines),
+            pager::Act::Previous => self.scroll.find_previous(&self.lines),
+            pager::Act::Goto => self.scroll.begin_goto(),
+            pager::Act::Wrap => self.scroll.toggle_wrap(&self.lines),
+            pager::Act::Help => {
+                let sections = [("Viewer", self.hands.keys.help()), ("Moving", self.hands.pager.help())];
+                self.help = Some(Help::new(&sections, &self.theme, self.size));
+            }
+            pager::Act::Close => return Flow::Close,
+        }
+        Flow::Stay
+    }
+
+    /// Goes to a line, now or once it is known.
+    fn go_to(&mut self, line: usize) {
+        let last = self.lines.text.line_count().saturating_sub(1);
+        if line > last && !self.lines.text.is_whole() {
+            self.ahead = Some(line);
+            return;
+        }
+        if line > last {
+            self.note = Some(format!("the last line is {}", last + 1));
+        }
+        self.ahead = None;
+        self.scroll.to(&self.lines, self.lines.place_of(line.min(last)));
+    }
+
+    /// The text has what the gutter leaves.
+    fn fit(&mut self) {
+        let (columns, rows) = self.size;
+        let text = columns.saturating_sub(self.lines.gutter_width());
+        self.scroll.resize(&self.lines, text, rows.saturating_sub(1));
+    }
+
+    /// Marks windows that hold what they held when the model saw them, as far as lines are known.
+    fn check_windows(&mut self) -> bool {
+        let text = &self.lines.text;
+        let known = if text.is_whole() { usize::MAX } else { text.line_count() };
+        let Some(at) = self.windows.iter().position(|(range, _)| range.end < known) else { return false };
+        let (range, hash) = self.windows.swap_remove(at);
+        let bytes = self.lines.text.bytes_of(&range, WINDOW);
+        if bytes.is_some_and(|bytes| blake3::hash(&bytes) == hash) {
+            self.lines.seen.insert(range);
+            return true;
+        }
+        false
+    }
+
+    fn status(&self) -> Line<'static> {
+        let words = self.note.clone().or_else(|| self.scroll.search.words(self.scroll.cursor()));
+        if let Some(words) = words {
+            let safe = crate::text::sanitize::line(&words).into_owned();
+            return Line::styled(format!(" {safe}"), self.theme.style("notice"));
+        }
+        let line = self.lines.line_of(self.scroll.cursor());
+        let count = self.lines.text.line_count();
+        let more = if self.lines.text.is_whole() { "" } else { "+" };
+        let room = usize::from(self.size.0).saturating_sub(30).max(10);
+        let name = width::cut_middle(&crate::text::sanitize::name(&self.name), room);
+        let mut spans = vec![
+            Span::styled(format!(" {name} "), self.theme.style("title")),
+            Span::styled(format!(" {} of {count}{more}", (line + 1).min(count)), self.theme.style("status")),
+        ];
+        if !self.lines.seen.is_empty() {
+            spans.push(Span::styled("  ▎", self.theme.style("seen")));
+            spans.push(Span::styled("seen by the model", self.theme.style("status")));
+        }
+        spans.extend(self.facts.iter().map(|f| Span::styled(format!("  {f}"), self.theme.style("status"))));
+        Line::from(spans)
+    }
+}
+
+impl Pane for Viewer<'_> {
+    fn key(&mut self, key: KeyEvent) -> Flow {
+        self.note = None;
+        if let Some(help) = &mut self.help {
+            if help.key(key, &self.hands.pager) == Flow::Close {
+                self.help = None;
+            }
+            return Flow::Stay;
+        }
+        match self.scroll.typed(&self.lines, key) {
+            Taken::Yes => Flow::Stay,
+            Taken::Goto(line) => {
+                self.go_to(line.saturating_sub(1));
+                Flow::Stay
+            }
+            Taken::No => match (self.hands.keys.action(key), self.hands.pager.action(key)) {
+                (Some(act), _) => self.act(act),
+                (None, Some(act)) => self.page(act),
+                (None, None) => Flow::Stay,
+            },
+        }
+    }
+
+    fn paste(&mut self, text: &str) {
+        self.scroll.pasted(&self.lines, text);
+    }
+
+    fn resize(&mut self, columns: u16, rows: u16) {
+        self.size = (columns, rows);
+        self.fit();
+        if let Some(line) = self.ahead.take() {
+            self.go_to(line);
+        }
+        if let Some(help) = &mut self.help {
+            help.resize(columns, rows);
+        }
+    }
+
+    fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
+        if let Some(help) = &self.help {
+            help.draw(buffer);
+            return None;
+        }
+        let area = buffer.area;
+        let text = Rect { height: area.height.saturating_sub(1), ..area };
+        if self.lines.blocks() == 0 && text.height > 0 {
+            buffer.set_line(0, 0, &Line::styled("the file is empty", self.theme.style("hint")), area.width);
+        }
+        self.scroll.draw(&self.lines, &self.theme, buffer, text);
+        let status = self.status();
+        let close = self.hands.pager.key(pager::Act::Close);
+        bar(buffer, area.height - 1, &self.theme, &status, &format!("/ search  ? keys  {close} close "));
+        let end: usize = status.spans.iter().map(|span| width::of(&span.content)).sum();
+        let typed = self.scroll.search.is_typing();
+        typed.then(|| (u16::try_from(end).unwrap_or(0).min(area.width - 1), area.height - 1))
+    }
+
+    fn tick(&mut self) -> bool {
+        let gutter = self.lines.gutter_width();
+        let coloured = self.lines.tick();
+        let searched = self.scroll.tick(&self.lines);
+        let marked = self.check_windows();
+        let grown = !self.lines.text.is_whole() || self.ahead.is_some();
+        if let Some(line) = self.ahead {
+            self.go_to(line);
+        }
+        if self.lines.gutter_width() != gutter {
+            self.fit();
+        }
+        coloured || searched || marked || grown
+    }
+
+    fn waits(&self) -> bool {
+        self.lines.is_busy()
+            || self.scroll.search.is_busy()
+            || !self.lines.text.is_whole()
+            || self.ahead.is_some()
+            || !self.windows.is_empty()
+    }
+
+    fn lent(&mut self) {
+        let line = self.lines.line_of(self.scroll.cursor());
+        if let Err(why) = (self.hands.edit)(line + 1) {
+            self.note = Some(why);
+        }
+    }
+}

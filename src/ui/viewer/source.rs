@@ -1,0 +1,205 @@
+//! A file's blocks as styled lines with their gutter: numbers, what the model has seen, who wrote what.
+
+use super::text::FileText;
+use crate::text::{RangeSet, sanitize, width};
+use crate::ui::Theme;
+use crate::ui::pager::{Cursor, Pos, Source};
+use crate::ui::tint::{DocId, Tint};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Who a line is from, in a few words.
+pub type Provenance = dyn Fn(usize) -> Option<String>;
+
+/// Columns between tab stops.
+const TAB: usize = 4;
+/// Columns for who wrote a line.
+const WHO: usize = 22;
+/// Blocks whose lines are kept.
+const KEPT: usize = 64;
+
+/// Whether the column of who wrote what is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    Hidden,
+    Shown,
+}
+
+pub(super) struct Lines {
+    pub(super) text: FileText,
+    pub(super) seen: RangeSet,
+    pub(super) who: Option<Box<Provenance>>,
+    pub(super) column: Column,
+    name: String,
+    theme: Theme,
+    tint: RefCell<Tint>,
+    /// One document where the text is in memory, else one for each block.
+    docs: RefCell<HashMap<usize, DocId>>,
+    cache: RefCell<HashMap<usize, Rc<Vec<Line<'static>>>>>,
+}
+
+impl Lines {
+    pub(super) fn new(text: FileText, name: &str, theme: &Theme) -> Lines {
+        Lines {
+            text,
+            seen: RangeSet::new(),
+            who: None,
+            column: Column::Hidden,
+            name: name.into(),
+            theme: theme.clone(),
+            tint: RefCell::new(Tint::new(theme)),
+            docs: RefCell::default(),
+            cache: RefCell::default(),
+        }
+    }
+
+    pub(super) fn line_of(&self, at: Pos) -> usize {
+        self.text.first_line(at.block) + at.line
+    }
+
+    pub(super) fn place_of(&self, line: usize) -> Pos {
+        let (block, line) = self.text.place_of(line);
+        Pos::of(block, line)
+    }
+
+    /// Takes in colours; true when there are new ones.
+    pub(super) fn tick(&mut self) -> bool {
+        let news = self.tint.get_mut().poll();
+        if news {
+            self.cache.get_mut().clear();
+        }
+        news
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.tint.borrow().is_busy()
+    }
+
+    /// The document that colours a block, and the line of it where the block begins.
+    fn doc(&self, block: usize, raw: &[String]) -> (DocId, usize) {
+        let mut docs = self.docs.borrow_mut();
+        let key = if self.text.memory().is_some() { 0 } else { block };
+        let first = if self.text.memory().is_some() { self.text.first_line(block) } else { 0 };
+        if let Some(doc) = docs.get(&key) {
+            return (*doc, first);
+        }
+        let mut tint = self.tint.borrow_mut();
+        if docs.len() >= KEPT {
+            docs.drain().for_each(|(_, doc)| tint.remove(doc));
+        }
+        let doc = match self.text.memory() {
+            Some(text) => tint.add(text.clone(), &self.name),
+            None => tint.add(raw.join("\n").into(), &self.name),
+        };
+        docs.insert(key, doc);
+        (doc, first)
+    }
+
+    fn digits(&self) -> usize {
+        // While lines are still counted, room for as many as there may be.
+        let most = if self.text.is_whole() {
+            self.text.line_count()
+        } else {
+            usize::try_from(self.text.size() / 8).unwrap_or(0)
+        };
+        most.max(999).to_string().len()
+    }
+
+    fn who_width(&self) -> usize {
+        if self.column == Column::Shown { WHO } else { 0 }
+    }
+}
+
+impl Source for Lines {
+    fn blocks(&self) -> usize {
+        self.text.blocks()
+    }
+
+    fn lines(&self, block: usize) -> Rc<Vec<Line<'static>>> {
+        if let Some(lines) = self.cache.borrow().get(&block) {
+            return Rc::clone(lines);
+        }
+        let raw = self.text.lines(block);
+        let (doc, first) = self.doc(block, &raw);
+        let tint = self.tint.borrow();
+        tint.want(doc, first..first + raw.len());
+        let line = |(at, line): (usize, &String)| styled(line, tint.line(doc, first + at).unwrap_or(&[]));
+        let lines = Rc::new(raw.iter().enumerate().map(line).collect::<Vec<_>>());
+        let mut cache = self.cache.borrow_mut();
+        if cache.len() >= KEPT {
+            cache.clear();
+        }
+        cache.insert(block, Rc::clone(&lines));
+        lines
+    }
+
+    fn plain(&self, block: usize) -> Vec<String> {
+        self.text.lines(block).iter().map(|line| styled(line, &[]).to_string()).collect()
+    }
+
+    fn gutter_width(&self) -> u16 {
+        u16::try_from(self.digits() + self.who_width() + 4).unwrap_or(12)
+    }
+
+    fn gutter(&self, at: Pos, under: Cursor) -> Line<'static> {
+        let line = self.line_of(at);
+        let (digits, who) = (self.digits(), self.who_width());
+        let sign = if under == Cursor::Here { "❯" } else { " " };
+        let seen = if self.seen.covers(&(line..line + 1)) { "▎" } else { " " };
+        let number = if at.row == 0 { format!("{:>digits$}", line + 1) } else { " ".repeat(digits) };
+        let number_style = if under == Cursor::Here { "key" } else { "gutter" };
+        let mut spans = vec![
+            Span::styled(sign, self.theme.style("key")),
+            Span::styled(seen, self.theme.style("seen")),
+            Span::styled(number, self.theme.style(number_style)),
+        ];
+        if who > 0 {
+            let words =
+                self.who.as_ref().filter(|_| at.row == 0).and_then(|who| who(line)).unwrap_or_default();
+            let words = width::cut(&sanitize::line(&words), who - 1);
+            let pad = " ".repeat(who.saturating_sub(1 + width::of(&words)));
+            spans.push(Span::styled(format!(" {words}{pad}"), self.theme.style("dim")));
+        }
+        spans.push(Span::raw("  "));
+        Line::from(spans)
+    }
+}
+
+/// A line of a file in its colours. Nothing is left out: what a terminal would act on is shown instead.
+pub(crate) fn styled(raw: &str, colours: &[(Range<usize>, Style)]) -> Line<'static> {
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    let (mut at, mut column) = (0, 0);
+    let mut push = |range: Range<usize>, style: Style| {
+        let piece = raw.get(range).unwrap_or("");
+        if piece.is_empty() {
+            return;
+        }
+        let mut visible = String::with_capacity(piece.len());
+        for c in piece.chars() {
+            match c {
+                '\t' => {
+                    let blanks = TAB - column % TAB;
+                    visible.extend(std::iter::repeat_n(' ', blanks));
+                    column += blanks;
+                    continue;
+                }
+                '\u{1b}' => visible.push('\u{241b}'),
+                '\u{80}'..='\u{9f}' => visible.push('\u{FFFD}'),
+                c => visible.push(c),
+            }
+            column += unicode_width::UnicodeWidthChar::width(c).unwrap_or(1);
+        }
+        spans.push(Span::styled(sanitize::line(&visible).into_owned(), style));
+    };
+    for (range, style) in colours {
+        push(at..range.start, Style::default());
+        push(range.clone(), *style);
+        at = range.end;
+    }
+    push(at..raw.len(), Style::default());
+    Line::from(spans)
+}

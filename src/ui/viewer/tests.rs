@@ -1,0 +1,226 @@
+//! The viewer's screen: numbers, marks, moving, and files of any size.
+
+use super::*;
+use crate::text::Encoding;
+use crate::ui::ansi::Depth;
+use crossterm::event::{KeyCode, KeyModifiers};
+use proptest::prelude::*;
+use std::cell::RefCell;
+use std::io::{Seek, SeekFrom, Write};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+fn hands() -> (Hands<'static>, Rc<RefCell<Vec<String>>>) {
+    let done: Rc<RefCell<Vec<String>>> = Rc::default();
+    let (copies, edits) = (Rc::clone(&done), Rc::clone(&done));
+    let hands = Hands {
+        keys: Keymap::new("viewer", KEYS, &[]).unwrap(),
+        pager: Keymap::new("pager", pager::KEYS, &[]).unwrap(),
+        copy: Box::new(move |text| {
+            copies.borrow_mut().push(text.into());
+            "copied".into()
+        }),
+        edit: Box::new(move |line| {
+            edits.borrow_mut().push(format!("edit {line}"));
+            Ok(())
+        }),
+    };
+    (hands, done)
+}
+
+fn theme() -> Theme {
+    Theme::parse("dark", include_str!("../../../themes/dark.toml"), Depth::True).unwrap()
+}
+
+fn opened(text: &str, line: Option<usize>, columns: u16, rows: u16) -> Viewer<'static> {
+    let mut pane = Viewer::new(FileText::in_memory(text.into()), "src/a.rs", line, &theme(), hands().0);
+    pane.resize(columns, rows);
+    pane
+}
+
+/// Until nothing is worked out beside it.
+fn settle(pane: &mut Viewer<'_>) {
+    let until = Instant::now() + Duration::from_secs(60);
+    screen(pane);
+    while pane.waits() {
+        pane.tick();
+        screen(pane);
+        assert!(Instant::now() < until, "it does not settle");
+    }
+}
+
+fn press(pane: &mut Viewer<'_>, keys: &str) {
+    for c in keys.chars() {
+        let code = match c {
+            '\n' => KeyCode::Enter,
+            '\u{1b}' => KeyCode::Esc,
+            c => KeyCode::Char(c),
+        };
+        pane.key(KeyEvent::new(code, KeyModifiers::NONE));
+    }
+}
+
+fn buffer(pane: &Viewer<'_>) -> Buffer {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, pane.size.0, pane.size.1));
+    pane.draw(&mut buffer);
+    buffer
+}
+
+fn screen(pane: &Viewer<'_>) -> String {
+    let buffer = buffer(pane);
+    let row =
+        |y| (0..pane.size.0).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_string();
+    (0..pane.size.1).map(row).collect::<Vec<_>>().join("\n")
+}
+
+const CODE: &str = "//! A tail.\n\nfn tail(of: &str) -> &str {\n\tlet end = of.len(); // 日本\n\tof.get(end - 1..).unwrap_or(\"\u{1b}[2J\")\n}\n";
+
+#[test]
+fn a_file_has_numbers_marks_and_nothing_that_a_terminal_would_act_on() {
+    let mut pane = opened(CODE, Some(4), 80, 24)
+        .with_seen(RangeSet::of(2..4))
+        .with_facts(vec!["pending".into()])
+        .with_provenance(Box::new(|line| (line % 2 == 0).then(|| format!("turn {line}"))));
+    settle(&mut pane);
+    insta::assert_snapshot!(screen(&pane), @r#"
+        1  //! A tail.
+        2
+     ▎  3  fn tail(of: &str) -> &str {
+    ❯▎  4      let end = of.len(); // 日 本
+        5      of.get(end - 1..).unwrap_or("␛[2J")
+        6  }
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+     src/a.rs  4 of 6  ▎seen by the model  pending        / search  ? keys  q close
+    "#);
+    let plain = screen(&pane);
+    press(&mut pane, "b");
+    assert!(screen(&pane).contains("turn 2"), "{}", screen(&pane));
+    press(&mut pane, "b");
+    assert_eq!(screen(&pane), plain);
+    let colours: std::collections::HashSet<_> = buffer(&pane).content.iter().map(|cell| cell.fg).collect();
+    assert!(colours.len() > 5, "{colours:?}");
+}
+
+#[test]
+fn a_narrow_screen_cuts_lines_or_wraps_them() {
+    let mut pane = opened(CODE, None, 40, 12);
+    settle(&mut pane);
+    press(&mut pane, "jjjw");
+    insta::assert_snapshot!(screen(&pane), @r#"
+        1  //! A tail.
+        2
+        3  fn tail(of: &str) -> &str {
+    ❯   4      let end = of.len(); // 日 本
+        5      of.get(end - 1..).unwrap_or("
+           ␛[2J")
+        6  }
+
+
+
+
+     src/a.rs  4 of 6
+    "#);
+}
+
+#[test]
+fn a_line_is_gone_to_found_copied_and_edited() {
+    let text: String = (1..=5000).map(|n| format!("\tnumber {n}\n")).collect();
+    let (hands, done) = hands();
+    let mut pane = Viewer::new(FileText::in_memory(text.into()), "n.txt", Some(4321), &theme(), hands);
+    pane.resize(60, 10);
+    settle(&mut pane);
+    assert!(screen(&pane).contains("❯ 4321"), "{}", screen(&pane));
+    press(&mut pane, "y:17\ny/number 44\n");
+    settle(&mut pane);
+    press(&mut pane, "ye");
+    pane.lent();
+    assert_eq!(*done.borrow(), ["\tnumber 4321", "\tnumber 17", "\tnumber 44", "edit 44"]);
+    press(&mut pane, ":99999\n");
+    assert!(screen(&pane).contains("the last line is 5000"), "{}", screen(&pane));
+}
+
+#[test]
+fn a_gigabyte_opens_at_once_and_its_end_is_found() {
+    let mut file = tempfile::tempfile().unwrap();
+    let block = "a line of some words that are all alike\n".repeat(10_000);
+    for _ in 0..10 {
+        file.write_all(block.as_bytes()).unwrap();
+    }
+    // The rest is a hole: one very long line of zeros.
+    file.seek(SeekFrom::Start(1 << 30)).unwrap();
+    file.write_all(b"\nthe last line\n").unwrap();
+    let size = file.metadata().unwrap().len();
+    let started = Instant::now();
+    let mut pane =
+        Viewer::new(FileText::on_disk(file, size, Encoding::Utf8), "big.log", None, &theme(), hands().0);
+    pane.resize(80, 24);
+    let first = screen(&pane);
+    assert!(started.elapsed() < Duration::from_millis(300), "{:?}", started.elapsed());
+    assert!(first.contains("1  a line of some words"), "{first}");
+    press(&mut pane, ":100002\n");
+    settle(&mut pane);
+    assert!(screen(&pane).contains("100002  the last line"), "{}", screen(&pane));
+}
+
+#[test]
+fn a_window_that_was_shown_is_marked_only_while_it_is_the_same() {
+    let text: String = (0..900).map(|n| format!("line {n}\n")).collect();
+    let lines = |range: Range<usize>| range.map(|n| format!("line {n}\n")).collect::<String>();
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    let text = FileText::on_disk(file, text.len() as u64, Encoding::Utf8);
+    let windows =
+        vec![(250..260, blake3::hash(lines(250..260).as_bytes())), (600..610, blake3::hash(b"other"))];
+    let mut pane = Viewer::new(text, "x.log", None, &theme(), hands().0).with_windows(windows);
+    pane.resize(40, 8);
+    settle(&mut pane);
+    assert_eq!(pane.lines.seen, RangeSet::of(250..260));
+    press(&mut pane, "s");
+    assert!(screen(&pane).contains("\n❯▎251  line 250\n"), "{}", screen(&pane));
+}
+
+#[test]
+fn keys_contradict_neither_each_other_nor_those_of_the_pager() {
+    let pager = Keymap::new("pager", pager::KEYS, &[]).unwrap();
+    let own = Keymap::new("viewer", KEYS, &[]).unwrap();
+    for (keys, help) in own.help() {
+        for word in keys.split(' ') {
+            let taken = pager.help().into_iter().find(|(all, _)| all.split(' ').any(|key| key == word));
+            assert_eq!(taken, None, "{word}: {help}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_key_at_any_size_breaks_it(
+        keys in "[gGjkhlwnNbsye?:/1-9\n\u{1b} ]{0,40}", text in "([a-z\t 日\r\n\u{1b}]{0,30}\n){0,9}",
+        columns in 1u16..200, rows in 1u16..60,
+    ) {
+        let mut pane = opened(&text, Some(3), columns, rows);
+        for c in keys.chars() {
+            press(&mut pane, &c.to_string());
+            pane.tick();
+            screen(&pane);
+        }
+        pane.resize(rows, columns.min(60));
+        screen(&pane);
+    }
+}

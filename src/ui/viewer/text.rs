@@ -1,0 +1,320 @@
+//! A file's lines in blocks, in memory or on disk: a file of any size opens at once and only what is looked at is read.
+//!
+//! Where lines begin is found by a thread that reads the file once. A line longer than 20,000 bytes is cut, and says so.
+
+use crate::text::Encoding;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Lines of one block, and the bytes after which it ends with the line it is in.
+pub(super) const LINES: usize = 200;
+const BYTES: u64 = 128 << 10;
+/// Bytes of one line that are shown.
+const LINE: usize = 20_000;
+/// What is looked through before the file is shown.
+const FIRST: u64 = 1 << 20;
+const PIECE: usize = 1 << 20;
+
+/// Where a block begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Start {
+    offset: u64,
+    line: usize,
+}
+
+enum Content {
+    /// All of it, as UTF-8.
+    Memory(Arc<str>),
+    Disk {
+        file: Arc<File>,
+        size: u64,
+        encoding: Encoding,
+    },
+}
+
+#[derive(Default)]
+struct Index {
+    starts: Vec<Start>,
+    /// Where the last block ends so far, and how many lines there are up to there.
+    end: u64,
+    lines: usize,
+    is_whole: bool,
+    /// The last line has no end yet.
+    open: bool,
+}
+
+struct Shared {
+    index: Mutex<Index>,
+    stop: AtomicBool,
+}
+
+pub struct FileText {
+    content: Content,
+    shared: Arc<Shared>,
+}
+
+impl FileText {
+    pub fn in_memory(text: Arc<str>) -> FileText {
+        let mut index = Index::default();
+        index.take(text.as_bytes());
+        index.finish();
+        FileText { content: Content::Memory(text), shared: Shared::new(index) }
+    }
+
+    /// A file that is read where it is looked at; `encoding` must be one of single bytes per line end.
+    pub fn on_disk(file: File, size: u64, encoding: Encoding) -> FileText {
+        let file = Arc::new(file);
+        let shared = Shared::new(Index::default());
+        let mut at = 0;
+        while at < FIRST && !shared.lock().is_whole {
+            at = shared.look(&file, at);
+        }
+        if !shared.lock().is_whole {
+            let (theirs, file) = (Arc::clone(&shared), Arc::clone(&file));
+            let work = move || {
+                while !theirs.stop.load(Ordering::Relaxed) && !theirs.lock().is_whole {
+                    at = theirs.look(&file, at);
+                }
+            };
+            if std::thread::Builder::new().name("lines".into()).spawn(work).is_err() {
+                shared.lock().is_whole = true;
+            }
+        }
+        FileText { content: Content::Disk { file, size, encoding }, shared }
+    }
+
+    /// The whole text, where it is in memory.
+    pub fn memory(&self) -> Option<&Arc<str>> {
+        match &self.content {
+            Content::Memory(text) => Some(text),
+            Content::Disk { .. } => None,
+        }
+    }
+
+    /// Blocks that can be looked at.
+    pub fn blocks(&self) -> usize {
+        let index = self.shared.lock();
+        // The last one still grows.
+        if index.is_whole { index.starts.len() } else { index.starts.len().saturating_sub(1) }
+    }
+
+    /// Lines known so far.
+    pub fn line_count(&self) -> usize {
+        self.shared.lock().lines
+    }
+
+    /// True once the number of lines is known.
+    pub fn is_whole(&self) -> bool {
+        self.shared.lock().is_whole
+    }
+
+    pub fn size(&self) -> u64 {
+        match &self.content {
+            Content::Memory(text) => text.len() as u64,
+            Content::Disk { size, .. } => *size,
+        }
+    }
+
+    /// The number of a block's first line.
+    pub fn first_line(&self, block: usize) -> usize {
+        self.shared.lock().starts.get(block).map_or(0, |start| start.line)
+    }
+
+    /// The block that holds a line, and which of its lines that is.
+    pub fn place_of(&self, line: usize) -> (usize, usize) {
+        let index = self.shared.lock();
+        let block = index.starts.partition_point(|start| start.line <= line).saturating_sub(1);
+        (block, line - index.starts.get(block).map_or(0, |start| start.line).min(line))
+    }
+
+    /// The lines of a block without their ends.
+    pub fn lines(&self, block: usize) -> Vec<String> {
+        let (from, to, count) = {
+            let index = self.shared.lock();
+            let Some(start) = index.starts.get(block) else { return Vec::new() };
+            let next = index.starts.get(block + 1).copied();
+            let next = next.unwrap_or(Start { offset: index.end, line: index.lines });
+            (start.offset, next.offset, next.line - start.line)
+        };
+        match &self.content {
+            Content::Memory(text) => {
+                let text = text.get(usize_of(from)..usize_of(to)).unwrap_or("");
+                text.split('\n')
+                    .take(count)
+                    .map(|line| cut(line.strip_suffix('\r').unwrap_or(line)))
+                    .collect()
+            }
+            Content::Disk { file, encoding, .. } => {
+                let bytes = read(file, from, usize_of((to - from).min(BYTES + 2 * LINE as u64)));
+                let line = |line: &[u8]| {
+                    let line = line.strip_suffix(b"\r").unwrap_or(line);
+                    cut(&encoding.decode(line.get(..line.len().min(LINE * 2)).unwrap_or(line)))
+                };
+                bytes.split(|byte| *byte == b'\n').take(count).map(line).collect()
+            }
+        }
+    }
+
+    /// The bytes of some lines, their ends included, if they are known and no more than `most`.
+    pub fn bytes_of(&self, lines: &std::ops::Range<usize>, most: usize) -> Option<Vec<u8>> {
+        let Content::Disk { file, .. } = &self.content else { return None };
+        let (first, skip) = self.place_of(lines.start);
+        let (last, _) = self.place_of(lines.end);
+        let (from, to) = {
+            let index = self.shared.lock();
+            let next = index.starts.get(last + 1).map_or(index.end, |next| next.offset);
+            (index.starts.get(first)?.offset, next)
+        };
+        let bytes = read(file, from, usize_of(to.saturating_sub(from)).min(most));
+        let mut ends = memchr::memchr_iter(b'\n', &bytes).map(|feed| feed + 1);
+        let start = if skip == 0 { 0 } else { ends.nth(skip - 1)? };
+        let end = ends.nth(lines.len().checked_sub(1)?).unwrap_or(bytes.len());
+        bytes.get(start..end).map(<[u8]>::to_vec)
+    }
+}
+
+impl Drop for FileText {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Shared {
+    fn new(index: Index) -> Arc<Shared> {
+        Arc::new(Shared { index: Mutex::new(index), stop: AtomicBool::new(false) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks through the next piece; returns where the one after it begins.
+    fn look(&self, file: &File, at: u64) -> u64 {
+        let piece = read(file, at, PIECE);
+        let mut index = self.lock();
+        match piece.is_empty() {
+            true => index.finish(),
+            false => index.take(&piece),
+        }
+        at + piece.len() as u64
+    }
+}
+
+impl Index {
+    fn take(&mut self, bytes: &[u8]) {
+        if self.starts.is_empty() && !bytes.is_empty() {
+            self.starts.push(Start { offset: 0, line: 0 });
+        }
+        for feed in memchr::memchr_iter(b'\n', bytes) {
+            self.lines += 1;
+            let here = self.end + feed as u64 + 1;
+            let last = self.starts.last().copied().unwrap_or(Start { offset: 0, line: 0 });
+            if self.lines - last.line >= LINES || here - last.offset >= BYTES {
+                self.starts.push(Start { offset: here, line: self.lines });
+            }
+        }
+        self.end += bytes.len() as u64;
+        if let Some(last) = bytes.last() {
+            self.open = *last != b'\n';
+        }
+    }
+
+    fn finish(&mut self) {
+        self.lines += usize::from(self.open);
+        self.open = false;
+        // A block that would begin at the very end has no lines.
+        if self.starts.last().is_some_and(|start| start.line >= self.lines) {
+            self.starts.pop();
+        }
+        self.is_whole = true;
+    }
+}
+
+fn cut(line: &str) -> String {
+    if line.len() <= LINE {
+        return line.to_string();
+    }
+    let kept = line.get(..line.floor_char_boundary(LINE)).unwrap_or("");
+    format!("{kept}… (a long line: the rest of it is not shown)")
+}
+
+/// What can be read: less at the end of the file, or where it cannot be read.
+fn read(file: &File, mut at: u64, most: usize) -> Vec<u8> {
+    let mut bytes = vec![0; most];
+    let mut filled = 0;
+    while let Some(room) = bytes.get_mut(filled..).filter(|room| !room.is_empty()) {
+        match file.read_at(room, at) {
+            Ok(0) => break,
+            Ok(n) => {
+                filled += n;
+                at += n as u64;
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    bytes.truncate(filled);
+    bytes
+}
+
+fn usize_of(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::time::{Duration, Instant};
+
+    fn on_disk(bytes: &[u8]) -> FileText {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        let text = FileText::on_disk(file, bytes.len() as u64, Encoding::Utf8);
+        let until = Instant::now() + Duration::from_secs(60);
+        while !text.is_whole() {
+            assert!(Instant::now() < until);
+            std::thread::yield_now();
+        }
+        text
+    }
+
+    fn all(text: &FileText) -> Vec<String> {
+        (0..text.blocks()).flat_map(|block| text.lines(block)).collect()
+    }
+
+    #[test]
+    fn a_file_has_the_same_lines_in_memory_and_on_disk() {
+        for source in [
+            "",
+            "\n",
+            "a",
+            "a\n",
+            "a\r\nb",
+            "\n\n\n",
+            &"é line\n".repeat(LINES),
+            &"x\n".repeat(LINES * 3 + 7),
+        ] {
+            let want: Vec<&str> = source.lines().collect();
+            for text in [FileText::in_memory(source.into()), on_disk(source.as_bytes())] {
+                assert_eq!(all(&text), want);
+                assert_eq!((text.line_count(), text.is_whole()), (want.len(), true));
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_is_found_by_its_number_and_a_long_one_is_cut() {
+        let source = format!("{}{}\nlast\n", "short\n".repeat(1000), "y".repeat(3 << 20));
+        let text = on_disk(source.as_bytes());
+        let (block, line) = text.place_of(1001);
+        assert_eq!(text.lines(block)[line], "last");
+        assert_eq!(text.first_line(block) + line, 1001);
+        let (block, line) = text.place_of(1000);
+        let long = &text.lines(block)[line];
+        assert!(long.starts_with("yyy") && long.ends_with("not shown)") && long.len() < LINE + 100);
+        assert_eq!(text.bytes_of(&(3..5), 1 << 20).unwrap(), b"short\nshort\n");
+    }
+}

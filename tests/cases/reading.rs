@@ -1,0 +1,172 @@
+//! Screens for reading, in the real binary: opened by a key, left by a key, and the draft stays.
+
+use crate::support::pty::{Pty, shell};
+
+const LEFT: &str = "\x1b[D";
+const CTRL_T: &str = "\x14";
+const CTRL_P: &str = "\x10";
+
+/// A shell that has said something about a file.
+fn after_a_turn() -> Pty {
+    let mut pty = shell().file("notes.txt", "one\ntwo\n").open();
+    pty.line("show notes.txt");
+    pty.until("the answer", |s| s.contains("✓ read notes.txt") && s.contains("2│two"));
+    pty.until_prompt("");
+    pty
+}
+
+#[test]
+fn the_transcript_opens_over_a_draft_unfolds_a_call_and_leaves_the_draft_as_it_was() {
+    let mut pty = after_a_turn();
+    pty.send("half a line");
+    pty.until_prompt("half a line");
+    pty.send(LEFT);
+    pty.send(CTRL_T);
+    pty.until("the transcript", |s| {
+        s.contains("transcript  turn 1 of 1") && s.contains("▸ ✓ read_file notes.txt")
+    });
+    pty.send("[\r");
+    pty.until("the whole call", |s| s.contains("── result ──") && s.contains("path notes.txt"));
+    pty.send("/2│t");
+    pty.until("the match", |s| s.contains("/2│t"));
+    pty.send("\rq");
+    pty.until_prompt("half a line");
+    assert_eq!(pty.transcript().matches("half a line").count(), 1, "{}", pty.transcript());
+    pty.send("X");
+    pty.until("the cursor where it was", |s| s.trim_end().ends_with("half a linXe"));
+}
+
+#[test]
+fn the_last_answer_comes_again_and_its_bytes_go_to_the_clipboard() {
+    let mut pty = after_a_turn();
+    pty.line("/last");
+    pty.until("the answer again", |s| s.matches("notes.txt").count() > 3);
+    pty.until_prompt("");
+    pty.line("/copy");
+    pty.until("how many bytes", |s| s.contains("copied ") && s.contains(" bytes"));
+    let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
+    let code = raw.split("\x1b]52;c;").nth(1).and_then(|rest| rest.split('\x07').next()).unwrap();
+    use base64::Engine;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(code).unwrap();
+    assert!(pty.screen().contains(&format!("copied {} bytes", bytes.len())), "{}", pty.screen());
+    pty.line("/copy code 9");
+    pty.until("the refusal", |s| s.contains("of code"));
+}
+
+#[test]
+fn a_file_opens_at_a_line_with_what_the_model_has_seen_and_what_is_pending() {
+    let mut pty =
+        shell().arg("--mode").arg("ask").file("notes.txt", "one\ntwo\n").file("blob", "a\0b").open();
+    pty.line("replace \"two\" with \"three\" in notes.txt");
+    pty.until("a question", |s| s.contains("lines: apply?"));
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    pty.send("k");
+    pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
+    pty.line("/view notes.txt:2");
+    pty.until("the pending content", |s| s.contains("❯▎  2  three") && s.contains("pending"));
+    pty.send("/one\r");
+    pty.until("the match", |s| s.contains("❯▎  1  one"));
+    pty.send("q");
+    pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
+    pty.line("/view blob");
+    pty.until("what it is", |s| s.contains("blob: binary data, 3 bytes, blake3 "));
+    pty.line("/view none.txt");
+    pty.until("that there is none", |s| s.contains("does not exist"));
+}
+
+#[test]
+fn a_rule_that_denies_reading_holds_for_the_viewer_too() {
+    let pty = shell().file("secret.env", "KEY=1\n");
+    let mut pty = pty.arg("--deny").arg("read(secret.env)").open();
+    pty.line("/view secret.env");
+    pty.until("the refusal", |s| s.contains("a rule denies reading it"));
+    assert!(!pty.transcript().contains("KEY=1"));
+}
+
+#[test]
+fn a_list_of_files_opens_over_a_draft_and_puts_a_path_where_the_cursor_stands() {
+    let mut pty = shell()
+        .file("src/main.rs", "fn main() {}\n")
+        .file("two words.txt", "x\n")
+        .file(".gitignore", "target/\n")
+        .file("target/debug/out.txt", "x\n")
+        .file(".git/config", "x\n")
+        .open();
+    pty.send("look at  please");
+    pty.until_prompt("look at  please");
+    for _ in 0.." please".len() {
+        pty.send(LEFT);
+    }
+    pty.send(CTRL_P);
+    pty.until("the list", |s| {
+        s.contains("Files ❯") && s.contains("src/main.rs") && s.contains("two words.txt")
+    });
+    assert!(!pty.screen().contains("target/debug") && !pty.screen().contains(".git/"), "{}", pty.screen());
+    pty.send("\x1b");
+    pty.until_prompt("look at  please");
+    pty.send(CTRL_P);
+    pty.until("the list again", |s| s.contains("Files ❯"));
+    pty.send("two");
+    pty.until("one file", |s| s.contains("1 of ") && s.contains("❯  two words.txt"));
+    pty.send("\r");
+    pty.until_prompt("look at @\"two words.txt\" please");
+    pty.send("\x03");
+    pty.until_prompt("");
+    pty.send("see @target/deb");
+    pty.until_prompt("see @target/deb");
+    pty.send(CTRL_P);
+    pty.until("the ignored directory", |s| s.contains("target/debug/"));
+    pty.send("ug/o");
+    pty.until("the ignored file", |s| s.contains("❯  target/debug/out.txt"));
+    pty.send("\r");
+    pty.until_prompt("see @target/debug/out.txt");
+}
+
+#[test]
+fn commands_sessions_and_earlier_lines_are_chosen_from_lists() {
+    let mut pty = after_a_turn();
+    pty.send("/stat");
+    pty.until("the typed line", |s| s.contains("> /stat"));
+    pty.send(CTRL_P);
+    pty.until("the commands", |s| s.contains("Commands ❯ stat") && s.contains("❯  /status"));
+    pty.send("\r");
+    pty.until_prompt("/status");
+    pty.send("\r");
+    pty.until("what holds", |s| s.contains("workspace"));
+    pty.until_prompt("");
+    pty.line("/history");
+    pty.until("the history", |s| s.contains("History ❯") && s.contains("show notes.txt"));
+    pty.send("show");
+    pty.until("the line", |s| s.contains("❯  show notes.txt"));
+    pty.send("\r");
+    pty.until_prompt("show notes.txt");
+    pty.send("\x03");
+    pty.line("/new");
+    pty.until_prompt("");
+    pty.line("/resume");
+    pty.until("the sessions", |s| s.contains("Sessions ❯") && s.contains("❯  show notes.txt"));
+    pty.send("\r");
+    pty.until("the session", |s| s.contains("going on with"));
+    pty.until_prompt("");
+}
+
+#[test]
+fn the_guide_names_every_key_as_the_tables_do() {
+    use placet::ui::keymap::Row;
+    fn rows<A>(table: &[Row<A>]) -> Vec<String> {
+        let keys = |row: &Row<A>| row.keys.split(' ').map(|k| format!("`{k}`")).collect::<Vec<_>>().join(" ");
+        table.iter().map(|row| format!("| {} | {} |", keys(row), row.help)).collect()
+    }
+    let page = |name: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide").join(name);
+        std::fs::read_to_string(path).unwrap()
+    };
+    let (reading, pickers) = (page("reading.md"), page("pickers.md"));
+    let mut wanted = rows(placet::ui::transcript::KEYS);
+    wanted.extend(rows(placet::ui::viewer::KEYS));
+    wanted.extend(rows(placet::ui::pager::KEYS));
+    wanted.iter().for_each(|row| assert!(reading.contains(row), "reading.md lacks {row}"));
+    rows(placet::ui::picker::KEYS)
+        .iter()
+        .for_each(|row| assert!(pickers.contains(row), "pickers.md lacks {row}"));
+}
