@@ -172,6 +172,14 @@ impl Shell<'_> {
                         self.hint("Ctrl-C again to quit");
                         continue;
                     }
+                    Asked::Open(Screen::Review, typed) => {
+                        prompter.put_back(typed);
+                        if let Some(start) = self.go_through(prompter, "")? {
+                            self.review_reported();
+                            (next, draft) = self.take_turn(prompter, start, String::new())?;
+                        }
+                        continue;
+                    }
                     Asked::Open(screen, typed) => {
                         let typed = self.open(screen, typed);
                         prompter.put_back(typed);
@@ -203,11 +211,11 @@ impl Shell<'_> {
             if let Some(typed) = self.typed.take() {
                 prompter.put_back(typed);
             }
-            if let Some(paths) = self.review.take() {
-                if let Some(start) = self.go_through(prompter, &paths)? {
-                    self.review_reported();
-                    (next, draft) = self.take_turn(prompter, start, std::mem::take(&mut draft))?;
-                }
+            if let Some(paths) = self.review.take()
+                && let Some(start) = self.go_through(prompter, &paths)?
+            {
+                self.review_reported();
+                (next, draft) = self.take_turn(prompter, start, std::mem::take(&mut draft))?;
             }
             if std::mem::take(&mut self.resetting) {
                 self.reset_taint(prompter)?;
@@ -225,6 +233,7 @@ impl Shell<'_> {
                 self.transcript();
                 typed
             }
+            Screen::Review => typed,
             Screen::Picker => self.pick_into(typed),
         }
     }

@@ -1,8 +1,8 @@
 //! The prompt: rustyline, with the mode in it, live while text is typed.
 
+use super::ReplError;
 use super::helper::ShellHelper;
 use super::host::Host;
-use super::ReplError;
 use crate::permission::{Level, Mode, ModeCell};
 use crate::session::Store;
 use crate::ui::live::mode_label;
@@ -32,6 +32,8 @@ pub(super) enum Asked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Screen {
     Transcript,
+    /// What is pending.
+    Review,
     /// Files, or commands where one is being typed.
     Picker,
 }
@@ -223,6 +225,8 @@ fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &dyn Host, left: &Arc
     editor.bind_sequence(KeyEvent::ctrl('G'), conditional(edit()));
     let open = |screen| Box::new(Open { screen, left: Arc::clone(left) });
     editor.bind_sequence(KeyEvent::ctrl('T'), conditional(open(Screen::Transcript)));
+    let review = KeyEvent(KeyCode::Char('r'), Modifiers::ALT);
+    editor.bind_sequence(review, conditional(open(Screen::Review)));
     editor.bind_sequence(KeyEvent::ctrl('P'), conditional(open(Screen::Picker)));
 }
 

@@ -62,19 +62,10 @@ fn text_for(messages: &[Message], wanted: Wanted) -> Result<String, String> {
 impl Shell<'_> {
     /// The keys of a screen, as the settings have them; a mistake in them is told and changes nothing.
     pub(super) fn keymap<A: Copy + PartialEq>(&self, screen: &str, table: &'static [Row<A>]) -> Keymap<A> {
-        let config = self.app.config();
-        let below = config.names_below(&format!("keys.{screen}"));
-        let own = below.into_iter().filter_map(|name| {
-            let keys = config.text(&format!("keys.{screen}.{name}"))?.to_string();
-            Some((name, keys))
-        });
-        match Keymap::new(screen, table, &own.collect::<Vec<_>>()) {
-            Ok(keys) => keys,
-            Err(e) => {
-                self.error(&e.to_string(), Some("the usual keys hold meanwhile"));
-                Keymap::usual(screen, table)
-            }
-        }
+        super::review::keymap(self.app.config(), screen, table).unwrap_or_else(|why| {
+            self.error(&why, Some("the usual keys hold meanwhile"));
+            Keymap::usual(screen, table)
+        })
     }
 
     /// Shows a screen until it closes.
@@ -105,7 +96,9 @@ impl Shell<'_> {
                 Ok(copied) => copied.words(),
                 Err(e) => format!("not copied: {e}"),
             }),
-            edit: Box::new(move |text| editor::edit(&program, text, ".md").map(drop).map_err(|e| e.to_string())),
+            edit: Box::new(move |text| {
+                editor::edit(&program, text, ".md").map(drop).map_err(|e| e.to_string())
+            }),
         };
         let mut pane = transcript::Transcript::new(agent.transcript().messages(), &self.theme, hands);
         loop {

@@ -12,7 +12,6 @@ use crate::config::Config;
 use crate::conversation::Part as Said;
 use crate::serve::changes::{Told, apply_choice};
 use crate::text::sanitize;
-use crate::ui::clipboard::Clipboard;
 use crate::ui::full;
 use crate::ui::keymap::{Keymap, Row};
 use crate::ui::review::{self, Desk, Land, Leave, Memory, Outcome, Review, ReviewPane, Subject, TABLE};
@@ -45,18 +44,12 @@ impl Shell<'_> {
             self.note("nothing is pending");
             return Ok(None);
         };
-        let keys = match keymap(self.app.config(), "review", TABLE) {
-            Ok(keys) => keys,
-            Err(why) => {
-                self.error(&why, Some("the usual keys hold meanwhile"));
-                Keymap::usual("review", TABLE)
-            }
-        };
+        let keys = self.keymap("review", TABLE);
         let memory = Memory::load(&memory_of(&view));
         let (review, outcome) = match self.is_linear() {
             true => linear::run(self, prompter, review, &memory_of(&view))?,
             false => {
-                let blaming = view.clone();
+                let (blaming, board) = (view.clone(), self.clipboard());
                 let desk = Desk {
                     theme: self.theme.clone(),
                     keys,
@@ -64,8 +57,7 @@ impl Shell<'_> {
                     memory: Some(memory_of(&view)),
                     outbox: memory.outbox.clone(),
                     blame: Box::new(move |path| blamed(&blaming, path)),
-                    copy: Box::new(|text| {
-                        let board = Clipboard::new(|name| std::env::var(name).ok(), &std::env::temp_dir());
+                    copy: Box::new(move |text| {
                         board.copy(text).map_or_else(|e| format!("not copied: {e}"), |copied| copied.words())
                     }),
                 };

@@ -9,9 +9,10 @@ use crate::agent::Agent;
 use crate::media::{self, Oversize};
 use crate::text::{Detected, Encoding, RangeSet};
 use crate::tools::data_kind;
-use crate::ui::{editor, pager};
 use crate::ui::viewer::{self, FileText, Viewer};
+use crate::ui::{editor, pager};
 use crate::workspace::{Consent, Ledger, Opened, Resolved, Shelf, TextFile, Workspace, WorkspaceError};
+use std::cell::OnceCell;
 use std::io::{Read, Seek};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -88,6 +89,14 @@ impl Shell<'_> {
         let name = workspace.shown(&at.path);
         let pane = Viewer::new(text, &name, line, &self.theme, hands);
         let mut pane = pane.with_seen(seen).with_windows(windows).with_facts(facts);
+        if let Some(view) = workspace.view().cloned() {
+            // Worked out when it is first asked for: the whole history of the file may have to be played again.
+            let (path, lines) = (at.path.clone(), OnceCell::new());
+            pane = pane.with_provenance(Box::new(move |line| {
+                let lines = lines.get_or_init(|| super::review::blamed(&view, &path).unwrap_or_default());
+                lines.get(line).filter(|words| !words.is_empty()).cloned()
+            }));
+        }
         self.show(&mut pane);
         Ok(None)
     }
