@@ -230,6 +230,9 @@ impl Agent {
         let session = self.parts.session.as_ref().map(|s| s.id().to_string());
         let number = self.transcript.messages().len();
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if let Err(e) = view.forget_unchanged() {
+            tracing::warn!("files that were changed and changed back stay on the shelf: {e}");
+        }
         view.begin_turn(Label { turn: format!("{name}#{number}"), session, title, ..Label::default() });
     }
 

@@ -6,6 +6,7 @@ use crate::permission::Mode;
 use crate::provider::{CATALOG_DATE, KeyNeed, Preset, grammar};
 use crate::repl::COMMANDS;
 use crate::tools::Registry;
+use crate::ui;
 use clap::CommandFactory;
 use std::fmt::Write;
 
@@ -17,6 +18,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("command-line.md", command_line()),
         ("commands.md", slash_commands()),
         ("configuration.md", configuration()),
+        ("keys.md", keys()),
         ("modes.md", modes()),
         ("offline.md", offline()),
         ("providers.md", providers()),
@@ -73,6 +75,29 @@ fn configuration() -> String {
     let _ =
         write!(out, "\nThe file that `placet config init` writes:\n\n```toml\n{}```\n", commands::template());
     out
+}
+
+fn keys() -> String {
+    let mut out = page("Keys of the screens");
+    out.push_str(
+        "Every action can have other keys: `keys.SCREEN.ACTION = \"a Ctrl-X\"` in the settings, keys with blanks \
+         between them. Two actions of a screen that want the same key are an error that names both.\n\n",
+    );
+    screen(&mut out, "review", ui::review::TABLE);
+    screen(&mut out, "transcript", ui::transcript::KEYS);
+    screen(&mut out, "viewer", ui::viewer::KEYS);
+    screen(&mut out, "pager", ui::pager::KEYS);
+    screen(&mut out, "picker", ui::picker::KEYS);
+    out
+}
+
+fn screen<A>(out: &mut String, name: &str, rows: &[ui::keymap::Row<A>]) {
+    let _ = write!(out, "## {name}\n\n| action | keys | what it does |\n|---|---|---|\n");
+    for row in rows {
+        let keys: Vec<String> = row.keys.split(' ').map(|k| format!("`{}`", k.replace('|', "\\|"))).collect();
+        let _ = writeln!(out, "| `keys.{name}.{}` | {} | {} |", row.name, keys.join(" "), row.help);
+    }
+    out.push('\n');
 }
 
 fn modes() -> String {

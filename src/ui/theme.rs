@@ -117,7 +117,7 @@ impl Theme {
         let mut styles = HashMap::new();
         for label in LABELS {
             let words = found.remove(*label).ok_or_else(|| bad(format!("the label `{label}` is missing")))?;
-            styles.insert(*label, depth.limit(parse_style(&words).map_err(bad)?));
+            styles.insert(*label, depth.limit(parse_style(&words, depth).map_err(bad)?));
         }
         match found.keys().next() {
             Some(extra) => Err(bad(format!("there is no label `{extra}`"))),
@@ -166,7 +166,9 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut HashMap<String, String>)
     Ok(())
 }
 
-fn parse_style(words: &str) -> Result<Style, String> {
+/// `#8fd9a8 on #10281a/22 bold`: behind the slash stands what a terminal of 256 colours gets, where the nearest of its
+/// colours would say something else.
+fn parse_style(words: &str, depth: Depth) -> Result<Style, String> {
     let mut style = Style::default();
     let mut on = false;
     for word in words.split_whitespace() {
@@ -181,6 +183,8 @@ fn parse_style(words: &str) -> Result<Style, String> {
                 continue;
             }
             color => {
+                let (color, indexed) = color.split_once('/').map_or((color, None), |(c, n)| (c, Some(n)));
+                let color = indexed.filter(|_| depth == Depth::Indexed).unwrap_or(color);
                 let color = Color::from_str(color)
                     .map_err(|_| format!("`{color}` is neither a colour nor a style"))?;
                 style = if on { style.bg(color) } else { style.fg(color) };

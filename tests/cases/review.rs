@@ -289,3 +289,22 @@ fn decide(review: &mut Review, take: &mut impl Iterator<Item = bool>, mark: Mark
         }
     }
 }
+
+/// A copy of what it was stayed on the shelf, and the person's later edit was not seen through it.
+#[test]
+fn a_file_that_was_changed_and_changed_back_is_the_persons_again() {
+    let mut bench = Bench::new();
+    bench.mode = Mode::Ask;
+    bench.write("a.txt", "one\n");
+    bench.write("b.txt", "b\n");
+    for (path, old, new) in [("a.txt", "one", "two"), ("a.txt", "two", "one"), ("b.txt", "b", "B")] {
+        bench.call("read_file", json!({"path": path})).done();
+        bench.call("edit_file", json!({"path": path, "old_string": old, "new_string": new})).done();
+    }
+    let view = bench.env.workspace.view().unwrap().clone();
+    view.forget_unchanged().unwrap();
+    bench.write("a.txt", "the person's\n");
+    assert!(bench.call("read_file", json!({"path": "a.txt"})).done().contains("the person's"));
+    assert!(bench.call("read_file", json!({"path": "b.txt"})).done().contains('B'));
+    assert_eq!(view.changes(placet::workspace::Shelf::Pending).unwrap().len(), 1);
+}

@@ -319,6 +319,23 @@ impl View {
         self.rebuild(keep)
     }
 
+    /// Forgets files that calls changed and changed back: a copy of them on the shelf would hide what the person does to
+    /// them from now on.
+    pub fn forget_unchanged(&self) -> io::Result<()> {
+        if self.is_empty(Shelf::Pending) {
+            return Ok(());
+        }
+        let changed: BTreeSet<PathBuf> = self.changes(Shelf::Pending)?.paths();
+        let bases: Vec<Base> = self.held(Shelf::Pending).bases().iter().cloned().collect();
+        let is_same = |base: &Base| !changed.contains(&base.path) && !base.node.is_directory() && !base.raced;
+        if !bases.iter().any(is_same) {
+            return Ok(());
+        }
+        self.claim()?;
+        let keep = bases.into_iter().filter(|base| !is_same(base)).map(|base| (base, Put::Keep));
+        self.rebuild(keep.collect())
+    }
+
     /// The files at `paths` are not what the changes started from: each is merged with what is there now, and is pending
     /// in that form; what cannot be merged stays as it was.
     fn rebase(&self, set: &ChangeSet, paths: Vec<PathBuf>) -> io::Result<Applied> {
