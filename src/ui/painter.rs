@@ -7,6 +7,7 @@
 use super::ansi;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
 use std::time::{Duration, Instant};
 
 /// After a resize, nothing is drawn for this long: terminals report sizes late and in bursts.
@@ -201,7 +202,7 @@ fn used_width(buffer: &Buffer, y: u16) -> usize {
     let cells = row(buffer, y);
     cells
         .iter()
-        .rposition(|c| c.symbol() != " " || c.bg != ratatui::style::Color::Reset)
+        .rposition(|c| c.symbol() != " " || c.bg != Color::Reset || c.modifier.contains(Modifier::REVERSED))
         .map_or(0, |at| at + 1)
 }
 
