@@ -60,6 +60,8 @@ pub enum Event {
         prompt: u64,
         window: u64,
     },
+    /// What the person wrote meanwhile goes to the model with the next request.
+    Steered(String),
     /// One sentence for the person.
     Notice(String),
     Ended(Ending),

@@ -16,7 +16,7 @@ pub struct Pty {
     child: Box<dyn Child + Send + Sync>,
     seen: Arc<Mutex<Seen>>,
     /// Kept for as long as the shell runs in it.
-    _home: TempDir,
+    home: TempDir,
     pub tree: TempDir,
 }
 
@@ -31,11 +31,12 @@ pub struct Start {
     args: Vec<String>,
     variables: Vec<(String, String)>,
     files: Vec<(String, String)>,
+    places: Option<(TempDir, TempDir)>,
 }
 
 /// A shell in an empty home and an empty tree, 80x24, with the offline provider.
 pub fn shell() -> Start {
-    Start { size: (80, 24), args: Vec::new(), variables: Vec::new(), files: Vec::new() }
+    Start { size: (80, 24), args: Vec::new(), variables: Vec::new(), files: Vec::new(), places: None }
 }
 
 impl Start {
@@ -59,6 +60,12 @@ impl Start {
         self
     }
 
+    /// In the home and the tree of a shell that was killed.
+    pub fn after(mut self, killed: Pty) -> Start {
+        self.places = Some(killed.kill());
+        self
+    }
+
     /// Starts it and waits for its prompt.
     pub fn open(self) -> Pty {
         let pty = self.spawn();
@@ -67,7 +74,8 @@ impl Start {
     }
 
     pub fn spawn(self) -> Pty {
-        let (home, tree) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let places = self.places.unwrap_or_else(|| (TempDir::new().unwrap(), TempDir::new().unwrap()));
+        let (home, tree) = places;
         for (path, content) in &self.files {
             let path = tree.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -104,7 +112,7 @@ impl Start {
             sink.lock().unwrap().closed = true;
         });
         let writer = pair.master.take_writer().unwrap();
-        Pty { master: pair.master, writer, child, seen, _home: home, tree }
+        Pty { master: pair.master, writer, child, seen, home, tree }
     }
 }
 
@@ -224,6 +232,17 @@ impl Pty {
 
     pub fn read(&self, path: impl AsRef<Path>) -> String {
         std::fs::read_to_string(self.tree.path().join(path)).unwrap()
+    }
+}
+
+impl Pty {
+    /// Ends it as `kill -9` does; its home and its tree stay.
+    fn kill(mut self) -> (TempDir, TempDir) {
+        self.signal(rustix::process::Signal::KILL);
+        drop(self.child.wait());
+        let home = std::mem::replace(&mut self.home, TempDir::new().unwrap());
+        let tree = std::mem::replace(&mut self.tree, TempDir::new().unwrap());
+        (home, tree)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::permission::{Grant, Taint};
 use crate::tools::{Detail, Preview, Summary};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 struct Bench {
@@ -31,7 +32,7 @@ fn bench_of(width: u16, height: u16) -> Bench {
         grants: 0,
         taint: Taint::default(),
     };
-    let live = Live::new(Theme::plain(), usize::from(width), facts, now);
+    let live = Live::new(Theme::plain(), usize::from(width), facts, Queue::default(), now);
     Bench { live, now, scrollback: Vec::new(), size: (width, height), typed: None }
 }
 
@@ -142,7 +143,7 @@ fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
       3
       … 3 more lines
     ");
-    assert_eq!(b.live.take_drafts(), ("next thing".into(), None, None));
+    assert_eq!(b.live.take_drafts(), ("next thing".into(), None));
 }
 
 #[test]
@@ -265,15 +266,40 @@ fn ctrl_c_clears_a_draft_first_and_then_stops_the_turn() {
 }
 
 #[test]
-fn enter_queues_the_line_and_up_takes_it_back() {
-    let mut b = bench();
-    b.type_text("one");
-    b.key(KeyCode::Enter);
-    assert!(b.screen().contains("next: one"));
+fn enter_queues_lines_and_up_takes_the_newest_back() {
+    let mut b = bench_of(80, 16);
+    for line in ["one", "two", "/undo"] {
+        b.type_text(line);
+        b.key(KeyCode::Enter);
+    }
+    b.ctrl('s');
+    b.type_text("now");
+    b.live.key(KeyEvent::new(KeyCode::Char('s'), KeyModifiers::ALT), b.now);
+    insta::assert_snapshot!(b.screen(), @r"
+    1 after this turn: one
+    2 with the next request: two
+    3 after this turn: /undo
+    4 with the next request: now
+      Ctrl-S sends the newest with the next request, Up takes it back
+    [a] waiting for the model · 0 s · test-model · Esc stops
+    >
+    ");
+    let draft = b.live.draft();
+    assert_eq!(draft.queued, ["one", "two", "/undo", "now"]);
     b.key(KeyCode::Up);
-    b.type_text(" more");
-    b.key(KeyCode::Enter);
-    assert_eq!(b.live.take_drafts(), (String::new(), Some("one more".into()), None));
+    b.type_text(" and here");
+    // A draft is never lost to what was queued.
+    b.key(KeyCode::Up);
+    assert_eq!(b.live.draft().typed, "now and here");
+    assert_eq!(b.live.draft().queued, ["one", "two", "/undo"]);
+}
+
+#[test]
+fn a_line_that_reached_the_model_stands_in_the_transcript() {
+    let mut b = bench();
+    b.event(Event::Text("Working".into()));
+    b.event(Event::Steered("use tabs\nplease\u{1b}[2J".into()));
+    assert_eq!(b.scrollback, ["Working", "", "> use tabs", "  please"]);
 }
 
 #[test]

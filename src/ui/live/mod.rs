@@ -3,25 +3,25 @@
 //! State changes in [`Live::event`] and [`Live::key`]; drawing takes `&self`. Neither does any I/O.
 
 mod question;
+mod rows;
 mod run;
 
+pub use rows::Picture;
 pub use run::{Ended, LiveSettings, run};
 
 use super::cell;
 use super::composer::Composer;
 use super::stream::Stream;
 use super::theme::Theme;
-use super::wrap::wrap;
-use crate::agent::{Ending, Event};
+use crate::agent::{Ending, Event, Queue, Sending, is_command};
 use crate::conversation::{CallId, Usage};
-use crate::permission::{Level, Mode, Taint};
-use crate::text::{sanitize, width};
+use crate::permission::{Mode, Taint};
+use crate::session::Draft;
+use crate::text::sanitize;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use question::{Answered, Asked, Open};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use std::time::{Duration, Instant};
+use ratatui::text::Line;
+use std::time::Instant;
 
 /// What a key asks of the loop around the pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub struct Live {
     /// Keys go to the draft although a question is open, because the draft was there first.
     composing: bool,
     composer: Composer,
-    queued: Option<String>,
+    queue: Queue,
     recall: Option<String>,
     state: String,
     retry: Option<Retry>,
@@ -85,7 +85,7 @@ pub struct Live {
 }
 
 impl Live {
-    pub fn new(theme: Theme, columns: usize, facts: Facts, now: Instant) -> Live {
+    pub fn new(theme: Theme, columns: usize, facts: Facts, queue: Queue, now: Instant) -> Live {
         Live {
             theme,
             columns,
@@ -98,7 +98,7 @@ impl Live {
             question: None,
             composing: false,
             composer: Composer::default(),
-            queued: None,
+            queue,
             recall: None,
             state: "waiting for the model".into(),
             retry: None,
@@ -113,9 +113,15 @@ impl Live {
         self.columns = columns;
     }
 
-    /// The draft, for the prompt; and a line that was sent off with Enter.
-    pub fn take_drafts(&mut self) -> (String, Option<String>, Option<String>) {
-        (self.composer.take(), self.queued.take(), self.recall.take())
+    /// The draft, for the prompt; and one that was cleared.
+    pub fn take_drafts(&mut self) -> (String, Option<String>) {
+        (self.composer.take(), self.recall.take())
+    }
+
+    /// What would be lost if this process ended now.
+    pub fn draft(&self) -> Draft {
+        let queued = self.queue.lines().into_iter().map(|line| line.text).collect();
+        Draft { queued, typed: self.composer.text().to_string() }
     }
 
     /// Keys and pastes that arrived after the turn had ended.
@@ -215,6 +221,12 @@ impl Live {
                 self.facts.window = window;
                 Vec::new()
             }
+            Event::Steered(text) => {
+                let mut lines = self.end_thinking(now);
+                lines.extend(self.end_text());
+                lines.extend(cell::said(&text, &self.theme));
+                lines
+            }
             Event::Notice(text) => {
                 let mut lines = self.end_text();
                 lines.push(cell::notice(&text, &self.theme));
@@ -274,6 +286,8 @@ impl Live {
             (KeyCode::Char('c'), true) => return self.ctrl_c(),
             (KeyCode::Char('z'), true) => return Some(Action::Suspend),
             (KeyCode::BackTab, _) => return Some(Action::CycleMode),
+            (KeyCode::Char('s'), true) => return self.steer(),
+            (KeyCode::Char('s'), false) if key.modifiers.contains(KeyModifiers::ALT) => return self.steer(),
             _ => {}
         }
         if let Some(open) = &mut self.question {
@@ -318,16 +332,29 @@ impl Live {
         Some(Action::Stop)
     }
 
+    /// What is typed, or the newest line that waits, reaches the model with its next request.
+    fn steer(&mut self) -> Option<Action> {
+        if self.composer.is_empty() {
+            self.queue.steer_newest();
+            return None;
+        }
+        let text = self.composer.take();
+        let sending = if is_command(&text) { Sending::AfterTurn } else { Sending::NextRequest };
+        self.queue.push(text, sending);
+        self.composing = false;
+        None
+    }
+
     fn edit(&mut self, key: KeyEvent, ctrl: bool) {
         let composer = &mut self.composer;
         match (key.code, ctrl) {
             (KeyCode::Enter, _) if key.modifiers.contains(KeyModifiers::ALT) => composer.insert("\n"),
             (KeyCode::Char('j'), true) => composer.insert("\n"),
-            (KeyCode::Enter, _) if !composer.is_empty() && self.queued.is_none() => {
-                self.queued = Some(composer.take());
+            (KeyCode::Enter, _) if !composer.is_empty() => {
+                self.queue.push(composer.take(), Sending::AfterTurn);
             }
-            (KeyCode::Up, _) => {
-                if let Some(text) = self.queued.take().or_else(|| self.recall.take()) {
+            (KeyCode::Up, _) if composer.is_empty() => {
+                if let Some(text) = self.queue.take_back().or_else(|| self.recall.take()) {
                     composer.set(text);
                 }
             }
@@ -336,123 +363,6 @@ impl Live {
         if self.composer.is_empty() {
             self.composing = false;
         }
-    }
-
-    /// The pane as it looks at `now` in at most `room` rows.
-    pub fn picture(&self, mode: Mode, room: u16, now: Instant) -> Picture {
-        let room = usize::from(room.max(1));
-        let (composer, column) = self.composer_row();
-        let mut rest: Vec<Line<'static>> = Vec::new();
-        if let Some(queued) = &self.queued {
-            let text = format!("next: {}", sanitize::line(queued));
-            rest.push(Line::styled(width::cut(&text, self.columns), self.theme.style("hint")));
-        }
-        rest.push(self.status_row(mode, now));
-        rest.push(composer);
-        let mut asked = None;
-        if let Some(open) = &self.question {
-            let ready = open.may_answer(now, self.last_input);
-            let room = room.saturating_sub(rest.len()).max(4);
-            let (mut rows, total, fits) = open.rows(&self.theme, self.columns, room, ready, self.composing);
-            asked = Some((total, fits));
-            rows.append(&mut rest);
-            rest = rows;
-        }
-        let mut rows = self.work_rows(room.saturating_sub(rest.len()), now);
-        rows.append(&mut rest);
-        let excess = rows.len().saturating_sub(room);
-        rows.drain(..excess);
-        Picture { rows, column, asked }
-    }
-
-    /// The tail of the answer and the running calls, newest last, at most `room` rows.
-    fn work_rows(&self, room: usize, now: Instant) -> Vec<Line<'static>> {
-        let mut rows: Vec<Line<'static>> = Vec::new();
-        if let Some((_, text)) = &self.thinking {
-            let last = text.lines().rfind(|l| !l.trim().is_empty()).unwrap_or("");
-            let line = Line::styled(last.to_string(), self.theme.style("thinking"));
-            rows.extend(wrap(&line, self.columns).into_iter().next_back());
-        }
-        if !self.stream.is_empty() {
-            let tail = self.stream.tail(&self.theme, self.columns);
-            rows.extend(tail.iter().flat_map(|line| wrap(line, self.columns)));
-        }
-        for call in &self.calls {
-            rows.extend(self.call_rows(call, now));
-        }
-        if let Some((name, bytes)) = &self.coming {
-            let name = sanitize::line(name);
-            let size =
-                if *bytes > 999 { format!(" ({} bytes)", cell::short(*bytes as u64)) } else { String::new() };
-            rows.push(Line::styled(format!("› {name} …{size}"), self.theme.style("call.running")));
-        }
-        let excess = rows.len().saturating_sub(room);
-        rows.drain(..excess);
-        rows
-    }
-
-    fn call_rows(&self, call: &RunningCall, now: Instant) -> Vec<Line<'static>> {
-        let elapsed = call.since.map(|since| now.saturating_duration_since(since)).unwrap_or_default();
-        let time =
-            if elapsed >= Duration::from_secs(1) { format!("  {}", clock(elapsed)) } else { String::new() };
-        let title = width::cut_middle(&call.title, self.columns.saturating_sub(3 + time.len()));
-        let mut rows = vec![Line::from(vec![
-            Span::styled("› ", self.theme.style("call.running")),
-            Span::styled(title, self.theme.style("call")),
-            Span::styled(time, self.theme.style("dim")),
-        ])];
-        let tail = sanitize::block(&call.tail).into_owned();
-        let last: Vec<&str> = tail.lines().filter(|l| !l.trim().is_empty()).collect();
-        for line in last.iter().skip(last.len().saturating_sub(3)) {
-            let text = width::cut(line, self.columns.saturating_sub(4));
-            rows.push(Line::styled(format!("  {text}"), self.theme.style("output")));
-        }
-        rows
-    }
-
-    /// What is going on; while a retry is due, counted down.
-    fn state_words(&self, now: Instant) -> String {
-        match &self.retry {
-            Some(retry) if retry.at > now => {
-                let left = retry.at.duration_since(now).as_secs_f64().ceil();
-                format!("retry {}/{} in {left} s", retry.attempt, retry.of)
-            }
-            _ => self.state.clone(),
-        }
-    }
-
-    fn status_row(&self, mode: Mode, now: Instant) -> Line<'static> {
-        let elapsed = clock(now.saturating_duration_since(self.started));
-        let mut rest = vec![self.state_words(now), elapsed, self.facts.model.clone()];
-        if self.facts.usage.prompt() + self.facts.usage.output > 0 {
-            rest.push(cell::tokens(&self.facts.usage));
-        }
-        if self.facts.window > 0 && self.facts.prompt_tokens > 0 {
-            rest.push(format!("{}% of context", self.facts.prompt_tokens * 100 / self.facts.window.max(1)));
-        }
-        match self.facts.grants {
-            0 => {}
-            1 => rest.push("1 grant".into()),
-            more => rest.push(format!("{more} grants")),
-        }
-        let level = self.facts.taint.load();
-        if level > Level::Public {
-            rest.push(level.to_string());
-        }
-        if !self.stopping {
-            rest.push("Esc stops".into());
-        }
-        let text = width::cut(&sanitize::line(&rest.join(" · ")), self.columns.saturating_sub(4));
-        Line::from(vec![
-            Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode))),
-            Span::styled(format!(" {text}"), self.theme.style("status")),
-        ])
-    }
-
-    fn composer_row(&self) -> (Line<'static>, usize) {
-        let (text, column) = self.composer.view(self.columns.saturating_sub(2));
-        let line = Line::from(vec![Span::styled("> ", self.theme.style("prompt")), Span::raw(text)]);
-        (line, column + 2)
     }
 
     /// `picture` stands on the screen since `now`.
@@ -468,31 +378,6 @@ impl Live {
     }
 }
 
-/// One frame of the pane, laid out.
-pub struct Picture {
-    rows: Vec<Line<'static>>,
-    column: usize,
-    /// The rows of the question's body, and how many of them are in the frame.
-    asked: Option<(usize, usize)>,
-}
-
-impl Picture {
-    pub fn height(&self) -> u16 {
-        u16::try_from(self.rows.len()).unwrap_or(u16::MAX)
-    }
-
-    /// Draws it; returns where the cursor stands.
-    pub fn draw(&self, buffer: &mut Buffer, area: Rect) -> Option<(u16, u16)> {
-        // In a pane that became too low the last rows matter: the line that is typed in.
-        let skip = self.rows.len().saturating_sub(usize::from(area.height));
-        for (y, row) in (0..area.height).zip(self.rows.iter().skip(skip)) {
-            buffer.set_line(area.x, area.y + y, row, area.width);
-        }
-        let column = u16::try_from(self.column).unwrap_or(0).min(area.width.saturating_sub(1));
-        Some((column, area.height.saturating_sub(1)))
-    }
-}
-
 /// The theme's label for a mode.
 pub fn mode_label(mode: Mode) -> &'static str {
     match mode {
@@ -501,14 +386,6 @@ pub fn mode_label(mode: Mode) -> &'static str {
         Mode::Ask => "mode.ask",
         Mode::Write => "mode.write",
         Mode::Unrestricted => "mode.unrestricted",
-    }
-}
-
-fn clock(elapsed: Duration) -> String {
-    match elapsed.as_secs() {
-        s @ 0..60 => format!("{s} s"),
-        s @ 60..3600 => format!("{} min {:02} s", s / 60, s % 60),
-        s => format!("{} h {:02} min", s / 3600, s / 60 % 60),
     }
 }
 
