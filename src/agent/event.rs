@@ -36,6 +36,11 @@ pub enum Event {
         id: CallId,
         text: String,
     },
+    /// The line of a running command that has no end yet, as it stands; the next output replaces it.
+    CallLine {
+        id: CallId,
+        text: String,
+    },
     CallEnded {
         id: CallId,
         name: String,

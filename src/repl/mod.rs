@@ -97,6 +97,8 @@ pub(crate) struct Shell<'r> {
     queue: Queue,
     /// Keeps what is typed and queued, should this process end.
     drafts: Option<Arc<Drafts>>,
+    /// Thinking and output are shown at length.
+    expanded: bool,
 }
 
 /// Runs the shell until the person leaves; returns the exit code.
@@ -120,6 +122,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
     };
     let (drafts, left) = drafts_of(store.as_ref(), app.cwd());
     let mut prompter = Prompter::new(app.as_ref(), &theme, store.as_ref(), drafts.clone())?;
+    let expanded = app.config().flag("ui.expanded").unwrap_or(false);
     let mut shell = Shell {
         app,
         runtime,
@@ -134,6 +137,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         earlier: None,
         queue: Queue::default(),
         drafts,
+        expanded,
     };
     for note in notes {
         shell.note(&note);

@@ -59,6 +59,7 @@ impl Shell<'_> {
             self.review = Some(String::new());
         }
         (self.on_turn)(None);
+        self.expanded = ended.expanded;
         if let Some(cleared) = ended.cleared {
             prompter.remember(&cleared, self.app.cwd(), self.store.as_ref());
         }
@@ -82,6 +83,7 @@ impl Shell<'_> {
     ) -> Result<(Settled, Ended), ReplError> {
         let fold = usize::try_from(self.app.config().number("ui.fold_lines").unwrap_or(6)).unwrap_or(6);
         let motion = self.app.config().text("ui.motion") != Some("none");
+        let expanded = self.expanded;
         let (theme, mode, modes) = (self.theme.clone(), self.app.mode().clone(), self.app.modes().to_vec());
         let grants = self.app.policy().lock().map_or(0, |policy| policy.live().count());
         let taint = self.app.policy().lock().map_or_else(
@@ -96,7 +98,7 @@ impl Shell<'_> {
         let (provider, name) = (agent.provider_name(), agent.model().name.clone());
         let model = if provider == name { name } else { format!("{provider} {name}") };
         let window = agent.model().window;
-        let facts = Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint };
+        let facts = Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint, expanded };
         let settings = LiveSettings { theme, facts, mode, modes, draft, queue, drafts };
         let (events, inbox) = unbounded_channel();
         Ok(runtime.block_on(async {

@@ -117,3 +117,16 @@ fn what_was_typed_and_queued_outlives_a_kill() {
     pty.until_prompt("");
     assert!(!pty.screen().contains("is back"), "{}", pty.screen());
 }
+
+#[test]
+fn the_unfinished_line_of_a_running_command_is_shown_and_a_secret_in_it_is_not() {
+    let mut pty = shell().arg("--mode").arg("write").arg("--allow").arg("run_command").open();
+    // Put together here, so that the typed line itself holds no secret.
+    pty.line("run printf 'step 3 of 9'; sleep 2; printf ' key sk-ant-%s' api03-aB3dE6gH9jK2mN5pQ8sT1vW4; sleep 3");
+    pty.until("the line", |s| s.contains("\n  step 3 of 9\n"));
+    pty.until("more of it", |s| s.contains("\n  step 3 of 9 key"));
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(!pty.screen().contains("\n  step 3 of 9 key sk-"), "{}", pty.screen());
+    pty.send(ESC);
+    pty.until("the end", |s| s.contains("interrupted"));
+}

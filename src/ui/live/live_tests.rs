@@ -29,6 +29,7 @@ fn bench_of(width: u16, height: u16) -> Bench {
         prompt_tokens: 0,
         fold: 3,
         motion: true,
+        expanded: false,
         grants: 0,
         taint: Taint::default(),
     };
@@ -404,4 +405,101 @@ fn a_total_loss_is_allowed_only_by_its_word() {
     b.pass(1_000);
     b.key(KeyCode::Char('n'));
     assert_eq!(answer.try_recv(), Ok(Reply::No(String::new())));
+}
+
+fn started(b: &mut Bench, id: &str, title: &str) {
+    b.event(Event::CallPlanned { id: CallId::new(id), name: "run_command".into(), title: title.into() });
+    b.event(Event::CallRunning { id: CallId::new(id) });
+}
+
+#[test]
+fn calls_that_run_together_are_all_shown_with_what_they_are_about() {
+    let mut b = bench_of(44, 16);
+    started(&mut b, "a", "read src/a/very/long/path/that/does/not/fit/into/the/row.rs");
+    started(&mut b, "b", "run make");
+    b.pass(2_000);
+    started(&mut b, "c", "search \"x\" in src");
+    b.event(Event::CallOutput { id: CallId::new("b"), text: "one\ntwo\n 10%\r 20%\r".into() });
+    b.event(Event::CallLine { id: CallId::new("b"), text: "linking 3 of".into() });
+    b.pass(10_000);
+    insta::assert_snapshot!(b.screen(), @r#"
+    › read src/a/v…ot/fit/into/the/row.rs  12 s
+    › run make  12 s
+      two
+       20%
+      linking 3 of
+    › search "x" in src  10 s
+    [a] working · 12 s · test-model · Esc stops
+    >
+    "#);
+    // What the line became replaces it.
+    b.event(Event::CallOutput { id: CallId::new("b"), text: "linking 3 of 3\n".into() });
+    let screen = b.screen();
+    assert!(screen.contains("linking 3 of 3") && screen.matches("linking").count() == 1, "{screen}");
+    for n in 0..20 {
+        started(&mut b, &format!("n{n}"), "read x");
+    }
+    assert!(b.screen().contains("› 11 more calls"), "{}", b.screen());
+}
+
+#[test]
+fn ctrl_o_shows_thinking_and_output_at_length() {
+    let mut b = bench_of(40, 24);
+    b.event(Event::Thinking("first thought\nsecond thought\nthird".into()));
+    assert!(!b.screen().contains("second thought"));
+    b.ctrl('o');
+    assert!(b.screen().contains("first thought\nsecond thought\nthird"), "{}", b.screen());
+    started(&mut b, "a", "run seq 9");
+    let lines: String = (1..=9).map(|n| format!("{n}\n")).collect();
+    b.event(Event::CallOutput { id: CallId::new("a"), text: lines.clone() });
+    assert!(b.screen().contains("  1\n  2\n"), "{}", b.screen());
+    let summary = Summary::text("run seq 9 (exit 0)", lines);
+    b.event(Event::CallEnded {
+        id: CallId::new("a"),
+        name: "run_command".into(),
+        outcome: Outcome::Done,
+        summary,
+    });
+    assert_eq!(b.scrollback.last().map(String::as_str), Some("  9"));
+    assert!(b.live.is_expanded());
+}
+
+#[test]
+fn a_call_that_was_refused_says_what_it_was_about() {
+    let mut b = bench();
+    started(&mut b, "a", "edit src/main.rs");
+    let summary = Summary::failure("edit_file", "a rule denies it");
+    let name = "edit_file".into();
+    b.event(Event::CallEnded { id: CallId::new("a"), name, outcome: Outcome::Denied, summary });
+    assert_eq!(b.scrollback, ["⊘ edit src/main.rs: a rule denies it"]);
+}
+
+/// Story: with motion off, the clock went on by itself.
+#[test]
+fn without_motion_no_cell_changes_without_news() {
+    let mut b = bench();
+    b.live.facts.motion = false;
+    b.event(Event::Requested);
+    started(&mut b, "a", "run make");
+    let error =
+        crate::provider::ProviderError::RateLimited { message: "slow down".into(), retry_after: None };
+    b.event(Event::Retrying { attempt: 1, of: 5, wait: Duration::from_secs(7), error });
+    let before = b.screen();
+    for _ in 0..20 {
+        b.pass(1_700);
+        assert!(!b.live.ticks(b.now));
+        assert_eq!(b.screen(), before);
+    }
+    // News: the time that has passed is told with it.
+    b.event(Event::CallOutput { id: CallId::new("a"), text: "x\n".into() });
+    assert!(b.screen().contains("34 s"), "{}", b.screen());
+    // A question changes once more: when its keys begin to count.
+    let _answer = b.ask(Detail::None);
+    b.screen();
+    assert!(b.live.ticks(b.now));
+    b.pass(600);
+    assert!(!b.live.ticks(b.now));
+    let before = b.screen();
+    b.pass(60_000);
+    assert_eq!(b.screen(), before);
 }

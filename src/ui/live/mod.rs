@@ -14,14 +14,18 @@ use super::composer::Composer;
 use super::stream::Stream;
 use super::theme::Theme;
 use crate::agent::{Ending, Event, Queue, Sending, is_command};
-use crate::conversation::{CallId, Usage};
-use crate::permission::{Mode, Taint};
+use crate::conversation::{CallId, Outcome, Usage};
+use crate::permission::{Mode, Planning, Taint};
 use crate::session::Draft;
 use crate::text::sanitize;
+use crate::tools::Summary;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use question::{Answered, Asked, Open};
 use ratatui::text::Line;
 use std::time::Instant;
+
+/// What is kept of a running command's output.
+const TAIL_BYTES: usize = 8_000;
 
 /// What a key asks of the loop around the pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +44,8 @@ pub struct Facts {
     pub prompt_tokens: u64,
     pub fold: usize,
     pub motion: bool,
+    /// Thinking and output are shown at length.
+    pub expanded: bool,
     /// What the person said "always" to and has not taken back.
     pub grants: usize,
     /// How high the conversation is classified; shown above PUBLIC.
@@ -51,6 +57,8 @@ struct RunningCall {
     title: String,
     since: Option<Instant>,
     tail: String,
+    /// What the command wrote of a line that has no end yet.
+    open: String,
 }
 
 /// A retry that is due at `at`.
@@ -82,6 +90,9 @@ pub struct Live {
     /// Text of the answer stands above, and a call since the last text.
     spoke: bool,
     worked: bool,
+    planning: Planning,
+    /// When anything last happened.
+    news_at: Instant,
 }
 
 impl Live {
@@ -106,6 +117,8 @@ impl Live {
             stopping: false,
             spoke: false,
             worked: false,
+            planning: Planning::No,
+            news_at: now,
         }
     }
 
@@ -131,6 +144,7 @@ impl Live {
 
     /// Takes an event; returns the lines that are finished and go to the scrollback.
     pub fn event(&mut self, event: Event, now: Instant) -> Vec<Line<'static>> {
+        self.news_at = now;
         match event {
             Event::Requested => {
                 self.retry = None;
@@ -168,7 +182,7 @@ impl Live {
                 self.coming = None;
                 let lines = self.end_text();
                 let title = sanitize::line(&title).into_owned();
-                self.calls.push(RunningCall { id, title, since: None, tail: String::new() });
+                self.calls.push(RunningCall { id, title, since: None, tail: String::new(), open: String::new() });
                 self.state = "working".into();
                 lines
             }
@@ -180,23 +194,29 @@ impl Live {
             }
             Event::CallOutput { id, text } => {
                 if let Some(call) = self.calls.iter_mut().find(|c| c.id == id) {
+                    call.open.clear();
                     call.tail.push_str(&text);
-                    let excess = call.tail.len().saturating_sub(2000);
-                    if let Some(at) = (excess..call.tail.len())
-                        .find(|at| call.tail.is_char_boundary(*at))
-                        .filter(|_| excess > 0)
-                    {
-                        call.tail.drain(..at);
-                    }
+                    let excess = call.tail.len().saturating_sub(TAIL_BYTES);
+                    call.tail.drain(..call.tail.ceil_char_boundary(excess));
                 }
                 Vec::new()
             }
-            Event::CallEnded { id, outcome, summary, .. } => {
-                self.calls.retain(|c| c.id != id);
+            Event::CallLine { id, text } => {
+                if let Some(call) = self.calls.iter_mut().find(|c| c.id == id) {
+                    call.open = text;
+                }
+                Vec::new()
+            }
+            Event::CallEnded { id, name, outcome, mut summary } => {
+                let call = self.calls.iter().position(|c| c.id == id).map(|at| self.calls.remove(at));
+                if let (Some(call), true) = (&call, outcome != Outcome::Done) {
+                    name_object(&mut summary, &name, &call.title);
+                }
                 self.worked = true;
                 self.coming = None;
                 let mut lines = self.end_text();
-                lines.extend(cell::call(outcome, &summary, &self.theme, self.facts.fold));
+                let fold = if self.facts.expanded { usize::MAX } else { self.facts.fold };
+                lines.extend(cell::call(outcome, &summary, &self.theme, fold));
                 lines
             }
             Event::Question(question) => self.ask(Asked::Call(Box::new(question))),
@@ -257,7 +277,13 @@ impl Live {
         let Some((since, text)) = self.thinking.take() else { return Vec::new() };
         let words = text.split_whitespace().count();
         let seconds = now.saturating_duration_since(since).as_secs();
-        vec![Line::styled(format!("thought for {seconds} s ({words} words)"), self.theme.style("thinking"))]
+        let style = self.theme.style("thinking");
+        let mut lines = Vec::new();
+        if self.facts.expanded {
+            lines.extend(text.trim().lines().map(|line| Line::styled(line.to_string(), style)));
+        }
+        lines.push(Line::styled(format!("thought for {seconds} s ({words} words)"), style));
+        lines
     }
 
     fn end(&mut self, ending: &Ending, now: Instant) -> Vec<Line<'static>> {
@@ -286,6 +312,10 @@ impl Live {
             (KeyCode::Char('c'), true) => return self.ctrl_c(),
             (KeyCode::Char('z'), true) => return Some(Action::Suspend),
             (KeyCode::BackTab, _) => return Some(Action::CycleMode),
+            (KeyCode::Char('o'), true) => {
+                self.facts.expanded = !self.facts.expanded;
+                return None;
+            }
             (KeyCode::Char('s'), true) => return self.steer(),
             (KeyCode::Char('s'), false) if key.modifiers.contains(KeyModifiers::ALT) => return self.steer(),
             _ => {}
@@ -372,10 +402,33 @@ impl Live {
         }
     }
 
-    /// True when time alone changes what is shown.
-    pub fn ticks(&self) -> bool {
-        self.facts.motion || self.question.is_some() || self.retry.is_some()
+    /// True when time alone changes what is shown. Without motion that is only when keys begin to count.
+    pub fn ticks(&self, now: Instant) -> bool {
+        self.facts.motion || self.question.as_ref().is_some_and(|open| !open.may_answer(now, self.last_input))
     }
+
+    pub fn is_expanded(&self) -> bool {
+        self.facts.expanded
+    }
+
+    /// Whether a plan has to be approved first.
+    pub fn plans(&mut self, planning: Planning) {
+        self.planning = planning;
+    }
+
+    /// The time that is shown: without motion, that of the last news.
+    fn clock_at(&self, now: Instant) -> Instant {
+        if self.facts.motion { now } else { self.news_at }
+    }
+}
+
+/// A call that did not go through names what it was about, and not only the tool.
+fn name_object(summary: &mut Summary, tool: &str, title: &str) {
+    if summary.line.contains(title) {
+        return;
+    }
+    let why = summary.line.strip_prefix(tool).and_then(|rest| rest.strip_prefix(": "));
+    summary.line = format!("{title}: {}", why.unwrap_or(&summary.line));
 }
 
 /// The theme's label for a mode.

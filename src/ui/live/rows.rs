@@ -6,13 +6,15 @@ use super::super::cell;
 use super::super::wrap::wrap;
 use super::{Live, RunningCall, mode_label};
 use crate::agent::{Queued, Sending, is_command};
-use crate::permission::{Level, Mode};
+use crate::permission::{Level, Mode, Planning};
 use crate::text::{sanitize, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use std::time::{Duration, Instant};
 
+/// Rows of thinking, and of a command's output, when they are shown at length.
+const TALL_TAIL: usize = 20;
 /// Queued lines shown at most; the newest of them.
 const MOST_QUEUED: usize = 5;
 
@@ -87,20 +89,31 @@ impl Live {
         rows
     }
 
-    /// The tail of the answer and the running calls, newest last, at most `room` rows.
+    /// The tail of the answer and the running calls, newest last, at most `room` rows. Every call keeps its line for as
+    /// long as there is room for that; the tails of their output share what is left.
     fn work_rows(&self, room: usize, now: Instant) -> Vec<Line<'static>> {
         let mut rows: Vec<Line<'static>> = Vec::new();
         if let Some((_, text)) = &self.thinking {
-            let last = text.lines().rfind(|l| !l.trim().is_empty()).unwrap_or("");
-            let line = Line::styled(last.to_string(), self.theme.style("thinking"));
-            rows.extend(wrap(&line, self.columns).into_iter().next_back());
+            let most = if self.facts.expanded { TALL_TAIL } else { 1 };
+            let style = self.theme.style("thinking");
+            let lines = text.lines().rev().filter(|l| !l.trim().is_empty()).take(most);
+            let wrapped = lines.map(|l| wrap(&Line::styled(l.to_string(), style), self.columns));
+            let mut last: Vec<Line<'static>> = wrapped.flat_map(|l| l.into_iter().rev()).take(most).collect();
+            last.reverse();
+            rows.extend(last);
         }
         if !self.stream.is_empty() {
             let tail = self.stream.tail(&self.theme, self.columns);
             rows.extend(tail.iter().flat_map(|line| wrap(line, self.columns)));
         }
-        for call in &self.calls {
-            rows.extend(self.call_rows(call, now));
+        let (count, most) = (self.calls.len(), if self.facts.expanded { TALL_TAIL } else { 3 });
+        let tail = room.saturating_sub(count).checked_div(count).unwrap_or(0).min(most);
+        let shown = if count > room { room.saturating_sub(1) } else { count };
+        for call in self.calls.iter().take(shown) {
+            rows.extend(self.call_rows(call, tail, now));
+        }
+        if shown < count {
+            rows.push(Line::styled(format!("› {} more calls", count - shown), self.theme.style("call.running")));
         }
         if let Some((name, bytes)) = &self.coming {
             let name = sanitize::line(name);
@@ -113,7 +126,8 @@ impl Live {
         rows
     }
 
-    fn call_rows(&self, call: &RunningCall, now: Instant) -> Vec<Line<'static>> {
+    fn call_rows(&self, call: &RunningCall, most: usize, now: Instant) -> Vec<Line<'static>> {
+        let now = self.clock_at(now);
         let elapsed = call.since.map(|since| now.saturating_duration_since(since)).unwrap_or_default();
         let time =
             if elapsed >= Duration::from_secs(1) { format!("  {}", clock(elapsed)) } else { String::new() };
@@ -123,9 +137,12 @@ impl Live {
             Span::styled(title, self.theme.style("call")),
             Span::styled(time, self.theme.style("dim")),
         ])];
-        let tail = sanitize::block(&call.tail).into_owned();
-        let last: Vec<&str> = tail.lines().filter(|l| !l.trim().is_empty()).collect();
-        for line in last.iter().skip(last.len().saturating_sub(3)) {
+        let lines = call.tail.lines().chain((!call.open.is_empty()).then_some(call.open.as_str()));
+        // A progress bar writes over its own line: what it wrote last is what stands there.
+        let written = lines.map(|l| l.trim_end_matches('\r').rsplit('\r').next().unwrap_or(l));
+        let shown: Vec<String> = written.map(|l| sanitize::line(l).into_owned()).collect();
+        let last: Vec<&String> = shown.iter().rev().filter(|l| !l.trim().is_empty()).take(most).collect();
+        for line in last.into_iter().rev() {
             let text = width::cut(line, self.columns.saturating_sub(4));
             rows.push(Line::styled(format!("  {text}"), self.theme.style("output")));
         }
@@ -134,6 +151,7 @@ impl Live {
 
     /// What is going on; while a retry is due, counted down.
     fn state_words(&self, now: Instant) -> String {
+        let now = self.clock_at(now);
         match &self.retry {
             Some(retry) if retry.at > now => {
                 let left = retry.at.duration_since(now).as_secs_f64().ceil();
@@ -144,13 +162,18 @@ impl Live {
     }
 
     fn status_row(&self, mode: Mode, now: Instant) -> Line<'static> {
-        let elapsed = clock(now.saturating_duration_since(self.started));
+        let elapsed = clock(self.clock_at(now).saturating_duration_since(self.started));
         let mut rest = vec![self.state_words(now), elapsed, self.facts.model.clone()];
         if self.facts.usage.prompt() + self.facts.usage.output > 0 {
             rest.push(cell::tokens(&self.facts.usage));
         }
         if self.facts.window > 0 && self.facts.prompt_tokens > 0 {
             rest.push(format!("{}% of context", self.facts.prompt_tokens * 100 / self.facts.window.max(1)));
+        }
+        match self.planning {
+            Planning::No => {}
+            Planning::Making => rest.push("a plan is being made".into()),
+            Planning::Presented => rest.push("the plan waits for /plan approve".into()),
         }
         match self.facts.grants {
             0 => {}

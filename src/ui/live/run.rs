@@ -42,6 +42,8 @@ pub struct Ended {
     pub draft: String,
     /// A draft that was cleared, for the history.
     pub cleared: Option<String>,
+    /// Whether thinking and output were shown at length at last.
+    pub expanded: bool,
 }
 
 /// Shows a turn until it ends. `stop` is cancelled when the person stops it.
@@ -62,7 +64,7 @@ pub async fn run(
     let mut pending = 0;
     let ending = loop {
         if dirty && Instant::now() >= next_frame {
-            frame(&mut painter, &mut live, mode.load());
+            frame(&mut painter, &mut live, &mode);
             dirty = false;
             pending = 0;
             next_frame = Instant::now() + FRAME;
@@ -132,7 +134,7 @@ pub async fn run(
     term::write_all(b"\x1b[?2004l");
     keep_draft(&drafts, &live);
     let (draft, cleared) = live.take_drafts();
-    Ended { ending, draft, cleared }
+    Ended { ending, draft, cleared, expanded: live.is_expanded() }
 }
 
 fn keep_draft(drafts: &Option<Arc<Drafts>>, live: &Live) {
@@ -142,13 +144,14 @@ fn keep_draft(drafts: &Option<Arc<Drafts>>, live: &Live) {
 }
 
 fn tick(live: &Live) -> Duration {
-    if live.ticks() { Duration::from_millis(250) } else { Duration::from_secs(3600) }
+    if live.ticks(Instant::now()) { Duration::from_millis(250) } else { Duration::from_secs(3600) }
 }
 
-fn frame(painter: &mut Painter, live: &mut Live, mode: Mode) {
+fn frame(painter: &mut Painter, live: &mut Live, mode: &ModeCell) {
     let (now, size) = (Instant::now(), term::size());
     live.resized(usize::from(size.0));
-    let picture = live.picture(mode, size.1.saturating_sub(1).max(1), now);
+    live.plans(mode.planning());
+    let picture = live.picture(mode.load(), size.1.saturating_sub(1).max(1), now);
     painter.frame(now, size, picture.height(), |buffer, area| picture.draw(buffer, area));
     if painter.is_settled(now) {
         live.shown(&picture, now);
