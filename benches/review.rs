@@ -37,7 +37,9 @@ const LANGUAGES: [(&str, &str); 5] = [
 ];
 
 fn text(language: &str, lines: usize, mark: &str) -> String {
-    (0..lines).map(|n| language.replace('N', &format!("{n}{}", if n % 7 == 6 { "" } else { mark })) + "\n").collect()
+    (0..lines)
+        .map(|n| language.replace('N', &format!("{n}{}", if n % 7 == 6 { "" } else { mark })) + "\n")
+        .collect()
 }
 
 /// Contents of both sides, as they would have been read.
@@ -167,7 +169,10 @@ fn colours() {
         let against = theirs.map_or("bat is not here".to_string(), |t| {
             format!("{:.2} of bat", ours.as_secs_f64() / t.as_secs_f64())
         });
-        println!("colours of {lines} lines of {ending}: {:.0} lines/s, {against}", lines as f64 / ours.as_secs_f64());
+        println!(
+            "colours of {lines} lines of {ending}: {:.0} lines/s, {against}",
+            lines as f64 / ours.as_secs_f64()
+        );
     }
 }
 

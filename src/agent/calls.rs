@@ -3,7 +3,7 @@
 use super::driver::lock;
 use super::event::{Event, Question, Reply};
 use super::gate::{Entrance, Visit, described};
-use super::trickle::trickle;
+use super::trickle::{Piece, trickle};
 use super::turn::Input;
 use crate::audit::{Kind, Note, digest};
 use crate::conversation::{Call, CallId, CallResult, Outcome, Part};
@@ -275,8 +275,12 @@ impl Shared {
             return Progress::silent();
         }
         let (events, id) = (self.events.clone(), call.id.clone());
-        trickle(&self.visit.gate, move |text| {
-            drop(events.send(Event::CallOutput { id: id.clone(), text: text.into() }));
+        trickle(&self.visit.gate, move |piece| {
+            let id = id.clone();
+            drop(events.send(match piece {
+                Piece::Lines(text) => Event::CallOutput { id, text: text.into() },
+                Piece::Open(text) => Event::CallLine { id, text: text.into() },
+            }));
         })
     }
 

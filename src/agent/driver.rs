@@ -8,13 +8,13 @@ use super::gate::{Entrance, Gate, Visit};
 use super::instructions::Instructions;
 use super::parts::{Parts, Start};
 use super::points::Points;
+use super::queue::Queue;
 use super::standing::{mode_in, mode_words, texts};
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
 use crate::conversation::{Answer, CallId, CallResult, Message, Outcome, Part, Transcript, Usage};
 use crate::permission::{Level, Mode};
 use crate::provider::{AnswerStream, Direct, Model, Provider, ProviderError, StreamEvent};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
-use crate::text::secret::marks;
 use crate::tools::Env;
 use crate::workspace::{Label, Ledger};
 use futures_util::StreamExt;
@@ -43,6 +43,7 @@ pub struct Agent {
     last_prompt: u64,
     unsaved: Option<String>,
     pub(super) points: Points,
+    queue: Queue,
     /// Results that have left the model's view, each handled once.
     pub(super) forgotten: HashSet<CallId>,
 }
@@ -52,6 +53,7 @@ impl Agent {
         lock(&parts.policy).taint().begin(Level::Public);
         Agent {
             points: Points::default(),
+            queue: Queue::default(),
             context: Context::new(parts.system.clone(), parts.registry.wire_specs()),
             transcript: Transcript::default(),
             turn: Turn::new(parts.max_rounds),
@@ -130,6 +132,11 @@ impl Agent {
         (self.usage, self.last_prompt)
     }
 
+    /// What is in `queue` for it reaches the model between two requests of a turn.
+    pub fn listen_to(&mut self, queue: &Queue) {
+        self.queue = queue.clone();
+    }
+
     pub fn env(&self) -> &Arc<Env> {
         &self.parts.env
     }
@@ -175,6 +182,8 @@ impl Agent {
         if let Start::Call { tool, input, .. } = &start {
             self.parts.provider = Arc::new(Direct::new(tool, input.clone()));
         }
+        // A call that the person typed is answered by no model that could be steered.
+        let queue = (!matches!(start, Start::Call { .. })).then(|| self.queue.clone());
         let (inputs, inbox) = unbounded_channel();
         let first = match start {
             Start::Say(parts) => {
@@ -204,6 +213,7 @@ impl Agent {
             ended: None,
             stopped_at: None,
             told_usage: None,
+            queue,
         };
         let ending = run.until_ended(first, inbox).await;
         self.parts.provider = asked;
@@ -253,29 +263,6 @@ impl Agent {
         }
     }
 
-    /// What the person says without what looks like a secret: pasted output often holds one.
-    fn without_secrets(&self, parts: Vec<Part>, events: &UnboundedSender<Event>) -> Vec<Part> {
-        let secrets = &self.parts.gate.secrets;
-        let mut kept_back = 0;
-        let clean = |part: Part| match part {
-            Part::Text { text } => {
-                let told = secrets.redact(&text).into_owned();
-                kept_back += marks(told.as_bytes()).saturating_sub(marks(text.as_bytes()));
-                Part::text(told)
-            }
-            image => image,
-        };
-        let parts = parts.into_iter().map(clean).collect();
-        if kept_back > 0 {
-            let s = if kept_back == 1 { "" } else { "s" };
-            let words = format!(
-                "{kept_back} secret{s} in what you said kept from the model; `secrets.redact = false` would send them"
-            );
-            drop(events.send(Event::Notice(words)));
-        }
-        parts
-    }
-
     /// What the person says, with what the model must know besides: the mode, and the project's instructions.
     fn with_news(&mut self, mut parts: Vec<Part>, events: &UnboundedSender<Event>) -> Vec<Part> {
         if let Some((text, sources)) = self.instructions.news(self.parts.env.workspace.cwd()) {
@@ -315,6 +302,7 @@ pub(super) struct Run<'a> {
     ended: Option<Ending>,
     stopped_at: Option<Instant>,
     told_usage: Option<Usage>,
+    pub(super) queue: Option<Queue>,
 }
 
 impl Run<'_> {
@@ -324,10 +312,16 @@ impl Run<'_> {
         let mut saved_bytes = 0;
         loop {
             while let Some(effect) = effects.pop_front() {
-                if effect == Effect::Request {
-                    saved_bytes = 0;
+                match effect {
+                    Effect::Listen => {
+                        let parts = self.heard().await;
+                        effects.extend(self.agent.turn.handle(Input::Heard(parts)));
+                    }
+                    effect => {
+                        saved_bytes = if effect == Effect::Request { 0 } else { saved_bytes };
+                        self.perform(effect).await;
+                    }
                 }
-                self.perform(effect).await;
             }
             if let Some(ending) = self.ended.take() {
                 return ending;
@@ -363,6 +357,8 @@ impl Run<'_> {
         match effect {
             Effect::Save(message) => self.save(message),
             Effect::Request => self.request().await,
+            // Answered where effects are taken up: it leads to more of them.
+            Effect::Listen => {}
             Effect::Repair(repair) => self.repair(repair),
             Effect::Check(call) => self.calls.check(call, self.cancel.clone()),
             Effect::Run(id) => self.calls.run(id, self.cancel.clone()),

@@ -36,6 +36,11 @@ pub enum Event {
         id: CallId,
         text: String,
     },
+    /// The line of a running command that has no end yet, as it stands; the next output replaces it.
+    CallLine {
+        id: CallId,
+        text: String,
+    },
     CallEnded {
         id: CallId,
         name: String,
@@ -60,6 +65,8 @@ pub enum Event {
         prompt: u64,
         window: u64,
     },
+    /// What the person wrote meanwhile goes to the model with the next request.
+    Steered(String),
     /// One sentence for the person.
     Notice(String),
     Ended(Ending),

@@ -6,11 +6,12 @@ use super::event::{Choice, ChoiceQuestion, Event};
 use super::parts::Start;
 use super::standing::texts;
 use crate::audit::{Kind, Note};
-use crate::conversation::{Answer, Block, text_of};
+use crate::conversation::{Answer, Block, Part, text_of};
 use crate::hooks::{Action, Context, Point, Ruling};
 use crate::permission::Level;
 use crate::provider::ProviderError;
 use crate::session::{SessionError, State};
+use crate::text::secret::marks;
 use crate::tools::Detail;
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
@@ -120,6 +121,29 @@ impl Agent {
             }
             error => error,
         }
+    }
+
+    /// What the person says without what looks like a secret: pasted output often holds one.
+    pub(super) fn without_secrets(&self, parts: Vec<Part>, events: &UnboundedSender<Event>) -> Vec<Part> {
+        let secrets = &self.parts.gate.secrets;
+        let mut kept_back = 0;
+        let clean = |part: Part| match part {
+            Part::Text { text } => {
+                let told = secrets.redact(&text).into_owned();
+                kept_back += marks(told.as_bytes()).saturating_sub(marks(text.as_bytes()));
+                Part::text(told)
+            }
+            image => image,
+        };
+        let parts = parts.into_iter().map(clean).collect();
+        if kept_back > 0 {
+            let s = if kept_back == 1 { "" } else { "s" };
+            let words = format!(
+                "{kept_back} secret{s} in what you said kept from the model; `secrets.redact = false` would send them"
+            );
+            drop(events.send(Event::Notice(words)));
+        }
+        parts
     }
 
     fn about(&self, input: serde_json::Value) -> Context {

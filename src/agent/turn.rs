@@ -4,6 +4,7 @@
 //! - what was said is saved before anything acts on it;
 //! - a call is planned only after the earlier calls of its answer that it conflicts with have run;
 //! - every call is answered, in the order of the calls, before the next request, also after an interrupt;
+//! - what the person says meanwhile comes after those answers, and is saved before the request that carries it;
 //! - a half-received answer never runs a call.
 
 use super::ending::Ending;
@@ -33,6 +34,8 @@ pub enum Input {
     Ended(CallResult),
     /// The person's answer to [`Effect::AskLoop`].
     LoopAnswered(LoopAnswer),
+    /// The answer to [`Effect::Listen`]: what the person said meanwhile, if anything.
+    Heard(Vec<Part>),
     Interrupted,
 }
 
@@ -46,6 +49,8 @@ pub enum LoopAnswer {
 pub enum Effect {
     Save(Message),
     Request,
+    /// Another request of this turn is due: does the person want to say something first? Answer with `Heard`.
+    Listen,
     /// Change what the next request carries, so that it is not rejected for the same reason.
     Repair(Repair),
     /// Plan the call, decide, ask if need be; answer with `Cleared` or `Ended`.
@@ -82,6 +87,8 @@ enum State {
         tool: String,
         times: u32,
     },
+    /// Between the results and the next request.
+    Listening,
 }
 
 /// A call of the current answer.
@@ -154,6 +161,7 @@ impl Turn {
             Input::Cleared(id) => self.cleared(&id),
             Input::Ended(result) => self.ended(result),
             Input::LoopAnswered(answer) => self.loop_answered(answer),
+            Input::Heard(parts) => self.heard(parts),
             Input::Interrupted => self.interrupted(),
         }
     }
@@ -173,8 +181,29 @@ impl Turn {
         effects
     }
 
+    /// The next request of a turn that goes on. A line that no request could carry any more is not asked for.
+    fn listen(&mut self) -> Vec<Effect> {
+        if self.is_used_up() {
+            return self.request();
+        }
+        self.state = State::Listening;
+        vec![Effect::Listen]
+    }
+
+    fn heard(&mut self, parts: Vec<Part>) -> Vec<Effect> {
+        if !matches!(self.state, State::Listening) {
+            return Vec::new();
+        }
+        let said = (!parts.is_empty()).then_some(Effect::Save(Message::User { parts }));
+        said.into_iter().chain(self.request()).collect()
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.max_rounds > 0 && self.rounds >= self.max_rounds
+    }
+
     fn request(&mut self) -> Vec<Effect> {
-        if self.max_rounds > 0 && self.rounds >= self.max_rounds {
+        if self.is_used_up() {
             self.state = State::Idle;
             return vec![Effect::End(Ending::TooManyRounds(self.rounds))];
         }
@@ -308,7 +337,7 @@ impl Turn {
             self.state = State::AskingLoop { tool: tool.clone(), times };
             effects.push(Effect::AskLoop { tool, times });
         } else {
-            effects.extend(self.request());
+            effects.extend(self.listen());
         }
         effects
     }
@@ -346,7 +375,7 @@ impl Turn {
         match answer {
             LoopAnswer::GoOn => {
                 self.loops = Loops::default();
-                self.request()
+                self.listen()
             }
             LoopAnswer::Stop => {
                 self.state = State::Idle;
@@ -400,7 +429,7 @@ impl Turn {
                 effects.push(Effect::End(Ending::Interrupted));
                 effects
             }
-            State::AskingLoop { .. } => {
+            State::AskingLoop { .. } | State::Listening => {
                 self.state = State::Idle;
                 vec![Effect::Cancel, Effect::End(Ending::Interrupted)]
             }

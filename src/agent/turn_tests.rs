@@ -40,6 +40,7 @@ fn words(effects: &[Effect]) -> String {
             format!("save:results({})", each.join(","))
         }
         Effect::Request => "request".into(),
+        Effect::Listen => "listen".into(),
         Effect::Repair(r) => format!("repair({r:?})"),
         Effect::Check(c) => format!("check:{}", c.id),
         Effect::Run(id) => format!("run:{id}"),
@@ -73,7 +74,7 @@ fn calls_that_share_nothing_are_checked_together_and_answered_in_order() {
     assert_eq!(words(&turn.handle(Input::Cleared(CallId::new("b")))), "run:b");
     assert_eq!(words(&turn.handle(Input::Ended(done("b")))), "");
     assert_eq!(words(&turn.handle(Input::Cleared(CallId::new("a")))), "run:a");
-    assert_eq!(words(&turn.handle(Input::Ended(done("a")))), "save:results(a=Done,b=Done) request");
+    assert_eq!(words(&turn.handle(Input::Ended(done("a")))), "save:results(a=Done,b=Done) listen");
 }
 
 #[test]
@@ -154,9 +155,10 @@ fn the_same_failing_call_three_times_stops_and_asks() {
         turn.handle(Input::Answered { answer: answer(&["a"]), touches: vec![] });
         let failed = CallResult::text(&call("a"), Outcome::Failed, "no such file");
         last = words(&turn.handle(Input::Ended(failed)));
+        turn.handle(Input::Heard(Vec::new()));
     }
     assert_eq!(last, "save:results(a=Failed) ask-loop:3");
-    assert_eq!(words(&turn.handle(Input::LoopAnswered(LoopAnswer::GoOn))), "request");
+    assert_eq!(words(&turn.handle(Input::LoopAnswered(LoopAnswer::GoOn))), "listen");
 }
 
 #[test]
@@ -165,6 +167,25 @@ fn a_turn_has_a_bound_on_its_requests() {
     turn.handle(Input::Said(vec![Part::text("hi")]));
     turn.handle(Input::Answered { answer: answer(&["a"]), touches: vec![] });
     assert_eq!(words(&turn.handle(Input::Ended(done("a")))), "save:results(a=Done) end:TooManyRounds(1)");
+}
+
+#[test]
+fn what_is_said_meanwhile_is_saved_after_the_results_and_before_the_next_request() {
+    let (mut turn, _) = started(&["a", "b"], vec![reads("x"), reads("y")]);
+    let said = || Input::Heard(vec![Part::text("use tabs")]);
+    assert_eq!(words(&turn.handle(said())), "", "nobody asked yet");
+    assert_eq!(words(&turn.handle(Input::Ended(done("a")))), "");
+    assert_eq!(words(&turn.handle(Input::Ended(done("b")))), "save:results(a=Done,b=Done) listen");
+    assert_eq!(words(&turn.handle(said())), "save:user request");
+    assert_eq!(words(&turn.handle(said())), "", "once");
+}
+
+#[test]
+fn an_interrupt_while_it_listens_ends_the_turn() {
+    let (mut turn, _) = started(&["a"], vec![]);
+    turn.handle(Input::Ended(done("a")));
+    assert_eq!(words(&turn.handle(Input::Interrupted)), "cancel end:Interrupted");
+    assert_eq!(words(&turn.handle(Input::Heard(vec![Part::text("late")]))), "");
 }
 
 #[test]
@@ -189,6 +210,8 @@ fn any_input() -> impl Strategy<Value = Input> {
         id.prop_map(|id| Input::Ended(done(id))),
         Just(Input::LoopAnswered(LoopAnswer::Stop)),
         Just(Input::LoopAnswered(LoopAnswer::GoOn)),
+        Just(Input::Heard(Vec::new())),
+        Just(Input::Heard(vec![Part::text("meanwhile")])),
         Just(Input::Interrupted),
     ]
 }

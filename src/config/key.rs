@@ -395,6 +395,13 @@ pub const KEYS: &[Key] = &[
         "Lines of a call's output shown before it is folded.",
     ),
     key(
+        "ui.expanded",
+        Kind::Flag,
+        "false",
+        Trust::Harmless,
+        "Thinking and the output of calls are shown at length; Ctrl-O switches it while a turn runs.",
+    ),
+    key(
         "ui.linear",
         Kind::Flag,
         "false",

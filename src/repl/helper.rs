@@ -3,6 +3,7 @@
 use super::command::COMMANDS;
 use super::files::Files;
 use super::host::Host;
+use crate::session::Drafts;
 use crate::ui::{Theme, ansi};
 use ratatui::style::Style;
 use rustyline::completion::{Candidate, Completer};
@@ -12,6 +13,7 @@ use rustyline::history::SearchDirection;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Candidates shown at most.
 const MOST: usize = 40;
@@ -19,6 +21,8 @@ const MOST: usize = 40;
 pub(super) struct ShellHelper {
     files: Files,
     hint: Style,
+    /// Hears of every change of the line.
+    drafts: Option<Arc<Drafts>>,
 }
 
 /// A completion, and what is listed for it.
@@ -38,8 +42,8 @@ impl Candidate for Choice {
 }
 
 impl ShellHelper {
-    pub(super) fn new(app: &dyn Host, theme: &Theme) -> ShellHelper {
-        ShellHelper { files: Files::new(app.cwd()), hint: theme.style("hint") }
+    pub(super) fn new(app: &dyn Host, theme: &Theme, drafts: Option<Arc<Drafts>>) -> ShellHelper {
+        ShellHelper { files: Files::new(app.cwd()), hint: theme.style("hint"), drafts }
     }
 
     fn complete_at(&self, line: &str, pos: usize) -> (usize, Vec<Choice>) {
@@ -93,6 +97,9 @@ impl Hinter for ShellHelper {
 
     /// The rest of a command's name, or of the newest line in the history that begins so.
     fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<String> {
+        if let Some(drafts) = &self.drafts {
+            drafts.typed(line);
+        }
         if line.is_empty() || pos < line.len() || line.contains('\n') {
             return None;
         }
@@ -139,7 +146,7 @@ mod tests {
     use super::*;
 
     fn helper(dir: &std::path::Path) -> ShellHelper {
-        ShellHelper { files: Files::new(dir), hint: Style::default() }
+        ShellHelper { files: Files::new(dir), hint: Style::default(), drafts: None }
     }
 
     #[test]

@@ -25,9 +25,9 @@ pub use host::{Host, Trouble};
 pub use review::{Carried, blamed, carry_out, keymap, memory_of, review_of};
 pub use session::{title_of, when};
 
-use crate::agent::Answerer;
+use crate::agent::{Answerer, Queue};
 use crate::config::{Project, TrustStore};
-use crate::session::{SessionError, Store};
+use crate::session::{Draft, Drafts, SessionError, Store};
 use crate::ui::ansi::{self, Depth};
 use crate::ui::{Theme, ThemeError, term};
 use crate::workspace::Workspace;
@@ -35,6 +35,8 @@ use line::Line;
 use prompt::{Asked, Prompter, Screen, Typed};
 use ratatui::text::Line as Styled;
 use session::Conversation;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 use tokio::runtime::Runtime;
@@ -95,6 +97,12 @@ pub(crate) struct Shell<'r> {
     typed: Option<Typed>,
     /// A reset of the classification is to be asked about.
     resetting: bool,
+    /// What the person sent off while a turn ran.
+    queue: Queue,
+    /// Keeps what is typed and queued, should this process end.
+    drafts: Option<Arc<Drafts>>,
+    /// Thinking and output are shown at length.
+    expanded: bool,
 }
 
 /// Runs the shell until the person leaves; returns the exit code.
@@ -116,7 +124,9 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
             None
         }
     };
-    let mut prompter = Prompter::new(app.as_ref(), &theme, store.as_ref())?;
+    let (drafts, left) = drafts_of(store.as_ref(), app.cwd());
+    let mut prompter = Prompter::new(app.as_ref(), &theme, store.as_ref(), drafts.clone())?;
+    let expanded = app.config().flag("ui.expanded").unwrap_or(false);
     let mut shell = Shell {
         app,
         runtime,
@@ -130,6 +140,9 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         typed: None,
         resetting: false,
         earlier: None,
+        queue: Queue::default(),
+        drafts,
+        expanded,
     };
     for note in notes {
         shell.note(&note);
@@ -139,9 +152,25 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
     }
     shell.begin(&opening.resume)?;
     shell.show_earlier();
-    let code = shell.rounds(&mut prompter, opening.prompt)?;
+    let left = left.joined();
+    if !left.is_empty() {
+        shell.note("what was typed here before and not sent is back");
+    }
+    let code = shell.rounds(&mut prompter, opening.prompt, left)?;
     drop(base);
     Ok(code)
+}
+
+/// Where drafts are kept, and what is there of shells that ended. Without a state directory nothing is kept.
+fn drafts_of(store: Option<&Store>, cwd: &Path) -> (Option<Arc<Drafts>>, Draft) {
+    match store.map(|store| Drafts::open(store.dir(), cwd)) {
+        Some(Ok((drafts, left))) => (Some(Arc::new(drafts)), left),
+        Some(Err(e)) => {
+            tracing::warn!("drafts are not kept: {e}");
+            (None, Draft::default())
+        }
+        None => (None, Draft::default()),
+    }
 }
 
 /// Replaces this process by a new one with the same arguments; returns only when that fails.
@@ -154,12 +183,15 @@ fn begin_anew() -> std::io::Error {
 }
 
 impl Shell<'_> {
-    fn rounds(&mut self, prompter: &mut Prompter, first: Option<String>) -> Result<u8, ReplError> {
-        let mut next = first;
-        let mut draft = String::new();
+    fn rounds(
+        &mut self,
+        prompter: &mut Prompter,
+        mut first: Option<String>,
+        mut draft: String,
+    ) -> Result<u8, ReplError> {
         let mut interrupted: Option<Instant> = None;
         loop {
-            let text = match next.take() {
+            let text = match first.take().or_else(|| self.queue.next()) {
                 // What else was typed meanwhile goes on in the pane.
                 Some(text) => text,
                 None => match prompter.ask(&std::mem::take(&mut draft), self.pending(), self.level())? {
@@ -176,7 +208,7 @@ impl Shell<'_> {
                         prompter.put_back(typed);
                         if let Some(start) = self.go_through(prompter, "")? {
                             self.review_reported();
-                            (next, draft) = self.take_turn(prompter, start, String::new())?;
+                            draft = self.take_turn(prompter, start, String::new())?;
                         }
                         continue;
                     }
@@ -192,21 +224,22 @@ impl Shell<'_> {
             if !text.trim().is_empty() {
                 prompter.remember(&text, self.app.cwd(), self.store.as_ref());
             }
+            self.keep_draft(&draft);
             match Line::parse(&text) {
                 Line::Blank => {}
                 Line::Shell(command) => self.run_in_terminal(&command),
                 Line::Slash { name, rest } => {
                     if let Some(after) = command::run(self, &name, &rest) {
-                        (next, draft) = self.take_turn(prompter, after, draft)?;
+                        draft = self.take_turn(prompter, after, draft)?;
                     }
                 }
                 Line::Say(text) if self.app.typed_batches() && self.app.operations(&text).is_some() => {
                     if let Some(start) = self.app.operations(&text) {
                         self.agent_for(&text)?;
-                        (next, draft) = self.take_turn(prompter, start, draft)?;
+                        draft = self.take_turn(prompter, start, draft)?;
                     }
                 }
-                Line::Say(text) => (next, draft) = self.say(prompter, &text, draft)?,
+                Line::Say(text) => draft = self.say(prompter, &text, draft)?,
             }
             if let Some(typed) = self.typed.take() {
                 prompter.put_back(typed);
@@ -215,7 +248,7 @@ impl Shell<'_> {
                 && let Some(start) = self.go_through(prompter, &paths)?
             {
                 self.review_reported();
-                (next, draft) = self.take_turn(prompter, start, std::mem::take(&mut draft))?;
+                draft = self.take_turn(prompter, start, std::mem::take(&mut draft))?;
             }
             if std::mem::take(&mut self.resetting) {
                 self.reset_taint(prompter)?;
@@ -236,6 +269,13 @@ impl Shell<'_> {
             Screen::Review => typed,
             Screen::Picker => self.pick_into(typed),
         }
+    }
+
+    fn keep_draft(&self, typed: &str) {
+        let Some(drafts) = &self.drafts else { return };
+        drafts.sent();
+        let queued = self.queue.lines().into_iter().map(|line| line.text).collect();
+        drafts.keep(Draft { queued, typed: typed.into() });
     }
 
     /// Pending changes of an earlier session are not forgotten.

@@ -4,7 +4,7 @@ use super::ReplError;
 use super::helper::ShellHelper;
 use super::host::Host;
 use crate::permission::{Level, Mode, ModeCell};
-use crate::session::Store;
+use crate::session::{Drafts, Store};
 use crate::ui::live::mode_label;
 use crate::ui::{Theme, ansi, editor, term};
 use rustyline::config::{BellStyle, Configurer};
@@ -65,7 +65,12 @@ pub(super) struct Prompter {
 }
 
 impl Prompter {
-    pub(super) fn new(app: &dyn Host, theme: &Theme, store: Option<&Store>) -> Result<Prompter, ReplError> {
+    pub(super) fn new(
+        app: &dyn Host,
+        theme: &Theme,
+        store: Option<&Store>,
+        drafts: Option<Arc<Drafts>>,
+    ) -> Result<Prompter, ReplError> {
         let vi = app.config().text("ui.edit_mode") == Some("vi");
         let lines = usize::try_from(app.config().number("ui.history_lines").unwrap_or(1000)).unwrap_or(1000);
         let config = Config::builder()
@@ -83,7 +88,7 @@ impl Prompter {
         for line in store.and_then(|s| s.history(lines).ok()).unwrap_or_default() {
             editor.history_mut().add(&line.line)?;
         }
-        editor.set_helper(Some(ShellHelper::new(app, theme)));
+        editor.set_helper(Some(ShellHelper::new(app, theme, drafts)));
         let left = Arc::default();
         bind(&mut editor, app, &left);
         Ok(Prompter { editor, prompt: ModePrompt::new(app.mode().clone(), theme), left, put_back: None })

@@ -4,12 +4,13 @@ use super::prompt::Prompter;
 use super::{ReplError, Shell, attach};
 use crate::agent::{Ending, Event, Settled, Start};
 use crate::permission::Taint;
+use crate::session::Draft;
 use crate::ui::live::{self, Ended, Facts, LiveSettings};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-/// What the next round begins with: a line that was queued, and a draft.
-type Next = (Option<String>, String);
+/// What the next round begins with: what was typed and not sent.
+type Next = String;
 
 impl Shell<'_> {
     /// Says something. What is attached goes through the same gate as a call; when it cannot be, the line comes back.
@@ -34,7 +35,7 @@ impl Shell<'_> {
                         &format!("@{path}: {why}"),
                         Some("nothing was sent; change the line or leave the file out"),
                     );
-                    return Ok((None, text.to_string()));
+                    return Ok(self.unsent(Some(text.to_string()), draft));
                 }
             }
         }
@@ -58,10 +59,20 @@ impl Shell<'_> {
             self.review = Some(String::new());
         }
         (self.on_turn)(None);
+        self.expanded = ended.expanded;
         if let Some(cleared) = ended.cleared {
             prompter.remember(&cleared, self.app.cwd(), self.store.as_ref());
         }
-        Ok((ended.queued, ended.draft))
+        if ended.ending == Ending::Done {
+            return Ok(ended.draft);
+        }
+        // What was to follow a turn that did not end well is for the person to look at again.
+        Ok(self.unsent(None, ended.draft))
+    }
+
+    /// Everything that was not sent, in its order, as one draft.
+    fn unsent(&self, line: Option<String>, draft: String) -> String {
+        Draft { queued: line.into_iter().chain(self.queue.drain()).collect(), typed: draft }.joined()
     }
 
     fn run_turn(
@@ -72,6 +83,7 @@ impl Shell<'_> {
     ) -> Result<(Settled, Ended), ReplError> {
         let fold = usize::try_from(self.app.config().number("ui.fold_lines").unwrap_or(6)).unwrap_or(6);
         let motion = self.app.config().text("ui.motion") != Some("none");
+        let expanded = self.expanded;
         let (theme, mode, modes) = (self.theme.clone(), self.app.mode().clone(), self.app.modes().to_vec());
         let grants = self.app.policy().lock().map_or(0, |policy| policy.live().count());
         let taint = self.app.policy().lock().map_or_else(
@@ -79,13 +91,15 @@ impl Shell<'_> {
             |policy| if policy.labels().is_off() { Taint::default() } else { policy.taint().clone() },
         );
         let runtime = self.runtime;
+        let (queue, drafts) = (self.queue.clone(), self.drafts.clone());
         let agent = self.agent_for("")?;
+        agent.listen_to(&queue);
         let (usage, prompt_tokens) = agent.usage();
         let (provider, name) = (agent.provider_name(), agent.model().name.clone());
         let model = if provider == name { name } else { format!("{provider} {name}") };
         let window = agent.model().window;
-        let facts = Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint };
-        let settings = LiveSettings { theme, facts, mode, modes, draft };
+        let facts = Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint, expanded };
+        let settings = LiveSettings { theme, facts, mode, modes, draft, queue, drafts };
         let (events, inbox) = unbounded_channel();
         Ok(runtime.block_on(async {
             let working = async {

@@ -5,6 +5,7 @@
 //! Conversations are append-only. Two shells share the database; one session is open in one shell at a time.
 
 mod blob;
+mod draft;
 mod error;
 mod export;
 mod history;
@@ -16,6 +17,7 @@ mod scratchpad;
 mod search;
 mod store;
 
+pub use draft::{Draft, Drafts};
 pub use error::SessionError;
 pub use export::{markdown, to_json};
 pub use history::HistoryLine;

@@ -82,7 +82,7 @@ fn replaced(found: &regex::Captures<'_>, kind: &str) -> String {
 }
 
 /// A private key in text that comes line by line: from its first line to its last, it is left out.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PrivateKey {
     within: bool,
 }

@@ -71,6 +71,16 @@ fn styled(text: &str, style: Style) -> Line<'static> {
     Line::from(vec![Span::raw("  "), Span::styled(width::cut(text, OUTPUT_COLUMNS), style)])
 }
 
+/// What the person said while a turn ran, as it went to the model.
+pub fn said(text: &str, theme: &Theme) -> Vec<Line<'static>> {
+    let clean = sanitize::block(text.trim_end_matches('\n')).into_owned();
+    let lead = |at: usize| if at == 0 { "> " } else { "  " };
+    let line = |(at, text): (usize, &str)| {
+        Line::from(vec![Span::styled(lead(at), theme.style("prompt")), Span::raw(text.to_string())])
+    };
+    clean.lines().enumerate().map(line).collect()
+}
+
 pub fn notice(text: &str, theme: &Theme) -> Line<'static> {
     Line::styled(sanitize::line(text).into_owned(), theme.style("notice"))
 }

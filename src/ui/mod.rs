@@ -21,7 +21,7 @@ mod stream;
 pub mod syntax;
 pub mod term;
 mod theme;
-mod tint;
+pub mod tint;
 pub mod transcript;
 pub mod viewer;
 pub mod wrap;

@@ -18,6 +18,7 @@ mod headless;
 mod hooks;
 mod image_read;
 mod labels;
+mod live;
 mod mcp;
 mod metrics;
 #[cfg(feature = "object-storage")]

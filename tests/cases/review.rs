@@ -43,8 +43,7 @@ fn decisions_and_comments_survive_a_crash_and_the_rest_lands_as_decided() {
     pty.until("two decisions", |s| s.contains("2/3 hunks"));
     pty.send("cis this right?\r");
     pty.until("the comment", |s| s.contains("» is this right?"));
-    pty.signal(rustix::process::Signal::KILL);
-    let mut pty = pty.again(&["--continue"]);
+    let mut pty = ask_mode().size(100, 30).arg("--continue").after(pty).open();
     pty.until("what was left", |s| s.contains("±1 >"));
     assert_eq!(pty.read("a.txt"), text);
     pty.line("/review");

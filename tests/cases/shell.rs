@@ -428,7 +428,7 @@ fn what_is_typed_while_a_turn_runs_comes_back_to_the_prompt_or_is_sent_next() {
     pty.line("one");
     pty.until("the pane", |s| s.contains("waiting for the model"));
     pty.send("two\r");
-    pty.until("the queue", |s| s.contains("next: two"));
+    pty.until("the queue", |s| s.contains("1 after this turn: two"));
     pty.send("and a draft");
     pty.until("both answers", |s| s.contains("first answer") && s.contains("second answer"));
     pty.until("the draft", |s| s.contains("] > and a draft") || s.contains("> and a draft"));

@@ -13,14 +13,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Pty {
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
-    child: Killed,
+    child: Box<dyn Child + Send + Sync>,
     seen: Arc<Mutex<Seen>>,
     /// Kept for as long as the shell runs in it.
     home: TempDir,
     pub tree: TempDir,
-    size: (u16, u16),
-    args: Vec<String>,
-    variables: Vec<(String, String)>,
 }
 
 struct Seen {
@@ -34,11 +31,12 @@ pub struct Start {
     args: Vec<String>,
     variables: Vec<(String, String)>,
     files: Vec<(String, String)>,
+    places: Option<(TempDir, TempDir)>,
 }
 
 /// A shell in an empty home and an empty tree, 80x24, with the offline provider.
 pub fn shell() -> Start {
-    Start { size: (80, 24), args: Vec::new(), variables: Vec::new(), files: Vec::new() }
+    Start { size: (80, 24), args: Vec::new(), variables: Vec::new(), files: Vec::new(), places: None }
 }
 
 impl Start {
@@ -62,6 +60,12 @@ impl Start {
         self
     }
 
+    /// In the home and the tree of a shell that was killed.
+    pub fn after(mut self, killed: Pty) -> Start {
+        self.places = Some(killed.kill());
+        self
+    }
+
     /// Starts it and waits for its prompt.
     pub fn open(self) -> Pty {
         let pty = self.spawn();
@@ -70,74 +74,49 @@ impl Start {
     }
 
     pub fn spawn(self) -> Pty {
-        let (home, tree) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        let places = self.places.unwrap_or_else(|| (TempDir::new().unwrap(), TempDir::new().unwrap()));
+        let (home, tree) = places;
         for (path, content) in &self.files {
             let path = tree.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
         }
-        let shell = run(&home, &tree, &self);
-        let Running { master, writer, child, seen } = shell;
-        let Start { size, args, variables, .. } = self;
-        Pty { master, writer, child, seen, home, tree, size, args, variables }
-    }
-}
-
-struct Running {
-    master: Box<dyn MasterPty + Send>,
-    writer: Box<dyn Write + Send>,
-    child: Killed,
-    seen: Arc<Mutex<Seen>>,
-}
-
-fn run(home: &TempDir, tree: &TempDir, start: &Start) -> Running {
-    let size = PtySize { rows: start.size.1, cols: start.size.0, pixel_width: 0, pixel_height: 0 };
-    let pair = native_pty_system().openpty(size).unwrap();
-    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_placet"));
-    command.env_clear();
-    command.env("PATH", std::env::var("PATH").unwrap());
-    command.env("HOME", home.path());
-    command.env("TERM", "xterm-256color");
-    command.args(&start.args);
-    for (name, value) in &start.variables {
-        command.env(name, value);
-    }
-    command.cwd(tree.path());
-    let child = Killed(pair.slave.spawn_command(command).unwrap());
-    drop(pair.slave);
-    let parser = vt100::Parser::new(start.size.1, start.size.0, 20_000);
-    let seen = Arc::new(Mutex::new(Seen { parser, raw: Vec::new(), closed: false }));
-    let mut reader = pair.master.try_clone_reader().unwrap();
-    let sink = Arc::clone(&seen);
-    std::thread::spawn(move || {
-        let mut buffer = [0; 16 * 1024];
-        while let Ok(n) = reader.read(&mut buffer) {
-            if n == 0 {
-                break;
-            }
-            let mut seen = sink.lock().unwrap();
-            seen.parser.process(&buffer[..n]);
-            seen.raw.extend_from_slice(&buffer[..n]);
+        let size = PtySize { rows: self.size.1, cols: self.size.0, pixel_width: 0, pixel_height: 0 };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_placet"));
+        command.env_clear();
+        command.env("PATH", std::env::var("PATH").unwrap());
+        command.env("HOME", home.path());
+        command.env("TERM", "xterm-256color");
+        command.args(&self.args);
+        for (name, value) in &self.variables {
+            command.env(name, value);
         }
-        sink.lock().unwrap().closed = true;
-    });
-    let writer = pair.master.take_writer().unwrap();
-    Running { master: pair.master, writer, child, seen }
+        command.cwd(tree.path());
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let parser = vt100::Parser::new(self.size.1, self.size.0, 20_000);
+        let seen = Arc::new(Mutex::new(Seen { parser, raw: Vec::new(), closed: false }));
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let sink = Arc::clone(&seen);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 16 * 1024];
+            while let Ok(n) = reader.read(&mut buffer) {
+                if n == 0 {
+                    break;
+                }
+                let mut seen = sink.lock().unwrap();
+                seen.parser.process(&buffer[..n]);
+                seen.raw.extend_from_slice(&buffer[..n]);
+            }
+            sink.lock().unwrap().closed = true;
+        });
+        let writer = pair.master.take_writer().unwrap();
+        Pty { master: pair.master, writer, child, seen, home, tree }
+    }
 }
 
 impl Pty {
-    /// Another shell in the same home and tree, after this one has ended.
-    pub fn again(self, more: &[&str]) -> Pty {
-        let Pty { home, tree, size, mut args, variables, mut child, master: _, writer: _, seen: _ } = self;
-        drop(child.0.kill());
-        drop(child.0.wait());
-        args.extend(more.iter().map(ToString::to_string));
-        let start = Start { size, args, variables, files: Vec::new() };
-        let Running { master, writer, child, seen } = run(&home, &tree, &start);
-        let Start { size, args, variables, .. } = start;
-        Pty { master, writer, child, seen, home, tree, size, args, variables }
-    }
-
     pub fn send(&mut self, keys: &str) {
         self.send_bytes(keys.as_bytes());
     }
@@ -217,7 +196,7 @@ impl Pty {
     }
 
     pub fn signal(&self, signal: rustix::process::Signal) {
-        let pid = i32::try_from(self.child.0.process_id().unwrap()).unwrap();
+        let pid = i32::try_from(self.child.process_id().unwrap()).unwrap();
         rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), signal).unwrap();
     }
 
@@ -225,7 +204,7 @@ impl Pty {
     pub fn ended(&mut self) -> u32 {
         let started = Instant::now();
         loop {
-            if let Some(status) = self.child.0.try_wait().unwrap() {
+            if let Some(status) = self.child.try_wait().unwrap() {
                 // The reader sees the end only after the last bytes.
                 while !self.seen.lock().unwrap().closed && started.elapsed() < PATIENCE {
                     std::thread::sleep(Duration::from_millis(5));
@@ -256,11 +235,19 @@ impl Pty {
     }
 }
 
-/// Ends with the test, whatever happens in it.
-struct Killed(Box<dyn Child + Send + Sync>);
+impl Pty {
+    /// Ends it as `kill -9` does; its home and its tree stay.
+    fn kill(mut self) -> (TempDir, TempDir) {
+        self.signal(rustix::process::Signal::KILL);
+        drop(self.child.wait());
+        let home = std::mem::replace(&mut self.home, TempDir::new().unwrap());
+        let tree = std::mem::replace(&mut self.tree, TempDir::new().unwrap());
+        (home, tree)
+    }
+}
 
-impl Drop for Killed {
+impl Drop for Pty {
     fn drop(&mut self) {
-        drop(self.0.kill());
+        drop(self.child.kill());
     }
 }

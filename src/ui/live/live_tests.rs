@@ -5,6 +5,7 @@ use crate::permission::{Grant, Taint};
 use crate::tools::{Detail, Preview, Summary};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 struct Bench {
@@ -28,10 +29,11 @@ fn bench_of(width: u16, height: u16) -> Bench {
         prompt_tokens: 0,
         fold: 3,
         motion: true,
+        expanded: false,
         grants: 0,
         taint: Taint::default(),
     };
-    let live = Live::new(Theme::plain(), usize::from(width), facts, now);
+    let live = Live::new(Theme::plain(), usize::from(width), facts, Queue::default(), now);
     Bench { live, now, scrollback: Vec::new(), size: (width, height), typed: None }
 }
 
@@ -142,7 +144,7 @@ fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
       3
       … 3 more lines
     ");
-    assert_eq!(b.live.take_drafts(), ("next thing".into(), None, None));
+    assert_eq!(b.live.take_drafts(), ("next thing".into(), None));
 }
 
 #[test]
@@ -265,15 +267,40 @@ fn ctrl_c_clears_a_draft_first_and_then_stops_the_turn() {
 }
 
 #[test]
-fn enter_queues_the_line_and_up_takes_it_back() {
-    let mut b = bench();
-    b.type_text("one");
-    b.key(KeyCode::Enter);
-    assert!(b.screen().contains("next: one"));
+fn enter_queues_lines_and_up_takes_the_newest_back() {
+    let mut b = bench_of(80, 16);
+    for line in ["one", "two", "/undo"] {
+        b.type_text(line);
+        b.key(KeyCode::Enter);
+    }
+    b.ctrl('s');
+    b.type_text("now");
+    b.live.key(KeyEvent::new(KeyCode::Char('s'), KeyModifiers::ALT), b.now);
+    insta::assert_snapshot!(b.screen(), @r"
+    1 after this turn: one
+    2 with the next request: two
+    3 after this turn: /undo
+    4 with the next request: now
+      Ctrl-S sends the newest with the next request, Up takes it back
+    [a] waiting for the model · 0 s · test-model · Esc stops
+    >
+    ");
+    let draft = b.live.draft();
+    assert_eq!(draft.queued, ["one", "two", "/undo", "now"]);
     b.key(KeyCode::Up);
-    b.type_text(" more");
-    b.key(KeyCode::Enter);
-    assert_eq!(b.live.take_drafts(), (String::new(), Some("one more".into()), None));
+    b.type_text(" and here");
+    // A draft is never lost to what was queued.
+    b.key(KeyCode::Up);
+    assert_eq!(b.live.draft().typed, "now and here");
+    assert_eq!(b.live.draft().queued, ["one", "two", "/undo"]);
+}
+
+#[test]
+fn a_line_that_reached_the_model_stands_in_the_transcript() {
+    let mut b = bench();
+    b.event(Event::Text("Working".into()));
+    b.event(Event::Steered("use tabs\nplease\u{1b}[2J".into()));
+    assert_eq!(b.scrollback, ["Working", "", "> use tabs", "  please"]);
 }
 
 #[test]
@@ -378,4 +405,101 @@ fn a_total_loss_is_allowed_only_by_its_word() {
     b.pass(1_000);
     b.key(KeyCode::Char('n'));
     assert_eq!(answer.try_recv(), Ok(Reply::No(String::new())));
+}
+
+fn started(b: &mut Bench, id: &str, title: &str) {
+    b.event(Event::CallPlanned { id: CallId::new(id), name: "run_command".into(), title: title.into() });
+    b.event(Event::CallRunning { id: CallId::new(id) });
+}
+
+#[test]
+fn calls_that_run_together_are_all_shown_with_what_they_are_about() {
+    let mut b = bench_of(44, 16);
+    started(&mut b, "a", "read src/a/very/long/path/that/does/not/fit/into/the/row.rs");
+    started(&mut b, "b", "run make");
+    b.pass(2_000);
+    started(&mut b, "c", "search \"x\" in src");
+    b.event(Event::CallOutput { id: CallId::new("b"), text: "one\ntwo\n 10%\r 20%\r".into() });
+    b.event(Event::CallLine { id: CallId::new("b"), text: "linking 3 of".into() });
+    b.pass(10_000);
+    insta::assert_snapshot!(b.screen(), @r#"
+    › read src/a/v…ot/fit/into/the/row.rs  12 s
+    › run make  12 s
+      two
+       20%
+      linking 3 of
+    › search "x" in src  10 s
+    [a] working · 12 s · test-model · Esc stops
+    >
+    "#);
+    // What the line became replaces it.
+    b.event(Event::CallOutput { id: CallId::new("b"), text: "linking 3 of 3\n".into() });
+    let screen = b.screen();
+    assert!(screen.contains("linking 3 of 3") && screen.matches("linking").count() == 1, "{screen}");
+    for n in 0..20 {
+        started(&mut b, &format!("n{n}"), "read x");
+    }
+    assert!(b.screen().contains("› 11 more calls"), "{}", b.screen());
+}
+
+#[test]
+fn ctrl_o_shows_thinking_and_output_at_length() {
+    let mut b = bench_of(40, 24);
+    b.event(Event::Thinking("first thought\nsecond thought\nthird".into()));
+    assert!(!b.screen().contains("second thought"));
+    b.ctrl('o');
+    assert!(b.screen().contains("first thought\nsecond thought\nthird"), "{}", b.screen());
+    started(&mut b, "a", "run seq 9");
+    let lines: String = (1..=9).map(|n| format!("{n}\n")).collect();
+    b.event(Event::CallOutput { id: CallId::new("a"), text: lines.clone() });
+    assert!(b.screen().contains("  1\n  2\n"), "{}", b.screen());
+    let summary = Summary::text("run seq 9 (exit 0)", lines);
+    b.event(Event::CallEnded {
+        id: CallId::new("a"),
+        name: "run_command".into(),
+        outcome: Outcome::Done,
+        summary,
+    });
+    assert_eq!(b.scrollback.last().map(String::as_str), Some("  9"));
+    assert!(b.live.is_expanded());
+}
+
+#[test]
+fn a_call_that_was_refused_says_what_it_was_about() {
+    let mut b = bench();
+    started(&mut b, "a", "edit src/main.rs");
+    let summary = Summary::failure("edit_file", "a rule denies it");
+    let name = "edit_file".into();
+    b.event(Event::CallEnded { id: CallId::new("a"), name, outcome: Outcome::Denied, summary });
+    assert_eq!(b.scrollback, ["⊘ edit src/main.rs: a rule denies it"]);
+}
+
+/// Story: with motion off, the clock went on by itself.
+#[test]
+fn without_motion_no_cell_changes_without_news() {
+    let mut b = bench();
+    b.live.facts.motion = false;
+    b.event(Event::Requested);
+    started(&mut b, "a", "run make");
+    let error =
+        crate::provider::ProviderError::RateLimited { message: "slow down".into(), retry_after: None };
+    b.event(Event::Retrying { attempt: 1, of: 5, wait: Duration::from_secs(7), error });
+    let before = b.screen();
+    for _ in 0..20 {
+        b.pass(1_700);
+        assert!(!b.live.ticks(b.now));
+        assert_eq!(b.screen(), before);
+    }
+    // News: the time that has passed is told with it.
+    b.event(Event::CallOutput { id: CallId::new("a"), text: "x\n".into() });
+    assert!(b.screen().contains("34 s"), "{}", b.screen());
+    // A question changes once more: when its keys begin to count.
+    let _answer = b.ask(Detail::None);
+    b.screen();
+    assert!(b.live.ticks(b.now));
+    b.pass(600);
+    assert!(!b.live.ticks(b.now));
+    let before = b.screen();
+    b.pass(60_000);
+    assert_eq!(b.screen(), before);
 }

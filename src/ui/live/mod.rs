@@ -3,25 +3,29 @@
 //! State changes in [`Live::event`] and [`Live::key`]; drawing takes `&self`. Neither does any I/O.
 
 mod question;
+mod rows;
 mod run;
 
+pub use rows::Picture;
 pub use run::{Ended, LiveSettings, run};
 
 use super::cell;
 use super::composer::Composer;
 use super::stream::Stream;
 use super::theme::Theme;
-use super::wrap::wrap;
-use crate::agent::{Ending, Event};
-use crate::conversation::{CallId, Usage};
-use crate::permission::{Level, Mode, Taint};
-use crate::text::{sanitize, width};
+use crate::agent::{Ending, Event, Queue, Sending, is_command};
+use crate::conversation::{CallId, Outcome, Usage};
+use crate::permission::{Mode, Planning, Taint};
+use crate::session::Draft;
+use crate::text::sanitize;
+use crate::tools::Summary;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use question::{Answered, Asked, Open};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use std::time::{Duration, Instant};
+use ratatui::text::Line;
+use std::time::Instant;
+
+/// What is kept of a running command's output.
+const TAIL_BYTES: usize = 8_000;
 
 /// What a key asks of the loop around the pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +44,8 @@ pub struct Facts {
     pub prompt_tokens: u64,
     pub fold: usize,
     pub motion: bool,
+    /// Thinking and output are shown at length.
+    pub expanded: bool,
     /// What the person said "always" to and has not taken back.
     pub grants: usize,
     /// How high the conversation is classified; shown above PUBLIC.
@@ -51,6 +57,8 @@ struct RunningCall {
     title: String,
     since: Option<Instant>,
     tail: String,
+    /// What the command wrote of a line that has no end yet.
+    open: String,
 }
 
 /// A retry that is due at `at`.
@@ -73,7 +81,7 @@ pub struct Live {
     /// Keys go to the draft although a question is open, because the draft was there first.
     composing: bool,
     composer: Composer,
-    queued: Option<String>,
+    queue: Queue,
     recall: Option<String>,
     state: String,
     retry: Option<Retry>,
@@ -82,10 +90,13 @@ pub struct Live {
     /// Text of the answer stands above, and a call since the last text.
     spoke: bool,
     worked: bool,
+    planning: Planning,
+    /// When anything last happened.
+    news_at: Instant,
 }
 
 impl Live {
-    pub fn new(theme: Theme, columns: usize, facts: Facts, now: Instant) -> Live {
+    pub fn new(theme: Theme, columns: usize, facts: Facts, queue: Queue, now: Instant) -> Live {
         Live {
             theme,
             columns,
@@ -98,7 +109,7 @@ impl Live {
             question: None,
             composing: false,
             composer: Composer::default(),
-            queued: None,
+            queue,
             recall: None,
             state: "waiting for the model".into(),
             retry: None,
@@ -106,6 +117,8 @@ impl Live {
             stopping: false,
             spoke: false,
             worked: false,
+            planning: Planning::No,
+            news_at: now,
         }
     }
 
@@ -113,9 +126,15 @@ impl Live {
         self.columns = columns;
     }
 
-    /// The draft, for the prompt; and a line that was sent off with Enter.
-    pub fn take_drafts(&mut self) -> (String, Option<String>, Option<String>) {
-        (self.composer.take(), self.queued.take(), self.recall.take())
+    /// The draft, for the prompt; and one that was cleared.
+    pub fn take_drafts(&mut self) -> (String, Option<String>) {
+        (self.composer.take(), self.recall.take())
+    }
+
+    /// What would be lost if this process ended now.
+    pub fn draft(&self) -> Draft {
+        let queued = self.queue.lines().into_iter().map(|line| line.text).collect();
+        Draft { queued, typed: self.composer.text().to_string() }
     }
 
     /// Keys and pastes that arrived after the turn had ended.
@@ -125,6 +144,7 @@ impl Live {
 
     /// Takes an event; returns the lines that are finished and go to the scrollback.
     pub fn event(&mut self, event: Event, now: Instant) -> Vec<Line<'static>> {
+        self.news_at = now;
         match event {
             Event::Requested => {
                 self.retry = None;
@@ -162,7 +182,13 @@ impl Live {
                 self.coming = None;
                 let lines = self.end_text();
                 let title = sanitize::line(&title).into_owned();
-                self.calls.push(RunningCall { id, title, since: None, tail: String::new() });
+                self.calls.push(RunningCall {
+                    id,
+                    title,
+                    since: None,
+                    tail: String::new(),
+                    open: String::new(),
+                });
                 self.state = "working".into();
                 lines
             }
@@ -174,23 +200,29 @@ impl Live {
             }
             Event::CallOutput { id, text } => {
                 if let Some(call) = self.calls.iter_mut().find(|c| c.id == id) {
+                    call.open.clear();
                     call.tail.push_str(&text);
-                    let excess = call.tail.len().saturating_sub(2000);
-                    if let Some(at) = (excess..call.tail.len())
-                        .find(|at| call.tail.is_char_boundary(*at))
-                        .filter(|_| excess > 0)
-                    {
-                        call.tail.drain(..at);
-                    }
+                    let excess = call.tail.len().saturating_sub(TAIL_BYTES);
+                    call.tail.drain(..call.tail.ceil_char_boundary(excess));
                 }
                 Vec::new()
             }
-            Event::CallEnded { id, outcome, summary, .. } => {
-                self.calls.retain(|c| c.id != id);
+            Event::CallLine { id, text } => {
+                if let Some(call) = self.calls.iter_mut().find(|c| c.id == id) {
+                    call.open = text;
+                }
+                Vec::new()
+            }
+            Event::CallEnded { id, name, outcome, mut summary } => {
+                let call = self.calls.iter().position(|c| c.id == id).map(|at| self.calls.remove(at));
+                if let (Some(call), true) = (&call, outcome != Outcome::Done) {
+                    name_object(&mut summary, &name, &call.title);
+                }
                 self.worked = true;
                 self.coming = None;
                 let mut lines = self.end_text();
-                lines.extend(cell::call(outcome, &summary, &self.theme, self.facts.fold));
+                let fold = if self.facts.expanded { usize::MAX } else { self.facts.fold };
+                lines.extend(cell::call(outcome, &summary, &self.theme, fold));
                 lines
             }
             Event::Question(question) => self.ask(Asked::Call(Box::new(question))),
@@ -214,6 +246,12 @@ impl Live {
                 self.facts.prompt_tokens = prompt;
                 self.facts.window = window;
                 Vec::new()
+            }
+            Event::Steered(text) => {
+                let mut lines = self.end_thinking(now);
+                lines.extend(self.end_text());
+                lines.extend(cell::said(&text, &self.theme));
+                lines
             }
             Event::Notice(text) => {
                 let mut lines = self.end_text();
@@ -245,7 +283,13 @@ impl Live {
         let Some((since, text)) = self.thinking.take() else { return Vec::new() };
         let words = text.split_whitespace().count();
         let seconds = now.saturating_duration_since(since).as_secs();
-        vec![Line::styled(format!("thought for {seconds} s ({words} words)"), self.theme.style("thinking"))]
+        let style = self.theme.style("thinking");
+        let mut lines = Vec::new();
+        if self.facts.expanded {
+            lines.extend(text.trim().lines().map(|line| Line::styled(line.to_string(), style)));
+        }
+        lines.push(Line::styled(format!("thought for {seconds} s ({words} words)"), style));
+        lines
     }
 
     fn end(&mut self, ending: &Ending, now: Instant) -> Vec<Line<'static>> {
@@ -274,6 +318,12 @@ impl Live {
             (KeyCode::Char('c'), true) => return self.ctrl_c(),
             (KeyCode::Char('z'), true) => return Some(Action::Suspend),
             (KeyCode::BackTab, _) => return Some(Action::CycleMode),
+            (KeyCode::Char('o'), true) => {
+                self.facts.expanded = !self.facts.expanded;
+                return None;
+            }
+            (KeyCode::Char('s'), true) => return self.steer(),
+            (KeyCode::Char('s'), false) if key.modifiers.contains(KeyModifiers::ALT) => return self.steer(),
             _ => {}
         }
         if let Some(open) = &mut self.question {
@@ -318,16 +368,29 @@ impl Live {
         Some(Action::Stop)
     }
 
+    /// What is typed, or the newest line that waits, reaches the model with its next request.
+    fn steer(&mut self) -> Option<Action> {
+        if self.composer.is_empty() {
+            self.queue.steer_newest();
+            return None;
+        }
+        let text = self.composer.take();
+        let sending = if is_command(&text) { Sending::AfterTurn } else { Sending::NextRequest };
+        self.queue.push(text, sending);
+        self.composing = false;
+        None
+    }
+
     fn edit(&mut self, key: KeyEvent, ctrl: bool) {
         let composer = &mut self.composer;
         match (key.code, ctrl) {
             (KeyCode::Enter, _) if key.modifiers.contains(KeyModifiers::ALT) => composer.insert("\n"),
             (KeyCode::Char('j'), true) => composer.insert("\n"),
-            (KeyCode::Enter, _) if !composer.is_empty() && self.queued.is_none() => {
-                self.queued = Some(composer.take());
+            (KeyCode::Enter, _) if !composer.is_empty() => {
+                self.queue.push(composer.take(), Sending::AfterTurn);
             }
-            (KeyCode::Up, _) => {
-                if let Some(text) = self.queued.take().or_else(|| self.recall.take()) {
+            (KeyCode::Up, _) if composer.is_empty() => {
+                if let Some(text) = self.queue.take_back().or_else(|| self.recall.take()) {
                     composer.set(text);
                 }
             }
@@ -338,123 +401,6 @@ impl Live {
         }
     }
 
-    /// The pane as it looks at `now` in at most `room` rows.
-    pub fn picture(&self, mode: Mode, room: u16, now: Instant) -> Picture {
-        let room = usize::from(room.max(1));
-        let (composer, column) = self.composer_row();
-        let mut rest: Vec<Line<'static>> = Vec::new();
-        if let Some(queued) = &self.queued {
-            let text = format!("next: {}", sanitize::line(queued));
-            rest.push(Line::styled(width::cut(&text, self.columns), self.theme.style("hint")));
-        }
-        rest.push(self.status_row(mode, now));
-        rest.push(composer);
-        let mut asked = None;
-        if let Some(open) = &self.question {
-            let ready = open.may_answer(now, self.last_input);
-            let room = room.saturating_sub(rest.len()).max(4);
-            let (mut rows, total, fits) = open.rows(&self.theme, self.columns, room, ready, self.composing);
-            asked = Some((total, fits));
-            rows.append(&mut rest);
-            rest = rows;
-        }
-        let mut rows = self.work_rows(room.saturating_sub(rest.len()), now);
-        rows.append(&mut rest);
-        let excess = rows.len().saturating_sub(room);
-        rows.drain(..excess);
-        Picture { rows, column, asked }
-    }
-
-    /// The tail of the answer and the running calls, newest last, at most `room` rows.
-    fn work_rows(&self, room: usize, now: Instant) -> Vec<Line<'static>> {
-        let mut rows: Vec<Line<'static>> = Vec::new();
-        if let Some((_, text)) = &self.thinking {
-            let last = text.lines().rfind(|l| !l.trim().is_empty()).unwrap_or("");
-            let line = Line::styled(last.to_string(), self.theme.style("thinking"));
-            rows.extend(wrap(&line, self.columns).into_iter().next_back());
-        }
-        if !self.stream.is_empty() {
-            let tail = self.stream.tail(&self.theme, self.columns);
-            rows.extend(tail.iter().flat_map(|line| wrap(line, self.columns)));
-        }
-        for call in &self.calls {
-            rows.extend(self.call_rows(call, now));
-        }
-        if let Some((name, bytes)) = &self.coming {
-            let name = sanitize::line(name);
-            let size =
-                if *bytes > 999 { format!(" ({} bytes)", cell::short(*bytes as u64)) } else { String::new() };
-            rows.push(Line::styled(format!("› {name} …{size}"), self.theme.style("call.running")));
-        }
-        let excess = rows.len().saturating_sub(room);
-        rows.drain(..excess);
-        rows
-    }
-
-    fn call_rows(&self, call: &RunningCall, now: Instant) -> Vec<Line<'static>> {
-        let elapsed = call.since.map(|since| now.saturating_duration_since(since)).unwrap_or_default();
-        let time =
-            if elapsed >= Duration::from_secs(1) { format!("  {}", clock(elapsed)) } else { String::new() };
-        let title = width::cut_middle(&call.title, self.columns.saturating_sub(3 + time.len()));
-        let mut rows = vec![Line::from(vec![
-            Span::styled("› ", self.theme.style("call.running")),
-            Span::styled(title, self.theme.style("call")),
-            Span::styled(time, self.theme.style("dim")),
-        ])];
-        let tail = sanitize::block(&call.tail).into_owned();
-        let last: Vec<&str> = tail.lines().filter(|l| !l.trim().is_empty()).collect();
-        for line in last.iter().skip(last.len().saturating_sub(3)) {
-            let text = width::cut(line, self.columns.saturating_sub(4));
-            rows.push(Line::styled(format!("  {text}"), self.theme.style("output")));
-        }
-        rows
-    }
-
-    /// What is going on; while a retry is due, counted down.
-    fn state_words(&self, now: Instant) -> String {
-        match &self.retry {
-            Some(retry) if retry.at > now => {
-                let left = retry.at.duration_since(now).as_secs_f64().ceil();
-                format!("retry {}/{} in {left} s", retry.attempt, retry.of)
-            }
-            _ => self.state.clone(),
-        }
-    }
-
-    fn status_row(&self, mode: Mode, now: Instant) -> Line<'static> {
-        let elapsed = clock(now.saturating_duration_since(self.started));
-        let mut rest = vec![self.state_words(now), elapsed, self.facts.model.clone()];
-        if self.facts.usage.prompt() + self.facts.usage.output > 0 {
-            rest.push(cell::tokens(&self.facts.usage));
-        }
-        if self.facts.window > 0 && self.facts.prompt_tokens > 0 {
-            rest.push(format!("{}% of context", self.facts.prompt_tokens * 100 / self.facts.window.max(1)));
-        }
-        match self.facts.grants {
-            0 => {}
-            1 => rest.push("1 grant".into()),
-            more => rest.push(format!("{more} grants")),
-        }
-        let level = self.facts.taint.load();
-        if level > Level::Public {
-            rest.push(level.to_string());
-        }
-        if !self.stopping {
-            rest.push("Esc stops".into());
-        }
-        let text = width::cut(&sanitize::line(&rest.join(" · ")), self.columns.saturating_sub(4));
-        Line::from(vec![
-            Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode))),
-            Span::styled(format!(" {text}"), self.theme.style("status")),
-        ])
-    }
-
-    fn composer_row(&self) -> (Line<'static>, usize) {
-        let (text, column) = self.composer.view(self.columns.saturating_sub(2));
-        let line = Line::from(vec![Span::styled("> ", self.theme.style("prompt")), Span::raw(text)]);
-        (line, column + 2)
-    }
-
     /// `picture` stands on the screen since `now`.
     pub fn shown(&mut self, picture: &Picture, now: Instant) {
         if let (Some(open), Some((total, fits))) = (&mut self.question, picture.asked) {
@@ -462,35 +408,33 @@ impl Live {
         }
     }
 
-    /// True when time alone changes what is shown.
-    pub fn ticks(&self) -> bool {
-        self.facts.motion || self.question.is_some() || self.retry.is_some()
+    /// True when time alone changes what is shown. Without motion that is only when keys begin to count.
+    pub fn ticks(&self, now: Instant) -> bool {
+        self.facts.motion || self.question.as_ref().is_some_and(|open| !open.may_answer(now, self.last_input))
+    }
+
+    pub fn is_expanded(&self) -> bool {
+        self.facts.expanded
+    }
+
+    /// Whether a plan has to be approved first.
+    pub fn plans(&mut self, planning: Planning) {
+        self.planning = planning;
+    }
+
+    /// The time that is shown: without motion, that of the last news.
+    fn clock_at(&self, now: Instant) -> Instant {
+        if self.facts.motion { now } else { self.news_at }
     }
 }
 
-/// One frame of the pane, laid out.
-pub struct Picture {
-    rows: Vec<Line<'static>>,
-    column: usize,
-    /// The rows of the question's body, and how many of them are in the frame.
-    asked: Option<(usize, usize)>,
-}
-
-impl Picture {
-    pub fn height(&self) -> u16 {
-        u16::try_from(self.rows.len()).unwrap_or(u16::MAX)
+/// A call that did not go through names what it was about, and not only the tool.
+fn name_object(summary: &mut Summary, tool: &str, title: &str) {
+    if summary.line.contains(title) {
+        return;
     }
-
-    /// Draws it; returns where the cursor stands.
-    pub fn draw(&self, buffer: &mut Buffer, area: Rect) -> Option<(u16, u16)> {
-        // In a pane that became too low the last rows matter: the line that is typed in.
-        let skip = self.rows.len().saturating_sub(usize::from(area.height));
-        for (y, row) in (0..area.height).zip(self.rows.iter().skip(skip)) {
-            buffer.set_line(area.x, area.y + y, row, area.width);
-        }
-        let column = u16::try_from(self.column).unwrap_or(0).min(area.width.saturating_sub(1));
-        Some((column, area.height.saturating_sub(1)))
-    }
+    let why = summary.line.strip_prefix(tool).and_then(|rest| rest.strip_prefix(": "));
+    summary.line = format!("{title}: {}", why.unwrap_or(&summary.line));
 }
 
 /// The theme's label for a mode.
@@ -501,14 +445,6 @@ pub fn mode_label(mode: Mode) -> &'static str {
         Mode::Ask => "mode.ask",
         Mode::Write => "mode.write",
         Mode::Unrestricted => "mode.unrestricted",
-    }
-}
-
-fn clock(elapsed: Duration) -> String {
-    match elapsed.as_secs() {
-        s @ 0..60 => format!("{s} s"),
-        s @ 60..3600 => format!("{} min {:02} s", s / 60, s % 60),
-        s => format!("{} h {:02} min", s / 3600, s / 60 % 60),
     }
 }
 

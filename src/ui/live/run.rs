@@ -1,13 +1,15 @@
 //! The loop around the pane: events of the turn, keys of the person, and time. One `select!`, top to bottom.
 
 use super::{Action, Facts, Live};
-use crate::agent::{Ending, Event};
+use crate::agent::{Ending, Event, Queue};
 use crate::permission::{Mode, ModeCell};
+use crate::session::Drafts;
 use crate::ui::keys::Keys;
 use crate::ui::painter::Painter;
 use crate::ui::theme::Theme;
 use crate::ui::{ansi, term};
 use crossterm::event::{Event as Input, KeyCode, KeyEventKind, KeyModifiers};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -26,6 +28,10 @@ pub struct LiveSettings {
     pub modes: Vec<Mode>,
     /// What was typed before the turn and not sent.
     pub draft: String,
+    /// Where lines go that are sent off while the turn runs.
+    pub queue: Queue,
+    /// Keeps what is typed and queued, should this process end.
+    pub drafts: Option<Arc<Drafts>>,
 }
 
 /// What the pane leaves behind.
@@ -34,10 +40,10 @@ pub struct Ended {
     pub ending: Ending,
     /// Typed and not sent: the next prompt starts with it.
     pub draft: String,
-    /// Sent off with Enter while the turn ran: the next thing to say.
-    pub queued: Option<String>,
     /// A draft that was cleared, for the history.
     pub cleared: Option<String>,
+    /// Whether thinking and output were shown at length at last.
+    pub expanded: bool,
 }
 
 /// Shows a turn until it ends. `stop` is cancelled when the person stops it.
@@ -46,9 +52,9 @@ pub async fn run(
     mut events: UnboundedReceiver<Event>,
     stop: CancellationToken,
 ) -> Ended {
-    let LiveSettings { theme, facts, mode, modes, draft } = settings;
+    let LiveSettings { theme, facts, mode, modes, draft, queue, drafts } = settings;
     let mut painter = Painter::new(Box::new(term::write_all), term::size());
-    let mut live = Live::new(theme, usize::from(term::size().0), facts, Instant::now());
+    let mut live = Live::new(theme, usize::from(term::size().0), facts, queue, Instant::now());
     live.type_in(&draft);
     term::write_all(b"\x1b[?2004h");
     let mut keys = Keys::new().ok();
@@ -58,7 +64,7 @@ pub async fn run(
     let mut pending = 0;
     let ending = loop {
         if dirty && Instant::now() >= next_frame {
-            frame(&mut painter, &mut live, mode.load());
+            frame(&mut painter, &mut live, &mode);
             dirty = false;
             pending = 0;
             next_frame = Instant::now() + FRAME;
@@ -83,6 +89,7 @@ pub async fn run(
                         }
                         None => {}
                     }
+                    keep_draft(&drafts, &live);
                 }
                 // The terminal is gone: so is the person.
                 None => {
@@ -105,6 +112,7 @@ pub async fn run(
                     painter.insert("\n");
                 }
                 dirty = true;
+                keep_draft(&drafts, &live);
                 if let Some(ending) = ended {
                     break ending;
                 }
@@ -124,18 +132,26 @@ pub async fn run(
         keep(&mut live, input);
     }
     term::write_all(b"\x1b[?2004l");
-    let (draft, queued, cleared) = live.take_drafts();
-    Ended { ending, draft, queued, cleared }
+    keep_draft(&drafts, &live);
+    let (draft, cleared) = live.take_drafts();
+    Ended { ending, draft, cleared, expanded: live.is_expanded() }
+}
+
+fn keep_draft(drafts: &Option<Arc<Drafts>>, live: &Live) {
+    if let Some(drafts) = drafts {
+        drafts.keep(live.draft());
+    }
 }
 
 fn tick(live: &Live) -> Duration {
-    if live.ticks() { Duration::from_millis(250) } else { Duration::from_secs(3600) }
+    if live.ticks(Instant::now()) { Duration::from_millis(250) } else { Duration::from_secs(3600) }
 }
 
-fn frame(painter: &mut Painter, live: &mut Live, mode: Mode) {
+fn frame(painter: &mut Painter, live: &mut Live, mode: &ModeCell) {
     let (now, size) = (Instant::now(), term::size());
     live.resized(usize::from(size.0));
-    let picture = live.picture(mode, size.1.saturating_sub(1).max(1), now);
+    live.plans(mode.planning());
+    let picture = live.picture(mode.load(), size.1.saturating_sub(1).max(1), now);
     painter.frame(now, size, picture.height(), |buffer, area| picture.draw(buffer, area));
     if painter.is_settled(now) {
         live.shown(&picture, now);

@@ -1,0 +1,146 @@
+//! Lines that the person wrote while a turn runs: what is sent after it, and what reaches the model within it.
+//!
+//! The face adds lines and takes them back; the turn takes what is to steer it. Both go through one lock, so a line is
+//! either taken back or sent, never both, and never in another order than it was written. It keeps nothing on disk.
+
+use super::driver::{Run, lock};
+use super::ending::Ending;
+use super::event::Event;
+use super::parts::Start;
+use crate::conversation::Part;
+use std::sync::{Arc, Mutex};
+
+/// When a line is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// As a turn of its own, when this one is over.
+    AfterTurn,
+    /// Within this turn, with its next request.
+    NextRequest,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queued {
+    pub text: String,
+    pub sending: Sending,
+}
+
+/// A cheap handle; clones share the lines.
+#[derive(Clone, Debug, Default)]
+pub struct Queue(Arc<Mutex<Vec<Queued>>>);
+
+impl Queue {
+    pub fn push(&self, text: String, sending: Sending) {
+        lock(&self.0).push(Queued { text, sending });
+    }
+
+    /// The newest line, out of the queue again.
+    pub fn take_back(&self) -> Option<String> {
+        lock(&self.0).pop().map(|line| line.text)
+    }
+
+    /// Lets the newest line that waits for the end of the turn steer it instead. False when there is none. Commands
+    /// of the shell always wait: the model could do nothing with them.
+    pub fn steer_newest(&self) -> bool {
+        let mut lines = lock(&self.0);
+        let waits = |line: &&mut Queued| line.sending == Sending::AfterTurn && !is_command(&line.text);
+        let newest = lines.iter_mut().rev().find(waits);
+        newest.map(|line| line.sending = Sending::NextRequest).is_some()
+    }
+
+    pub fn lines(&self) -> Vec<Queued> {
+        lock(&self.0).clone()
+    }
+
+    /// The oldest line, to be sent now.
+    pub fn next(&self) -> Option<String> {
+        let mut lines = lock(&self.0);
+        (!lines.is_empty()).then(|| lines.remove(0).text)
+    }
+
+    /// Everything that was not sent, oldest first.
+    pub fn drain(&self) -> Vec<String> {
+        lock(&self.0).drain(..).map(|line| line.text).collect()
+    }
+
+    fn take_steering(&self) -> Vec<String> {
+        let mut lines = lock(&self.0);
+        let (steering, rest) = lines.drain(..).partition(|l: &Queued| l.sending == Sending::NextRequest);
+        *lines = rest;
+        steering.into_iter().map(|line: Queued| line.text).collect()
+    }
+
+    /// Lines that were taken and could not be sent stand before all others again.
+    fn give_back(&self, texts: Vec<String>) {
+        let again = texts.into_iter().map(|text| Queued { text, sending: Sending::AfterTurn });
+        lock(&self.0).splice(..0, again);
+    }
+}
+
+/// True for a line that the shell itself carries out.
+pub fn is_command(text: &str) -> bool {
+    text.trim_start().starts_with(['/', '!'])
+}
+
+impl Run<'_> {
+    /// What the person wants to say before the next request. Hooks see it as they see every line; one that blocks it
+    /// ends the turn, and the line goes back.
+    pub(super) async fn heard(&mut self) -> Vec<Part> {
+        if self.stop.is_cancelled() {
+            return Vec::new();
+        }
+        let Some(queue) = self.queue.clone() else { return Vec::new() };
+        let lines = queue.take_steering();
+        if lines.is_empty() {
+            return Vec::new();
+        }
+        let start = Start::Say(lines.iter().map(Part::text).collect());
+        if let Err(blocked) = self.agent.invoked(&start, &self.events, &self.stop).await {
+            queue.give_back(lines);
+            self.refuse_steering(blocked);
+            return Vec::new();
+        }
+        for line in lines {
+            self.tell(Event::Steered(line));
+        }
+        let Start::Say(parts) = start else { return Vec::new() };
+        self.agent.without_secrets(parts, &self.events)
+    }
+
+    fn refuse_steering(&mut self, blocked: Ending) {
+        self.agent.points.blocked = Some(blocked);
+        self.stop.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(lines: &[&str]) -> Queue {
+        let queue = Queue::default();
+        for line in lines {
+            queue.push((*line).into(), Sending::AfterTurn);
+        }
+        queue
+    }
+
+    #[test]
+    fn the_newest_line_is_taken_back_and_the_oldest_is_sent() {
+        let queue = queue(&["one", "two", "three"]);
+        assert_eq!(queue.take_back().as_deref(), Some("three"));
+        assert_eq!(queue.next().as_deref(), Some("one"));
+        assert_eq!(queue.drain(), ["two"]);
+        assert_eq!((queue.next(), queue.take_back()), (None, None));
+    }
+
+    #[test]
+    fn lines_that_steer_leave_in_their_order_and_commands_never_steer() {
+        let queue = queue(&["one", "two", "/undo", "!ls"]);
+        assert!(queue.steer_newest() && queue.steer_newest());
+        assert!(!queue.steer_newest(), "what is left are commands");
+        assert_eq!(queue.take_steering(), ["one", "two"]);
+        queue.give_back(vec!["one".into(), "two".into()]);
+        assert_eq!(queue.drain(), ["one", "two", "/undo", "!ls"]);
+    }
+}
