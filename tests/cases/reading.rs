@@ -67,7 +67,7 @@ fn a_file_opens_at_a_line_with_what_the_model_has_seen_and_what_is_pending() {
     pty.send("/one\r");
     pty.until("the match", |s| s.contains("❯▎  1  one"));
     pty.send("b");
-    pty.until("who wrote it", |s| s.lines().any(|l| l.contains("#0 edit notes.txt") && l.ends_with("three")));
+    pty.until("who wrote it", |s| s.lines().any(|l| l.contains("pending edit_file") && l.ends_with("three")));
     pty.send("q");
     pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
     pty.line("/view blob");

@@ -68,8 +68,16 @@ fn buffer(pane: &Viewer<'_>) -> Buffer {
 
 fn screen(pane: &Viewer<'_>) -> String {
     let buffer = buffer(pane);
-    let row =
-        |y| (0..pane.size.0).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_string();
+    let row = |y| {
+        let (mut out, mut x) = (String::new(), 0);
+        while x < pane.size.0 {
+            let symbol = buffer[(x, y)].symbol();
+            out.push_str(symbol);
+            // The second cell of a wide letter is not a blank.
+            x += u16::try_from(width::of(symbol).max(1)).unwrap();
+        }
+        out.trim_end().to_string()
+    };
     (0..pane.size.1).map(row).collect::<Vec<_>>().join("\n")
 }
 
@@ -86,7 +94,7 @@ fn a_file_has_numbers_marks_and_nothing_that_a_terminal_would_act_on() {
         1  //! A tail.
         2
      ▎  3  fn tail(of: &str) -> &str {
-    ❯▎  4      let end = of.len(); // 日 本
+    ❯▎  4      let end = of.len(); // 日本
         5      of.get(end - 1..).unwrap_or("␛[2J")
         6  }
 
@@ -126,9 +134,9 @@ fn a_narrow_screen_cuts_lines_or_wraps_them() {
         1  //! A tail.
         2
         3  fn tail(of: &str) -> &str {
-    ❯   4      let end = of.len(); // 日 本
+    ❯   4      let end = of.len(); // 日本
         5      of.get(end - 1..).unwrap_or("
-           ␛[2J")
+               ␛[2J")
         6  }
 
 
