@@ -85,9 +85,12 @@ fn desk() -> Desk<'static> {
 fn canvas() -> (Canvas, Arc<AtomicUsize>) {
     let bytes = Arc::new(AtomicUsize::new(0));
     let sink = Arc::clone(&bytes);
-    (Canvas::new(Box::new(move |b| {
-        sink.fetch_add(b.len(), Ordering::Relaxed);
-    })), bytes)
+    (
+        Canvas::new(Box::new(move |b| {
+            sink.fetch_add(b.len(), Ordering::Relaxed);
+        })),
+        bytes,
+    )
 }
 
 fn frame(canvas: &mut Canvas, pane: &ReviewPane<'_>) {

@@ -9,9 +9,11 @@ mod fit;
 mod jpeg;
 mod kind;
 mod load;
+mod thumb;
 mod tone;
 
 pub use error::MediaError;
 pub use fit::{Fit, Fitted, fit, to_png};
 pub use kind::{Kind, sniff};
 pub use load::{Loaded, Oversize, load};
+pub use thumb::{Thumb, thumb};

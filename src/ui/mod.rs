@@ -15,6 +15,7 @@ pub mod markdown;
 pub mod pager;
 mod painter;
 pub mod picker;
+pub mod picture;
 pub mod reading;
 pub mod review;
 mod stream;

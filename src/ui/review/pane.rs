@@ -2,27 +2,29 @@
 //! drawing, the person's editor, the clipboard, and remembering after every change.
 
 use super::action::Action;
-use super::cells::Cell;
+use super::cells::{Blanks, Cell, cells};
 use super::comment::Side;
 use super::draw::Scene;
 use super::edit;
-use super::file::{Body, File};
+use super::file::{Body, File, Pictures, Whole};
 use super::history::Was;
 use super::memory::Memory;
-use super::paint::{Beside, Inside};
+use super::paint::{Beside, Inside, cell};
 use super::rows::Row;
 use super::state::{Effect, Review};
 use crate::text::sanitize;
+use crate::ui::ansi::Depth;
 use crate::ui::full::{Flow, Pane};
 use crate::ui::keymap::Keymap;
 use crate::ui::tint::{DocId, Tint};
-use crate::ui::{Theme, editor};
+use crate::ui::{Theme, editor, picture};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// How the review was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +72,42 @@ struct Around {
     docs: HashMap<(usize, Side), DocId>,
     blamed: HashMap<usize, Vec<String>>,
     pictures: HashMap<(usize, Side), Vec<Vec<Cell>>>,
+    /// Pictures that are being decoded.
+    coming: usize,
+    made: (Sender<Made>, Receiver<Made>),
 }
+
+/// A decoded picture, for which file and side.
+type Made = ((usize, Side), Vec<Vec<Cell>>);
+
+impl Around {
+    /// Decodes the pictures of a file on a thread of its own, once.
+    fn picture_of(&mut self, file: usize, pictures: &Pictures, name: &str, columns: usize, depth: Depth) {
+        for (side, bytes) in [(Side::Old, &pictures.before), (Side::New, &pictures.after)] {
+            let Some(bytes) = bytes.clone().filter(|_| !self.pictures.contains_key(&(file, side))) else {
+                continue;
+            };
+            self.pictures.insert((file, side), Vec::new());
+            self.coming += 1;
+            let (sender, name) = (self.made.0.clone(), name.to_string());
+            std::thread::spawn(move || {
+                let rows = match picture::half_blocks(&bytes, &name, (columns, PICTURE_ROWS), depth) {
+                    _ if depth < Depth::Indexed => Vec::new(),
+                    Ok(lines) => lines.iter().map(cells_of).collect(),
+                    Err(why) => vec![cells(&why, |_| Style::default(), Blanks::Plain)],
+                };
+                drop(sender.send(((file, side), rows)));
+            });
+        }
+    }
+}
+
+fn cells_of(line: &ratatui::text::Line<'_>) -> Vec<Cell> {
+    line.spans.iter().map(|span| cell(&span.content, span.style)).collect()
+}
+
+/// Rows of the screen that a picture takes at most.
+const PICTURE_ROWS: usize = 16;
 
 impl Beside for Around {
     fn colours(&self, file: usize, side: Side, line: usize) -> Option<Vec<(Range<usize>, Style)>> {
@@ -104,6 +141,8 @@ impl<'a> ReviewPane<'a> {
             docs: HashMap::new(),
             blamed: HashMap::new(),
             pictures: HashMap::new(),
+            coming: 0,
+            made: channel(),
         };
         ReviewPane { review, desk, inside: Inside::default(), around, lent: None, outcome: Outcome::Left }
     }
@@ -182,6 +221,14 @@ impl<'a> ReviewPane<'a> {
             .take(shown.len())
             .copied()
             .collect();
+        let half = (places.columns.saturating_sub(2) / 2).saturating_sub(2).clamp(4, 60);
+        for row in &rows {
+            let Row::Picture(file) = *row else { continue };
+            let Some(of) = self.review.files.get(file as usize) else { continue };
+            if let Body::Whole(Whole { pictures: Some(pictures), .. }) = &of.body {
+                self.around.picture_of(file as usize, pictures, &of.name, half, self.desk.theme.depth);
+            }
+        }
         let mut wanted: HashMap<(usize, Side), Range<usize>> = HashMap::new();
         let mut want = |file: usize, side: Side, line: usize| {
             let range = wanted.entry((file, side)).or_insert(line..line + 1);
@@ -359,11 +406,17 @@ impl Pane for ReviewPane<'_> {
     }
 
     fn tick(&mut self) -> bool {
-        self.around.tint.poll()
+        let mut news = self.around.tint.poll();
+        while let Ok((at, rows)) = self.around.made.1.try_recv() {
+            self.around.coming = self.around.coming.saturating_sub(1);
+            self.around.pictures.insert(at, rows);
+            news = true;
+        }
+        news
     }
 
     fn waits(&self) -> bool {
-        self.around.tint.is_busy()
+        self.around.tint.is_busy() || self.around.coming > 0
     }
 
     fn lent(&mut self) {
