@@ -87,10 +87,11 @@ fn screen() {
             prompt_tokens: 0,
             fold: 6,
             motion: true,
+            expanded: false,
             grants: 0,
             taint: placet::permission::Taint::default(),
         };
-        let mut live = Live::new(theme, 80, facts, now);
+        let mut live = Live::new(theme, 80, facts, placet::agent::Queue::default(), now);
         let sink = Arc::clone(&bytes);
         let mut painter = Painter::new(
             Box::new(move |b| {

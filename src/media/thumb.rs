@@ -32,7 +32,7 @@ pub fn thumb(kind: Kind, bytes: &[u8], max_width: u32, max_height: u32) -> Resul
         false => whole,
     };
     let rgba = small.to_rgba8();
-    let checked = |x: u32, y: u32| if (x / 4 + y / 4) % 2 == 0 { 110u16 } else { 150 };
+    let checked = |x: u32, y: u32| if (x / 4 + y / 4).is_multiple_of(2) { 110u16 } else { 150 };
     let over = |top: u8, under: u16, alpha: u8| {
         let alpha = u16::from(alpha);
         u8::try_from((u16::from(top) * alpha + under * (255 - alpha)) / 255).unwrap_or(u8::MAX)

@@ -24,7 +24,7 @@ impl Shell<'_> {
         let mentioned = attach::mentioned(text);
         self.agent_for(text)?;
         let report = self.review_report();
-        let mut parts: Vec<_> = report.iter().map(|r| crate::conversation::Part::text(r)).collect();
+        let mut parts: Vec<_> = report.iter().map(crate::conversation::Part::text).collect();
         parts.push(crate::conversation::Part::text(text));
         for path in mentioned {
             match self.attach(&path) {

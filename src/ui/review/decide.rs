@@ -175,10 +175,11 @@ impl Review {
                     was.push(Was::Hunk { file: *file, hunk: *hunk, was: slot.clone() });
                     match unit {
                         Unit::Lines(_, _, lines) => {
-                            lines
-                                .iter()
-                                .filter_map(|n| Some(*slot.marks.get_mut(*n)? = mark_now))
-                                .for_each(drop);
+                            for n in lines {
+                                if let Some(slot) = slot.marks.get_mut(*n) {
+                                    *slot = mark_now;
+                                }
+                            }
                         }
                         _ => slot.marks.fill(mark_now),
                     }

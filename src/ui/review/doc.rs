@@ -13,8 +13,11 @@ pub struct Doc {
     starts: Arc<[usize]>,
     text: Arc<str>,
     /// Where the text is not the content itself: the content, and where each line of the text starts.
-    raw: Option<(Arc<[u8]>, Arc<[usize]>)>,
+    raw: Option<(Arc<[u8]>, Starts)>,
 }
+
+/// Where lines start, and where the last one ends.
+type Starts = Arc<[usize]>;
 
 /// How a line ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -88,7 +88,8 @@ fn lines(file: &FilePatch) -> Option<Lines> {
         close(&mut run_old, &mut run_new, old_at, new_at);
     }
     let (old, new) = (Doc::new(old)?, Doc::new(new)?);
-    Some(Lines { old, new, hunks, opened: vec![0..old_at], parts, edited: false })
+    let everything = 0..old_at;
+    Some(Lines { old, new, hunks, opened: Vec::from([everything]), parts, edited: false })
 }
 
 /// What the numbers of the last part differ by beyond the lines that are there.

@@ -19,13 +19,13 @@ impl Review {
             Action::PageUp => self.cursor = at.saturating_sub(page),
             Action::Top => (self.cursor, self.top) = (0, (0, 0)),
             Action::Bottom => self.cursor = last,
-            Action::NextHunk => self.to_hunk(|row| row > at, false),
-            Action::PrevHunk => self.to_hunk(|row| row < at, true),
-            Action::NextFile => self.to_file(|row| row > at, false),
-            Action::PrevFile => self.to_file(|row| row < at, true),
-            Action::NextOpen => self.to_open(),
-            Action::NextMatch => self.to_match(1),
-            Action::PrevMatch => self.to_match(-1),
+            Action::NextHunk => self.go_to_hunk(|row| row > at, false),
+            Action::PrevHunk => self.go_to_hunk(|row| row < at, true),
+            Action::NextFile => self.go_to_file(|row| row > at, false),
+            Action::PrevFile => self.go_to_file(|row| row < at, true),
+            Action::NextOpen => self.go_to_open(),
+            Action::NextMatch => self.go_to_match(1),
+            Action::PrevMatch => self.go_to_match(-1),
             Action::Right => self.left = (self.left + 8).min(100_000),
             Action::Left => self.left = self.left.saturating_sub(8),
             Action::Visual => self.anchor = if self.anchor.is_some() { None } else { Some(at) },
@@ -83,12 +83,12 @@ impl Review {
         }
     }
 
-    fn to_hunk(&mut self, is_there: impl Fn(usize) -> bool, back: bool) {
+    fn go_to_hunk(&mut self, is_there: impl Fn(usize) -> bool, back: bool) {
         let rows = self.rows.hunks.iter().map(|(_, _, row)| *row);
         self.jump(rows.collect(), is_there, back, "hunk");
     }
 
-    fn to_file(&mut self, is_there: impl Fn(usize) -> bool, back: bool) {
+    fn go_to_file(&mut self, is_there: impl Fn(usize) -> bool, back: bool) {
         let rows = self.rows.files.iter().map(|(_, row)| *row).collect();
         self.jump(rows, is_there, back, "file");
     }
@@ -108,7 +108,7 @@ impl Review {
     }
 
     /// The next hunk that is not decided, from the beginning again after the last.
-    fn to_open(&mut self) {
+    fn go_to_open(&mut self) {
         let at = self.cursor;
         let is_open = |f: usize, h: usize| {
             let Some(file) = self.files.get(f) else { return false };
@@ -126,7 +126,7 @@ impl Review {
     }
 
     /// Goes to a row that has what is searched, in this direction and around the end.
-    pub(super) fn to_match(&mut self, direction: isize) {
+    pub(super) fn go_to_match(&mut self, direction: isize) {
         if self.search.is_empty() {
             self.say("nothing is searched; / begins");
             return;
@@ -144,7 +144,7 @@ impl Review {
     }
 
     /// The first match at or after the cursor: while the search is typed.
-    pub(super) fn to_first_match(&mut self, from: usize) {
+    pub(super) fn go_to_first_match(&mut self, from: usize) {
         let count = self.rows.list.len();
         let needle = Needle::new(&self.search);
         let found = (0..count).map(|n| (from + n) % count.max(1)).find(|row| self.has(*row, &needle));
@@ -257,8 +257,9 @@ mod tests {
     fn a_search_minds_case_only_when_it_has_a_capital() {
         let places = |needle: &str, text: &str| Needle::new(needle).places(text);
         assert_eq!(places("ab", "ab AB aB"), [0..2, 3..5, 6..8]);
-        assert_eq!(places("Ab", "ab Ab"), [3..5]);
-        assert_eq!(places("größe", "Die GRÖSSE, die Größe"), [17..24]);
+        assert_eq!(places("Ab", "ab Ab").len(), 1);
+        assert_eq!(places("Ab", "ab Ab").first(), Some(&(3..5)));
+        assert_eq!(places("größe", "Die GRÖSSE, die Größe").first(), Some(&(17..24)));
         assert!(places("", "x").is_empty());
     }
 }

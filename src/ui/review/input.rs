@@ -132,7 +132,7 @@ impl Review {
         match input {
             Input::Search => {
                 self.search = composer.text().to_string();
-                self.to_first_match(self.history.search_from);
+                self.go_to_first_match(self.history.search_from);
             }
             Input::Filter => {
                 self.filter = composer.text().to_string();
@@ -170,7 +170,7 @@ impl Review {
                     return Vec::new();
                 }
                 let here = self.cursor;
-                self.to_first_match(here);
+                self.go_to_first_match(here);
                 return Vec::new();
             }
             Input::Filter => {

@@ -157,7 +157,7 @@ fn body(
         return words(vec![format!("renamed from {}, content unchanged", name(from))]);
     }
     if change.verb() == Verb::Mode {
-        let said = facts.drain(..).collect::<Vec<_>>();
+        let said = std::mem::take(facts);
         return words(if said.is_empty() { vec!["owner or attributes change".into()] } else { said });
     }
     let size = change.before.size() + change.after.size();

@@ -5,15 +5,13 @@ use super::comment::{Comment, Side, Target};
 use super::doc::{Doc, End};
 use super::file::{Body, File, Lines, Mark, Standing};
 use super::go::Needle;
+use super::inside::Inside;
 use super::rows::{Row, only_blanks};
 use super::state::Review;
-use crate::text::{sanitize, width, words};
+use crate::text::{sanitize, width};
 use crate::ui::Theme;
 use ratatui::style::Style;
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ops::Range;
-use std::rc::Rc;
 
 /// Bytes of a wrapped line that are shown; what is longer can be scrolled.
 const LONGEST: usize = 4000;
@@ -42,91 +40,6 @@ pub trait Beside {
 pub struct Nothing;
 
 impl Beside for Nothing {}
-
-/// Which lines of a hunk are versions of each other, and what changed inside them. Worked out when first drawn.
-#[derive(Default)]
-pub struct Inside(RefCell<HashMap<(usize, usize), Rc<Pairs>>>);
-
-#[derive(Default)]
-pub(super) struct Pairs {
-    /// By the changed line's number in its hunk.
-    changes: RefCell<HashMap<usize, Rc<Vec<Range<usize>>>>>,
-    partner: HashMap<usize, usize>,
-}
-
-/// Hunks whose pairs are kept.
-const KEPT: usize = 400;
-/// Lines of a hunk that are paired; in a longer one the same places are.
-const PAIRED: usize = 200;
-
-impl Inside {
-    /// Everything is different now.
-    pub fn forget(&self) {
-        self.0.borrow_mut().clear();
-    }
-
-    fn pairs(&self, f: usize, h: usize, lines: &Lines) -> Option<Rc<Pairs>> {
-        if let Some(known) = self.0.borrow().get(&(f, h)) {
-            return Some(Rc::clone(known));
-        }
-        let hunk = lines.hunks.get(h)?;
-        let (removed, added) = (hunk.old.len(), hunk.new.len());
-        let mut pairs = Pairs::default();
-        if removed <= PAIRED && added <= PAIRED {
-            let old: Vec<&str> = hunk.old.clone().map(|n| lines.old.line(n)).collect();
-            let new: Vec<&str> = hunk.new.clone().map(|n| lines.new.line(n)).collect();
-            for (a, b) in words::pairs(&old, &new) {
-                pairs.partner.insert(a, removed + b);
-                pairs.partner.insert(removed + b, a);
-            }
-        } else if removed == added {
-            (0..removed).for_each(|n| {
-                pairs.partner.insert(n, removed + n);
-                pairs.partner.insert(removed + n, n);
-            });
-        }
-        let mut kept = self.0.borrow_mut();
-        if kept.len() >= KEPT {
-            kept.clear();
-        }
-        let pairs = Rc::new(pairs);
-        kept.insert((f, h), Rc::clone(&pairs));
-        Some(pairs)
-    }
-
-    /// The bytes of a changed line that its other version does not have.
-    fn changes(&self, f: usize, h: usize, n: usize, lines: &Lines) -> Option<Rc<Vec<Range<usize>>>> {
-        let pairs = self.pairs(f, h, lines)?;
-        if let Some(known) = pairs.changes.borrow().get(&n) {
-            return Some(Rc::clone(known));
-        }
-        let other = *pairs.partner.get(&n)?;
-        let hunk = lines.hunks.get(h)?;
-        let removed = hunk.old.len();
-        let (a, b) = (n.min(other), n.max(other));
-        let (old, new) = (hunk.old.start + a, hunk.new.start + b.checked_sub(removed)?);
-        let (old_text, new_text) = (ended(&lines.old, old), ended(&lines.new, new));
-        let changed = words::changed(&old_text, &new_text)?;
-        let mut known = pairs.changes.borrow_mut();
-        known.insert(a, Rc::new(changed.old));
-        known.insert(b, Rc::new(changed.new));
-        known.get(&n).map(Rc::clone)
-    }
-
-    fn partner(&self, f: usize, h: usize, n: usize, lines: &Lines) -> Option<usize> {
-        self.pairs(f, h, lines)?.partner.get(&n).copied()
-    }
-}
-
-/// The line with a sign for its end, so that a change of the end alone is a change.
-fn ended(doc: &Doc, line: usize) -> String {
-    let sign = match doc.end(line) {
-        End::CrLf => "␍",
-        End::Lf => "",
-        End::None => "",
-    };
-    format!("{}{sign}", doc.line(line))
-}
 
 /// How a row is drawn: everything that holds for all of them.
 pub(super) struct Painter<'a> {
@@ -469,7 +382,6 @@ impl<'a> Painter<'a> {
     }
 
     /// Numbers, reviewed mark and sign in front of a line.
-    #[expect(clippy::too_many_arguments, reason = "a gutter is what all of these say, once each")]
     fn gutter(
         &self,
         file: u32,
@@ -535,7 +447,6 @@ impl<'a> Painter<'a> {
     }
 
     /// The text of a line in as many rows as it takes.
-    #[expect(clippy::too_many_arguments, reason = "a line is its place, its looks and its room")]
     fn content(
         &self,
         file: u32,
