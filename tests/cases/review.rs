@@ -136,14 +136,14 @@ fn read_line_by_line_a_review_is_sentences_and_typed_answers() {
 fn a_patch_is_read_from_a_pipe_and_what_was_accepted_is_a_patch() {
     let place = Place::new();
     let patch = "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -9 +9,2 @@\n i\n+j\n";
-    let said = place.placet(&["review", "-", "--linear"]).stdin(patch).go();
+    let said = place.placet(["review", "-", "--linear"]).stdin(patch).go();
     assert_eq!(said.code, 0, "{}", said.stderr);
     assert_eq!(
         said.stdout,
         "hunk 1 of 2, x, line 2, 1 removed, 1 added, undecided\n  removed: b\n  added: B\n\
          hunk 2 of 2, x, line 10, 1 added, undecided\n  added: j\n"
     );
-    let nothing = place.placet(&["review", "missing..rev"]).go();
+    let nothing = place.placet(["review", "missing..rev"]).go();
     assert_ne!(nothing.code, 0);
 }
 

@@ -59,7 +59,7 @@ impl Review {
         self.clamp();
         let review = &*self;
         let painter = Painter::new(review, scene.theme, scene.beside, scene.inside, places.columns);
-        let height = |row: usize| painter.rows(row).len().max(1);
+        let height = |row: usize| painter.height(row);
         let margin = MARGIN.min(places.rows.saturating_sub(1) / 2);
         let mut top = review.top;
         if review.cursor < top.0 + margin {
@@ -105,7 +105,7 @@ impl Review {
     pub fn scroll_in_row(&mut self, down: bool, scene: &Scene<'_>) -> bool {
         let places = self.places();
         let painter = Painter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
-        let height = painter.rows(self.cursor).len();
+        let height = painter.height(self.cursor);
         if height <= places.rows || self.top.0 != self.cursor {
             return false;
         }

@@ -79,6 +79,36 @@ impl<'a> Painter<'a> {
         rows
     }
 
+    /// How many screen rows the `at`th row takes. Most lines fit into one, which is seen without painting them.
+    pub fn height(&self, at: usize) -> usize {
+        let Some(row) = self.review.rows.list.get(at).copied() else { return 0 };
+        let one = match row {
+            Row::Space | Row::File(_) | Row::Gap { .. } | Row::Blanks { .. } => true,
+            Row::Same { file, new, .. } if !self.review.layout.side => {
+                self.is_short(file, Side::New, new as usize)
+            }
+            Row::Line { file, hunk, n } => {
+                let lines = self.file(file).and_then(File::lines);
+                let place = lines.and_then(|lines| place(lines, hunk as usize, n as usize));
+                place.is_some_and(|(side, line)| self.is_short(file, side, line))
+            }
+            _ => false,
+        };
+        if one { 1 } else { self.rows(at).len().max(1) }
+    }
+
+    /// Surely no longer than a row, whatever stands in front of it.
+    fn is_short(&self, file: u32, side: Side, line: usize) -> bool {
+        /// More than any gutter.
+        const GUTTER: usize = 44;
+        let Some(lines) = self.file(file).and_then(File::lines) else { return false };
+        let doc = if side == Side::Old { &lines.old } else { &lines.new };
+        let text = doc.line(line);
+        let plain = || text.bytes().all(|b| matches!(b, b' '..=b'~'));
+        let fits = text.len() + GUTTER < self.columns && plain() && doc.end(line) != End::None;
+        fits || !self.review.look.wrap
+    }
+
     /// The row under the cursor has the colour of a selection up to the edge.
     fn choose(&self, cells: &mut Vec<Cell>) {
         let style = self.theme.style("select");
