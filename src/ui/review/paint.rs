@@ -80,7 +80,7 @@ impl<'a> Painter<'a> {
     }
 
     /// How many screen rows the `at`th row takes. Most lines fit into one, which is seen without painting them.
-    pub fn height(&self, at: usize) -> usize {
+    pub(super) fn height(&self, at: usize) -> usize {
         let Some(row) = self.review.rows.list.get(at).copied() else { return 0 };
         let one = match row {
             Row::Space | Row::File(_) | Row::Gap { .. } | Row::Blanks { .. } => true,
