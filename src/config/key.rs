@@ -402,6 +402,28 @@ pub const KEYS: &[Key] = &[
         "Thinking and the output of calls are shown at length; Ctrl-O switches it while a turn runs.",
     ),
     key(
+        "ui.notify",
+        Kind::Text,
+        "\"bell\"",
+        Trust::Needed,
+        "How you are called when you look elsewhere: off, bell, osc9, osc777, or `command LINE`.",
+    ),
+    key("ui.title", Kind::Flag, "true", Trust::Harmless, "The window's title names what was said first."),
+    key(
+        "ui.marks",
+        Kind::Flag,
+        "true",
+        Trust::Harmless,
+        "The terminal is told where prompts and answers begin, to jump between them (OSC 133).",
+    ),
+    key(
+        "ui.links",
+        Kind::Word(&["auto", "never"]),
+        "\"auto\"",
+        Trust::Harmless,
+        "Addresses and files can be clicked: `auto` where the terminal is known to follow links.",
+    ),
+    key(
         "ui.linear",
         Kind::Flag,
         "false",

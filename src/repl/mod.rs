@@ -16,6 +16,7 @@ mod reading;
 mod review;
 mod rewind;
 mod session;
+mod signals;
 mod taint;
 mod turn;
 mod view;
@@ -35,6 +36,7 @@ use line::Line;
 use prompt::{Asked, Prompter, Screen, Typed};
 use ratatui::text::Line as Styled;
 use session::Conversation;
+use signals::Signals;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -103,6 +105,7 @@ pub(crate) struct Shell<'r> {
     drafts: Option<Arc<Drafts>>,
     /// Thinking and output are shown at length.
     expanded: bool,
+    signals: Signals,
 }
 
 /// Runs the shell until the person leaves; returns the exit code.
@@ -125,7 +128,12 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         }
     };
     let (drafts, left) = drafts_of(store.as_ref(), app.cwd());
+    let (signals, wrong) = Signals::new(app.as_ref(), &theme, variable);
+    notes.extend(wrong);
     let mut prompter = Prompter::new(app.as_ref(), &theme, store.as_ref(), drafts.clone())?;
+    if signals.marks() {
+        prompter.mark();
+    }
     let expanded = app.config().flag("ui.expanded").unwrap_or(false);
     let mut shell = Shell {
         app,
@@ -143,6 +151,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         queue: Queue::default(),
         drafts,
         expanded,
+        signals,
     };
     for note in notes {
         shell.note(&note);
@@ -194,8 +203,11 @@ impl Shell<'_> {
             let text = match first.take().or_else(|| self.queue.next()) {
                 // What else was typed meanwhile goes on in the pane.
                 Some(text) => text,
-                None => match prompter.ask(&std::mem::take(&mut draft), self.pending(), self.level())? {
-                    Asked::Line(text) => text,
+                None => match self.ask(prompter, &std::mem::take(&mut draft))? {
+                    Asked::Line(text) => {
+                        self.signals.sent();
+                        text
+                    }
                     Asked::Interrupted => {
                         if interrupted.is_some_and(|at| at.elapsed() < AGAIN) {
                             return Ok(130);
@@ -269,6 +281,11 @@ impl Shell<'_> {
             Screen::Review => typed,
             Screen::Picker => self.pick_into(typed),
         }
+    }
+
+    fn ask(&mut self, prompter: &mut Prompter, draft: &str) -> Result<Asked, ReplError> {
+        self.signals.prompt();
+        prompter.ask(draft, self.pending(), self.level())
     }
 
     fn keep_draft(&self, typed: &str) {

@@ -3,6 +3,7 @@
 use super::ReplError;
 use super::helper::ShellHelper;
 use super::host::Host;
+use super::signals::PROMPT_END;
 use crate::permission::{Level, Mode, ModeCell};
 use crate::session::{Drafts, Store};
 use crate::ui::live::mode_label;
@@ -94,12 +95,25 @@ impl Prompter {
         Ok(Prompter { editor, prompt: ModePrompt::new(app.mode().clone(), theme), left, put_back: None })
     }
 
+    /// Tells the terminal where the prompt ends.
+    pub(super) fn mark(&mut self) {
+        self.prompt.end = PROMPT_END;
+        self.prompt.shown = None;
+    }
+
     /// Asks for a line that begins as `draft`, with the cursor at its end.
     /// `pending` is how many changes wait, `level` how high the conversation is classified.
     pub(super) fn ask(&mut self, draft: &str, pending: usize, level: Level) -> Result<Asked, ReplError> {
         self.prompt.tell(pending, level);
         let fresh = || Typed { before: draft.to_string(), after: String::new() };
-        let mut draft = self.put_back.take().unwrap_or_else(fresh);
+        let mut draft = match self.put_back.take() {
+            // What came back from a turn stands before the line that was left for it.
+            Some(typed) if !draft.is_empty() => {
+                Typed { before: format!("{draft}\n{}", typed.before), after: typed.after }
+            }
+            Some(typed) => typed,
+            None => fresh(),
+        };
         loop {
             match self.editor.readline_with_initial(&self.prompt, (&draft.before, &draft.after)) {
                 Ok(line) => return Ok(Asked::Line(line)),
@@ -164,12 +178,14 @@ struct ModePrompt {
     shown: Option<(usize, Level)>,
     raw: Vec<String>,
     styled: Vec<String>,
+    /// What follows it and takes no room: only in what is written, never in what is measured.
+    end: &'static str,
 }
 
 impl ModePrompt {
     fn new(mode: ModeCell, theme: &Theme) -> ModePrompt {
         let mut prompt =
-            ModePrompt { mode, theme: theme.clone(), shown: None, raw: Vec::new(), styled: Vec::new() };
+            ModePrompt { mode, theme: theme.clone(), shown: None, raw: Vec::new(), styled: Vec::new(), end: "" };
         prompt.tell(0, Level::Public);
         prompt
     }
@@ -189,7 +205,7 @@ impl ModePrompt {
                 span(waits.clone(), "question"),
                 span(classified.clone(), "warning"),
                 span(" > ".into(), "prompt"),
-            ]))
+            ])) + self.end
         });
         self.styled = styled.to_vec();
     }

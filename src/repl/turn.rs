@@ -54,12 +54,14 @@ impl Shell<'_> {
     ) -> Result<Next, ReplError> {
         let stop = CancellationToken::new();
         (self.on_turn)(Some(stop.clone()));
+        self.signals.title(&start);
         let (settled, ended) = self.run_turn(start, stop, draft)?;
         if settled == Settled::Review {
             self.review = Some(String::new());
         }
         (self.on_turn)(None);
         self.expanded = ended.expanded;
+        self.signals.turn_ended(&ended.ending);
         if let Some(cleared) = ended.cleared {
             prompter.remember(&cleared, self.app.cwd(), self.store.as_ref());
         }
@@ -90,6 +92,7 @@ impl Shell<'_> {
             |_| Taint::default(),
             |policy| if policy.labels().is_off() { Taint::default() } else { policy.taint().clone() },
         );
+        let (notifier, links) = (self.signals.notifier.clone(), self.signals.links.clone());
         let runtime = self.runtime;
         let (queue, drafts) = (self.queue.clone(), self.drafts.clone());
         let agent = self.agent_for("")?;
@@ -99,7 +102,7 @@ impl Shell<'_> {
         let model = if provider == name { name } else { format!("{provider} {name}") };
         let window = agent.model().window;
         let facts = Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint, expanded };
-        let settings = LiveSettings { theme, facts, mode, modes, draft, queue, drafts };
+        let settings = LiveSettings { theme, facts, mode, modes, draft, queue, drafts, notifier, links };
         let (events, inbox) = unbounded_channel();
         Ok(runtime.block_on(async {
             let working = async {

@@ -230,12 +230,14 @@ pub(super) fn paint_row(out: &mut String, buffer: &Buffer, y: u16) {
         doubtful = !cell.symbol().is_ascii();
         skip = crate::text::width::of(cell.symbol()).saturating_sub(1);
     }
+    // A wide character at the end has a second half: erasing from there would take it away.
+    column += skip;
     if doubtful {
         out.push_str(&format!("\x1b[{}G", column + 1));
     }
     out.push_str("\x1b[0m");
     // At the last column the cursor stands on the cell that was written: erasing would take it away again.
-    if used_width(buffer, y) < usize::from(buffer.area.width) {
+    if column < usize::from(buffer.area.width) {
         out.push_str("\x1b[K");
     }
 }

@@ -37,6 +37,17 @@ impl Screen {
     }
 }
 
+/// Story: a draft in Chinese could not be seen while it was typed; its last character was erased with the rest of the row.
+#[test]
+fn a_wide_character_at_the_end_of_a_row_is_not_erased() {
+    let mut screen = Screen::new(10, 4);
+    let now = Instant::now();
+    for line in ["> 日", "> 日本語日", "> 日x", "> 👩"] {
+        screen.frame(now, &[line]);
+        assert_eq!(screen.text(), [line]);
+    }
+}
+
 #[test]
 fn finished_lines_stand_above_the_pane_once_and_in_order() {
     let mut screen = Screen::new(20, 6);

@@ -17,12 +17,14 @@ static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
 static HOOKED: AtomicBool = AtomicBool::new(false);
 /// The alternate screen is on.
 static FULL: AtomicBool = AtomicBool::new(false);
+/// The window has a title of ours.
+static TITLED: AtomicBool = AtomicBool::new(false);
 /// The terminal, where standard input is something else.
 static TTY: OnceLock<File> = OnceLock::new();
 
-/// Ends a synchronised update and bracketed paste; shows the cursor, lets lines wrap; resets colours. Nothing else was
+/// Ends a synchronised update, reports of the focus and bracketed paste; shows the cursor, lets lines wrap; resets colours. Nothing else was
 /// ever changed: resetting margins or leaving an alternate screen that was not entered would move the cursor.
-const RESTORE: &[u8] = b"\x1b[?2026l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
+const RESTORE: &[u8] = b"\x1b[?2026l\x1b[?1004l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
 
 /// The alternate screen, cleared; a paste arrives whole; the cursor is hidden and lines do not wrap.
 const ENTER_FULL: &[u8] = b"\x1b[?1049h\x1b[0m\x1b[H\x1b[2J\x1b[?2004h\x1b[?25l\x1b[?7l";
@@ -95,6 +97,9 @@ pub fn leave() {
         if FULL.swap(false, Ordering::SeqCst) {
             write_all(LEAVE_FULL);
         }
+        if TITLED.swap(false, Ordering::SeqCst) {
+            write_all(b"\x1b[23;2t");
+        }
         write_all(RESTORE);
         drop(set(&before));
     }
@@ -125,9 +130,17 @@ pub fn lent_full<T>(work: impl FnOnce() -> T) -> T {
 /// Stops this process as Ctrl-Z does in a program without its own mode; returns when it is continued.
 pub fn suspend() {
     lent(|| {
-        write_all(b"\x1b[?2004l\x1b[?25h");
+        write_all(b"\x1b[?1004l\x1b[?2004l\x1b[?25h");
         let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
     });
+}
+
+/// Names the window; [`leave`] gives the title before back. `text` is one clean line.
+pub fn title(text: &str) {
+    if !TITLED.swap(true, Ordering::SeqCst) {
+        write_all(b"\x1b[22;2t");
+    }
+    write_all(format!("\x1b]2;{text}\x1b\\").as_bytes());
 }
 
 /// Columns and rows, by asking the kernel and never the terminal; 80x24 where nobody knows.

@@ -132,3 +132,149 @@ fn the_unfinished_line_of_a_running_command_is_shown_and_a_secret_in_it_is_not()
     pty.send(ESC);
     pty.until("the end", |s| s.contains("interrupted"));
 }
+
+const FOCUS_IN: &str = "\x1b[I";
+const FOCUS_OUT: &str = "\x1b[O";
+
+fn text_of(pty: &Pty) -> String {
+    String::from_utf8_lossy(&pty.raw()).into_owned()
+}
+
+#[test]
+fn who_looks_elsewhere_is_called_once_when_the_turn_ends_and_nobody_else_is() {
+    for (focus, calls) in [(FOCUS_OUT, 1), (FOCUS_IN, 0), (&*format!("{FOCUS_OUT}{FOCUS_IN}"), 0), ("", 0)] {
+        let server = MockServer::start([late(Duration::from_millis(900), &[Say::Text("the answer")])]);
+        let mut pty = with_model(&server).open();
+        assert!(!text_of(&pty).contains("\x1b[?1004h"));
+        pty.line("hello");
+        running(&pty);
+        pty.send(focus);
+        pty.until("the answer", |s| s.contains("the answer"));
+        pty.until_prompt("");
+        let raw = text_of(&pty);
+        assert_eq!(raw.matches('\x07').count(), calls, "{focus:?}");
+        assert!(raw.rfind("\x1b[?1004l") > raw.rfind("\x1b[?1004h"), "reports are switched off again");
+    }
+}
+
+#[test]
+fn the_way_of_calling_is_a_setting_and_a_wrong_one_is_told() {
+    let said = |setting: &str, variables: &[(&str, &str)]| {
+        let server = MockServer::start([late(Duration::from_millis(900), &[Say::Text("the answer")])]);
+        let start = with_model(&server).arg("--set").arg(&format!("ui.notify={setting}"));
+        let start = variables.iter().fold(start, |start, (name, value)| start.variable(name, value));
+        let mut pty = start.open();
+        pty.line("hello");
+        running(&pty);
+        pty.send(FOCUS_OUT);
+        pty.until("the answer", |s| s.contains("the answer"));
+        pty.until_prompt("");
+        text_of(&pty)
+    };
+    let off = said("off", &[]);
+    assert!(!off.contains('\x07') && !off.contains("1004h"));
+    assert!(said("osc9", &[]).contains("\x1b]9;placet is done\x1b\\"));
+    assert!(said("osc9", &[("TMUX", "/tmp/t,1,0")]).contains("\x1bPtmux;\x1b\x1b]9;placet is done\x1b\x1b\\\x1b\\"));
+    let wrong = said("shout", &[]);
+    assert!(wrong.contains("`ui.notify` is `shout`; it may be off, bell"));
+}
+
+#[test]
+fn a_command_of_the_person_s_own_hears_what_it_is_about() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let file = dir.path().join("told");
+    let line = format!("command printf %s \"$PLACET_NOTICE\" > {}", file.display());
+    let mut pty = shell()
+        .arg("--mode")
+        .arg("ask")
+        .arg("--set")
+        .arg(&format!("ui.notify={line}"))
+        .file("a.txt", "alpha\n")
+        .open();
+    pty.line("append \"y\" to a.txt");
+    pty.send(FOCUS_OUT);
+    pty.until("a question", |s| s.contains("lines: apply?"));
+    // Whether it was called depends on when the focus went; coming back answers nothing in any case.
+    std::thread::sleep(Duration::from_millis(700));
+    pty.send(&format!("{FOCUS_IN}a"));
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(pty.read("a.txt"), "alpha\n", "a key that comes with the focus is not for the question");
+}
+
+#[test]
+fn the_window_is_named_and_prompts_and_answers_are_marked() {
+    let mut pty = shell().open();
+    pty.line("show me everything");
+    pty.until("an answer", |s| s.contains("I did nothing"));
+    pty.until_prompt("");
+    pty.send("\x04");
+    pty.ended();
+    let raw = text_of(&pty);
+    let mut rest = raw.as_str();
+    for part in [
+        "\x1b]133;A\x1b\\",
+        "\x1b]133;B\x1b\\",
+        "\x1b]133;C\x1b\\",
+        "\x1b[22;2t\x1b]2;placet: show me everything\x1b\\",
+        "I did nothing",
+        "\x1b]133;D;0\x1b\\\x1b]133;A\x1b\\",
+        "\x1b[23;2t",
+    ] {
+        let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} is missing or out of order in {rest:?}"));
+        rest = &rest[at + part.len()..];
+    }
+    let mut pty = shell().arg("--set").arg("ui.title=false").arg("--set").arg("ui.marks=false").open();
+    pty.line("help");
+    pty.until("an answer", |s| s.contains("save that as NAME"));
+    assert!(!text_of(&pty).contains("\x1b]") && !text_of(&pty).contains("22;2t"));
+}
+
+#[test]
+fn addresses_and_files_can_be_clicked_where_the_terminal_follows_links() {
+    let shown = |variables: &[(&str, &str)]| {
+        let answer = "See https://a.example/guide for more.\n\nAnd `notes.txt`.";
+        let server = MockServer::start([
+            Reply::openai(&[Say::Call("c1", "read_file", r#"{"path":"notes.txt"}"#)]),
+            Reply::openai(&[Say::Text(answer)]),
+        ]);
+        let start = variables.iter().fold(with_model(&server), |start, (n, v)| start.variable(n, v));
+        let mut pty = start.file("notes.txt", "one\n").open();
+        pty.line("hello");
+        pty.until("the answer", |s| s.contains("for more."));
+        pty.until_prompt("");
+        (text_of(&pty), pty.tree.path().canonicalize().unwrap())
+    };
+    let (raw, tree) = shown(&[("VTE_VERSION", "7003")]);
+    assert!(raw.contains(";https://a.example/guide\x1b\\"), "{raw:?}");
+    let file = format!(";file://{}/notes.txt\x1b\\", tree.display());
+    assert_eq!(raw.matches(&file).count(), 2, "the call and the answer: {raw:?}");
+    for none in [&[][..], &[("VTE_VERSION", "7003"), ("TMUX", "/tmp/t,1,0")]] {
+        assert!(!shown(none).0.contains("\x1b]8;"));
+    }
+}
+
+/// What an input method draws stands where the cursor is.
+#[test]
+fn the_cursor_is_at_the_caret_after_every_frame() {
+    let server = MockServer::start([Reply::stream().stall()]);
+    let mut pty = with_model(&server).size(40, 12).open();
+    pty.line("hello");
+    running(&pty);
+    let mut typed = String::new();
+    let mut seed = 7_u32;
+    for _ in 0..120 {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let piece = ["a", "日", "é", "👩", " ", "\x7f"][(seed >> 24) as usize % 6];
+        match piece {
+            "\x7f" => drop(typed.pop()),
+            piece if typed.chars().count() < 14 => typed.push_str(piece),
+            _ => continue,
+        }
+        pty.send(piece);
+        let (wanted, end) = (format!("> {typed}"), 2 + placet::text::width::of(&typed));
+        pty.until(&format!("the caret at {end} of {wanted:?}"), |screen| {
+            let last = screen.trim_end_matches('\n').lines().last().unwrap_or("").to_string();
+            last.trim_end() == wanted.trim_end() && usize::from(pty.cursor().0) == end
+        });
+    }
+}

@@ -311,6 +311,11 @@ impl Live {
         self.composing = true;
     }
 
+    /// The person comes back: no key answers before they had the time to look.
+    pub fn looked_away(&mut self, now: Instant) {
+        self.last_input = Some(now);
+    }
+
     pub fn key(&mut self, key: KeyEvent, now: Instant) -> Option<Action> {
         let quiet_since = self.last_input.replace(now);
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);

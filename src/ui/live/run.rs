@@ -7,7 +7,7 @@ use crate::session::Drafts;
 use crate::ui::keys::Keys;
 use crate::ui::painter::Painter;
 use crate::ui::theme::Theme;
-use crate::ui::{ansi, term};
+use crate::ui::{Links, Notifier, term};
 use crossterm::event::{Event as Input, KeyCode, KeyEventKind, KeyModifiers};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +32,8 @@ pub struct LiveSettings {
     pub queue: Queue,
     /// Keeps what is typed and queued, should this process end.
     pub drafts: Option<Arc<Drafts>>,
+    pub notifier: Notifier,
+    pub links: Links,
 }
 
 /// What the pane leaves behind.
@@ -52,11 +54,12 @@ pub async fn run(
     mut events: UnboundedReceiver<Event>,
     stop: CancellationToken,
 ) -> Ended {
-    let LiveSettings { theme, facts, mode, modes, draft, queue, drafts } = settings;
+    let LiveSettings { theme, facts, mode, modes, draft, queue, drafts, notifier, links } = settings;
     let mut painter = Painter::new(Box::new(term::write_all), term::size());
     let mut live = Live::new(theme, usize::from(term::size().0), facts, queue, Instant::now());
     live.type_in(&draft);
-    term::write_all(b"\x1b[?2004h");
+    let mut quiet_since = Instant::now();
+    listen(&notifier);
     let mut keys = Keys::new().ok();
     let mut resizes = signal(SignalKind::window_change()).ok();
     let mut dirty = true;
@@ -77,6 +80,14 @@ pub async fn run(
                     // A key's echo does not wait for the next frame.
                     dirty = true;
                     next_frame = Instant::now();
+                    match input {
+                        Input::FocusLost => notifier.focus_lost(),
+                        Input::FocusGained => notifier.focus_gained(),
+                        _ => {
+                            notifier.typed();
+                            quiet_since = Instant::now();
+                        }
+                    }
                     match take_input(&mut live, input) {
                         Some(Action::Stop) => stop.cancel(),
                         Some(Action::CycleMode) => mode.store(mode.load().next(&modes)),
@@ -84,7 +95,7 @@ pub async fn run(
                             painter.finish();
                             drop(keys.take());
                             term::suspend();
-                            term::write_all(b"\x1b[?2004h");
+                            listen(&notifier);
                             keys = Keys::new().ok();
                         }
                         None => {}
@@ -104,9 +115,10 @@ pub async fn run(
             }
             event = events.recv() => {
                 let Some(event) = event else { break Ending::Interrupted };
+                notifier.hear(&event, quiet_since, Instant::now());
                 let ended = if let Event::Ended(ending) = &event { Some(ending.clone()) } else { None };
                 for line in live.event(event, Instant::now()) {
-                    let text = ansi::line(&line);
+                    let text = links.line(&line);
                     pending += text.len();
                     painter.insert(&text);
                     painter.insert("\n");
@@ -131,10 +143,15 @@ pub async fn run(
     for input in keys.map(Keys::finish).unwrap_or_default() {
         keep(&mut live, input);
     }
-    term::write_all(b"\x1b[?2004l");
+    term::write_all(b"\x1b[?1004l\x1b[?2004l");
     keep_draft(&drafts, &live);
     let (draft, cleared) = live.take_drafts();
     Ended { ending, draft, cleared, expanded: live.is_expanded() }
+}
+
+/// A paste is to arrive whole, and the window's focus is to be told.
+fn listen(notifier: &Notifier) {
+    term::write_all(if notifier.is_on() { b"\x1b[?2004h\x1b[?1004h" } else { b"\x1b[?2004h" });
 }
 
 fn keep_draft(drafts: &Option<Arc<Drafts>>, live: &Live) {
@@ -163,6 +180,11 @@ fn take_input(live: &mut Live, input: Input) -> Option<Action> {
         Input::Key(key) if key.kind != KeyEventKind::Release => live.key(key, Instant::now()),
         Input::Paste(text) => {
             live.paste(&text, Instant::now());
+            None
+        }
+        // Whoever comes back by a click has not read the question yet.
+        Input::FocusGained => {
+            live.looked_away(Instant::now());
             None
         }
         _ => None,

@@ -1,0 +1,93 @@
+//! What the terminal is told besides text: the window's title, where a prompt and an answer begin, who to call.
+//!
+//! All of it are sequences that a terminal which does not know them leaves out; none moves the cursor.
+
+use super::Host;
+use crate::agent::{Ending, Start};
+use crate::conversation::text_of;
+use crate::ui::{Links, Notifier, Theme, Way, links_are_supported, term};
+
+/// Before the prompt, after it, when a line is sent, and after what came of it.
+const PROMPT: &[u8] = b"\x1b]133;A\x1b\\";
+pub(super) const PROMPT_END: &str = "\x1b]133;B\x1b\\";
+const SENT: &[u8] = b"\x1b]133;C\x1b\\";
+
+pub(super) struct Signals {
+    pub(super) notifier: Notifier,
+    pub(super) links: Links,
+    titles: bool,
+    marks: bool,
+    /// A line was sent, and this is what came of it.
+    code: Option<u8>,
+}
+
+impl Signals {
+    /// From the settings and the environment; the sentence says what is wrong with them.
+    pub(super) fn new(
+        app: &dyn Host,
+        theme: &Theme,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> (Signals, Option<String>) {
+        let (config, flag) = (app.config(), |name: &str| app.config().flag(name).unwrap_or(true));
+        let way = Way::parse(config.text("ui.notify").unwrap_or("bell"));
+        let wrong = way.as_ref().err().cloned();
+        let tmux = variable("TMUX").is_some_and(|value| !value.is_empty());
+        let notifier = Notifier::new(way.unwrap_or(Way::Bell), tmux);
+        let links = config.text("ui.links") != Some("never") && links_are_supported(&variable);
+        let links = if links { Links::new(app.cwd(), theme) } else { Links::none() };
+        // A screen reader is not to read them, and these terminals might show them.
+        let plain = matches!(variable("TERM").as_deref(), None | Some("" | "dumb" | "linux"))
+            || config.flag("ui.linear").unwrap_or(false);
+        let signals = Signals {
+            notifier,
+            links,
+            titles: !plain && flag("ui.title"),
+            marks: !plain && flag("ui.marks"),
+            code: None,
+        };
+        (signals, wrong)
+    }
+
+    pub(super) fn marks(&self) -> bool {
+        self.marks
+    }
+
+    pub(super) fn title(&self, start: &Start) {
+        let text = match start {
+            Start::Say(parts) => text_of(parts),
+            Start::Call { text, .. } => text.clone(),
+            Start::Retry => return,
+        };
+        if self.titles {
+            term::title(&format!("placet: {}", super::title_of(&text)));
+        }
+    }
+
+    /// A prompt comes next.
+    pub(super) fn prompt(&mut self) {
+        if !self.marks {
+            return;
+        }
+        if let Some(code) = self.code.take() {
+            term::write_all(format!("\x1b]133;D;{code}\x1b\\").as_bytes());
+        }
+        term::write_all(PROMPT);
+    }
+
+    /// A line was sent.
+    pub(super) fn sent(&mut self) {
+        self.notifier.typed();
+        self.code = Some(0);
+        if self.marks {
+            term::write_all(SENT);
+        }
+    }
+
+    pub(super) fn turn_ended(&mut self, ending: &Ending) {
+        self.code = Some(match ending {
+            Ending::Done => 0,
+            Ending::Interrupted => 130,
+            _ => 1,
+        });
+    }
+}

@@ -1,0 +1,203 @@
+//! Tells the person who looks elsewhere that a turn ended or a question waits: by a bell, a desktop notification of the
+//! terminal, or a command of their own.
+//!
+//! Once for each event, and never while the window is known to have the focus. A terminal that reports no focus is
+//! taken to be looked at for as long as somebody types, and for the first ten seconds of a turn.
+
+use super::term;
+use crate::agent::Event;
+use crate::text::{sanitize, width};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+/// Without any word about the focus, how long nobody must have typed.
+const AWAY: Duration = Duration::from_secs(10);
+
+/// What `ui.notify` may say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    Off,
+    Bell,
+    Osc9,
+    Osc777,
+    /// A line for `sh`, with the text in `PLACET_NOTICE`.
+    Command(String),
+}
+
+impl Way {
+    /// The error says what is possible.
+    pub fn parse(setting: &str) -> Result<Way, String> {
+        match setting.trim() {
+            "off" => Ok(Way::Off),
+            "bell" => Ok(Way::Bell),
+            "osc9" => Ok(Way::Osc9),
+            "osc777" => Ok(Way::Osc777),
+            other => match other.strip_prefix("command ").map(str::trim) {
+                Some(line) if !line.is_empty() => Ok(Way::Command(line.into())),
+                _ => Err(format!(
+                    "`ui.notify` is `{}`; it may be off, bell, osc9, osc777 or `command LINE`",
+                    sanitize::line(other)
+                )),
+            },
+        }
+    }
+
+    /// What is written to the terminal to say `text`.
+    fn sequence(&self, text: &str, tmux: bool) -> String {
+        let osc = |body: String| {
+            let plain = format!("\x1b]{body}\x1b\\");
+            // tmux keeps to itself what it does not know; this passes it on.
+            if tmux { format!("\x1bPtmux;{}\x1b\\", plain.replace('\x1b', "\x1b\x1b")) } else { plain }
+        };
+        match self {
+            Way::Off | Way::Command(_) => String::new(),
+            Way::Bell => "\x07".into(),
+            Way::Osc9 => osc(format!("9;{text}")),
+            Way::Osc777 => osc(format!("777;notify;placet;{text}")),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Focus {
+    /// The terminal never spoke of it.
+    Unknown,
+    Here,
+    Away,
+}
+
+/// One for a whole shell; clones share what is known of the focus.
+#[derive(Clone, Debug)]
+pub struct Notifier {
+    way: Way,
+    tmux: bool,
+    focus: Arc<AtomicU8>,
+}
+
+impl Notifier {
+    pub fn new(way: Way, tmux: bool) -> Notifier {
+        Notifier { way, tmux, focus: Arc::new(AtomicU8::new(Focus::Unknown as u8)) }
+    }
+
+    /// Whether the terminal is to be asked about the focus.
+    pub fn is_on(&self) -> bool {
+        self.way != Way::Off
+    }
+
+    pub fn focus_gained(&self) {
+        self.focus.store(Focus::Here as u8, Ordering::Relaxed);
+    }
+
+    pub fn focus_lost(&self) {
+        self.focus.store(Focus::Away as u8, Ordering::Relaxed);
+    }
+
+    /// Somebody typed: whoever types is here.
+    pub fn typed(&self) {
+        if self.focus.load(Ordering::Relaxed) == Focus::Away as u8 {
+            self.focus_gained();
+        }
+    }
+
+    /// Tells of `event` if it is worth it; nobody has typed since `quiet_since`.
+    pub fn hear(&self, event: &Event, quiet_since: Instant, now: Instant) {
+        let Some(text) = words(event) else { return };
+        if !self.is_wanted(quiet_since, now) {
+            return;
+        }
+        term::write_all(self.way.sequence(&text, self.tmux).as_bytes());
+        if let Way::Command(line) = &self.way {
+            run(line.clone(), text);
+        }
+    }
+
+    fn is_wanted(&self, quiet_since: Instant, now: Instant) -> bool {
+        match self.focus.load(Ordering::Relaxed) {
+            at if at == Focus::Away as u8 => true,
+            at if at == Focus::Here as u8 => false,
+            _ => now.saturating_duration_since(quiet_since) > AWAY,
+        }
+    }
+}
+
+/// What is said of an event that needs the person.
+fn words(event: &Event) -> Option<String> {
+    let text = match event {
+        Event::Question(question) => format!("placet asks: {}", question.preview.line),
+        Event::LoopQuestion(question) => format!("placet asks: go on with {}?", question.tool),
+        Event::Choice(question) => format!("placet asks: {}", question.title),
+        Event::Ended(ending) => match ending.words() {
+            None => "placet is done".into(),
+            Some((words, _)) => format!("placet stopped: {words}"),
+        },
+        _ => return None,
+    };
+    Some(width::cut(&sanitize::line(&text), 120).replace(';', ","))
+}
+
+/// In a thread of its own: nobody waits for it.
+fn run(line: String, text: String) {
+    let work = move || {
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(line).env("PLACET_NOTICE", text);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if let Err(e) = command.status() {
+            tracing::warn!("the notification command did not start: {e}");
+        }
+    };
+    drop(std::thread::Builder::new().name("notify".into()).spawn(work));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Ending;
+
+    #[test]
+    fn a_way_is_a_word_or_a_command() {
+        assert_eq!(Way::parse("bell"), Ok(Way::Bell));
+        assert_eq!(Way::parse(" off "), Ok(Way::Off));
+        assert_eq!(Way::parse("command say 'hi there'"), Ok(Way::Command("say 'hi there'".into())));
+        for wrong in ["", "loud", "command ", "command"] {
+            assert!(Way::parse(wrong).is_err_and(|e| e.contains("may be off, bell")), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn tmux_passes_on_what_it_does_not_know() {
+        assert_eq!(Way::Osc9.sequence("done", false), "\x1b]9;done\x1b\\");
+        assert_eq!(Way::Osc9.sequence("done", true), "\x1bPtmux;\x1b\x1b]9;done\x1b\x1b\\\x1b\\");
+        assert_eq!(Way::Osc777.sequence("done", false), "\x1b]777;notify;placet;done\x1b\\");
+        assert_eq!(Way::Bell.sequence("done", true), "\x07");
+        assert_eq!(Way::Off.sequence("done", false), "");
+    }
+
+    #[test]
+    fn nobody_is_called_who_is_looking() {
+        let notifier = Notifier::new(Way::Bell, false);
+        let began = Instant::now();
+        let later = |seconds| began + Duration::from_secs(seconds);
+        // The terminal says nothing: only after a while without a key.
+        assert!(!notifier.is_wanted(began, later(9)));
+        assert!(notifier.is_wanted(began, later(11)));
+        assert!(!notifier.is_wanted(later(8), later(11)));
+        notifier.focus_gained();
+        assert!(!notifier.is_wanted(began, later(60)));
+        notifier.focus_lost();
+        assert!(notifier.is_wanted(began, later(1)));
+        notifier.typed();
+        assert!(!notifier.is_wanted(began, later(60)));
+    }
+
+    #[test]
+    fn what_is_told_is_one_clean_line() {
+        let ended = Event::Ended(Ending::Unsaved("disk\x1b]0;x\x07 full; really".into()));
+        let text = words(&ended).unwrap();
+        assert!(!text.contains(['\x1b', '\x07', ';', '\n']) && text.contains("full"), "{text}");
+        assert_eq!(words(&Event::Ended(Ending::Done)).as_deref(), Some("placet is done"));
+        assert_eq!(words(&Event::Requested), None);
+    }
+}
