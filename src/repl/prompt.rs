@@ -184,8 +184,14 @@ struct ModePrompt {
 
 impl ModePrompt {
     fn new(mode: ModeCell, theme: &Theme) -> ModePrompt {
-        let mut prompt =
-            ModePrompt { mode, theme: theme.clone(), shown: None, raw: Vec::new(), styled: Vec::new(), end: "" };
+        let mut prompt = ModePrompt {
+            mode,
+            theme: theme.clone(),
+            shown: None,
+            raw: Vec::new(),
+            styled: Vec::new(),
+            end: "",
+        };
         prompt.tell(0, Level::Public);
         prompt
     }

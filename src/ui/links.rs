@@ -92,16 +92,17 @@ fn with_links(line: &Line<'_>, found: &[Found]) -> String {
     let mut at = 0;
     for span in &line.spans {
         let end = at + span.content.len();
-        let mut cuts: Vec<usize> =
-            found.iter().flat_map(|(range, _)| [range.start, range.end]).filter(|c| at < *c && *c < end).collect();
+        let mut cuts: Vec<usize> = found
+            .iter()
+            .flat_map(|(range, _)| [range.start, range.end])
+            .filter(|c| at < *c && *c < end)
+            .collect();
         cuts.push(end);
         let mut from = at;
         for to in cuts {
             let piece = span.content.get(from - at..to - at).unwrap_or("");
-            let styled = ansi::line(&Line::from(ratatui::text::Span::styled(
-                piece,
-                line.style.patch(span.style),
-            )));
+            let styled =
+                ansi::line(&Line::from(ratatui::text::Span::styled(piece, line.style.patch(span.style))));
             match found.iter().find(|(range, _)| range.start <= from && to <= range.end) {
                 Some((range, target)) => {
                     let mut hasher = DefaultHasher::new();

@@ -250,7 +250,9 @@ fn nothing_but_our_own_sequences_reaches_the_terminal() {
     let raw = pty.raw();
     let text = String::from_utf8_lossy(&raw[before..]).into_owned();
     let text = ["A", "B", "C", "D;0"].iter().fold(text, |t, m| t.replace(&format!("\x1b]133;{m}\x1b\\"), ""));
-    let text = ["show evil.txt", "list"].iter().fold(text, |t, w| t.replace(&format!("\x1b]2;placet: {w}\x1b\\"), ""));
+    let text = ["show evil.txt", "list"]
+        .iter()
+        .fold(text, |t, w| t.replace(&format!("\x1b]2;placet: {w}\x1b\\"), ""));
     for forbidden in [
         "\x1b]",
         "\x1b[2J",
