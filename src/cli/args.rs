@@ -90,6 +90,9 @@ pub struct Options {
     /// Take the answers from a recording
     #[arg(long, value_name = "FILE", conflicts_with = "provider")]
     pub replay: Option<PathBuf>,
+    /// Line by line, without a pane: for screen readers. So does ACCESSIBLE=1
+    #[arg(long)]
+    pub linear: bool,
     /// Do not read the project's .placet/config.toml
     #[arg(long, global = true)]
     pub no_project: bool,

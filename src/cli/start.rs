@@ -53,6 +53,12 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
     }
     flags.flag_list("permission.allow", &options.allow, "--allow");
     flags.flag_list("permission.deny", &options.deny, "--deny");
+    let accessible = std::env::var("ACCESSIBLE").is_ok_and(|value| !matches!(value.as_str(), "" | "0"));
+    if options.linear {
+        flags.flag("ui.linear", "true", "--linear");
+    } else if accessible {
+        flags.flag("ui.linear", "true", "ACCESSIBLE");
+    }
     for assignment in &options.set {
         flags.set(assignment);
     }

@@ -428,7 +428,7 @@ pub const KEYS: &[Key] = &[
         Kind::Flag,
         "false",
         Trust::Harmless,
-        "Reviews are read line by line, nothing is repainted: for screen readers.",
+        "Turns and reviews are told line by line, nothing is repainted: for screen readers.",
     ),
     key(
         "keys.*.*",

@@ -202,7 +202,10 @@ impl Shell<'_> {
         loop {
             let text = match first.take().or_else(|| self.queue.next()) {
                 // What else was typed meanwhile goes on in the pane.
-                Some(text) => text,
+                Some(text) => {
+                    self.say_again(&text);
+                    text
+                }
                 None => match self.ask(prompter, &std::mem::take(&mut draft))? {
                     Asked::Line(text) => {
                         self.signals.sent();
@@ -281,6 +284,15 @@ impl Shell<'_> {
             Screen::Review => typed,
             Screen::Picker => self.pick_into(typed),
         }
+    }
+
+    /// A line that was not typed at a prompt stands above what comes of it.
+    fn say_again(&self, text: &str) {
+        if self.is_linear() {
+            let clean = crate::text::sanitize::line(&text.replace('\n', " / ")).into_owned();
+            return self.print(&[Styled::raw(format!("you: {clean}"))]);
+        }
+        self.print(&crate::ui::cell::said(text, &self.theme));
     }
 
     fn ask(&mut self, prompter: &mut Prompter, draft: &str) -> Result<Asked, ReplError> {

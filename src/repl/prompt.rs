@@ -106,7 +106,14 @@ impl Prompter {
     pub(super) fn ask(&mut self, draft: &str, pending: usize, level: Level) -> Result<Asked, ReplError> {
         self.prompt.tell(pending, level);
         let fresh = || Typed { before: draft.to_string(), after: String::new() };
-        let mut draft = self.put_back.take().unwrap_or_else(fresh);
+        let mut draft = match self.put_back.take() {
+            // What came back from a turn stands before the line that was left for it.
+            Some(typed) if !draft.is_empty() => {
+                Typed { before: format!("{draft}\n{}", typed.before), after: typed.after }
+            }
+            Some(typed) => typed,
+            None => fresh(),
+        };
         loop {
             match self.editor.readline_with_initial(&self.prompt, (&draft.before, &draft.after)) {
                 Ok(line) => return Ok(Asked::Line(line)),

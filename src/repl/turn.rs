@@ -85,7 +85,7 @@ impl Shell<'_> {
     ) -> Result<(Settled, Ended), ReplError> {
         let fold = usize::try_from(self.app.config().number("ui.fold_lines").unwrap_or(6)).unwrap_or(6);
         let motion = self.app.config().text("ui.motion") != Some("none");
-        let expanded = self.expanded;
+        let (expanded, linear) = (self.expanded, self.is_linear());
         let (theme, mode, modes) = (self.theme.clone(), self.app.mode().clone(), self.app.modes().to_vec());
         let grants = self.app.policy().lock().map_or(0, |policy| policy.live().count());
         let taint = self.app.policy().lock().map_or_else(
@@ -114,7 +114,11 @@ impl Shell<'_> {
                 drop(events.send(Event::Ended(ending)));
                 settled
             };
-            tokio::join!(working, live::run(settings, inbox, stop.clone()))
+            if linear {
+                tokio::join!(working, live::speak(settings, inbox, stop.clone()))
+            } else {
+                tokio::join!(working, live::run(settings, inbox, stop.clone()))
+            }
         }))
     }
 }

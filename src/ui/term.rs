@@ -105,6 +105,39 @@ pub fn leave() {
     }
 }
 
+/// The terminal edits and shows lines itself, for as long as this lives. Ctrl-C ends a line and signals nothing.
+#[derive(Debug)]
+pub struct Typing {
+    before: Termios,
+    mode: Termios,
+}
+
+impl Typing {
+    pub fn begin() -> Option<Typing> {
+        let before = termios::tcgetattr(stdin()).ok()?;
+        let mut mode = before.clone();
+        mode.local_modes |= LocalModes::ECHO | LocalModes::ECHOE | LocalModes::ECHOK | LocalModes::ICANON;
+        mode.local_modes &= !LocalModes::ISIG;
+        mode.input_modes |= InputModes::ICRNL;
+        mode.special_codes[SpecialCodeIndex::VEOL] = 3;
+        mode.special_codes[SpecialCodeIndex::VEOF] = 0;
+        set(&mode).ok()?;
+        Some(Typing { before, mode })
+    }
+
+    /// Gives up what was typed of a line that has no end yet: it can be read now, and is known to be old.
+    pub fn surrender(&self) {
+        drop(set(&self.before));
+        drop(set(&self.mode));
+    }
+}
+
+impl Drop for Typing {
+    fn drop(&mut self) {
+        drop(set(&self.before));
+    }
+}
+
 /// Runs `work` with the terminal as it was before us: for an editor, a shell command, a suspension.
 pub fn lent<T>(work: impl FnOnce() -> T) -> T {
     let (before, now) = (saved().clone(), termios::tcgetattr(stdin()).ok());

@@ -281,3 +281,82 @@ fn the_cursor_is_at_the_caret_after_every_frame() {
         });
     }
 }
+
+/// What was written between the first `from` and the last `to`.
+fn between(pty: &Pty, from: &str, to: &str) -> String {
+    let raw = text_of(pty);
+    let (start, end) = (raw.find(from).unwrap(), raw.rfind(to).unwrap() + to.len());
+    raw[start..end].to_string()
+}
+
+#[test]
+fn a_linear_turn_only_appends_and_its_questions_are_answered_by_number() {
+    let mut pty = shell().arg("--linear").arg("--mode").arg("ask").file("a.txt", "alpha\nbeta\n").open();
+    pty.line("replace \"beta\" with \"gamma\" in a.txt");
+    pty.until("the question", |s| s.contains("answer: type a number and Enter"));
+    for part in ["-beta", "+gamma", "1: apply", "because: "] {
+        assert!(pty.screen().contains(part), "{part} in {}", pty.screen());
+    }
+    std::thread::sleep(Duration::from_millis(600));
+    pty.send("1\r");
+    pty.until("the end", |s| s.contains("answered: apply") && s.contains("applied 1 change"));
+    pty.until_prompt("");
+    assert_eq!(pty.read("a.txt"), "alpha\ngamma\n");
+    let told = between(&pty, "call: ", "answered: apply");
+    assert!(!told.contains('\x1b') && !told.contains('\x08') && !told.contains('\x07'), "{told:?}");
+    assert!(!text_of(&pty).contains("\x1b]"));
+}
+
+#[test]
+fn a_digit_begun_before_a_linear_question_does_not_answer_it() {
+    let mut pty = shell().variable("ACCESSIBLE", "1").arg("--mode").arg("ask").file("a.txt", "x\n").open();
+    pty.line("run sleep 1; echo y >> a.txt");
+    pty.until("the call", |s| s.contains("call: run sleep 1"));
+    pty.send("1");
+    pty.until("the question", |s| s.contains("answer: type a number and Enter"));
+    std::thread::sleep(Duration::from_millis(800));
+    pty.send("\r");
+    pty.until("the refusal", |s| s.contains("is no answer; type it again"));
+    assert_eq!(pty.read("a.txt"), "x\n");
+    pty.send("1\r");
+    pty.until("the change", |s| s.contains("applied 1 change"));
+    assert_eq!(pty.read("a.txt"), "x\ny\n");
+}
+
+#[test]
+fn lines_typed_in_a_linear_turn_are_queued_steer_and_stop() {
+    let call = r#"{"command":"sleep 2"}"#;
+    let server = MockServer::start([
+        Reply::openai(&[Say::Call("c1", "run_command", call)]),
+        Reply::openai(&[Say::Text("with **tabs** then")]),
+        Reply::stream().stall(),
+    ]);
+    let mut pty = with_model(&server)
+        .arg("--linear")
+        .arg("--mode")
+        .arg("write")
+        .arg("--allow")
+        .arg("run_command")
+        .open();
+    pty.line("go on");
+    pty.until("the call", |s| s.contains("call: run sleep 2"));
+    pty.send("later\r/steer use tabs\r");
+    pty.until("the queue", |s| {
+        s.contains("queued: 1 after") && s.contains("queued: 2 with the next request")
+    });
+    pty.until("the answer", |s| s.contains("placet: with tabs then") && s.contains("you: later"));
+    assert!(said(&server, 1).last().unwrap().contains("use tabs"));
+    assert!(pty.screen().contains("you: use tabs"), "{}", pty.screen());
+    let told = between(&pty, "call: run", "you: later");
+    assert!(!told.contains('\x1b'), "{told:?}");
+    // The third request waits for ever.
+    pty.until("the request", |_| server.requests().len() == 3);
+    pty.send("half a line\x03");
+    pty.until("the line is cleared", |s| s.contains("Ctrl-C again stops"));
+    pty.send("a draft");
+    std::thread::sleep(Duration::from_millis(200));
+    pty.send("\x03\x03");
+    pty.until("the end", |s| s.contains("stopped: interrupted"));
+    pty.until_prompt("");
+    assert_eq!(server.violations(), Vec::<String>::new());
+}

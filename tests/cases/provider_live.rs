@@ -195,7 +195,9 @@ async fn what_may_pass_is_retried_and_what_will_not_is_told_at_once() {
     ] {
         let (server, heard) = play(vec![reply]).await;
         assert_eq!(heard.error, Some(error));
-        assert_eq!((server.requests().len(), heard.events.len()), (1, 0));
+        // On a busy machine the answer may take its time, and that is told.
+        let told = heard.events.iter().filter(|e| !matches!(e, StreamEvent::Silent { .. })).count();
+        assert_eq!((server.requests().len(), told), (1, 0));
     }
 }
 

@@ -2,12 +2,16 @@
 //!
 //! State changes in [`Live::event`] and [`Live::key`]; drawing takes `&self`. Neither does any I/O.
 
+mod linear;
 mod question;
 mod rows;
 mod run;
+mod speak;
+mod typed;
 
 pub use rows::Picture;
 pub use run::{Ended, LiveSettings, run};
+pub use speak::speak;
 
 use super::cell;
 use super::composer::Composer;

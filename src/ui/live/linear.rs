@@ -1,0 +1,406 @@
+//! A turn without a screen: every piece of news is one labelled line, written once, below all others.
+//!
+//! For screen readers and for terminals in which nothing may be repainted: no pane, no cursor movement, no clock, no
+//! colour. The same things can be done as in the pane; questions are answered by a number and Enter. This part decides
+//! what is said and does no I/O.
+
+use super::question::{Asked, QUIET};
+use super::typed::Typed;
+use super::{Action, Facts};
+use crate::agent::{Ending, Event, Queue, Reply, Sending, is_command};
+use crate::conversation::Outcome;
+use crate::session::Draft;
+use crate::text::sanitize;
+use crate::tools::Detail;
+use crate::ui::cell;
+use crate::ui::stream::Stream;
+use crate::ui::theme::Theme;
+use ratatui::text::Line;
+use std::time::Instant;
+
+/// Rules and tables are not wider than this.
+const COLUMNS: usize = 80;
+
+/// An answer to a question, and what it is called.
+#[derive(Clone, Debug)]
+enum Choice {
+    Reply(Reply),
+    Loop(bool),
+    Key(char),
+    Why,
+}
+
+struct Open {
+    asked: Asked,
+    choices: Vec<(String, Choice)>,
+    since: Instant,
+    /// Something was being typed when it came up: that line is no answer.
+    interrupts: bool,
+    /// This word allows it, and nothing shorter.
+    word: Option<String>,
+}
+
+pub(super) struct Linear {
+    theme: Theme,
+    facts: Facts,
+    queue: Queue,
+    started: Instant,
+    stream: Stream,
+    spoke: bool,
+    thinking: Option<String>,
+    silent: bool,
+    open: Option<Open>,
+    begun: String,
+    draft: String,
+    recall: Option<String>,
+}
+
+impl Linear {
+    pub(super) fn new(theme: Theme, facts: Facts, queue: Queue, draft: String, now: Instant) -> Linear {
+        Linear {
+            theme,
+            facts,
+            queue,
+            started: now,
+            stream: Stream::default(),
+            spoke: false,
+            thinking: None,
+            silent: false,
+            open: None,
+            begun: String::new(),
+            draft,
+            recall: None,
+        }
+    }
+
+    pub(super) fn draft(&self) -> Draft {
+        let queued = self.queue.lines().into_iter().map(|line| line.text).collect();
+        Draft { queued, typed: format!("{}{}", self.draft, self.begun) }
+    }
+
+    pub(super) fn is_expanded(&self) -> bool {
+        self.facts.expanded
+    }
+
+    /// A line that was cleared, for the history.
+    pub(super) fn take_recall(&mut self) -> Option<String> {
+        self.recall.take()
+    }
+
+    /// Takes an event; returns what is said of it.
+    pub(super) fn event(&mut self, event: Event, now: Instant) -> Vec<String> {
+        match event {
+            Event::Text(text) => {
+                let mut out = self.end_thinking();
+                let lines = self.stream.push(&text, &self.theme, COLUMNS);
+                out.extend(self.answer(&lines));
+                out
+            }
+            Event::Thinking(text) => {
+                let begins = self.thinking.is_none();
+                self.thinking.get_or_insert_default().push_str(&text);
+                if begins { vec!["thinking".into()] } else { Vec::new() }
+            }
+            Event::CallPlanned { title, .. } => self.told("call", &title),
+            Event::CallOutput { text, .. } if self.facts.expanded => {
+                text.lines().map(|l| label("output", l)).collect()
+            }
+            Event::CallEnded { outcome, summary, .. } => {
+                let word = match outcome {
+                    Outcome::Done => "done",
+                    Outcome::Failed => "failed",
+                    Outcome::Denied => "refused",
+                    Outcome::Interrupted => "stopped",
+                };
+                let mut out = self.told(word, &summary.line);
+                let fold = if self.facts.expanded { usize::MAX } else { self.facts.fold };
+                out.extend(plain(&cell::detail(&summary.detail, &self.theme, fold)));
+                out
+            }
+            Event::Question(question) => self.ask(Asked::Call(Box::new(question)), now),
+            Event::LoopQuestion(question) => self.ask(Asked::Loop(question), now),
+            Event::Choice(question) => self.ask(Asked::Choice(question), now),
+            Event::Retrying { attempt, of, wait, error } => {
+                let text = format!("{attempt} of {of} in {:.0} s: {error}", wait.as_secs_f64());
+                self.told("retry", &text)
+            }
+            // Said once: a clock is no news.
+            Event::Silent { since } if !std::mem::replace(&mut self.silent, true) => {
+                self.told("waiting", &format!("no data for {} s; Ctrl-C stops", since.as_secs()))
+            }
+            Event::Requested => {
+                self.silent = false;
+                Vec::new()
+            }
+            Event::Usage { total, .. } => {
+                self.facts.usage = total;
+                Vec::new()
+            }
+            Event::Steered(text) => self.told("you", &text.replace('\n', " / ")),
+            Event::Notice(text) => self.told("note", &text),
+            Event::Ended(ending) => self.end(&ending, now),
+            _ => Vec::new(),
+        }
+    }
+
+    fn told(&mut self, word: &str, text: &str) -> Vec<String> {
+        let mut out = self.end_thinking();
+        out.extend(self.end_text());
+        out.push(label(word, text));
+        out
+    }
+
+    fn answer(&mut self, lines: &[Line<'_>]) -> Vec<String> {
+        let mut out = Vec::new();
+        for line in plain(lines).into_iter().filter(|line| !line.trim().is_empty()) {
+            let begins = !std::mem::replace(&mut self.spoke, true);
+            out.push(if begins { format!("placet: {line}") } else { line });
+        }
+        out
+    }
+
+    fn end_text(&mut self) -> Vec<String> {
+        let lines = self.stream.finish(&self.theme, COLUMNS);
+        let out = self.answer(&lines);
+        self.spoke = false;
+        out
+    }
+
+    fn end_thinking(&mut self) -> Vec<String> {
+        let Some(text) = self.thinking.take() else { return Vec::new() };
+        if !self.facts.expanded {
+            return Vec::new();
+        }
+        let clean = sanitize::block(&text).into_owned();
+        clean.lines().filter(|l| !l.trim().is_empty()).map(|l| label("thought", l)).collect()
+    }
+
+    fn end(&mut self, ending: &Ending, now: Instant) -> Vec<String> {
+        if let Some(open) = self.open.take() {
+            cancel(open.asked);
+        }
+        let seconds = now.saturating_duration_since(self.started).as_secs();
+        let tokens = match self.facts.usage.prompt() + self.facts.usage.output {
+            0 => String::new(),
+            _ => format!(", {}", cell::tokens(&self.facts.usage)),
+        };
+        match ending.words() {
+            None => self.told("done", &format!("the turn, after {seconds} s{tokens}")),
+            Some((words, hint)) => {
+                let mut out = self.told("stopped", &words);
+                out.extend(hint.map(|hint| label("hint", &hint)));
+                out
+            }
+        }
+    }
+
+    fn ask(&mut self, asked: Asked, now: Instant) -> Vec<String> {
+        let (mut out, mut choices, mut word) = (Vec::new(), Vec::new(), None);
+        let mut choice = |words: &str, choice: Choice| choices.push((words.to_string(), choice));
+        match &asked {
+            Asked::Call(question) => {
+                out.push(label("question", &format!("allow? {}", question.preview.line)));
+                out.push(label("because", &question.reason));
+                out.extend(body(&question.preview.detail, &self.theme));
+                word = question.typed.clone();
+                choice("yes", Choice::Reply(Reply::Yes));
+                choice("no", Choice::Reply(Reply::No(String::new())));
+                for (grant, reply) in [(&question.always, Reply::Always), (&question.pattern, Reply::Pattern)]
+                {
+                    if let Some(grant) = grant {
+                        choice(&format!("always: {}", grant.describe()), Choice::Reply(reply));
+                    }
+                }
+                choice("never in this session", Choice::Reply(Reply::Never));
+                if !question.why.is_empty() {
+                    choice("why it asks", Choice::Why);
+                }
+                choice("no, and stop the turn", Choice::Reply(Reply::Cancel));
+            }
+            Asked::Loop(question) => {
+                let text = format!(
+                    "{} was called {} times with the same result; go on?",
+                    question.tool, question.times
+                );
+                out.push(label("question", &text));
+                choice("go on", Choice::Loop(true));
+                choice("stop", Choice::Loop(false));
+            }
+            Asked::Choice(question) => {
+                out.push(label("question", &question.title));
+                out.push(label("because", &question.reason));
+                out.extend(body(&question.detail, &self.theme));
+                for one in &question.choices {
+                    choice(&one.words, Choice::Key(one.key));
+                }
+            }
+        }
+        let text = self.told("question", "");
+        let mut said: Vec<String> = text.into_iter().filter(|line| line != "question: ").collect();
+        said.extend(out);
+        said.extend(choices.iter().enumerate().map(|(at, (words, _))| label(&(at + 1).to_string(), words)));
+        said.push("answer: type a number and Enter".into());
+        let interrupts = !self.begun.is_empty();
+        self.open = Some(Open { asked, choices, since: now, interrupts, word });
+        said
+    }
+
+    /// Takes what was typed; returns what is said to it, and what the loop is to do.
+    pub(super) fn typed(&mut self, typed: Typed, now: Instant) -> (Vec<String>, Option<Action>) {
+        match typed {
+            Typed::Begun(text) => {
+                // What was begun before a question is no answer to it.
+                if let Some(open) = &mut self.open {
+                    open.interrupts |= now.saturating_duration_since(open.since) < QUIET;
+                }
+                self.begun = text;
+                (Vec::new(), None)
+            }
+            Typed::Stop(text) => {
+                self.begun.clear();
+                if text.trim().is_empty() || self.open.is_some() {
+                    self.recall = Some(text).filter(|text| !text.trim().is_empty());
+                    return (vec!["stopping".into()], self.stop());
+                }
+                self.recall = Some(text);
+                (vec![label("note", "the line is cleared; Ctrl-C again stops the turn")], None)
+            }
+            Typed::Line(text) => {
+                self.begun.clear();
+                self.line(text.trim_end(), now)
+            }
+        }
+    }
+
+    fn stop(&mut self) -> Option<Action> {
+        if let Some(open) = self.open.take() {
+            cancel(open.asked);
+        }
+        Some(Action::Stop)
+    }
+
+    fn line(&mut self, text: &str, now: Instant) -> (Vec<String>, Option<Action>) {
+        match text.trim() {
+            "" => (Vec::new(), None),
+            "/stop" => (vec!["stopping".into()], self.stop()),
+            "/mode" => (Vec::new(), Some(Action::CycleMode)),
+            "/expand" => {
+                self.facts.expanded = !self.facts.expanded;
+                let how = if self.facts.expanded { "at length" } else { "in short" };
+                (vec![label("note", &format!("thinking and output are told {how}"))], None)
+            }
+            "/steer" => {
+                let said = if self.queue.steer_newest() {
+                    "the newest line goes with the next request"
+                } else {
+                    "no line waits that could go with the next request"
+                };
+                (vec![label("note", said)], None)
+            }
+            "/back" => match self.queue.take_back() {
+                Some(text) => {
+                    let said = label("note", &format!("taken back, for the next prompt: {text}"));
+                    self.draft = if self.draft.is_empty() { text } else { format!("{}\n{text}", self.draft) };
+                    (vec![said], None)
+                }
+                None => (vec![label("note", "nothing is queued")], None),
+            },
+            trimmed => match self.answer_to(trimmed, now) {
+                Some(out) => out,
+                None => (vec![self.enqueue(text)], None),
+            },
+        }
+    }
+
+    fn enqueue(&self, text: &str) -> String {
+        let (text, sending) = match text.trim().strip_prefix("/steer ") {
+            Some(rest) if !is_command(rest) => (rest.trim(), Sending::NextRequest),
+            _ => (text, Sending::AfterTurn),
+        };
+        self.queue.push(text.into(), sending);
+        let when = match sending {
+            Sending::AfterTurn => "after this turn; /steer sends it with the next request",
+            Sending::NextRequest => "with the next request",
+        };
+        let open = if self.open.is_some() { "; the question is still open" } else { "" };
+        label("queued", &format!("{} {when}, /back takes it back{open}: {text}", self.queue.lines().len()))
+    }
+
+    /// What comes of a line when it answers the question; `None` when it does not.
+    fn answer_to(&mut self, text: &str, now: Instant) -> Option<(Vec<String>, Option<Action>)> {
+        let open = self.open.as_mut()?;
+        let of_word = open.word.as_deref() == Some(text);
+        let number = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+        let (words, choice) = match (of_word, number.and_then(|at| open.choices.get(at))) {
+            (true, _) => ("yes".to_string(), Choice::Reply(Reply::Yes)),
+            (false, Some(choice)) => choice.clone(),
+            (false, None) => return None,
+        };
+        let too_soon = now.saturating_duration_since(open.since) < QUIET;
+        if std::mem::take(&mut open.interrupts) || too_soon {
+            self.recall = Some(text.into());
+            let why = "that was begun before the question was told and is no answer; type it again";
+            return Some((vec![label("note", why)], None));
+        }
+        let consents = matches!(choice, Choice::Reply(Reply::Yes | Reply::Always | Reply::Pattern));
+        if let (true, Some(word), false) = (consents, &open.word, of_word) {
+            return Some((vec![label("question", &format!("type `{word}` and Enter to allow it"))], None));
+        }
+        if let (Choice::Why, Asked::Call(question)) = (&choice, &open.asked) {
+            let clean = sanitize::block(&question.why).into_owned();
+            return Some((clean.lines().map(|l| label("why", l)).collect(), None));
+        }
+        let cancels = matches!(choice, Choice::Reply(Reply::Cancel));
+        let asked = self.open.take()?.asked;
+        match (asked, choice) {
+            (Asked::Call(question), Choice::Reply(reply)) => drop(question.reply.send(reply)),
+            (Asked::Loop(question), Choice::Loop(on)) => drop(question.reply.send(on)),
+            (Asked::Choice(question), Choice::Key(key)) => drop(question.reply.send(key)),
+            _ => {}
+        }
+        Some((vec![label("answered", &words)], cancels.then_some(Action::Stop)))
+    }
+}
+
+fn cancel(asked: Asked) {
+    match asked {
+        Asked::Call(question) => drop(question.reply.send(Reply::Cancel)),
+        Asked::Loop(question) => drop(question.reply.send(false)),
+        Asked::Choice(_) => {}
+    }
+}
+
+fn body(detail: &Detail, theme: &Theme) -> Vec<String> {
+    match detail {
+        Detail::Diff(diff) => plain(&cell::diff_lines(diff, theme)),
+        Detail::Text(text) => {
+            sanitize::block(text.trim_end_matches('\n')).lines().map(|l| spoken(&format!("  {l}"))).collect()
+        }
+        Detail::Image(image) => vec![label("picture", &image.describe())],
+        Detail::None => Vec::new(),
+    }
+}
+
+fn label(word: &str, text: &str) -> String {
+    format!("{word}: {}", spoken(&sanitize::line(text)))
+}
+
+fn plain(lines: &[Line<'_>]) -> Vec<String> {
+    lines.iter().map(|line| spoken(&line.to_string())).collect()
+}
+
+/// Without drawn boxes, which would be read out sign by sign.
+fn spoken(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '│' | '┃' => ':',
+            '─' | '━' => '-',
+            '\u{2500}'..='\u{257f}' => '+',
+            c => c,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "linear_tests.rs"]
+mod tests;

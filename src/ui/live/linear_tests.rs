@@ -1,0 +1,187 @@
+use super::*;
+use crate::agent::{ChoiceQuestion, Question};
+use crate::conversation::{CallId, Usage};
+use crate::permission::Taint;
+use crate::tools::{Preview, Summary};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+fn linear() -> (Linear, Instant) {
+    let facts = Facts {
+        model: "m".into(),
+        window: 0,
+        usage: Usage::default(),
+        prompt_tokens: 0,
+        fold: 2,
+        motion: false,
+        expanded: false,
+        grants: 0,
+        taint: Taint::default(),
+    };
+    let now = Instant::now();
+    (Linear::new(Theme::plain(), facts, Queue::default(), String::new(), now), now)
+}
+
+fn ask(l: &mut Linear, now: Instant, typed: Option<&str>) -> (Vec<String>, oneshot::Receiver<Reply>) {
+    let (reply, answer) = oneshot::channel();
+    let question = Question {
+        id: CallId::new("q"),
+        tool: "run_command".into(),
+        reason: "ask mode".into(),
+        preview: Preview { line: "run make".into(), detail: Detail::Text("make\nall".into()) },
+        always: None,
+        pattern: None,
+        typed: typed.map(String::from),
+        why: "no rule".into(),
+        flag: None,
+        reply,
+    };
+    (l.event(Event::Question(question), now), answer)
+}
+
+fn line(text: &str) -> Typed {
+    Typed::Line(text.into())
+}
+
+#[test]
+fn a_turn_is_told_in_labelled_lines() {
+    let (mut l, now) = linear();
+    let mut said = Vec::new();
+    for event in [
+        Event::Requested,
+        Event::Thinking("hm".into()),
+        Event::Text("Two **words**.\n\n| a |\n|---|\n| 1 |\n".into()),
+        Event::CallPlanned { id: CallId::new("c"), name: "read_file".into(), title: "read a.txt".into() },
+        Event::CallRunning { id: CallId::new("c") },
+        Event::CallOutput { id: CallId::new("c"), text: "not told in short".into() },
+        Event::CallEnded {
+            id: CallId::new("c"),
+            name: "read_file".into(),
+            outcome: Outcome::Done,
+            summary: Summary::text("read a.txt", "1│one\n2│two\n3│x\n4│y"),
+        },
+        Event::Steered("use\ntabs".into()),
+        Event::Silent { since: Duration::from_secs(10) },
+        Event::Silent { since: Duration::from_secs(20) },
+        Event::Text("Done.".into()),
+        Event::Ended(Ending::Done),
+    ] {
+        said.extend(l.event(event, now));
+    }
+    insta::assert_snapshot!(said.join("\n"), @r"
+    thinking
+    placet: Two words.
+    a
+    -
+    1
+    call: read a.txt
+    done: read a.txt
+      1:one
+      2:two
+      … 2 more lines
+    you: use / tabs
+    waiting: no data for 10 s; Ctrl-C stops
+    placet: Done.
+    done: the turn, after 0 s
+    ");
+}
+
+#[test]
+fn a_question_is_answered_by_a_number_that_was_typed_after_it() {
+    let (mut l, now) = linear();
+    let (said, mut answer) = ask(&mut l, now, None);
+    insta::assert_snapshot!(said.join("\n"), @r"
+    question: allow? run make
+    because: ask mode
+      make
+      all
+    1: yes
+    2: no
+    3: never in this session
+    4: why it asks
+    5: no, and stop the turn
+    answer: type a number and Enter
+    ");
+    let later = now + Duration::from_secs(1);
+    // Too soon; no number of a choice; and then the answer.
+    assert!(l.typed(line("1"), now).0[0].contains("no answer"));
+    assert!(l.typed(line("1 is wrong"), later).0[0].contains("the question is still open"));
+    assert!(l.typed(line("9"), later).0[0].starts_with("queued: 2"));
+    assert!(answer.try_recv().is_err());
+    assert_eq!(l.typed(line("4"), later).0, ["why: no rule"]);
+    assert_eq!(l.typed(line("1"), later), (vec!["answered: yes".to_string()], None));
+    assert_eq!(answer.try_recv(), Ok(Reply::Yes));
+}
+
+#[test]
+fn a_line_begun_before_a_question_never_answers_it() {
+    let (mut l, now) = linear();
+    let later = now + Duration::from_secs(5);
+    // The beginning is known before the question, or comes right after it: the terminal held it.
+    l.typed(Typed::Begun("1".into()), now);
+    let (_, mut answer) = ask(&mut l, now, None);
+    assert!(l.typed(line("1"), later).0[0].contains("no answer"));
+    assert!(answer.try_recv().is_err());
+    let (_, mut answer) = ask(&mut l, now, None);
+    l.typed(Typed::Begun("1".into()), now);
+    assert!(l.typed(line("1"), later).0[0].contains("no answer"));
+    assert!(answer.try_recv().is_err());
+    assert_eq!(l.typed(line("1"), later).0, ["answered: yes"]);
+    assert_eq!(answer.try_recv(), Ok(Reply::Yes));
+}
+
+#[test]
+fn a_total_loss_wants_its_word_here_too() {
+    let (mut l, now) = linear();
+    let (_, mut answer) = ask(&mut l, now, Some("/home/me"));
+    let later = now + Duration::from_secs(1);
+    assert_eq!(l.typed(line("1"), later).0, ["question: type `/home/me` and Enter to allow it"]);
+    assert!(answer.try_recv().is_err());
+    assert_eq!(l.typed(line("/home/me"), later).0, ["answered: yes"]);
+    assert_eq!(answer.try_recv(), Ok(Reply::Yes));
+}
+
+#[test]
+fn lines_queue_steer_and_come_back() {
+    let (mut l, now) = linear();
+    assert_eq!(
+        l.typed(line("later"), now).0,
+        ["queued: 1 after this turn; /steer sends it with the next request, /back takes it back: later"]
+    );
+    l.typed(line("/steer use tabs"), now);
+    l.typed(line("third"), now);
+    l.typed(line("/steer"), now);
+    l.typed(line("/back"), now);
+    let lines: Vec<_> = l.queue.lines().into_iter().map(|q| (q.text, q.sending)).collect();
+    assert_eq!(lines, [("later".into(), Sending::AfterTurn), ("use tabs".into(), Sending::NextRequest)]);
+    assert_eq!(l.draft().typed, "third");
+}
+
+#[test]
+fn ctrl_c_clears_a_line_first_and_then_stops() {
+    let (mut l, now) = linear();
+    assert_eq!(l.typed(Typed::Stop("half".into()), now).1, None);
+    assert_eq!(l.take_recall().as_deref(), Some("half"));
+    assert_eq!(l.typed(Typed::Stop(String::new()), now).1, Some(Action::Stop));
+    let (_, mut answer) = ask(&mut l, now, None);
+    assert_eq!(l.typed(Typed::Stop(String::new()), now).1, Some(Action::Stop));
+    assert_eq!(answer.try_recv(), Ok(Reply::Cancel));
+}
+
+#[test]
+fn choices_of_other_questions_are_numbered_too() {
+    let (mut l, now) = linear();
+    let (reply, mut answer) = oneshot::channel();
+    let choices = vec![crate::agent::Choice::consent('a', "apply"), crate::agent::Choice::plain('k', "keep")];
+    let question = ChoiceQuestion {
+        title: "1 change".into(),
+        reason: "ask".into(),
+        detail: Detail::Diff("-a\n+b\n".into()),
+        choices,
+        reply,
+    };
+    let said = l.event(Event::Choice(question), now);
+    assert!(said.ends_with(&["1: apply".into(), "2: keep".into(), "answer: type a number and Enter".into()]));
+    l.typed(line("2"), now + Duration::from_secs(1));
+    assert_eq!(answer.try_recv(), Ok('k'));
+}
