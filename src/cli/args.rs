@@ -10,11 +10,13 @@ use std::path::PathBuf;
     version,
     about,
     disable_help_subcommand = true,
+    override_usage = "placet [OPTIONS] [PROMPT]\n       placet [OPTIONS] COMMAND",
     after_help = "Without a terminal and without a prompt, prompts are read line by line from standard input.\n\
                   Exit codes: 0 done, 1 error, 2 usage, 3 a call was refused or needed a person, or changes are pending, 4 the provider failed, 130 interrupted."
 )]
 pub struct Args {
     /// The first turn
+    #[arg(hide = true)]
     pub prompt: Option<String>,
 
     #[command(flatten)]
@@ -30,8 +32,9 @@ pub struct Options {
     /// One turn without a screen; `-` or nothing: from standard input
     #[arg(short, long, num_args = 0..=1, value_name = "PROMPT", default_missing_value = "-", conflicts_with = "prompt")]
     pub print: Option<String>,
-    /// What --print writes
+    /// What --print writes: text, json, stream-json
     #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT", global = true)]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
     pub output_format: OutputFormat,
     /// How far calls may reach: none, read, ask, write, unrestricted
     #[arg(long, value_name = "MODE", global = true)]
@@ -42,7 +45,7 @@ pub struct Options {
     /// The model, as the provider calls it
     #[arg(long, value_name = "NAME", global = true)]
     pub model: Option<String>,
-    /// Whose tools: native, agsh, triggerfish, deepagents, agentos, typestack, text-editor, codex
+    /// Whose tools: native, codex, agsh, ...; a wrong name lists them
     #[arg(long, value_name = "NAME", global = true)]
     pub dialect: Option<String>,
     /// Where the provider is
@@ -90,7 +93,7 @@ pub struct Options {
     /// Take the answers from a recording
     #[arg(long, value_name = "FILE", conflicts_with = "provider")]
     pub replay: Option<PathBuf>,
-    /// Line by line, without a pane: for screen readers. So does ACCESSIBLE=1
+    /// Line by line, for screen readers; so does ACCESSIBLE=1
     #[arg(long)]
     pub linear: bool,
     /// Do not read the project's .placet/config.toml
