@@ -1,6 +1,6 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
-use super::{Shell, changes, commands, permission, reading, taint, view};
+use super::{Shell, changes, commands, permission, reading, taint, theme, view};
 use crate::agent::Start;
 use crate::permission::Mode;
 use crate::provider::Preset;
@@ -74,6 +74,7 @@ pub const COMMANDS: &[CommandRow] = &[
     ),
     row("taint", "[reset]", "how high this conversation is classified", reset, taint::run),
     row("config", "[KEY]", "settings and where they come from", keys, commands::config),
+    row("theme", "[NAME]", "another theme for this shell; without a name, choose one", themes, theme::run),
     row("quit", "", "leave", none, commands::quit),
 ];
 
@@ -117,6 +118,10 @@ fn pick_word() -> Vec<String> {
 
 fn providers() -> Vec<String> {
     Preset::all().iter().map(|p| p.name.to_string()).chain(["offline", "pick"].map(String::from)).collect()
+}
+
+fn themes() -> Vec<String> {
+    crate::ui::Theme::names().into_iter().chain(["auto"]).map(String::from).collect()
 }
 
 fn keys() -> Vec<String> {

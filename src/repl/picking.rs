@@ -125,7 +125,7 @@ impl Shell<'_> {
                 row.cwd.display(),
                 row.id
             );
-            Preview { text, language: String::new() }
+            Preview { text, ..Preview::default() }
         };
         let picker = self.picker("Sessions", feed).with_preview(about);
         self.pick(picker).into_iter().next()
@@ -169,7 +169,7 @@ impl Shell<'_> {
         let feed = Feed::of(items.collect());
         let picker = self
             .picker("History", feed)
-            .with_preview(|item| Preview { text: item.value().to_string(), language: String::new() });
+            .with_preview(|item| Preview { text: item.value().to_string(), ..Preview::default() });
         self.pick(picker).into_iter().next()
     }
 
@@ -186,7 +186,7 @@ impl Shell<'_> {
         };
         let picker = self
             .picker("Scratchpads", Feed::of(items))
-            .with_preview(|item| Preview { text: text(item.value()), language: String::new() });
+            .with_preview(|item| Preview { text: text(item.value()), ..Preview::default() });
         let Some(name) = self.pick(picker).into_iter().next() else { return };
         let (clipboard, program) = (self.clipboard(), self.editor());
         let content = text(&name);
@@ -244,7 +244,7 @@ fn walk(workspace: &Workspace, feed: Feed) {
 
 /// The beginning of a file, as the conversation has it; the names in a directory.
 fn preview(workspace: &Workspace, item: &Item) -> Preview {
-    let plain = |text: String| Preview { text, language: String::new() };
+    let plain = |text: String| Preview { text, ..Preview::default() };
     let Ok(at) = workspace.resolve(item.value()) else { return Preview::default() };
     if workspace.is_dir(&at.path) {
         let names = workspace.names_in(&at.path, 200);
@@ -266,7 +266,8 @@ fn preview(workspace: &Workspace, item: &Item) -> Preview {
             plain(format!("no text: {} of {size} bytes", crate::tools::data_kind(&bytes).unwrap_or("data")))
         }
         None => {
-            Preview { text: String::from_utf8_lossy(&bytes).into_owned(), language: item.value().to_string() }
+            let (text, language) = (String::from_utf8_lossy(&bytes).into_owned(), item.value().to_string());
+            Preview { text, language, ..Preview::default() }
         }
     }
 }
