@@ -15,6 +15,7 @@ mod prompt;
 mod reading;
 mod review;
 mod rewind;
+mod scratchpads;
 mod session;
 mod signals;
 mod taint;

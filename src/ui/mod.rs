@@ -22,6 +22,7 @@ pub mod picture;
 pub mod reading;
 pub mod review;
 pub mod sample;
+pub mod scratchpads;
 mod stream;
 pub mod syntax;
 pub mod term;

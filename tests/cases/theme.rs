@@ -71,7 +71,9 @@ fn the_list_of_themes_shows_each_as_it_is_and_escape_leaves_the_one_before() {
     pty.line("/theme");
     pty.until("the list", |s| s.contains("Themes ❯") && s.contains("neutral  for a background of"));
     pty.send("colorb");
-    pty.until("its sample", |s| s.contains("colorblind  for a background of") && s.contains("let limit = 25;"));
+    pty.until("its sample", |s| {
+        s.contains("colorblind  for a background of") && s.contains("let limit = 25;")
+    });
     let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
     assert!(raw.contains("48;2;15;34;56"), "the line that was added, in its colours");
     pty.send("\x1b");
