@@ -194,6 +194,9 @@ pub enum Command {
     /// Offer the tools to other programs
     #[command(subcommand)]
     Mcp(McpCommand),
+    /// List the themes, show what one looks like
+    #[command(subcommand)]
+    Theme(ThemeCommand),
     /// Check this installation and say what is wrong
     Doctor,
     /// Print completions for a shell
@@ -223,6 +226,14 @@ pub enum JournalCommand {
     Show { id: u64 },
     /// Remove what is older or more than the settings keep
     Prune,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ThemeCommand {
+    /// The built-in themes and your own, `*` at the one that is set
+    List,
+    /// A sample of everything a theme colours: of the one that is set, or of this one
+    Preview { name: Option<String> },
 }
 
 #[derive(Debug, Subcommand)]

@@ -14,6 +14,7 @@ mod report;
 mod review;
 mod signals;
 mod start;
+mod theme;
 
 pub use args::Args;
 pub use report::Failure;

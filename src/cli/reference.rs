@@ -88,6 +88,7 @@ fn keys() -> String {
     screen(&mut out, "viewer", ui::viewer::KEYS);
     screen(&mut out, "pager", ui::pager::KEYS);
     screen(&mut out, "picker", ui::picker::KEYS);
+    screen(&mut out, "scratchpads", ui::scratchpads::KEYS);
     out
 }
 

@@ -1,6 +1,6 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
-use super::{Shell, changes, commands, permission, reading, taint, view};
+use super::{Shell, changes, commands, permission, reading, taint, theme, view};
 use crate::agent::Start;
 use crate::permission::Mode;
 use crate::provider::Preset;
@@ -61,7 +61,13 @@ pub const COMMANDS: &[CommandRow] = &[
     ),
     row("retry", "", "send the last message again after a failure", none, commands::retry),
     row("export", "[FILE]", "write the conversation, as Markdown or .json", none, commands::export),
-    row("scratchpad", "[NAME|pick]", "list the scratchpads, or show one", pick_word, commands::scratchpad),
+    row(
+        "scratchpad",
+        "[NAME|pick]",
+        "list the scratchpads, show one, or go through them",
+        pick_word,
+        commands::scratchpad,
+    ),
     row("tools", "[NAME]", "list the tools, or describe one", none, commands::tools),
     row("status", "", "what holds now: mode, provider, session, workspace", none, commands::status),
     row("cost", "", "tokens used in this conversation", none, commands::cost),
@@ -74,6 +80,7 @@ pub const COMMANDS: &[CommandRow] = &[
     ),
     row("taint", "[reset]", "how high this conversation is classified", reset, taint::run),
     row("config", "[KEY]", "settings and where they come from", keys, commands::config),
+    row("theme", "[NAME]", "another theme for this shell; without a name, choose one", themes, theme::run),
     row("quit", "", "leave", none, commands::quit),
 ];
 
@@ -117,6 +124,10 @@ fn pick_word() -> Vec<String> {
 
 fn providers() -> Vec<String> {
     Preset::all().iter().map(|p| p.name.to_string()).chain(["offline", "pick"].map(String::from)).collect()
+}
+
+fn themes() -> Vec<String> {
+    crate::ui::Theme::names().into_iter().chain(["auto"]).map(String::from).collect()
 }
 
 fn keys() -> Vec<String> {

@@ -177,6 +177,7 @@ pub(super) fn new(shell: &mut Shell<'_>, _: &str) -> After {
         shell.error(&format!("this conversation goes on: {why}"), None);
         return None;
     }
+    shell.conversation.pinned.clear();
     if let Some(agent) = shell.conversation.agent.take() {
         // The next conversation is answered by whoever answered this one.
         let (provider, model) = (agent.provider_name().to_string(), agent.model().name.clone());
@@ -281,7 +282,7 @@ fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
 
 pub(super) fn scratchpad(shell: &mut Shell<'_>, rest: &str) -> After {
     if rest == "pick" {
-        shell.pick_scratchpad();
+        shell.browse_scratchpads();
         return None;
     }
     let Some(agent) = &shell.conversation.agent else {

@@ -46,6 +46,10 @@ impl ShellHelper {
         ShellHelper { files: Files::new(app.cwd()), hint: theme.style("hint"), drafts }
     }
 
+    pub(super) fn wear(&mut self, theme: &Theme) {
+        self.hint = theme.style("hint");
+    }
+
     fn complete_at(&self, line: &str, pos: usize) -> (usize, Vec<Choice>) {
         let before = line.get(..pos).unwrap_or(line);
         if let Some(typed) = before.strip_prefix('/') {

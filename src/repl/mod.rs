@@ -15,9 +15,11 @@ mod prompt;
 mod reading;
 mod review;
 mod rewind;
+mod scratchpads;
 mod session;
 mod signals;
 mod taint;
+mod theme;
 mod turn;
 mod view;
 
@@ -99,6 +101,8 @@ pub(crate) struct Shell<'r> {
     typed: Option<Typed>,
     /// A reset of the classification is to be asked about.
     resetting: bool,
+    /// The prompt has not heard of the theme yet.
+    rethemed: bool,
     /// What the person sent off while a turn ran.
     queue: Queue,
     /// Keeps what is typed and queued, should this process end.
@@ -147,6 +151,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         review: None,
         typed: None,
         resetting: false,
+        rethemed: false,
         earlier: None,
         queue: Queue::default(),
         drafts,
@@ -255,6 +260,9 @@ impl Shell<'_> {
                     }
                 }
                 Line::Say(text) => draft = self.say(prompter, &text, draft)?,
+            }
+            if std::mem::take(&mut self.rethemed) {
+                prompter.wear(&self.theme);
             }
             if let Some(typed) = self.typed.take() {
                 prompter.put_back(typed);

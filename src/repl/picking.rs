@@ -1,4 +1,4 @@
-//! Lists to choose from: files, commands, sessions, models, scratchpads, earlier lines.
+//! Lists to choose from: files, commands, sessions, models, earlier lines.
 //!
 //! The list itself is `ui::picker`; here is what goes in and what becomes of what is taken.
 
@@ -8,11 +8,8 @@ use super::files::Files;
 use super::prompt::Typed;
 use super::session::when;
 use crate::provider::Preset;
-use crate::session::Entry;
 use crate::text::sanitize;
 use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
-use crate::ui::viewer::{self, FileText, Viewer};
-use crate::ui::{editor, pager};
 use crate::workspace::{Consent, Workspace};
 use ignore::WalkBuilder;
 use std::io::{IsTerminal, Read};
@@ -125,7 +122,7 @@ impl Shell<'_> {
                 row.cwd.display(),
                 row.id
             );
-            Preview { text, language: String::new() }
+            Preview { text, ..Preview::default() }
         };
         let picker = self.picker("Sessions", feed).with_preview(about);
         self.pick(picker).into_iter().next()
@@ -169,35 +166,8 @@ impl Shell<'_> {
         let feed = Feed::of(items.collect());
         let picker = self
             .picker("History", feed)
-            .with_preview(|item| Preview { text: item.value().to_string(), language: String::new() });
+            .with_preview(|item| Preview { text: item.value().to_string(), ..Preview::default() });
         self.pick(picker).into_iter().next()
-    }
-
-    /// A scratchpad, shown until its screen closes.
-    pub(super) fn pick_scratchpad(&self) {
-        let Some(agent) = &self.conversation.agent else { return self.note("there is no scratchpad yet") };
-        let pads = &agent.env().scratchpads;
-        let item = |(name, size): (String, usize)| Item::new(name, format!("{size} bytes"));
-        let items: Vec<Item> = pads.list().into_iter().map(item).collect();
-        let text = |name: &str| match pads.get(name) {
-            Ok(Entry::Text(text)) => text.to_string(),
-            Ok(Entry::Image(image)) => image.describe(),
-            Err(e) => e.to_string(),
-        };
-        let picker = self
-            .picker("Scratchpads", Feed::of(items))
-            .with_preview(|item| Preview { text: text(item.value()), language: String::new() });
-        let Some(name) = self.pick(picker).into_iter().next() else { return };
-        let (clipboard, program) = (self.clipboard(), self.editor());
-        let content = text(&name);
-        let hands = viewer::Hands {
-            keys: self.keymap("viewer", viewer::KEYS),
-            pager: self.keymap("pager", pager::KEYS),
-            copy: Box::new(move |text| clipboard.copy(text).map_or_else(|e| e.to_string(), |c| c.words())),
-            edit: Box::new(|_| editor::edit(&program, &content, ".txt").map(drop).map_err(|e| e.to_string())),
-        };
-        let shown = FileText::in_memory(content.as_str().into());
-        self.show(&mut Viewer::new(shown, &name, None, &self.theme, hands));
     }
 }
 
@@ -244,7 +214,7 @@ fn walk(workspace: &Workspace, feed: Feed) {
 
 /// The beginning of a file, as the conversation has it; the names in a directory.
 fn preview(workspace: &Workspace, item: &Item) -> Preview {
-    let plain = |text: String| Preview { text, language: String::new() };
+    let plain = |text: String| Preview { text, ..Preview::default() };
     let Ok(at) = workspace.resolve(item.value()) else { return Preview::default() };
     if workspace.is_dir(&at.path) {
         let names = workspace.names_in(&at.path, 200);
@@ -266,7 +236,8 @@ fn preview(workspace: &Workspace, item: &Item) -> Preview {
             plain(format!("no text: {} of {size} bytes", crate::tools::data_kind(&bytes).unwrap_or("data")))
         }
         None => {
-            Preview { text: String::from_utf8_lossy(&bytes).into_owned(), language: item.value().to_string() }
+            let (text, language) = (String::from_utf8_lossy(&bytes).into_owned(), item.value().to_string());
+            Preview { text, language, ..Preview::default() }
         }
     }
 }

@@ -134,6 +134,14 @@ impl Prompter {
         }
     }
 
+    /// Prompt and hints look like this from the next line on.
+    pub(super) fn wear(&mut self, theme: &Theme) {
+        self.prompt.wear(theme);
+        if let Some(helper) = self.editor.helper_mut() {
+            helper.wear(theme);
+        }
+    }
+
     /// The next line that is asked for goes on as this, with the cursor where it stood.
     pub(super) fn put_back(&mut self, typed: Typed) {
         self.put_back = Some(typed);
@@ -194,6 +202,13 @@ impl ModePrompt {
         };
         prompt.tell(0, Level::Public);
         prompt
+    }
+
+    fn wear(&mut self, theme: &Theme) {
+        self.theme = theme.clone();
+        if let Some((pending, level)) = self.shown.take() {
+            self.tell(pending, level);
+        }
     }
 
     fn tell(&mut self, pending: usize, level: Level) {

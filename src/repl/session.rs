@@ -8,6 +8,8 @@ use crate::session::{OpenSession, SessionRow};
 #[derive(Default)]
 pub(super) struct Conversation {
     pub(super) agent: Option<Agent>,
+    /// What goes along with the next message.
+    pub(super) pinned: Vec<super::scratchpads::Pinned>,
 }
 
 /// The first words of what was said, as a title.
@@ -57,6 +59,7 @@ impl Shell<'_> {
             self.note(&note);
         }
         self.conversation.agent = Some(agent);
+        self.conversation.pinned.clear();
         self.note(&format!("going on with {}: {} ({messages} messages)", row.id, row.title));
         Ok(())
     }

@@ -39,6 +39,7 @@ impl Shell<'_> {
                 }
             }
         }
+        parts.extend(self.take_pinned());
         let next = self.take_turn(prompter, Start::Say(parts), draft)?;
         if report.is_some() {
             self.review_reported();

@@ -135,6 +135,15 @@ fn rgb_of(index: u8) -> (u8, u8, u8) {
     (level(n / 36), level(n / 6), level(n))
 }
 
+/// The parts of a colour that is the same on every terminal; the first sixteen are the person's.
+pub fn rgb(color: Color) -> Option<(u8, u8, u8)> {
+    match color {
+        Color::Rgb(r, g, b) => Some((r, g, b)),
+        Color::Indexed(n) if n >= 16 => Some(rgb_of(n)),
+        _ => None,
+    }
+}
+
 fn nearest_indexed(r: u8, g: u8, b: u8) -> u8 {
     (16..=255).min_by_key(|n| distance(rgb_of(*n), (r, g, b))).unwrap_or(7)
 }

@@ -2,6 +2,7 @@
 //! lines, columns and time, and what is over the bound stays plain.
 
 use super::ansi::Depth;
+use super::contrast::Lift;
 use super::theme::Theme;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -31,25 +32,29 @@ pub fn highlight(code: &str, language: &str, theme: &Theme) -> Vec<Line<'static>
     };
     let started = Instant::now();
     let mut highlighter = HighlightLines::new(syntax, colours);
+    let mut lift = theme.lift();
     let mut out = Vec::with_capacity(lines.len());
     for line in lines {
         let ended = format!("{line}\n");
         let spans =
             if started.elapsed() < MAX_TIME { highlighter.highlight_line(&ended, set).ok() } else { None };
         out.push(match spans {
-            Some(spans) => Line::from(spans.into_iter().map(|(s, t)| span(s, t, theme)).collect::<Vec<_>>()),
+            Some(spans) => Line::from(
+                spans.into_iter().map(|(s, t)| span(s, t, theme.depth, &mut lift)).collect::<Vec<_>>(),
+            ),
             None => plain(line),
         });
     }
     out
 }
 
-fn span(style: syntect::highlighting::Style, text: &str, theme: &Theme) -> Span<'static> {
-    Span::styled(text.trim_end_matches('\n').to_string(), style_of(style, theme.depth))
+fn span(style: syntect::highlighting::Style, text: &str, depth: Depth, lift: &mut Lift) -> Span<'static> {
+    Span::styled(text.trim_end_matches('\n').to_string(), style_of(style, depth, lift))
 }
 
-/// Colour of the text, bold and italic; a syntax theme's backgrounds are never taken, the screen has its own.
-pub(super) fn style_of(style: syntect::highlighting::Style, depth: Depth) -> Style {
+/// Colour of the text, made readable, bold and italic; a syntax theme's backgrounds are never taken, the screen has its
+/// own.
+pub(super) fn style_of(style: syntect::highlighting::Style, depth: Depth, lift: &mut Lift) -> Style {
     // The `ansi` theme writes palette numbers into the red channel, marked by an alpha of 0; an alpha of 1 means the
     // terminal's own colour.
     let fg = match style.foreground.a {
@@ -64,7 +69,7 @@ pub(super) fn style_of(style: syntect::highlighting::Style, depth: Depth) -> Sty
     if style.font_style.contains(FontStyle::ITALIC) {
         out = out.add_modifier(Modifier::ITALIC);
     }
-    let limited = depth.limit(out);
+    let limited = lift.style(depth.limit(out));
     // Without colours there is no colour to set, not even the terminal's own.
     if limited.fg == Some(Color::Reset) { Style { fg: None, ..limited } } else { limited }
 }

@@ -4,6 +4,7 @@
 //! as well.
 
 use super::ansi::Depth;
+use super::contrast::Lift;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
 use std::path::Path;
@@ -60,12 +61,16 @@ pub const LABELS: &[&str] = &[
     "hint",
 ];
 
-const BUILT_IN: [(&str, &str); 5] = [
-    ("dark", include_str!("../../themes/dark.toml")),
-    ("light", include_str!("../../themes/light.toml")),
-    ("neutral", include_str!("../../themes/neutral.toml")),
-    ("high-contrast", include_str!("../../themes/high-contrast.toml")),
-    ("mono", include_str!("../../themes/mono.toml")),
+/// Name, what it is for, and its file.
+const BUILT_IN: [(&str, &str, &str); 8] = [
+    ("dark", "for dark backgrounds", include_str!("../../themes/dark.toml")),
+    ("light", "for light backgrounds", include_str!("../../themes/light.toml")),
+    ("neutral", "for any background", include_str!("../../themes/neutral.toml")),
+    ("high-contrast", "the most contrast there is", include_str!("../../themes/high-contrast.toml")),
+    ("mono", "no colour: weight and slant", include_str!("../../themes/mono.toml")),
+    ("solarized-dark", "for Solarized's dark colours", include_str!("../../themes/solarized-dark.toml")),
+    ("solarized-light", "for Solarized's light colours", include_str!("../../themes/solarized-light.toml")),
+    ("colorblind", "dark; blue and orange, not green and red", include_str!("../../themes/colorblind.toml")),
 ];
 
 #[derive(Clone, Debug)]
@@ -75,6 +80,18 @@ pub struct Theme {
     /// The syntax theme for code, `ansi` for the terminal's own palette, `none` for plain code.
     pub syntax: String,
     pub depth: Depth,
+    /// The backgrounds it is for, where it says so.
+    pub backgrounds: Vec<Color>,
+}
+
+/// A theme that can be chosen.
+#[derive(Debug)]
+pub struct Listed {
+    pub name: String,
+    /// What it is for, or where its file is.
+    pub about: String,
+    /// Why it cannot be taken, where it is broken.
+    pub broken: Option<ThemeError>,
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -103,14 +120,16 @@ impl Theme {
             return Err(unknown(name));
         }
         let own = std::fs::read_to_string(dir.join("themes").join(format!("{name}.toml"))).ok();
-        let built_in = BUILT_IN.iter().find(|(n, _)| *n == name).map(|(_, text)| (*text).to_string());
+        let built_in = BUILT_IN.iter().find(|(n, ..)| *n == name).map(|(.., text)| (*text).to_string());
         let text = own.or(built_in).ok_or_else(|| unknown(name))?;
         Theme::parse(name, &text, depth)
     }
 
     pub fn parse(name: &str, text: &str, depth: Depth) -> Result<Theme, ThemeError> {
         let bad = |reason: String| ThemeError::Bad { name: name.into(), reason };
-        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| bad(e.message().to_string()))?;
+        let mut table: toml::Table =
+            text.parse().map_err(|e: toml::de::Error| bad(e.message().to_string()))?;
+        let backgrounds = table.remove("background").map_or(Ok(Vec::new()), |v| colours(&v)).map_err(bad)?;
         let mut found = HashMap::new();
         flatten("", &table, &mut found).map_err(bad)?;
         let syntax = found.remove("syntax").unwrap_or_else(|| "none".into());
@@ -121,13 +140,19 @@ impl Theme {
         }
         match found.keys().next() {
             Some(extra) => Err(bad(format!("there is no label `{extra}`"))),
-            None => Ok(Theme { name: name.into(), styles, syntax, depth }),
+            None => Ok(Theme { name: name.into(), styles, syntax, depth, backgrounds }),
         }
     }
 
     pub fn plain() -> Theme {
         let styles = LABELS.iter().map(|l| (*l, Style::default())).collect();
-        Theme { name: "plain".into(), styles, syntax: "none".into(), depth: Depth::None }
+        Theme {
+            name: "plain".into(),
+            styles,
+            syntax: "none".into(),
+            depth: Depth::None,
+            backgrounds: Vec::new(),
+        }
     }
 
     /// The style of a label. Labels are checked by a test; one that is not there is plain.
@@ -137,7 +162,43 @@ impl Theme {
 
     /// The names of the built-in themes.
     pub fn names() -> Vec<&'static str> {
-        BUILT_IN.iter().map(|(name, _)| *name).collect()
+        BUILT_IN.iter().map(|(name, ..)| *name).collect()
+    }
+
+    /// Everything on which code can stand: the backgrounds of the theme, of changed lines and of what is selected.
+    fn grounds(&self) -> Vec<Color> {
+        let labels = ["diff.add.line", "diff.remove.line", "select"];
+        self.backgrounds.iter().copied().chain(labels.iter().filter_map(|l| self.style(l).bg)).collect()
+    }
+
+    /// Makes colours of code readable on all of them.
+    pub(super) fn lift(&self) -> Lift {
+        Lift::new(&self.grounds(), self.depth)
+    }
+
+    /// Every theme there is: the built-in ones, then the files of `dir`, broken ones too.
+    pub fn all(dir: &Path) -> Vec<Listed> {
+        let dir = dir.join("themes");
+        let names = std::fs::read_dir(&dir).into_iter().flatten().flatten().filter_map(|entry| {
+            entry.file_name().to_str().and_then(|name| name.strip_suffix(".toml")).map(String::from)
+        });
+        let mut own: Vec<String> = names.collect();
+        own.sort();
+        let listed = |name: &str| {
+            let path = dir.join(format!("{name}.toml"));
+            let broken = match std::fs::read_to_string(&path) {
+                Ok(text) => Theme::parse(name, &text, Depth::True).err(),
+                Err(e) => Some(ThemeError::Bad { name: name.into(), reason: e.to_string() }),
+            };
+            Listed { name: name.into(), about: path.display().to_string(), broken }
+        };
+        let built_in = BUILT_IN.iter().filter(|(name, ..)| own.iter().all(|o| o != name));
+        let built_in = built_in.map(|(name, about, _)| Listed {
+            name: (*name).into(),
+            about: (*about).into(),
+            broken: None,
+        });
+        built_in.chain(own.iter().map(|name| listed(name))).collect()
     }
 }
 
@@ -152,6 +213,20 @@ fn background(colorfgbg: Option<&str>) -> &'static str {
         Some(7 | 9..=15) => "light",
         _ => "neutral",
     }
+}
+
+/// One colour or a list of them.
+fn colours(value: &toml::Value) -> Result<Vec<Color>, String> {
+    let all = match value {
+        toml::Value::Array(all) => all.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let colour = |value: &toml::Value| {
+        let word =
+            value.as_str().ok_or_else(|| "`background` is a colour or a list of colours".to_string())?;
+        Color::from_str(word).map_err(|_| format!("`{word}` in `background` is no colour"))
+    };
+    all.iter().map(colour).collect()
 }
 
 fn flatten(prefix: &str, table: &toml::Table, out: &mut HashMap<String, String>) -> Result<(), String> {

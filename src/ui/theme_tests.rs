@@ -1,4 +1,7 @@
+//! Themes: what is loaded, what is listed, and that every colour can be read where it stands.
+
 use super::*;
+use crate::ui::{ansi, contrast, syntax};
 
 fn load(name: &str, depth: Depth, colorfgbg: Option<&str>) -> Theme {
     let value = colorfgbg.map(String::from);
@@ -25,39 +28,122 @@ fn auto_follows_what_is_known_of_the_background() {
     assert_eq!(load("dark", Depth::None, None).name, "mono");
 }
 
-fn luminance(color: Color) -> f64 {
-    let Color::Rgb(r, g, b) = color else { panic!("{color:?}") };
-    let part = |c: u8| {
-        let c = f64::from(c) / 255.0;
-        if c <= 0.03928 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-    };
-    0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b)
+/// Labels that are drawn on a changed line.
+const ON_CHANGES: [&str; 9] =
+    ["text", "gutter", "diff.add", "diff.remove", "diff.moved", "hint", "comment", "notice", "code"];
+/// Nothing that is read.
+const DECORATION: [&str; 2] = ["border", "rule"];
+
+fn parts(color: Color) -> (u8, u8, u8) {
+    ansi::rgb(color).unwrap_or_else(|| panic!("{color:?} is not the same everywhere"))
 }
 
-fn contrast(a: Color, b: Color) -> f64 {
-    let (a, b) = (luminance(a), luminance(b));
-    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+/// What a label can stand on.
+fn grounds_of(theme: &Theme, label: &str) -> Vec<Color> {
+    if let Some(own) = theme.style(label).bg {
+        return vec![own];
+    }
+    let mut lines = vec!["select"];
+    if ON_CHANGES.contains(&label) {
+        lines.extend((label != "diff.remove").then_some("diff.add.line"));
+        lines.extend((label != "diff.add").then_some("diff.remove.line"));
+    }
+    let lines = lines.into_iter().filter_map(|line| theme.style(line).bg);
+    theme.backgrounds.iter().copied().chain(lines).collect()
 }
 
-/// WCAG AA for text, on the backgrounds people use.
+/// WCAG AA, on the backgrounds the theme is for and on all that it draws itself.
 #[test]
 fn every_colour_can_be_read_on_the_background_it_is_for() {
-    let dark = [Color::Rgb(0, 0, 0), Color::Rgb(0x16, 0x16, 0x16), Color::Rgb(0x28, 0x28, 0x28)];
-    let light = [Color::Rgb(255, 255, 255), Color::Rgb(0xfa, 0xfa, 0xfa)];
-    for (name, backgrounds, least) in [
-        ("dark", &dark[..], 4.5),
-        ("light", &light[..], 4.5),
-        ("neutral", &dark[..2], 3.5),
-        ("neutral", &light[..], 3.5),
-    ] {
-        let theme = load(name, Depth::True, None);
+    let mut faint = Vec::new();
+    let mut judged = 0;
+    for (name, depth) in Theme::names().into_iter().flat_map(|n| [(n, Depth::True), (n, Depth::Indexed)]) {
+        let theme = load(name, depth, None);
         for label in LABELS {
-            let Some(color @ Color::Rgb(..)) = theme.style(label).fg else { continue };
-            let own = theme.style(label).bg.map(|bg| vec![bg]);
-            for background in own.as_deref().unwrap_or(backgrounds) {
-                let ratio = contrast(color, *background);
-                assert!(ratio >= least, "{name} {label} {color:?} on {background:?}: {ratio:.2}");
+            let Some(color) = theme.style(label).fg else { continue };
+            let least = if DECORATION.contains(label) { 3.0 } else { 4.5 };
+            let grounds = grounds_of(&theme, label);
+            assert!(!grounds.is_empty(), "{name} has colours and says no background");
+            for ground in grounds {
+                judged += 1;
+                let ratio = contrast::ratio(parts(color), parts(ground));
+                if ratio < least {
+                    faint.push(format!("{name} {depth:?} {label} {color:?} on {ground:?}: {ratio:.2}"));
+                }
             }
         }
     }
+    assert_eq!(faint, Vec::<String>::new());
+    assert!(judged > 1000, "only {judged}");
+}
+
+/// A syntax theme's comments are faint on their own background already, and more so on a changed line.
+#[test]
+fn code_can_be_read_on_every_line_it_stands_on() {
+    let (mut faint, mut lifted) = (Vec::new(), 0);
+    for (name, depth) in Theme::names().into_iter().flat_map(|n| [(n, Depth::True), (n, Depth::Indexed)]) {
+        let theme = load(name, depth, None);
+        let Some(colours) = syntax::colours(&theme.syntax) else { continue };
+        let mut lift = theme.lift();
+        let all = colours.scopes.iter().filter_map(|item| item.style.foreground);
+        for color in all.chain(colours.settings.foreground).filter(|color| color.a > 1) {
+            let code = syntect::highlighting::Style { foreground: color, ..Default::default() };
+            let shown = syntax::style_of(code, depth, &mut lift).fg.unwrap();
+            let plain = depth.limit(Style::new().fg(Color::Rgb(color.r, color.g, color.b))).fg.unwrap();
+            lifted += usize::from(shown != plain);
+            for ground in theme.grounds() {
+                let ratio = contrast::ratio(parts(shown), parts(ground));
+                if ratio < 4.5 {
+                    faint.push(format!("{name} {depth:?} {color:?} as {shown:?} on {ground:?}: {ratio:.2}"));
+                }
+            }
+        }
+    }
+    assert_eq!(faint, Vec::<String>::new());
+    assert!(lifted > 20, "only {lifted} had to be lifted");
+}
+
+#[test]
+fn a_theme_says_its_backgrounds_as_one_colour_or_a_list() {
+    let dark = include_str!("../../themes/dark.toml");
+    let with = |line: &str| {
+        let rest: Vec<&str> = dark.lines().filter(|l| !l.starts_with("background")).collect();
+        Theme::parse("own", &format!("{line}\n{}", rest.join("\n")), Depth::True)
+    };
+    assert_eq!(with("").unwrap().backgrounds, []);
+    assert_eq!(with("background = \"#102030\"").unwrap().backgrounds, [Color::Rgb(16, 32, 48)]);
+    assert_eq!(with("background = [\"#000000\", \"#ffffff\"]").unwrap().backgrounds.len(), 2);
+    let reason = |line: &str| match with(line) {
+        Err(ThemeError::Bad { reason, .. }) => reason,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(reason("background = 3"), "`background` is a colour or a list of colours");
+    assert_eq!(reason("background = \"drak\""), "`drak` in `background` is no colour");
+}
+
+#[test]
+fn a_broken_file_is_listed_with_its_error_and_one_of_a_built_in_name_stands_for_it() {
+    let home = tempfile::tempdir().unwrap();
+    let dir = home.path().join("themes");
+    std::fs::create_dir(&dir).unwrap();
+    std::fs::write(dir.join("bad.toml"), "text = \"\"").unwrap();
+    std::fs::write(dir.join("light.toml"), include_str!("../../themes/dark.toml")).unwrap();
+    std::fs::write(dir.join("notes.txt"), "").unwrap();
+    let all = Theme::all(home.path());
+    let names: Vec<&str> = all.iter().map(|listed| listed.name.as_str()).collect();
+    let want = [
+        "dark",
+        "neutral",
+        "high-contrast",
+        "mono",
+        "solarized-dark",
+        "solarized-light",
+        "colorblind",
+        "bad",
+        "light",
+    ];
+    assert_eq!(names, want);
+    let broken: Vec<String> =
+        all.iter().filter_map(|l| l.broken.as_ref()).map(std::string::ToString::to_string).collect();
+    assert_eq!(broken, ["the theme `bad` cannot be read: the label `dim` is missing"]);
 }

@@ -47,6 +47,7 @@ mod seed_typestack;
 mod session;
 mod shell;
 mod storage;
+mod theme;
 mod tool_command;
 mod tool_edit;
 mod tool_gate;

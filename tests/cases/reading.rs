@@ -172,3 +172,64 @@ fn the_guide_names_every_key_as_the_tables_do() {
         .iter()
         .for_each(|row| assert!(pickers.contains(row), "pickers.md lacks {row}"));
 }
+
+/// A shell in ask mode with the scratchpads `p` and `q`.
+fn with_scratchpads() -> Pty {
+    let mut pty = shell()
+        .size(104, 30)
+        .arg("--mode")
+        .arg("ask")
+        .file("notes.txt", "one\ntwo\n")
+        .file("other.txt", "one\nthree\n")
+        .open();
+    for (file, name) in [("notes.txt", "p"), ("other.txt", "q")] {
+        pty.line(&format!("load {file} as {name}"));
+        pty.until("the scratchpad", |s| s.contains(&format!("scratchpad load {file} -> {name}")));
+        pty.until_prompt("");
+    }
+    pty.line("/scratchpad pick");
+    pty.until("the list", |s| s.contains(" Scratchpads  2") && s.contains("│ one"));
+    pty
+}
+
+#[test]
+fn a_scratchpad_becomes_a_file_that_is_pending_and_decided_like_any_other() {
+    let mut pty = with_scratchpads();
+    pty.send("pnew.txt");
+    pty.until("the path", |s| s.contains("file for `p`: new.txt"));
+    pty.send("\r");
+    pty.until("the word", |s| s.contains("new.txt is pending: /review decides, /apply lands it"));
+    // A file that is there is left alone.
+    pty.send("pnotes.txt\r");
+    pty.until("the refusal", |s| s.contains("notes.txt") && s.contains("exists"));
+    pty.send("q");
+    pty.until("the prompt with one pending", |s| s.contains("±1"));
+    assert!(!pty.tree.path().join("new.txt").exists(), "nothing is written before it is decided");
+    pty.line("/changes");
+    pty.until("the change", |s| s.contains("A new.txt +2 -0") && s.trim_end().ends_with("±1 >"));
+    pty.line("/apply");
+    pty.until("that it landed", |s| s.trim_end().ends_with("placet [a] >"));
+    assert_eq!(std::fs::read_to_string(pty.tree.path().join("new.txt")).unwrap(), "one\ntwo\n");
+}
+
+#[test]
+fn scratchpads_are_compared_deleted_and_attached_to_the_next_message() {
+    let mut pty = with_scratchpads();
+    pty.send("\t\td");
+    pty.until("the difference", |s| s.contains("p → q.diff") && s.contains("-two") && s.contains("+three"));
+    pty.send("q");
+    pty.until("the list again", |s| s.contains(" Scratchpads  2"));
+    pty.send("gP");
+    pty.until("how many bytes", |s| s.contains("`p` goes along with your next message: "));
+    pty.send("jx");
+    pty.until("the question", |s| s.contains("delete `q` for good?"));
+    pty.send("y");
+    pty.until("that it went", |s| s.contains("deleted `q`") && s.contains(" Scratchpads  1"));
+    pty.send("q");
+    pty.until("what goes along", |s| s.contains("your next message takes along `p`"));
+    pty.until_prompt("");
+    pty.line("hello there");
+    pty.until_prompt("");
+    pty.line("/export");
+    pty.until("the message", |s| s.contains("the person attached the scratchpad `p`") && s.contains("1│one"));
+}

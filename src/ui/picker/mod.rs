@@ -66,6 +66,16 @@ pub struct Preview {
     pub text: String,
     /// A path or a language, for colours; empty for none.
     pub language: String,
+    /// Lines that are drawn as they are, in place of the text.
+    pub drawn: Vec<Line<'static>>,
+}
+
+/// The preview of what is selected.
+struct Shown {
+    item: Arc<Item>,
+    lines: Vec<Line<'static>>,
+    /// What the lines are, and who colours them.
+    coloured: Option<(Vec<String>, DocId)>,
 }
 
 /// How many may be taken.
@@ -94,8 +104,7 @@ pub struct Picker<'h> {
     taken: Vec<String>,
     size: (u16, u16),
     tint: Tint,
-    /// The preview of what is selected: its lines, and what colours them.
-    shown: Option<(Arc<Item>, Vec<String>, Option<DocId>)>,
+    shown: Option<Shown>,
     matcher: RefCell<Matcher>,
 }
 
@@ -237,18 +246,20 @@ impl<'h> Picker<'h> {
     fn preview(&mut self) -> bool {
         let Some(previewer) = self.previewer.as_ref().filter(|_| self.has_preview()) else { return false };
         let current = self.ranked.top.get(self.selected).cloned();
-        if self.shown.as_ref().map(|(item, ..)| item) == current.as_ref() {
+        if self.shown.as_ref().map(|shown| &shown.item) == current.as_ref() {
             return false;
         }
-        if let Some((_, _, Some(doc))) = self.shown.take() {
+        if let Some((_, doc)) = self.shown.take().and_then(|shown| shown.coloured) {
             self.tint.remove(doc);
         }
         self.shown = current.map(|item| {
             let preview = previewer(&item);
-            let lines: Vec<String> = preview.text.lines().take(200).map(String::from).collect();
-            let coloured = !preview.language.is_empty();
-            let doc = coloured.then(|| self.tint.add(preview.text.as_str().into(), &preview.language));
-            (item, lines, doc)
+            let text: Vec<String> = preview.text.lines().take(200).map(String::from).collect();
+            let plain = || text.iter().map(|line| super::viewer::styled(line, &[])).collect();
+            let lines = if preview.drawn.is_empty() { plain() } else { preview.drawn };
+            let has_colours = !preview.language.is_empty();
+            let doc = has_colours.then(|| self.tint.add(preview.text.as_str().into(), &preview.language));
+            Shown { item, lines, coloured: doc.map(|doc| (text, doc)) }
         });
         true
     }
@@ -339,15 +350,17 @@ impl<'h> Picker<'h> {
         for y in area.y..area.bottom() {
             buffer.set_stringn(area.x, y, "│", 1, self.theme.style("border"));
         }
-        let Some((_, lines, doc)) = &self.shown else { return };
+        let Some(shown) = &self.shown else { return };
         let columns = area.width.saturating_sub(2);
-        if let Some(doc) = doc {
+        if let Some((_, doc)) = &shown.coloured {
             self.tint.want(*doc, 0..usize::from(area.height));
         }
-        for (at, line) in lines.iter().enumerate().take(usize::from(area.height)) {
-            let colours = doc.and_then(|doc| self.tint.line(doc, at)).unwrap_or(&[]);
-            let line = super::viewer::styled(line, colours);
-            buffer.set_line(area.x + 2, area.y + u16::try_from(at).unwrap_or(0), &line, columns);
+        for (at, line) in shown.lines.iter().enumerate().take(usize::from(area.height)) {
+            let coloured = shown.coloured.as_ref().and_then(|(text, doc)| {
+                Some(super::viewer::styled(text.get(at)?, self.tint.line(*doc, at)?))
+            });
+            let y = area.y + u16::try_from(at).unwrap_or(0);
+            buffer.set_line(area.x + 2, y, coloured.as_ref().unwrap_or(line), columns);
         }
     }
 }

@@ -157,8 +157,11 @@ fn what_is_not_in_the_list_comes_last_and_only_when_it_is_typed() {
 fn things_that_come_later_are_found_too_and_a_wide_screen_shows_what_is_in_them() {
     let feed = Feed::default();
     let pane = Picker::new("Files", feed.clone(), &theme(), Keymap::usual("picker", KEYS));
-    let preview =
-        |item: &Item| Preview { text: format!("fn in_{}() {{}}\n", item.text), language: "rs".into() };
+    let preview = |item: &Item| Preview {
+        text: format!("fn in_{}() {{}}\n", item.text),
+        language: "rs".into(),
+        ..Preview::default()
+    };
     let mut pane = pane.with_preview(preview);
     pane.resize(120, 12);
     assert!(pane.waits());
@@ -217,7 +220,7 @@ proptest! {
     ) {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let pane = Picker::new("Files", files(&names), &theme(), Keymap::usual("picker", KEYS)).several();
-        let mut pane = pane.with_preview(|item| Preview { text: item.text.clone(), language: String::new() });
+        let mut pane = pane.with_preview(|item| Preview { text: item.text.clone(), ..Preview::default() });
         pane.resize(columns, rows);
         let codes = [
             KeyCode::Up, KeyCode::Down, KeyCode::PageUp, KeyCode::PageDown, KeyCode::Home, KeyCode::End,

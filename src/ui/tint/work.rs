@@ -3,10 +3,12 @@
 //! It ends with the [`super::Tint`] it works for, after the chunk in hand. What it cannot parse stays plain.
 
 use super::super::ansi::Depth;
+use super::super::contrast::Lift;
 use super::super::syntax;
 use super::super::theme::Theme;
 use super::{CHUNK, Colours, DocId};
 use ratatui::style::Style;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -116,6 +118,7 @@ pub(super) struct Worker {
     shared: Arc<Shared>,
     syntax_theme: String,
     depth: Depth,
+    lift: Lift,
 }
 
 /// Parser and colours after some line.
@@ -144,7 +147,12 @@ impl Worker {
     /// Nothing where the theme leaves code plain.
     pub(super) fn new(shared: Arc<Shared>, theme: &Theme) -> Option<Worker> {
         let plain = theme.depth == Depth::None || syntax::theme_named(&theme.syntax).is_none();
-        (!plain).then(|| Worker { shared, syntax_theme: theme.syntax.clone(), depth: theme.depth })
+        (!plain).then(|| Worker {
+            shared,
+            syntax_theme: theme.syntax.clone(),
+            depth: theme.depth,
+            lift: theme.lift(),
+        })
     }
 
     /// Starts the thread. Where there can be none, code stays plain.
@@ -157,7 +165,11 @@ impl Worker {
 
     fn run(self) {
         let Some(colours) = syntax::colours(&self.syntax_theme) else { return self.shared.stop() };
-        let painter = Painter { highlighter: Highlighter::new(colours), depth: self.depth };
+        let painter = Painter {
+            highlighter: Highlighter::new(colours),
+            depth: self.depth,
+            lift: RefCell::new(self.lift.clone()),
+        };
         let mut all: HashMap<DocId, Progress> = HashMap::new();
         while let Some(task) = self.next(&mut all) {
             let (id, chunk, document) = match &task {
@@ -216,6 +228,7 @@ impl Worker {
 struct Painter<'c> {
     highlighter: Highlighter<'c>,
     depth: Depth,
+    lift: RefCell<Lift>,
 }
 
 impl Painter<'_> {
@@ -241,7 +254,7 @@ impl Painter<'_> {
         {
             let range = at..(at + piece.len()).min(line.len());
             at += piece.len();
-            let style = syntax::style_of(style, self.depth);
+            let style = syntax::style_of(style, self.depth, &mut self.lift.borrow_mut());
             match out.last_mut() {
                 _ if range.is_empty() || style == Style::default() => {}
                 Some((last, same)) if *same == style && last.end == range.start => last.end = range.end,

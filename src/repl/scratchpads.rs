@@ -1,0 +1,171 @@
+//! What the screen of scratchpads asks for: viewing, comparing, editing, deleting, a file made of one, one attached to
+//! the next message.
+//!
+//! A file is written by the tool the model would use, through the same gate and into the same view, so that the same
+//! review decides about it. What is attached is read by the model's own tool as well.
+
+use super::Shell;
+use crate::agent::{Agent, call_once};
+use crate::conversation::{Call, CallId, CallResult, Input, Outcome, Part};
+use crate::session::{Entry, Scratchpads};
+use crate::text::LineDiff;
+use crate::ui::scratchpads::{Browser, KEYS, Kind, Listed, Wish};
+use crate::ui::viewer::{self, FileText, Viewer};
+use crate::ui::{editor, pager, term};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Bytes of a scratchpad that stand beside the list.
+const HEAD: usize = 8 << 10;
+/// The most of a difference that is shown.
+const DIFF: usize = 8 << 20;
+
+/// A scratchpad that goes along with the next message.
+pub(super) struct Pinned {
+    pub(super) name: String,
+    parts: Vec<Part>,
+}
+
+impl Shell<'_> {
+    /// The screen of scratchpads, until it is closed for good.
+    pub(super) fn browse_scratchpads(&mut self) {
+        let Some(agent) = &self.conversation.agent else { return self.note("there is no scratchpad yet") };
+        let (keys, pager) = (self.keymap("scratchpads", KEYS), self.keymap("pager", pager::KEYS));
+        let mut pane = Browser::new(listed(&agent.env().scratchpads), &self.theme, keys, pager);
+        loop {
+            self.show(&mut pane);
+            let Some(wish) = pane.take_wish() else { break };
+            let words = self.grant(wish).unwrap_or_else(Some);
+            let Some(agent) = &self.conversation.agent else { break };
+            pane.tell(listed(&agent.env().scratchpads), words);
+        }
+        let pinned = self.conversation.pinned.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>();
+        if !pinned.is_empty() {
+            self.note(&format!("your next message takes along {}", pinned.join(", ")));
+        }
+    }
+
+    /// Does it; what there is to say of it, or why it could not be done.
+    fn grant(&mut self, wish: Wish) -> Result<Option<String>, String> {
+        let agent = self.conversation.agent.as_ref().ok_or("there is no conversation")?;
+        let pads = &agent.env().scratchpads;
+        match wish {
+            Wish::View(name) => {
+                self.look_at(&name, &text_of(pads, &name)?);
+                Ok(None)
+            }
+            Wish::Diff(old, new) => {
+                let (before, after) = (text_of(pads, &old)?, text_of(pads, &new)?);
+                let diff = LineDiff::new(&before, &after).unified(3, DIFF);
+                if diff.text.is_empty() {
+                    return Ok(Some(format!("`{old}` and `{new}` are the same")));
+                }
+                self.look_at(&format!("{old} → {new}.diff"), &diff.text);
+                let left_out = diff.left_out;
+                Ok((left_out > 0).then(|| format!("{left_out} more lines differ; that was too much to show")))
+            }
+            Wish::Edit(name) => self.edit_scratchpad(pads, &name).map(Some),
+            Wish::Delete(name) => {
+                pads.delete(&name).map_err(|e| e.to_string())?;
+                self.conversation.pinned.retain(|pinned| pinned.name != name);
+                Ok(Some(format!("deleted `{name}`")))
+            }
+            Wish::Promote { name, path } => {
+                let content = text_of(pads, &name)?;
+                let input = json!({ "path": path, "content": content, "mode": "create" });
+                done(self.call_for_person(agent, "write_file", input))?;
+                Ok(Some(format!("{path} is pending: /review decides, /apply lands it")))
+            }
+            Wish::Pin(name) => self.pin(&name).map(Some),
+        }
+    }
+
+    /// Through the gate, as if the model had called.
+    fn call_for_person(&self, agent: &Agent, tool: &str, input: Value) -> CallResult {
+        let call = Call { id: CallId::new("by-hand"), name: tool.into(), input: Input::Object(input) };
+        let (registry, env) = (Arc::clone(self.app.registry()), Arc::clone(agent.env()));
+        let policy = Arc::clone(self.app.policy());
+        let running = call_once(registry, env, policy, agent.visit(), call, CancellationToken::new());
+        self.runtime.block_on(running)
+    }
+
+    fn look_at(&self, name: &str, text: &str) {
+        let (clipboard, program) = (self.clipboard(), self.editor());
+        let hands = viewer::Hands {
+            keys: self.keymap("viewer", viewer::KEYS),
+            pager: self.keymap("pager", pager::KEYS),
+            copy: Box::new(move |text| clipboard.copy(text).map_or_else(|e| e.to_string(), |c| c.words())),
+            edit: Box::new(|_| editor::edit(&program, text, ".txt").map(drop).map_err(|e| e.to_string())),
+        };
+        let shown = FileText::in_memory(text.into());
+        self.show(&mut Viewer::new(shown, name, None, &self.theme, hands));
+    }
+
+    fn edit_scratchpad(&self, pads: &Scratchpads, name: &str) -> Result<String, String> {
+        let before = text_of(pads, name)?;
+        let program = self.editor();
+        let after = term::lent(|| editor::edit(&program, &before, ".txt")).map_err(|e| e.to_string())?;
+        if after == before {
+            return Ok(format!("`{name}` is as it was"));
+        }
+        let bytes = after.len();
+        pads.put(name, Entry::Text(after.into())).map_err(|e| e.to_string())?;
+        Ok(format!("`{name}` has {bytes} bytes now"))
+    }
+
+    /// As the model would read it; a long one is a page of it.
+    fn pin(&mut self, name: &str) -> Result<String, String> {
+        let agent = self.conversation.agent.as_ref().ok_or("there is no conversation")?;
+        let blind = !agent.model().capabilities.vision;
+        let result = self.call_for_person(agent, "scratchpad", json!({ "action": "read", "name": name }));
+        let parts = done(result)?.parts;
+        if blind && parts.iter().any(|part| matches!(part, Part::Image(_))) {
+            return Err(format!("the model {} takes no pictures", agent.model().name));
+        }
+        let bytes: usize = parts.iter().map(size).sum();
+        let mut all = vec![Part::text(format!("[placet: the person attached the scratchpad `{name}`]"))];
+        all.extend(parts);
+        self.conversation.pinned.retain(|pinned| pinned.name != name);
+        self.conversation.pinned.push(Pinned { name: name.into(), parts: all });
+        Ok(format!("`{name}` goes along with your next message: {bytes} bytes"))
+    }
+
+    /// What goes along with a message, once.
+    pub(super) fn take_pinned(&mut self) -> Vec<Part> {
+        std::mem::take(&mut self.conversation.pinned).into_iter().flat_map(|pinned| pinned.parts).collect()
+    }
+}
+
+fn done(result: CallResult) -> Result<CallResult, String> {
+    if result.outcome == Outcome::Done { Ok(result) } else { Err(result.body()) }
+}
+
+fn size(part: &Part) -> usize {
+    match part {
+        Part::Text { text } => text.len(),
+        Part::Image(image) => image.bytes.len(),
+    }
+}
+
+fn text_of(pads: &Scratchpads, name: &str) -> Result<String, String> {
+    match pads.get(name) {
+        Ok(Entry::Text(text)) => Ok(text.to_string()),
+        Ok(Entry::Image(image)) => Ok(image.describe()),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+fn listed(pads: &Scratchpads) -> Vec<Listed> {
+    let row = |(name, bytes): (String, usize)| {
+        let entry = pads.get(&name).ok()?;
+        let (head, kind) = match entry {
+            Entry::Text(text) => {
+                (text.get(..text.floor_char_boundary(HEAD)).unwrap_or("").to_string(), Kind::Text)
+            }
+            Entry::Image(image) => (image.describe(), Kind::Picture),
+        };
+        Some(Listed { name, bytes, head, kind })
+    };
+    pads.list().into_iter().filter_map(row).collect()
+}

@@ -1,0 +1,73 @@
+//! `/theme`: another theme while the shell runs, by its name or from a list that shows a sample of each.
+//!
+//! It holds for this shell. Keeping it is a setting, and settings are the person's own file.
+
+use super::command::After;
+use super::{Shell, picking};
+use crate::text::sanitize;
+use crate::ui::ansi::Depth;
+use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
+use crate::ui::{Theme, ThemeError, sample};
+
+/// Columns of the sample beside the list; what the pane has no room for is cut there.
+const COLUMNS: usize = 60;
+
+impl Shell<'_> {
+    fn theme_named(&self, name: &str) -> Result<Theme, ThemeError> {
+        let variable = |name: &str| std::env::var(name).ok();
+        Theme::load(name, self.app.config_dir(), self.theme.depth, variable)
+    }
+
+    /// The name of a theme; the one that holds stands first.
+    fn pick_theme(&self) -> Option<String> {
+        let mut all = Theme::all(self.app.config_dir());
+        all.sort_by_key(|listed| listed.name != self.theme.name);
+        let item = |listed: crate::ui::Listed| {
+            let about = listed.broken.map_or(listed.about, |e| e.to_string());
+            Item::new(listed.name, about)
+        };
+        let feed = Feed::of(all.into_iter().map(item).collect());
+        let mut picker =
+            Picker::new("Themes", feed, &self.theme, self.keymap("picker", KEYS)).with_preview(|item| {
+                match self.theme_named(item.value()) {
+                    Ok(theme) => Preview { drawn: sample::sample(&theme, COLUMNS), ..Preview::default() },
+                    Err(e) => {
+                        Preview { text: sanitize::block(&e.to_string()).into_owned(), ..Preview::default() }
+                    }
+                }
+            });
+        self.show(&mut picker);
+        picker.taken().into_iter().next()
+    }
+
+    fn list_themes(&self) {
+        let rows: Vec<(String, String)> = Theme::all(self.app.config_dir())
+            .into_iter()
+            .map(|listed| (listed.name, listed.broken.map_or(listed.about, |e| e.to_string())))
+            .collect();
+        self.rows(&rows);
+    }
+}
+
+pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> After {
+    let name = match rest {
+        "" if !picking::is_interactive() => {
+            shell.list_themes();
+            return None;
+        }
+        "" => shell.pick_theme()?,
+        named => named.to_string(),
+    };
+    match shell.theme_named(&name) {
+        Ok(_) if shell.theme.depth == Depth::None => shell.note("without colours every theme is `mono`"),
+        Ok(theme) => {
+            shell.theme = theme;
+            shell.rethemed = true;
+            let file = shell.app.config_dir().join("config.toml");
+            shell.note(&format!("the theme is {name} until this shell ends"));
+            shell.hint(&format!("to keep it: ui.theme = \"{name}\" in {}", file.display()));
+        }
+        Err(e) => shell.error(&e.to_string(), Some("/theme shows what there is")),
+    }
+    None
+}

@@ -1,0 +1,121 @@
+//! Contrast of two colours as WCAG reckons it, and colours of code moved until they can be read where they stand.
+//!
+//! Syntax themes are made for one background and know nothing of a changed line's. It judges colours whose parts are
+//! known; the terminal's own sixteen are the person's, and stay.
+
+use super::ansi::{self, Depth};
+use ratatui::style::{Color, Style};
+use std::collections::HashMap;
+
+/// What WCAG AA wants of text.
+pub(super) const READABLE: f64 = 4.5;
+/// Steps on the way from a colour to white or black.
+const STEPS: u32 = 50;
+
+type Rgb = (u8, u8, u8);
+
+fn luminance((r, g, b): Rgb) -> f64 {
+    let part = |c: u8| {
+        let c = f64::from(c) / 255.0;
+        if c <= 0.03928 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b)
+}
+
+/// From 1 to 21.
+pub(super) fn ratio(a: Rgb, b: Rgb) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+/// Makes colours readable on all of its grounds.
+#[derive(Clone, Debug)]
+pub(super) struct Lift {
+    grounds: Vec<Rgb>,
+    depth: Depth,
+    known: HashMap<Color, Color>,
+}
+
+impl Lift {
+    /// Grounds whose parts are not known do not count.
+    pub(super) fn new(grounds: &[Color], depth: Depth) -> Lift {
+        Lift { grounds: grounds.iter().filter_map(|c| ansi::rgb(*c)).collect(), depth, known: HashMap::new() }
+    }
+
+    pub(super) fn style(&mut self, style: Style) -> Style {
+        Style { fg: style.fg.map(|fg| self.colour(fg)), ..style }
+    }
+
+    /// The nearest colour towards white or black that can be read on every ground, in the colours there are; where
+    /// there is none, the best that was met.
+    pub(super) fn colour(&mut self, colour: Color) -> Color {
+        if let Some(known) = self.known.get(&colour) {
+            return *known;
+        }
+        let lifted = self.nearest(colour);
+        self.known.insert(colour, lifted);
+        lifted
+    }
+
+    fn nearest(&self, colour: Color) -> Color {
+        let Some(from) = ansi::rgb(colour) else { return colour };
+        let mut best = (self.worst(colour), colour);
+        if self.grounds.is_empty() || best.0 >= READABLE {
+            return colour;
+        }
+        let toward = if self.grounds.iter().all(|g| luminance(*g) < 0.18) { 255 } else { 0 };
+        for step in 1..=STEPS {
+            let part = |c: u8| mix(c, toward, step);
+            let there = Color::Rgb(part(from.0), part(from.1), part(from.2));
+            let there = self.depth.limit(Style::new().fg(there)).fg.unwrap_or(there);
+            let contrast = self.worst(there);
+            if contrast > best.0 {
+                best = (contrast, there);
+            }
+            if contrast >= READABLE {
+                break;
+            }
+        }
+        best.1
+    }
+
+    /// The contrast on the ground where it is least.
+    fn worst(&self, colour: Color) -> f64 {
+        let Some(parts) = ansi::rgb(colour) else { return f64::INFINITY };
+        self.grounds.iter().map(|ground| ratio(parts, *ground)).fold(f64::INFINITY, f64::min)
+    }
+}
+
+fn mix(from: u8, to: u8, step: u32) -> u8 {
+    let sum = u32::from(from) * (STEPS - step) + u32::from(to) * step;
+    u8::try_from(sum / STEPS).unwrap_or(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ratio_is_that_of_wcag() {
+        assert_eq!(ratio((0, 0, 0), (255, 255, 255)), 21.0);
+        assert_eq!(ratio((9, 9, 9), (9, 9, 9)), 1.0);
+        assert_eq!((ratio((0x76, 0x76, 0x76), (255, 255, 255)) * 100.0).round(), 454.0);
+    }
+
+    #[test]
+    fn a_colour_moves_only_as_far_as_it_has_to() {
+        let lift = |grounds: &[Color], depth| Lift::new(grounds, depth);
+        let grey = Color::Rgb(0x99, 0x99, 0x99);
+        let white = [Color::Rgb(255, 255, 255)];
+        let Color::Rgb(r, g, b) = lift(&white, Depth::True).colour(grey) else { unreachable!() };
+        assert!(ratio((r, g, b), (255, 255, 255)) >= READABLE && (0x70..0x78).contains(&r), "{r} {g} {b}");
+        let black = Color::Rgb(0, 0, 0);
+        assert_eq!(lift(&white, Depth::True).colour(black), black, "it can be read already");
+        assert_eq!(lift(&[], Depth::True).colour(grey), grey, "nothing is known of the ground");
+        assert_eq!(lift(&white, Depth::True).colour(Color::Yellow), Color::Yellow, "the terminal's own");
+        let dark = Color::Rgb(0x60, 0, 0);
+        let lifted = lift(&[Color::Rgb(0, 0, 0)], Depth::Indexed).colour(dark);
+        let Color::Indexed(n) = lifted else { panic!("{lifted:?}") };
+        assert!(ratio(ansi::rgb(Color::Indexed(n)).unwrap(), (0, 0, 0)) >= READABLE);
+    }
+}

@@ -1,0 +1,138 @@
+//! A sample of what a theme does: a prompt in each mode, a call, a change, code, a question and what is said beside.
+//!
+//! It is made of the same parts as the real thing where those can be had alone. It asks and runs nothing.
+
+use super::live::mode_label;
+use super::theme::Theme;
+use super::{cell, syntax};
+use crate::conversation::Outcome;
+use crate::permission::Mode;
+use crate::text::{sanitize, width};
+use crate::tools::{Detail, Summary};
+use ratatui::style::{Color, Style};
+use ratatui::text::{Line, Span};
+
+const RUST: &str = "/// Twice is enough.\nfn retry(limit: u8) -> Option<&'static str> {\n    (limit > 2).then_some(\"no\") // 3\n}";
+const PYTHON: &str = "# one line each\ndef names(rows):\n    return [row[\"name\"] for row in rows]";
+
+/// The sample, `columns` wide at most.
+pub fn sample(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let mut out = vec![heading(theme), Line::default()];
+    out.extend(Mode::ALL.map(|mode| prompt(mode, theme)));
+    out.push(Line::default());
+    let summary = Summary { line: "run_command cargo test".into(), detail: Detail::Text("42 passed".into()) };
+    out.extend(cell::call(Outcome::Done, &summary, theme, 5));
+    let failed = Summary { line: "read_file gone.txt".into(), detail: Detail::None };
+    out.extend(cell::call(Outcome::Failed, &failed, theme, 5));
+    let denied = Summary { line: "run_command rm -rf /".into(), detail: Detail::None };
+    out.extend(cell::call(Outcome::Denied, &denied, theme, 5));
+    out.push(Line::default());
+    out.extend(change(theme, columns));
+    out.push(Line::default());
+    for (code, language) in [(RUST, "rs"), (PYTHON, "py")] {
+        out.extend(syntax::highlight(code, language, theme));
+    }
+    out.push(Line::default());
+    out.extend(said(theme));
+    out
+}
+
+fn span(text: &str, label: &str, theme: &Theme) -> Span<'static> {
+    Span::styled(text.to_string(), theme.style(label))
+}
+
+fn heading(theme: &Theme) -> Line<'static> {
+    let hex = |colour: &Color| colour.to_string().to_lowercase();
+    let grounds: Vec<String> = theme.backgrounds.iter().map(hex).collect();
+    let about = match grounds.as_slice() {
+        [] => String::new(),
+        all => format!("  for a background of {}", all.join(", ")),
+    };
+    Line::from(vec![span(&sanitize::name(&theme.name), "title", theme), span(&about, "dim", theme)])
+}
+
+fn prompt(mode: Mode, theme: &Theme) -> Line<'static> {
+    Line::from(vec![
+        span("placet ", "prompt", theme),
+        span(&format!("[{}]", mode.letter()), mode_label(mode), theme),
+        span(" ±2", "question", theme),
+        span(" > ", "prompt", theme),
+        span(mode.name(), "text", theme),
+    ])
+}
+
+/// A hunk as the review shows it: changed words set off, the line's background up to the edge.
+fn change(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let line = |number: &str, sign: &str, label: &str, back: &str, pieces: [(&str, &str); 3]| {
+        let ground = theme.style(back);
+        let look = theme.style(label).patch(ground);
+        let mut spans = vec![
+            Span::styled(
+                format!("{number} "),
+                theme.style("gutter").patch(Style { bg: ground.bg, ..Style::default() }),
+            ),
+            Span::styled(format!("{sign} "), look),
+        ];
+        for (text, word) in pieces {
+            let look = if word.is_empty() { look } else { look.patch(theme.style(word)) };
+            spans.push(Span::styled(text.to_string(), look));
+        }
+        let used: usize = spans.iter().map(|s| width::of(&s.content)).sum();
+        spans.push(Span::styled(" ".repeat(columns.min(60).saturating_sub(used)), ground));
+        Line::from(spans)
+    };
+    let (old, new) = ("diff.remove.word", "diff.add.word");
+    vec![
+        Line::from(span("@@ -7,2 +7,2 @@ fn main", "diff.hunk", theme)),
+        line("7", " ", "text", "text", [("let name = ", ""), ("\"a\"", "match"), (";", "")]),
+        line("8", "-", "diff.remove", "diff.remove.line", [("let limit = ", ""), ("10", old), (";", "")]),
+        line("8", "+", "diff.add", "diff.add.line", [("let limit = ", ""), ("25", new), (";", "")]),
+        line("9", " ", "text", "select", [("the row under the cursor", ""), ("", ""), ("", "")]),
+        Line::from(vec![
+            span("✓ accepted ", "accepted", theme),
+            span("✗ rejected ", "rejected", theme),
+            span("» a comment", "comment", theme),
+        ]),
+    ]
+}
+
+fn said(theme: &Theme) -> Vec<Line<'static>> {
+    vec![
+        Line::from(span("Run `cargo test`?", "question", theme)),
+        Line::from(vec![
+            span("y", "key", theme),
+            span(" yes  ", "hint", theme),
+            span("n", "key", theme),
+            span(" no  ", "hint", theme),
+        ]),
+        Line::from(span("⠙ working, 12 s, Esc stops", "status", theme)),
+        cell::notice("a notice", theme),
+        Line::from(span("a warning", "warning", theme)),
+        Line::from(vec![span("error: ", "error", theme), span("what failed", "text", theme)]),
+        Line::from(vec![
+            span("a heading ", "heading", theme),
+            span("code ", "code", theme),
+            span("a link", "link", theme),
+            span(" thinking", "thinking", theme),
+        ]),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::ansi::{self, Depth};
+    use std::path::Path;
+
+    #[test]
+    fn the_sample_shows_every_kind_of_text_in_the_colours_of_the_theme() {
+        let load = |name: &str, depth| Theme::load(name, Path::new("/nowhere"), depth, |_| None).unwrap();
+        let lines = sample(&load("solarized-dark", Depth::True), 60);
+        let text: Vec<String> = lines.iter().map(|l| l.to_string().trim_end().to_string()).collect();
+        insta::assert_snapshot!("sample_text", text.join("\n"));
+        let styled: Vec<String> = lines.iter().map(|l| ansi::line(l).replace('\x1b', "␛")).collect();
+        insta::assert_snapshot!("sample_solarized_dark", styled.join("\n"));
+        let plain = sample(&Theme::plain(), 60).iter().map(ansi::line).collect::<String>();
+        assert!(!plain.contains('\x1b'), "{plain:?}");
+    }
+}

@@ -1,0 +1,117 @@
+//! The screen of scratchpads: what each key asks for, and that nothing is asked for by accident.
+
+use super::*;
+use ratatui::layout::Rect;
+
+fn pad(name: &str, kind: Kind) -> Listed {
+    Listed { name: name.into(), bytes: name.len(), head: format!("{name} begins\nso"), kind }
+}
+
+fn opened(columns: u16, rows: u16) -> Browser {
+    let pads = vec![pad("log", Kind::Text), pad("notes", Kind::Text), pad("shot", Kind::Picture)];
+    let keys = Keymap::new("scratchpads", KEYS, &[]).unwrap();
+    let mut pane = Browser::new(pads, &Theme::plain(), keys, Keymap::usual("pager", pager::KEYS));
+    pane.resize(columns, rows);
+    pane
+}
+
+/// Types letters and `⇥`, `⏎`, `⎋`; what the last of them did.
+fn press(pane: &mut Browser, keys: &str) -> Flow {
+    let code = |c| match c {
+        '⇥' => KeyCode::Tab,
+        '⏎' => KeyCode::Enter,
+        '⎋' => KeyCode::Esc,
+        c => KeyCode::Char(c),
+    };
+    keys.chars().map(|c| pane.key(KeyEvent::new(code(c), KeyModifiers::NONE))).last().unwrap()
+}
+
+fn screen(pane: &Browser) -> String {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, pane.size.0, pane.size.1));
+    pane.draw(&mut buffer);
+    let row = |y| (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+    (0..buffer.area.height).map(|y| row(y).trim_end().to_string()).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn each_key_asks_for_its_own_and_closes_with_the_wish() {
+    for (keys, want) in [
+        ("⏎", Wish::View("log".into())),
+        ("jv", Wish::View("notes".into())),
+        ("Gv", Wish::View("shot".into())),
+        ("je", Wish::Edit("notes".into())),
+        ("P", Wish::Pin("log".into())),
+        ("GP", Wish::Pin("shot".into())),
+        ("⇥⇥d", Wish::Diff("log".into(), "notes".into())),
+        ("j⇥kk⇥d", Wish::Diff("notes".into(), "log".into())),
+        ("⇥⇥⇥d", Wish::Diff("notes".into(), "shot".into())),
+        ("xy", Wish::Delete("log".into())),
+        ("p a b.txt ⏎", Wish::Promote { name: "log".into(), path: "a b.txt".into() }),
+    ] {
+        let mut pane = opened(80, 10);
+        assert_eq!((press(&mut pane, keys), pane.take_wish()), (Flow::Close, Some(want)), "{keys}");
+    }
+}
+
+#[test]
+fn what_is_half_asked_is_not_done() {
+    for (keys, note) in [
+        ("xn", Some("it is kept")),
+        ("x⏎", Some("it is kept")),
+        ("x⎋", Some("it is kept")),
+        ("d", Some("mark two with Tab to compare them")),
+        ("⇥d", Some("mark two with Tab to compare them")),
+        ("⇥k⇥d", Some("mark two with Tab to compare them")),
+        ("Ge", Some("`shot` is a picture: only text is edited or made a file")),
+        ("Gp", Some("`shot` is a picture: only text is edited or made a file")),
+        ("p⏎", None),
+        ("pxy⎋", None),
+        ("?j", None),
+    ] {
+        let mut pane = opened(80, 10);
+        let flow = press(&mut pane, keys);
+        assert_eq!((flow, pane.take_wish(), pane.note.as_deref()), (Flow::Stay, None, note), "{keys}");
+    }
+    let mut pane = opened(80, 10);
+    press(&mut pane, "x");
+    pane.paste("y");
+    assert_eq!((pane.take_wish(), &pane.focus), (None, &Focus::Delete), "a paste answers nothing");
+    assert_eq!(press(&mut opened(80, 10), "q"), Flow::Close);
+}
+
+#[test]
+fn a_path_is_typed_pasted_and_taken_back() {
+    let mut pane = opened(80, 10);
+    press(&mut pane, "pxa");
+    pane.key(KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL));
+    pane.paste("src/a\nsecond line");
+    pane.key(KeyEvent::new(KeyCode::Backspace, KeyModifiers::NONE));
+    assert!(screen(&pane).contains(" file for `log`: src/"), "{}", screen(&pane));
+    press(&mut pane, "b⏎");
+    assert_eq!(pane.take_wish(), Some(Wish::Promote { name: "log".into(), path: "src/b".into() }));
+}
+
+#[test]
+fn the_list_shows_names_sizes_marks_and_the_beginning() {
+    let mut pane = opened(104, 7);
+    press(&mut pane, "j⇥");
+    insta::assert_snapshot!(screen(&pane));
+    pane.tell(vec![pad("log", Kind::Text)], Some("deleted `notes`".into()));
+    assert_eq!((pane.selected, pane.marked.len()), (0, 0));
+    let foot = screen(&pane).lines().last().unwrap().to_string();
+    assert!(foot.starts_with(" deleted `notes` ") && foot.ends_with("  ? keys  q close"), "{foot}");
+    pane.tell(Vec::new(), None);
+    assert!(screen(&pane).contains("there is no scratchpad"));
+    assert_eq!(press(&mut pane, "v"), Flow::Stay, "there is nothing to look at");
+}
+
+#[test]
+fn no_key_at_any_size_breaks_it() {
+    for (columns, rows) in [(1, 1), (3, 2), (20, 3), (101, 6)] {
+        let mut pane = opened(columns, rows);
+        for c in "jkgG⇥⇥d?⎋xnpq⎋j ".chars() {
+            press(&mut pane, &c.to_string());
+            screen(&pane);
+        }
+    }
+}
