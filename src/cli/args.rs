@@ -30,8 +30,8 @@ pub struct Options {
     /// One turn without a screen; `-` or nothing: from standard input
     #[arg(short, long, num_args = 0..=1, value_name = "PROMPT", default_missing_value = "-", conflicts_with = "prompt")]
     pub print: Option<String>,
-    /// What --print writes
-    #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT", global = true)]
+    /// What --print writes: text, json, stream-json
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT", global = true, hide_possible_values = true)]
     pub output_format: OutputFormat,
     /// How far calls may reach: none, read, ask, write, unrestricted
     #[arg(long, value_name = "MODE", global = true)]
@@ -42,7 +42,7 @@ pub struct Options {
     /// The model, as the provider calls it
     #[arg(long, value_name = "NAME", global = true)]
     pub model: Option<String>,
-    /// Whose tools: native, agsh, triggerfish, deepagents, agentos, typestack, text-editor, codex
+    /// Whose tools: native, agsh, deepagents, codex, ...
     #[arg(long, value_name = "NAME", global = true)]
     pub dialect: Option<String>,
     /// Where the provider is
@@ -90,7 +90,7 @@ pub struct Options {
     /// Take the answers from a recording
     #[arg(long, value_name = "FILE", conflicts_with = "provider")]
     pub replay: Option<PathBuf>,
-    /// Line by line, without a pane: for screen readers. So does ACCESSIBLE=1
+    /// Line by line, for screen readers; so does ACCESSIBLE=1
     #[arg(long)]
     pub linear: bool,
     /// Do not read the project's .placet/config.toml
