@@ -110,9 +110,9 @@ fn read_line_by_line_a_review_is_sentences_and_typed_answers() {
     let text: String = (1..=20).map(|n| format!("line {n}\n")).collect();
     let mut pty = pty.file("a.txt", &text).open();
     pty.line("run sed -i -e s/^line.5$/five/ -e /^line.15$/d a.txt");
-    pty.until("a question", |s| s.contains("apply?"));
+    pty.until("a question", |s| s.contains("3: keep pending") && s.contains("answer: type a number"));
     quiet();
-    pty.send("k");
+    pty.send("3\r");
     pty.until("it is kept", |s| s.contains("±1 >"));
     let before = pty.raw().len();
     pty.line("/review");
