@@ -186,22 +186,30 @@ fn the_way_of_calling_is_a_setting_and_a_wrong_one_is_told() {
 fn a_command_of_the_person_s_own_hears_what_it_is_about() {
     let dir = tempfile::TempDir::new().unwrap();
     let file = dir.path().join("told");
-    let line = format!("command printf %s \"$PLACET_NOTICE\" > {}", file.display());
-    let mut pty = shell()
-        .arg("--mode")
-        .arg("ask")
-        .arg("--set")
-        .arg(&format!("ui.notify={line}"))
-        .file("a.txt", "alpha\n")
-        .open();
-    pty.line("append \"y\" to a.txt");
+    let setting = format!("ui.notify=command printf %s \"$PLACET_NOTICE\" > {}", file.display());
+    let server = MockServer::start([late(Duration::from_millis(900), &[Say::Text("the answer")])]);
+    let mut pty = with_model(&server).arg("--set").arg(&setting).open();
+    pty.line("hello");
+    running(&pty);
     pty.send(FOCUS_OUT);
+    pty.until("the command", |_| std::fs::read_to_string(&file).is_ok_and(|text| text == "placet is done"));
+    assert!(!text_of(&pty).contains('\x07'));
+}
+
+#[test]
+fn a_key_that_comes_with_the_focus_answers_nothing() {
+    let mut pty = shell().arg("--mode").arg("ask").file("a.txt", "alpha\n").open();
+    pty.line("append \"y\" to a.txt");
     pty.until("a question", |s| s.contains("lines: apply?"));
-    // Whether it was called depends on when the focus went; coming back answers nothing in any case.
     std::thread::sleep(Duration::from_millis(700));
-    pty.send(&format!("{FOCUS_IN}a"));
+    pty.send(&format!("{FOCUS_OUT}{FOCUS_IN}a"));
     std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(pty.read("a.txt"), "alpha\n", "a key that comes with the focus is not for the question");
+    assert_eq!(pty.read("a.txt"), "alpha\n");
+    // The question is still there, and answered by a key that was meant for it.
+    pty.send("\x7f");
+    std::thread::sleep(Duration::from_millis(700));
+    pty.send("a");
+    pty.until("the change", |s| s.contains("applied 1 change"));
 }
 
 #[test]
