@@ -110,7 +110,7 @@ impl Shell<'_> {
             return Ok(format!("`{name}` is as it was"));
         }
         let bytes = after.len();
-        pads.put(name, Entry::Text(after.into())).map_err(|e| e.to_string())?;
+        pads.put(name, Entry::Text(after)).map_err(|e| e.to_string())?;
         Ok(format!("`{name}` has {bytes} bytes now"))
     }
 
