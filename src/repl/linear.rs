@@ -99,7 +99,8 @@ pub(super) fn run(
 }
 
 fn save(shell: &Shell<'_>, review: &Review, outbox: Option<String>, memory: &Path) {
-    if let Err(e) = Memory::of(review, outbox).save(memory) {
+    let before = Memory::load(memory);
+    if let Err(e) = Memory::of(review, outbox).beside(&before, review).save(memory) {
         shell.error(&format!("this is not remembered: {e}"), None);
     }
 }

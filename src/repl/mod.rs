@@ -227,8 +227,8 @@ impl Shell<'_> {
                     Asked::Open(Screen::Review, typed) => {
                         prompter.put_back(typed);
                         if let Some(start) = self.go_through(prompter, "")? {
-                            self.review_reported();
                             draft = self.take_turn(prompter, start, String::new())?;
+                            self.review_reported();
                         }
                         continue;
                     }
@@ -270,8 +270,8 @@ impl Shell<'_> {
             if let Some(paths) = self.review.take()
                 && let Some(start) = self.go_through(prompter, &paths)?
             {
-                self.review_reported();
                 draft = self.take_turn(prompter, start, std::mem::take(&mut draft))?;
+                self.review_reported();
             }
             if std::mem::take(&mut self.resetting) {
                 self.reset_taint(prompter)?;

@@ -160,7 +160,9 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     }
     let said = sanitize::line(&view.turn().label.title).into_owned();
     let title = if said.is_empty() { "pending changes".to_string() } else { said };
-    Ok(Some(Review::new(&crate::text::width::cut(&title, 40), Subject::Pending, files)))
+    let mut review = Review::new(&crate::text::width::cut(&title, 40), Subject::Pending, files);
+    review.partial = !only.is_empty();
+    Ok(Some(review))
 }
 
 /// Lands what was accepted, throws away what was rejected, and keeps for the agent what it should know. Landing is all
@@ -203,8 +205,8 @@ pub fn carry_out(workspace: &Workspace, view: &View, review: &Review, label: Lab
     let memory = match review_of(workspace, view, &[])? {
         Some(mut rest) => {
             drop(before.put_on(&mut rest));
-            rest.comments.clear();
-            rest.reopen();
+            rest.comments.retain(|c| !review.is_here(c));
+            rest.reopen(|file| !review.partial || review.files.iter().any(|f| f.path == file.path));
             Memory::of(&rest, outbox.clone())
         }
         None => Memory::only(outbox.clone()),

@@ -307,3 +307,28 @@ fn a_file_that_was_changed_and_changed_back_is_the_persons_again() {
     assert!(bench.call("read_file", json!({"path": "b.txt"})).done().contains('B'));
     assert_eq!(view.changes(placet::workspace::Shelf::Pending).unwrap().len(), 1);
 }
+
+#[test]
+fn a_review_of_one_path_leaves_decisions_and_comments_on_the_others() {
+    let pty = ask_mode().size(100, 30).file("a.txt", "a\n").file("b.txt", "b\n").open();
+    let mut pty = reviewing(pty, "sed -i s/a/A/ a.txt; sed -i s/b/B/ b.txt");
+    pty.send("r");
+    pty.until("one decision", |s| s.contains("1/2 hunks"));
+    pty.send("gcnot this one\r");
+    pty.until("a comment", |s| s.contains("» ") && s.contains("not this one"));
+    pty.send("q");
+    pty.until("the prompt", |s| s.contains("±2 >"));
+    pty.line("/review b.txt");
+    pty.until("one file", |s| {
+        s.contains("1 file ") && s.contains("0/1 hunks") && !s.contains("not this one")
+    });
+    pty.send("a\r");
+    pty.until("the summary", |s| s.contains("accepted   1 hunk in 1 file") && !s.contains("comments"));
+    pty.send("y");
+    pty.until("it landed", |s| s.contains("applied 1 change") && s.contains("±1 >"));
+    assert_eq!((pty.read("a.txt").as_str(), pty.read("b.txt").as_str()), ("a\n", "B\n"));
+    pty.line("/review");
+    pty.until("the other is as it was", |s| {
+        s.contains("1/1 hunks") && s.contains("✗1") && s.contains("not this one")
+    });
+}

@@ -161,8 +161,8 @@ impl Review {
         if rejected > 0 {
             say(&format!(" ✗{rejected}"), "rejected");
         }
-        if !self.comments.is_empty() {
-            say(&format!(" »{}", self.comments.len()), "comment");
+        if let count @ 1.. = self.said().count() {
+            say(&format!(" »{count}"), "comment");
         }
         if !self.filter.is_empty() {
             say(&format!(" files: {}", crate::text::sanitize::line(&self.filter)), "match");
@@ -405,8 +405,7 @@ impl Review {
         if self.any_edit() {
             out.push(("edited     what you wrote lands in place of the agent's text".into(), "accepted"));
         }
-        if !self.comments.is_empty() {
-            let n = self.comments.len();
+        if let n @ 1.. = self.said().count() {
             let goes =
                 if pending { "with the next message to the agent" } else { "are printed when you leave" };
             out.push((format!("comments   {n}: {goes}"), "comment"));

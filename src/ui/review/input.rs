@@ -84,7 +84,7 @@ impl Review {
 
     /// Something that the agent would be told.
     pub fn has_news(&self) -> bool {
-        !self.comments.is_empty() || self.tally().1 > 0 || self.any_edit()
+        self.said().next().is_some() || self.tally().1 > 0 || self.any_edit()
     }
 
     pub(super) fn begin(&mut self, input: Input) -> Vec<Effect> {

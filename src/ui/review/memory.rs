@@ -11,7 +11,7 @@ use super::state::Review;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -102,6 +102,30 @@ impl Memory {
             }
         }
         memory
+    }
+
+    /// With what `before` remembers of everything that is not in `review`: a review of some paths leaves the others as
+    /// they were.
+    #[must_use]
+    pub fn beside(mut self, before: &Memory, review: &Review) -> Memory {
+        let mut own: BTreeSet<String> = BTreeSet::new();
+        for file in &review.files {
+            own.insert(file.key.clone());
+            if let Some(lines) = file.lines() {
+                own.extend(runs(file, lines).into_iter().map(|(key, _)| key));
+            }
+        }
+        for (key, decided) in &before.decided {
+            if !own.contains(key) {
+                self.decided.entry(key.clone()).or_insert_with(|| decided.clone());
+            }
+        }
+        for (path, edit) in &before.edits {
+            if review.files.iter().all(|f| f.path != *path) {
+                self.edits.insert(path.clone(), edit.clone());
+            }
+        }
+        self
     }
 
     fn lines(&mut self, file: &File, lines: &Lines) {

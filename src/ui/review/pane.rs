@@ -189,7 +189,9 @@ impl<'a> ReviewPane<'a> {
 
     fn remember(&mut self) {
         let Some(file) = &self.desk.memory else { return };
-        if let Err(e) = Memory::of(&self.review, self.desk.outbox.clone()).save(file) {
+        let before = Memory::load(file);
+        let memory = Memory::of(&self.review, self.desk.outbox.clone()).beside(&before, &self.review);
+        if let Err(e) = memory.save(file) {
             self.review.say(format!("this is not remembered: {e}"));
         }
     }

@@ -80,6 +80,8 @@ pub struct Layout {
     pub side: bool,
     pub hide_blanks: bool,
     pub folded: BTreeSet<usize>,
+    /// Comments on files that are not here belong to others.
+    pub partial: bool,
     /// The files shown, in order; all of them when there is no filter.
     pub only: Option<Vec<usize>>,
 }
@@ -96,7 +98,7 @@ pub struct Rows {
 impl Rows {
     pub fn of(files: &[File], comments: &[Comment], layout: &Layout) -> Rows {
         let mut rows = Rows::default();
-        let notes = Notes::of(files, comments);
+        let notes = Notes::of(files, comments, layout);
         rows.notes(&notes.turn);
         let all: Vec<usize> = (0..files.len()).collect();
         for &f in layout.only.as_ref().unwrap_or(&all) {
@@ -266,7 +268,7 @@ struct Notes {
 }
 
 impl Notes {
-    fn of(files: &[File], comments: &[Comment]) -> Notes {
+    fn of(files: &[File], comments: &[Comment], layout: &Layout) -> Notes {
         let mut notes = Notes::default();
         let at: HashMap<&std::path::PathBuf, usize> =
             files.iter().enumerate().map(|(f, file)| (&file.path, f)).collect();
@@ -280,7 +282,9 @@ impl Notes {
                 (Target::Lines { .. } | Target::File { .. }, Some(f)) => {
                     notes.files.entry(f).or_default().push(number(n));
                 }
-                _ => notes.turn.push(number(n)),
+                (Target::Turn, _) => notes.turn.push(number(n)),
+                (_, None) if layout.partial => {}
+                (_, None) => notes.turn.push(number(n)),
             }
         }
         notes

@@ -67,6 +67,8 @@ pub struct Review {
     pub title: String,
     pub subject: Subject,
     pub files: Vec<File>,
+    /// There is more than these files: comments on others are not shown, and not lost.
+    pub partial: bool,
     pub comments: Vec<Comment>,
     pub moves: Moves,
     pub rows: Rows,
@@ -104,6 +106,7 @@ impl Review {
             title: title.into(),
             subject,
             files,
+            partial: false,
             comments: Vec::new(),
             moves,
             rows,
@@ -173,6 +176,7 @@ impl Review {
     pub(super) fn lay_out(&mut self) {
         let here = self.row();
         let (file, hunk) = (self.file_here(), here.and_then(|row| row.hunk()));
+        self.layout.partial = self.partial;
         self.rows = Rows::of(&self.files, &self.comments, &self.layout);
         self.tree = Tree::of(&self.files, self.layout.only.as_deref());
         self.anchor = None;
@@ -195,6 +199,9 @@ impl Review {
     pub fn settle_comments(&mut self) {
         for comment in &mut self.comments {
             let file = comment.target.path().and_then(|path| self.files.iter().find(|f| f.path == *path));
+            if file.is_none() && self.partial {
+                continue;
+            }
             settle(comment, file.and_then(File::lines));
         }
         self.lay_out();
@@ -283,7 +290,7 @@ impl Review {
             }
             _ => {
                 let (accepted, rejected) = self.tally();
-                let nothing = accepted + rejected == 0 && self.comments.is_empty() && !self.any_edit();
+                let nothing = accepted + rejected == 0 && self.said().next().is_none() && !self.any_edit();
                 if nothing {
                     self.say("nothing is decided yet");
                 } else {
@@ -294,9 +301,20 @@ impl Review {
         Vec::new()
     }
 
-    /// Takes every decision back and leaves the reviewed marks.
-    pub fn reopen(&mut self) {
-        for file in &mut self.files {
+    /// True for a comment on one of these files, or on the turn; a review of some paths keeps those on others as well.
+    pub fn is_here(&self, comment: &Comment) -> bool {
+        let among = |path: &std::path::PathBuf| self.files.iter().any(|f| f.path == *path);
+        !self.partial || comment.target.path().is_none_or(among)
+    }
+
+    /// The comments that are shown, and told.
+    pub fn said(&self) -> impl Iterator<Item = &Comment> {
+        self.comments.iter().filter(|c| self.is_here(c))
+    }
+
+    /// Takes every decision about these files back and leaves the reviewed marks.
+    pub fn reopen(&mut self, which: impl Fn(&File) -> bool) {
+        for file in self.files.iter_mut().filter(|file| which(file)) {
             match &mut file.body {
                 Body::Whole(whole) => whole.mark = Mark::Open,
                 Body::Lines(lines) => lines.hunks.iter_mut().for_each(|h| h.marks.fill(Mark::Open)),
