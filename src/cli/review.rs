@@ -6,11 +6,11 @@ use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
 use crate::app::App;
 use crate::repl::{blamed, carry_out, keymap, memory_of, review_of};
-use crate::text::patch::{Prefix, parse};
+use crate::text::patch::{Patch, Prefix, parse};
 use crate::ui::ansi::Depth;
 use crate::ui::clipboard::Clipboard;
 use crate::ui::review::{
-    Desk, Outcome, Review, ReviewPane, Stop, Subject, TABLE, accepted, markdown, of_patch, value,
+    Desk, Outcome, Review, ReviewPane, Stop, Subject, TABLE, accepted, binary_file, markdown, of_patch, value,
 };
 use crate::ui::{Theme, full, term};
 use clap::Args;
@@ -51,8 +51,17 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, Failure> {
         return pending(args, &app, &chosen);
     }
     let (title, text) = difference(args, app.cwd())?;
-    let patch = parse(&text, Prefix::Auto).map_err(|e| Failure::new(&e).hint(e.hint()))?;
+    if text.iter().all(u8::is_ascii_whitespace) {
+        warn("nothing to review");
+        return Ok(report::DONE);
+    }
+    let (text, binary) = without_binary_notes(text);
+    let patch = match parse(&text, Prefix::Auto) {
+        Err(_) if !binary.is_empty() => Patch::default(),
+        other => other.map_err(|e| Failure::new(&e).hint(e.hint()))?,
+    };
     let mut files = of_patch(&patch);
+    files.extend(binary.iter().map(|name| binary_file(name)));
     if args.what.as_deref().is_none_or(|w| !is_patch(w, app.cwd())) {
         // git was asked for whole files: what did not change is folded.
         files.iter_mut().filter_map(|f| f.lines_mut()).for_each(|lines| lines.opened.clear());
@@ -113,6 +122,12 @@ fn shown<'a>(
     let linear = args.linear || app.config.flag("ui.linear").unwrap_or(false);
     let base = if linear { None } else { term::Base::enter_any().ok() };
     let Some(base) = base else {
+        if args.output.is_some() || args.json {
+            return Err(Failure::usage(
+                "`--output` and `--json` write what was decided, and nobody can decide here",
+            )
+            .hint("without them the review is printed as sentences"));
+        }
         print_foreign(&sentences(&review))?;
         return Ok(None);
     };
@@ -203,6 +218,23 @@ fn bounded(from: impl Read) -> Result<Vec<u8>, Failure> {
     Ok(out)
 }
 
+/// `Binary files a/x and b/x differ` says nothing that can be applied, but names a file: the rest of the difference, and
+/// these names.
+fn without_binary_notes(text: Vec<u8>) -> (Vec<u8>, Vec<String>) {
+    let name = |line: &[u8]| -> Option<String> {
+        let line = String::from_utf8_lossy(line).trim_end().to_string();
+        let (old, new) = line.strip_prefix("Binary files ")?.strip_suffix(" differ")?.rsplit_once(" and ")?;
+        let side = if new == "/dev/null" { old } else { new };
+        Some(side.strip_prefix("a/").or(side.strip_prefix("b/")).unwrap_or(side).to_string())
+    };
+    let names: Vec<String> = text.split(|b| *b == b'\n').filter_map(name).collect();
+    if names.is_empty() {
+        return (text, names);
+    }
+    let kept = text.split_inclusive(|b| *b == b'\n').filter(|line| name(line).is_none());
+    (kept.collect::<Vec<_>>().concat(), names)
+}
+
 /// Asks git, in a way that changes nothing: no lock is taken, nothing configured in the repository runs.
 fn git(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, Failure> {
     let mut command = Command::new("git");
@@ -214,7 +246,11 @@ fn git(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, Failure> {
         "--no-color",
         "--no-ext-diff",
     ]);
-    command.args(["--no-textconv", "--full-index", "-M", "-U1000000"]).args(of).arg("--").current_dir(cwd);
+    command
+        .args(["--no-textconv", "--full-index", "--binary", "-M", "-U1000000"])
+        .args(of)
+        .arg("--")
+        .current_dir(cwd);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|e| {
         Failure::new(format!("`git` cannot be started: {e}"))
@@ -227,7 +263,9 @@ fn git(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, Failure> {
     let done = child.wait_with_output().map_err(Failure::new)?;
     let text = out?.unwrap_or_default();
     if !done.status.success() {
-        let said = crate::text::sanitize::block(&String::from_utf8_lossy(&done.stderr)).trim().to_string();
+        let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+        let first = stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or("git failed");
+        let said = crate::text::sanitize::line(first).into_owned();
         return Err(
             Failure::new(said).hint("`placet review` takes what `git diff` takes, a patch file, or -")
         );

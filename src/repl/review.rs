@@ -11,10 +11,11 @@ use crate::audit::Kind;
 use crate::config::Config;
 use crate::conversation::Part as Said;
 use crate::serve::changes::{Told, apply_choice};
-use crate::text::sanitize;
 use crate::ui::full;
 use crate::ui::keymap::{Keymap, Row};
-use crate::ui::review::{self, Desk, Land, Leave, Memory, Outcome, Review, ReviewPane, Subject, TABLE};
+use crate::ui::review::{
+    self, Desk, Land, Leave, Mark, Memory, Outcome, Review, ReviewPane, Standing, Subject, TABLE,
+};
 use crate::workspace::{Assent, Choice, Claim, Label, LineStanding, Node, Part, Shelf, View, Workspace};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -68,7 +69,12 @@ impl Shell<'_> {
             }
         };
         let start = match outcome {
-            Outcome::Left => None,
+            Outcome::Left => {
+                if review.tally() != (0, 0) || review.said().next().is_some() {
+                    self.hint("what you decided and said is remembered: /review goes on");
+                }
+                None
+            }
             Outcome::Apply { tell } => self.carry_out(&workspace, &view, &review, tell)?,
         };
         if let left @ 1.. = self.pending() {
@@ -154,13 +160,20 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     if !only.is_empty() {
         set.changes.retain(|c| only.iter().any(|p| c.path.starts_with(p)));
     }
-    let files = review::pending(&set, view.objects(), &|path| workspace.shown(path));
+    let mut files = review::pending(&set, view.objects(), &|path| workspace.shown(path));
     if files.is_empty() {
         return Ok(None);
     }
-    let said = sanitize::line(&view.turn().label.title).into_owned();
-    let title = if said.is_empty() { "pending changes".to_string() } else { said };
-    let mut review = Review::new(&crate::text::width::cut(&title, 40), Subject::Pending, files);
+    for file in &mut files {
+        let before = set.get(&file.path).and_then(|change| change.before.hash());
+        let moved_on = |hash| std::fs::read(&file.path).is_ok_and(|now| blake3::hash(&now) != hash);
+        if before.is_some_and(moved_on) {
+            let words = "changed in the workspace since: both changes are merged where that can be; where the same lines \
+                         changed, reject those lines";
+            file.facts.insert(0, words.into());
+        }
+    }
+    let mut review = Review::new("pending changes", Subject::Pending, files);
     review.partial = !only.is_empty();
     Ok(Some(review))
 }
@@ -175,7 +188,12 @@ pub fn carry_out(workspace: &Workspace, view: &View, review: &Review, label: Lab
         let failed = !told.done;
         steps.push((Kind::Apply, told));
         if failed {
-            let lines = vec!["everything you decided is remembered: /review shows it again".to_string()];
+            // What was rejected goes all the same: it may be what cannot be merged with what is there now.
+            let rejected = rejections(review);
+            let gone = rejected.is_empty() || view.discard(&rejected).is_ok();
+            let also = if rejected.is_empty() || !gone { "" } else { "; what you rejected is thrown away" };
+            let lines =
+                vec![format!("what you accepted is pending still, and remembered{also}: /review goes on")];
             steps.push((Kind::Discard, Told { lines, done: false }));
             return Ok(Carried { steps, outbox: None });
         }
@@ -250,6 +268,19 @@ fn choices(review: &Review, view: &View) -> io::Result<(Choice, Choice)> {
     Ok((land, out))
 }
 
+/// Throws away what was rejected and nothing else: what was accepted stays pending.
+fn rejections(review: &Review) -> Choice {
+    let mut out = Choice::new();
+    for file in review.files.iter().filter(|f| f.is_rejected_in_part()) {
+        let part = match file.lines().filter(|_| file.standing() != Standing::All(Mark::Rejected)) {
+            Some(lines) => Part::Content(Arc::new(lines.kept())),
+            None => Part::Whole,
+        };
+        out.extend(file.paths.iter().map(|path| (path.clone(), part.clone())));
+    }
+    out
+}
+
 fn join(before: Option<String>, now: Option<String>) -> Option<String> {
     match (before, now) {
         (Some(before), Some(now)) => Some(format!("{before}\n{now}")),
@@ -275,7 +306,9 @@ fn words(claim: &Claim) -> String {
         (_, Assent::Unknown) => "-",
     };
     let origin = claim.origin.as_deref();
-    let turn = origin.and_then(|o| o.turn.rsplit_once('#')).map_or("", |(_, n)| n);
+    // Turns are counted from 1 where people see them.
+    let turn = origin.and_then(|o| o.turn.rsplit_once('#')?.1.parse::<usize>().ok());
+    let turn = turn.map_or_else(String::new, |n| (n + 1).to_string());
     let tool = origin.map_or("", |o| o.tool.as_str());
     format!("{turn} {who} {tool}").trim().to_string()
 }

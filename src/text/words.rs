@@ -14,7 +14,7 @@ const WORDS: usize = 4000;
 /// Pairs of lines that are tried when the lines of a hunk are matched.
 const PAIRS: usize = 2500;
 /// What two lines must have in common to be versions of each other, in hundredths of their bytes.
-const ALIKE: usize = 45;
+const ALIKE: usize = 40;
 
 /// The changed byte ranges of both lines, in order, neighbours joined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,8 @@ pub fn changed(old: &str, new: &str) -> Option<Changed> {
 
 /// Which removed line became which added line: pairs in rising order on both sides.
 pub fn pairs(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
-    if old.len() == new.len() && old.len() * new.len() > PAIRS {
+    // One line for one line is its new version, or there is nothing to mark.
+    if old.len() == 1 && new.len() == 1 || old.len() == new.len() && old.len() * new.len() > PAIRS {
         return (0..old.len()).map(|n| (n, n)).collect();
     }
     let (mut out, mut from) = (Vec::new(), 0);
@@ -78,8 +79,9 @@ fn is_version(old: &str, new: &str) -> bool {
     if old == new {
         return true;
     }
-    let (short, long) = (old.len().min(new.len()), old.len().max(new.len()));
-    if short * 100 < long * ALIKE {
+    let solid = |line: &str| line.bytes().filter(|b| !b.is_ascii_whitespace()).take(2000).count();
+    let (short, long) = (solid(old).min(solid(new)), solid(old).max(solid(new)));
+    if short * 100 < long * ALIKE / 2 {
         return false;
     }
     let counts = |line: &str| {
@@ -92,7 +94,7 @@ fn is_version(old: &str, new: &str) -> bool {
         counts
     };
     let common: u32 = counts(old).iter().zip(counts(new)).map(|(a, b)| (*a).min(b)).sum();
-    common as usize * 100 >= long.min(2000) * (ALIKE + 15)
+    common as usize * 100 >= long * ALIKE
 }
 
 fn push(out: &mut Vec<Range<usize>>, words: &[Range<usize>], range: Range<usize>) {

@@ -136,7 +136,12 @@ impl Theme {
         let mut styles = HashMap::new();
         for label in LABELS {
             let words = found.remove(*label).ok_or_else(|| bad(format!("the label `{label}` is missing")))?;
-            styles.insert(*label, depth.limit(parse_style(&words, depth).map_err(bad)?));
+            let mut style = depth.limit(parse_style(&words, depth).map_err(bad)?);
+            // Sixteen colours have no faint ones: the two kinds of lines would look alike.
+            if depth == Depth::Sixteen && matches!(*label, "diff.add.line" | "diff.remove.line") {
+                style.bg = None;
+            }
+            styles.insert(*label, style);
         }
         match found.keys().next() {
             Some(extra) => Err(bad(format!("there is no label `{extra}`"))),

@@ -332,3 +332,59 @@ fn a_review_of_one_path_leaves_decisions_and_comments_on_the_others() {
         s.contains("1/1 hunks") && s.contains("✗1") && s.contains("not this one")
     });
 }
+
+/// What git says of a binary file without `--binary` cannot be applied, and can be named.
+#[test]
+fn a_difference_with_a_binary_file_shows_the_other_files() {
+    let place = Place::new();
+    let patch = "diff --git a/p.png b/p.png\nindex 1111111..2222222 100644\nBinary files a/p.png and b/p.png differ\n\
+                 diff --git a/x b/x\nindex 3333333..4444444 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n";
+    let said = place.placet(["review", "-"]).stdin(patch).go();
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(
+        said.stdout.starts_with("hunk 1 of 2, x, line 1, 1 removed, 1 added, undecided"),
+        "{}",
+        said.stdout
+    );
+    assert!(said.stdout.contains("hunk 2 of 2, p.png, a binary file"), "{}", said.stdout);
+    let said = place.placet(["review", "-"]).stdin("\n").go();
+    assert_eq!((said.code, said.stderr.trim()), (0, "nothing to review"));
+    let said = place.placet(["review", "-", "--json"]).stdin(patch).go();
+    assert_eq!(said.code, 2, "{}", said.stdout);
+}
+
+#[test]
+fn rejecting_the_lines_that_clash_lets_the_others_land() {
+    let text: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+    let pty = ask_mode().size(100, 30).file("a.txt", &text).open();
+    let mut pty = reviewing(pty, "sed -i -e s/^line.5$/five/ -e s/^line.25$/twenty-five/ a.txt");
+    pty.send("q");
+    pty.until("the prompt", |s| s.contains("±1 >"));
+    std::fs::write(pty.tree.path().join("a.txt"), text.replace("line 5\n", "mine\n")).unwrap();
+    pty.line("/review");
+    pty.until("it says so", |s| s.contains("changed in the workspace since"));
+    pty.send("Y\r");
+    pty.until("the summary", |s| s.contains("accepted   2 hunks"));
+    pty.send("y");
+    pty.until("it cannot land", |s| s.contains("nothing was applied: files changed since"));
+    pty.line("/review");
+    pty.until("the decisions are there", |s| s.contains("2/2 hunks"));
+    pty.send("gjj]");
+    pty.send("[r\r");
+    pty.until("the summary", |s| {
+        s.contains("accepted   1 hunk in 1 file") && s.contains("rejected   1 hunk")
+    });
+    pty.send("y");
+    pty.until("not yet: it was merged", |s| s.contains("what you rejected is thrown away"));
+    // First merged, which has to be seen; then it lands.
+    for said in ["merged with what is there now", "applied 1 change"] {
+        pty.line("/review");
+        pty.until("what is left", |s| s.contains("1/1 hunks"));
+        pty.send("\r");
+        pty.until("the summary", |s| s.contains("accepted   1 hunk in 1 file: lands in the workspace"));
+        pty.send("y");
+        pty.until("what came of it", |s| s.contains(said) && s.trim_end().ends_with('>'));
+    }
+    let expected = text.replace("line 5\n", "mine\n").replace("line 25\n", "twenty-five\n");
+    assert_eq!(pty.read("a.txt"), expected);
+}

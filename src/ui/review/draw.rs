@@ -297,7 +297,8 @@ impl Review {
                 row.extend(cells("   ", |_| Style::default(), Blanks::Plain));
             }
         }
-        for (key, word) in self.hints(scene.keys) {
+        let used: usize = row.iter().map(|c| c.width).sum();
+        for (key, word) in fitting(self.hints(scene.keys), columns.saturating_sub(used)) {
             row.extend(cells(&key, |_| style("key"), Blanks::Plain));
             row.extend(cells(&format!(" {word}  "), |_| style("hint"), Blanks::Plain));
         }
@@ -421,6 +422,18 @@ impl Review {
         }
         out
     }
+}
+
+/// The hints that fit, whole: those before the last two go first, because `?` names all the others.
+fn fitting(mut hints: Vec<(String, &'static str)>, columns: usize) -> Vec<(String, &'static str)> {
+    let wide = |hints: &[(String, &str)]| -> usize {
+        hints.iter().map(|(key, word)| width::of(key) + width::of(word) + 3).sum()
+    };
+    while wide(&hints) > columns + 2 && hints.len() > 1 {
+        let at = hints.len().saturating_sub(3).min(hints.len() - 1);
+        hints.remove(at);
+    }
+    hints
 }
 
 /// Puts cells on the screen; what does not fit is left out.

@@ -272,6 +272,13 @@ impl File {
         }
     }
 
+    pub fn is_rejected_in_part(&self) -> bool {
+        match &self.body {
+            Body::Lines(lines) => lines.hunks.iter().any(|h| h.marks.contains(&Mark::Rejected)),
+            Body::Whole(whole) => whole.mark == Mark::Rejected,
+        }
+    }
+
     /// What the decisions come to: what lands, and what stays pending then.
     pub fn verdict(&self) -> (Land, Leave) {
         let lines = match &self.body {

@@ -13,6 +13,21 @@ pub fn of_patch(patch: &Patch) -> Vec<File> {
     patch.files.iter().map(one).collect()
 }
 
+/// A binary file of which only the name is known.
+pub fn binary_file(name: &str) -> File {
+    let path = PathBuf::from(name);
+    let words = vec!["a binary file; the difference does not say more".to_string()];
+    File {
+        name: sanitize::name(name).into_owned(),
+        path: path.clone(),
+        paths: vec![path],
+        letter: 'M',
+        facts: Vec::new(),
+        body: Body::Whole(Whole { words, ..Whole::default() }),
+        key: blake3::hash(name.as_bytes()).to_hex().to_string(),
+    }
+}
+
 fn one(file: &FilePatch) -> File {
     let name = file.new.as_ref().or(file.old.as_ref()).cloned().unwrap_or_else(|| "(no name)".into());
     let letter = match file.kind {

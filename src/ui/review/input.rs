@@ -6,7 +6,7 @@ use super::comment::{Comment, Side, Target, anchor};
 use super::file::File;
 use super::history::Was;
 use super::rows::Row;
-use super::state::{Effect, Review};
+use super::state::{Effect, Review, Subject};
 use crate::ui::composer::Composer;
 use crate::ui::keymap::Keymap;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -188,7 +188,10 @@ impl Review {
             return Vec::new();
         }
         self.add_comment(target, text);
-        self.say("commented; D deletes it, and applying sends it to the agent");
+        self.say(match self.subject {
+            Subject::Pending => "commented; D deletes it, and applying sends it to the agent",
+            Subject::Patch => "commented; D deletes it, and it is printed when you leave",
+        });
         vec![Effect::Remember]
     }
 

@@ -92,7 +92,7 @@ impl Inside {
 /// The line with a sign for its end, so that a change of the end alone is a change.
 fn ended(doc: &Doc, line: usize) -> String {
     let sign = match doc.end(line) {
-        End::CrLf => "␍",
+        End::CrLf => "\r",
         End::Lf => "",
         End::None => "",
     };

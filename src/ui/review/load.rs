@@ -90,7 +90,8 @@ fn one(change: &PathChange, objects: &Objects, name: &dyn Fn(&Path) -> String, r
     if let (Some(a), Some(b)) = (change.before.attrs(), change.after.attrs())
         && a.mode != b.mode
     {
-        facts.push(format!("mode {:o} becomes {:o}, with whatever part is accepted", a.mode, b.mode));
+        let with = if change.verb() == Verb::Mode { "" } else { ", with whatever part is accepted" };
+        facts.push(format!("mode {:o} becomes {:o}{with}", a.mode, b.mode));
     }
     if let Some(twin) = &change.twin {
         facts.push(format!("another name of {}", name(twin)));
@@ -195,7 +196,7 @@ fn wide_text(change: &PathChange, before: &[u8], after: &[u8]) -> Vec<String> {
         [] => Some((String::new(), String::new())),
         _ => Detected::of(bytes).ok().map(|d| {
             let body = bytes.get(d.mark..).unwrap_or_default();
-            (d.encoding.decode(body).into_owned(), format!("{:?}", d.encoding))
+            (d.encoding.decode(body).into_owned(), d.encoding.to_string())
         }),
     };
     let (Some((old, _)), Some((new, encoding))) = (decoded(before), decoded(after)) else {

@@ -33,7 +33,7 @@ pub use comment::{Comment, Side, Target};
 pub use doc::{Doc, End};
 pub use draw::Scene;
 pub use file::{Body, File, Hunk, Land, Leave, Lines, Mark, Pictures, Seam, Standing, Whole};
-pub use from_patch::{accepted, of_patch};
+pub use from_patch::{accepted, binary_file, of_patch};
 pub use inside::Inside;
 pub use load::pending;
 pub use memory::Memory;

@@ -100,7 +100,7 @@ impl<'a> Painter<'a> {
     /// Surely no longer than a row, whatever stands in front of it.
     fn is_short(&self, file: u32, side: Side, line: usize) -> bool {
         /// More than any gutter.
-        const GUTTER: usize = 44;
+        const GUTTER: usize = 52;
         let Some(lines) = self.file(file).and_then(File::lines) else { return false };
         let doc = if side == Side::Old { &lines.old } else { &lines.new };
         let text = doc.line(line);
@@ -433,8 +433,9 @@ impl<'a> Painter<'a> {
         let mut out = Vec::new();
         if self.review.look.blame && self.columns >= 60 {
             let who = blamed.and_then(|line| self.beside.blame(file as usize, line)).unwrap_or_default();
-            let who = width::cut(&sanitize::line(&who), 18);
-            out.extend(cells(&format!("{who:<18} "), |_| style, Blanks::Plain));
+            let wide = if self.columns >= 90 { 26 } else { 18 };
+            let who = width::cut(&sanitize::line(&who), wide);
+            out.extend(cells(&format!("{who:<wide$} "), |_| style, Blanks::Plain));
         }
         out.extend(cells(&numbers, |_| style, Blanks::Plain));
         out.extend(cells(&format!("{sign} "), |_| look, Blanks::Plain));

@@ -64,6 +64,8 @@ pub struct ReviewPane<'a> {
     inside: Inside,
     around: Around,
     lent: Option<Lent>,
+    /// What the editor gave back and could not be taken: the next edit of that hunk goes on with it.
+    refused: Option<(usize, usize, String)>,
     pub outcome: Outcome,
 }
 
@@ -145,7 +147,15 @@ impl<'a> ReviewPane<'a> {
             coming: 0,
             made: channel(),
         };
-        ReviewPane { review, desk, inside: Inside::default(), around, lent: None, outcome: Outcome::Left }
+        ReviewPane {
+            review,
+            desk,
+            inside: Inside::default(),
+            around,
+            lent: None,
+            refused: None,
+            outcome: Outcome::Left,
+        }
     }
 
     pub fn review(&self) -> &Review {
@@ -285,7 +295,10 @@ impl<'a> ReviewPane<'a> {
     fn edit_hunk(&mut self, file: usize, hunk: usize) {
         let Some(of) = self.review.files.get(file) else { return };
         let Some((lines, found)) = of.lines().and_then(|l| Some((l, l.hunks.get(hunk)?))) else { return };
-        let shown = edit::text(&of.name, lines, found);
+        let shown = match self.refused.take() {
+            Some((f, h, text)) if (f, h) == (file, hunk) => text,
+            _ => edit::text(&of.name, lines, found),
+        };
         let extension = of.path.extension().map(|e| format!(".{}", e.to_string_lossy())).unwrap_or_default();
         let suffix = if extension.chars().all(|c| c.is_ascii_alphanumeric() || c == '.') {
             extension
@@ -302,9 +315,8 @@ impl<'a> ReviewPane<'a> {
             Ok(None) => self.review.say("the hunk is as it was"),
             Ok(Some(lines)) => self.take_edit(file, lines),
             Err(why) => {
-                let kept = keep(&back)
-                    .map_or_else(|_| String::new(), |p| format!("; your text is in {}", p.display()));
-                self.review.say(format!("not taken: {why}{kept}"));
+                self.refused = Some((file, hunk, back));
+                self.review.say(format!("not taken: {why}; E goes on with your text"));
             }
         }
     }
@@ -353,14 +365,6 @@ fn open(program: &str, file: &File, line: usize) -> std::io::Result<Opened> {
     std::fs::write(&copy, lines.new.bytes(0..lines.new.len()))?;
     editor::open(program, &copy, line)?;
     Ok(Opened::Copy)
-}
-
-/// Text that could not be taken is not lost.
-fn keep(text: &str) -> std::io::Result<PathBuf> {
-    let file = tempfile::Builder::new().prefix("placet-edit-").suffix(".diff").tempfile()?;
-    std::fs::write(file.path(), text)?;
-    let (_, path) = file.keep().map_err(|e| e.error)?;
-    Ok(path)
 }
 
 impl Pane for ReviewPane<'_> {

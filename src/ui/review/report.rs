@@ -2,6 +2,7 @@
 //! side, line and the text it is about.
 
 use super::comment::{Side, Target};
+use super::doc::End;
 use super::file::{Body, File, Lines, Mark};
 use super::state::Review;
 use serde::Serialize;
@@ -154,7 +155,9 @@ fn texts(doc: &super::doc::Doc, lines: &[usize]) -> String {
             break;
         }
         out.push_str(doc.line(*line));
-        out.push('\n');
+        if doc.end(*line) != End::None {
+            out.push('\n');
+        }
     }
     out
 }

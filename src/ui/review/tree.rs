@@ -28,8 +28,10 @@ impl Tree {
         let all: Vec<usize> = (0..files.len()).collect();
         let shown: Vec<usize> = only.unwrap_or(&all).to_vec();
         let mut nodes = Vec::new();
-        let split: Vec<(usize, Vec<&str>)> =
-            shown.iter().filter_map(|f| Some((*f, files.get(*f)?.name.split('/').collect()))).collect();
+        let split: Vec<(usize, Vec<&str>)> = shown
+            .iter()
+            .filter_map(|f| Some((*f, files.get(*f)?.name.trim_end_matches('/').split('/').collect())))
+            .collect();
         branch(&split, 0, 0, &mut nodes);
         Tree { nodes, cursor: 0 }
     }
