@@ -10,7 +10,7 @@ use super::session::when;
 use crate::provider::Preset;
 use crate::text::sanitize;
 use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
-use crate::workspace::{Consent, Workspace};
+use crate::workspace::{Consent, Shelf, Workspace};
 use ignore::WalkBuilder;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
@@ -183,7 +183,17 @@ fn walk(workspace: &Workspace, feed: Feed) {
             .sort_by_file_name(std::ffi::OsStr::cmp)
             .build();
         let (mut batch, mut told, mut count) = (Vec::new(), Instant::now(), 0);
+        // What is pending is there for the model already: new files are listed, those that go are not.
+        let pending = workspace.view().and_then(|view| view.changes(Shelf::Pending).ok()).unwrap_or_default();
+        for change in pending.changes.iter().filter(|c| c.before.is_absent() && c.after.is_file()) {
+            if let Some(text) = change.path.strip_prefix(&root).ok().and_then(|path| path.to_str()) {
+                batch.push(Item::new(text, "pending").with_order(text.matches('/').count()));
+            }
+        }
         for entry in walk.flatten() {
+            if pending.get(entry.path()).is_some_and(|change| change.after.is_absent()) {
+                continue;
+            }
             if count >= FILES || theirs.is_stopped() {
                 break;
             }

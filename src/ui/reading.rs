@@ -2,7 +2,7 @@
 
 use super::full::Flow;
 use super::keymap::Keymap;
-use super::pager::{Act, Scroll, Source, Wrap, bar, help_page};
+use super::pager::{Act, Move, Scroll, Source, Wrap, bar, help_page};
 use super::theme::Theme;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -37,6 +37,10 @@ impl Help {
         let lines = Lines(Rc::new(help_page(sections, theme)));
         let mut help = Help { lines, scroll: Scroll::new(Wrap::Rows), theme: theme.clone() };
         help.resize(columns, rows);
+        // The cursor is not shown here: at the last row, the first step down scrolls.
+        for _ in 2..rows {
+            help.scroll.go(&help.lines, Move::Down);
+        }
         help
     }
 
@@ -60,6 +64,6 @@ impl Help {
         let text = Rect { height: area.height.saturating_sub(1), ..area };
         self.scroll.draw(&self.lines, &self.theme, buffer, text);
         let words = Line::styled(" keys can be changed: `keys.SCREEN.ACTION`", self.theme.style("hint"));
-        bar(buffer, area.height.saturating_sub(1), &self.theme, &words, "any key closes ");
+        bar(buffer, area.height.saturating_sub(1), &self.theme, &words, "j k scroll, others close ");
     }
 }
