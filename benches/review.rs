@@ -124,27 +124,21 @@ fn scrolling() {
         let mut pane = ReviewPane::new(review(&contents()), desk());
         pane.resize(160, 50);
         let (mut canvas, bytes) = canvas();
-        let (mut times, mut worked) = (Vec::with_capacity(STEPS), Vec::with_capacity(STEPS));
+        let mut times = Vec::with_capacity(STEPS);
         for key in keys.chars().cycle().take(STEPS) {
-            let started = (Instant::now(), on_cpu());
+            let started = Instant::now();
             pane.key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE));
             frame(&mut canvas, &pane);
-            times.push(started.0.elapsed());
-            worked.push(on_cpu().saturating_sub(started.1));
+            times.push(started.elapsed());
             // Beside the drawing, as the loop does it.
             pane.tick();
         }
         times.sort();
-        worked.sort();
         println!(
-            "{STEPS} steps by {name}: median {:.2} ms, p99 {:.2} ms, worst {:.2} ms ({:.2}, {:.2}, {:.2} ms on the \
-             processor), {} bytes a frame, {} MB resident",
+            "{STEPS} steps by {name}: median {:.2} ms, p99 {:.2} ms, worst {:.2} ms, {} bytes a frame, {} MB resident",
             millis(times[STEPS / 2]),
             millis(times[STEPS * 99 / 100]),
             millis(times[STEPS - 1]),
-            millis(worked[STEPS / 2]),
-            millis(worked[STEPS * 99 / 100]),
-            millis(worked[STEPS - 1]),
             bytes.load(Ordering::Relaxed) / STEPS,
             resident() / 1024
         );
@@ -214,13 +208,6 @@ fn differences() {
 
 fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
-}
-
-/// Time this thread has had the processor: what a busy machine does not change.
-fn on_cpu() -> Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanos = text.split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(0);
-    Duration::from_nanos(nanos)
 }
 
 /// Resident memory in kB.
