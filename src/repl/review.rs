@@ -41,9 +41,16 @@ impl Shell<'_> {
                 return Ok(None);
             }
         };
-        let Some(review) = review_of(&workspace, &view, &only)? else {
-            self.note("nothing is pending");
-            return Ok(None);
+        let review = match review_of(&workspace, &view, &only) {
+            Ok(Some(review)) => review,
+            Ok(None) => {
+                self.note("nothing is pending");
+                return Ok(None);
+            }
+            Err(e) => {
+                self.error(&format!("what is pending cannot be read: {e}"), None);
+                return Ok(None);
+            }
         };
         let keys = self.keymap("review", TABLE);
         let memory = Memory::load(&memory_of(&view));
@@ -63,7 +70,10 @@ impl Shell<'_> {
                     }),
                 };
                 let mut pane = ReviewPane::new(review, desk);
-                full::run(&mut pane)?;
+                if let Err(e) = full::run(&mut pane) {
+                    self.error(&format!("the terminal failed: {e}"), Some("what you decided is remembered"));
+                    return Ok(None);
+                }
                 let outcome = pane.outcome;
                 (pane.into_review(), outcome)
             }
@@ -75,7 +85,7 @@ impl Shell<'_> {
                 }
                 None
             }
-            Outcome::Apply { tell } => self.carry_out(&workspace, &view, &review, tell)?,
+            Outcome::Apply { tell } => self.carry_out(&workspace, &view, &review, tell),
         };
         if let left @ 1.. = self.pending() {
             self.note(&format!("{left} still pending"));
@@ -90,18 +100,24 @@ impl Shell<'_> {
         view: &View,
         review: &Review,
         tell: bool,
-    ) -> Result<Option<Start>, ReplError> {
-        let carried = carry_out(workspace, view, review, label(view, "/review"))?;
+    ) -> Option<Start> {
+        let carried = match carry_out(workspace, view, review, label(view, "/review")) {
+            Ok(carried) => carried,
+            Err(e) => {
+                self.error(&format!("nothing was applied: what is pending cannot be read: {e}"), None);
+                return None;
+            }
+        };
         for (kind, told) in carried.steps {
             self.done(kind, "/review", told);
         }
         match carried.outbox {
-            Some(report) if tell => Ok(Some(Start::Say(vec![Said::text(&report)]))),
+            Some(report) if tell => Some(Start::Say(vec![Said::text(&report)])),
             Some(_) => {
                 self.note("what you rejected and said goes to the agent with your next message");
-                Ok(None)
+                None
             }
-            None => Ok(None),
+            None => None,
         }
     }
 
@@ -220,16 +236,20 @@ pub fn carry_out(workspace: &Workspace, view: &View, review: &Review, label: Lab
     let before = Memory::load(&file);
     let outbox = join(before.outbox.clone(), review::report(review));
     // What is still pending keeps its reviewed marks; what was decided is decided no more.
-    let memory = match review_of(workspace, view, &[])? {
-        Some(mut rest) => {
+    let memory = match review_of(workspace, view, &[]) {
+        Ok(Some(mut rest)) => {
             drop(before.put_on(&mut rest));
             rest.comments.retain(|c| !review.is_here(c));
             rest.reopen(|file| !review.partial || review.files.iter().any(|f| f.path == file.path));
             Memory::of(&rest, outbox.clone())
         }
-        None => Memory::only(outbox.clone()),
+        Ok(None) | Err(_) => Memory::only(outbox.clone()),
     };
-    memory.save(&file)?;
+    // What landed has landed: a full disk here must not make it look otherwise.
+    if let Err(e) = memory.save(&file) {
+        let lines = vec![format!("carried out, but what the agent should be told is not remembered: {e}")];
+        steps.push((Kind::Discard, Told { lines, done: false }));
+    }
     Ok(Carried { steps, outbox })
 }
 

@@ -20,6 +20,7 @@ mod load;
 mod memory;
 mod moved;
 mod paint;
+mod paint_line;
 mod pane;
 mod report;
 mod rows;
