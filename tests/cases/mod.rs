@@ -32,6 +32,7 @@ mod provider_encode;
 mod provider_live;
 mod provider_offline;
 mod provider_replay;
+mod provider_wires;
 mod reading;
 mod reference;
 mod review;

@@ -10,6 +10,9 @@ use super::super::picture;
 use crate::conversation::{CallResult, Image, Part, Thinking, ToolSpec};
 use serde_json::{Map, Value, json};
 
+/// What stands in the proofs of this wire format: it had them first, before there was a name.
+const WIRE: &str = "";
+
 pub(super) fn body(request: &Request) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model.name));
@@ -26,10 +29,11 @@ pub(super) fn body(request: &Request) -> Value {
         body.insert("system".into(), json!([system]));
     }
     let capabilities = &request.model.capabilities;
-    let mut messages: Vec<Value> = turns(&request.messages, Reasoning::KeepFor(&request.model.name))
-        .iter()
-        .map(|turn| message(turn, capabilities))
-        .collect();
+    let mut messages: Vec<Value> =
+        turns(&request.messages, Reasoning::Proven { wire: WIRE, model: &request.model.name })
+            .iter()
+            .map(|turn| message(turn, capabilities))
+            .collect();
     let newest = messages.last_mut().and_then(|m| m.get_mut("content")).and_then(Value::as_array_mut);
     mark_cached(newest.and_then(|content| content.last_mut()));
     body.insert("messages".into(), Value::Array(messages));
