@@ -1,6 +1,7 @@
 //! One long conversation with everything in it, encoded by each dialect and compared byte for byte.
 
 use crate::support::history_rules;
+use crate::support::talk::unmarked;
 use placet::conversation::{
     Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, StopReason, Thinking,
     ToolSpec,
@@ -208,20 +209,44 @@ fn proofs_of_another_wire_stay_behind() {
 /// Prompt caches hold only while the bytes before the newest message stay as they were.
 #[test]
 fn a_longer_conversation_keeps_the_bytes_of_the_shorter_one() {
-    let marker = r#","cache_control":{"type":"ephemeral"}"#;
     let dialects: [&dyn Dialect; 4] =
         [&Anthropic, &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
     for dialect in dialects {
-        let whole = serde_json::to_string(&dialect.encode(&request(conversation()))).unwrap();
+        let whole = bytes(dialect, conversation());
         for length in [1, 3, 6] {
             let shorter: Vec<Message> = conversation().into_iter().take(length).collect();
-            let bytes = serde_json::to_string(&dialect.encode(&request(shorter))).unwrap();
-            // Off with the end of the list, and with the moving breakpoint before it.
-            let open = bytes.strip_suffix("]}").unwrap();
-            let kept = open.strip_suffix("}]}").map_or(open, |o| o.strip_suffix(marker).unwrap_or(o));
+            let shorter = bytes(dialect, shorter);
+            let open = shorter.strip_suffix("]}").unwrap();
+            // Results and what is said after them are one message for some: its end is open as well.
+            let kept = open.strip_suffix("]}").unwrap_or(open);
             assert!(whole.starts_with(kept), "{length} messages:\n{kept}\n{whole}");
         }
     }
+}
+
+/// Without the marks for the cache: those move, and are no part of what is cached.
+fn bytes(dialect: &dyn Dialect, messages: Vec<Message>) -> String {
+    serde_json::to_string(&unmarked(dialect.encode(&request(messages)))).unwrap()
+}
+
+#[test]
+fn the_cache_has_a_mark_where_this_request_ends_and_where_the_last_one_did() {
+    let marked = |length| {
+        let messages: Vec<Message> = conversation().into_iter().take(length).collect();
+        let body = Anthropic.encode(&request(messages));
+        let marks = |at: &Value| at.to_string().matches("cache_control").count();
+        assert_eq!((marks(&body["tools"]), marks(&body["system"])), (1, 1));
+        assert_eq!(marks(&body["tools"][1]), 1, "the last of the tools");
+        let messages = body["messages"].as_array().unwrap().clone();
+        let marked = messages.iter().enumerate().filter(|(_, m)| marks(m) > 0).map(|(k, _)| k);
+        let ends = messages.iter().map(|m| marks(m["content"].as_array().unwrap().last().unwrap()));
+        assert_eq!(ends.sum::<usize>(), marks(&body["messages"]), "only at the end of a message");
+        marked.collect::<Vec<_>>()
+    };
+    assert_eq!(marked(1), [0]);
+    assert_eq!(marked(3), [0, 2]);
+    assert_eq!(marked(6), [2, 4]);
+    assert_eq!(marked(9), [4, 6]);
 }
 
 #[test]

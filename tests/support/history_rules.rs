@@ -7,6 +7,7 @@ use std::collections::HashSet;
 /// The rules that `body`, posted to `path`, breaks.
 pub fn broken(path: &str, body: &Value) -> Vec<String> {
     let mut rules = Rules { broken: Vec::new() };
+    let path = path.split('?').next().unwrap_or_default();
     if path.ends_with("/v1/messages") {
         rules.anthropic(body);
     } else if path.ends_with("/chat/completions") {
@@ -165,7 +166,10 @@ impl Rules {
                 let known = open.iter().position(|o| *o == id);
                 self.hold(known.is_some(), || format!("{at}: `{id}` answers no open call"));
                 open.retain(|o| *o != id);
-                self.text(&message["content"], &at);
+                match &message["content"] {
+                    Value::Array(parts) => parts.iter().for_each(|part| self.chat_part(part, &at)),
+                    text => self.text(text, &at),
+                }
                 before = "tool";
                 continue;
             }
@@ -186,17 +190,10 @@ impl Rules {
                     self.hold(role == "user" && !parts.is_empty(), || {
                         format!("{at}: parts belong to the user")
                     });
-                    for part in parts {
-                        match part["type"].as_str() {
-                            Some("text") => self.text(&part["text"], &at),
-                            Some("image_url") => {
-                                let url = part["image_url"]["url"].as_str().unwrap_or_default();
-                                self.hold(url.starts_with("data:image/"), || format!("{at}: bad image_url"));
-                            }
-                            other => self.say(format!("{at}: a part of type {other:?}")),
-                        }
-                    }
+                    parts.iter().for_each(|part| self.chat_part(part, &at));
                 }
+                // As good as nothing, and some servers want it.
+                Value::String(text) if text.is_empty() && !calls.is_empty() => {}
                 text => self.text(text, &at),
             }
             for call in calls {
@@ -215,6 +212,17 @@ impl Rules {
             "the last message must not be the assistant's".into()
         });
         self.hold(open.is_empty(), || format!("calls without a tool message: {open:?}"));
+    }
+
+    fn chat_part(&mut self, part: &Value, at: &str) {
+        match part["type"].as_str() {
+            Some("text") => self.text(&part["text"], at),
+            Some("image_url") => {
+                let url = part["image_url"]["url"].as_str().unwrap_or_default();
+                self.hold(url.starts_with("data:image/"), || format!("{at}: bad image_url"));
+            }
+            other => self.say(format!("{at}: a part of type {other:?}")),
+        }
     }
 
     fn responses(&mut self, body: &Value) {
