@@ -31,6 +31,7 @@ mod provider_command;
 mod provider_decode;
 mod provider_encode;
 mod provider_live;
+mod provider_network;
 mod provider_offline;
 mod provider_quirks;
 mod provider_replay;
