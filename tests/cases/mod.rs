@@ -30,6 +30,7 @@ mod process;
 mod provider_command;
 mod provider_decode;
 mod provider_encode;
+mod provider_faults;
 mod provider_live;
 mod provider_network;
 mod provider_offline;

@@ -87,6 +87,8 @@ pub struct Talk {
     pub figures: Figures,
     pub max_rounds: u32,
     pub first_wait: Duration,
+    /// How long the server may say nothing.
+    pub silence: Duration,
     pub gate: Arc<Gate>,
     pub labels: Labels,
 }
@@ -109,6 +111,7 @@ impl Talk {
             figures: Figures { window: 200_000, max_output: 8_000, vision: true },
             max_rounds: 0,
             first_wait: Duration::from_millis(1),
+            silence: Duration::from_secs(180),
             gate: Arc::default(),
             labels: Labels::default(),
         }
@@ -135,7 +138,8 @@ impl Talk {
 
     pub fn provider(&self) -> (Arc<dyn Provider>, Model) {
         let retry = Retry { attempts: 3, first_wait: self.first_wait, longest_wait: self.first_wait * 4 };
-        let settings = LiveSettings { retry, jitter: || 0.0, ..LiveSettings::default() };
+        let settings =
+            LiveSettings { retry, jitter: || 0.0, silence_limit: self.silence, ..LiveSettings::default() };
         let endpoint = Endpoint { base_url: self.server.url(), ..Endpoint::default() };
         let live = Live::new("mock", self.wire.dialect(), endpoint, KeySource::None, settings);
         (Arc::new(live), self.figures.model("mock-1"))
