@@ -55,6 +55,9 @@ pub(super) const NO_RESULT: &str = "no result: the call was interrupted";
 /// What stands for a result without content.
 pub(super) const NO_OUTPUT: &str = "(no output)";
 
+/// What the person says where nothing was said that can be sent.
+pub(super) const NOTHING: &str = "(an empty message)";
+
 /// What the person says where the history ends with the model.
 pub(super) const GO_ON: &str = "(the answer above broke off; go on where it ends)";
 
@@ -70,9 +73,14 @@ pub(super) fn turns<'a>(messages: &'a [Message], reasoning: Reasoning<'_>) -> Ve
         }
     }
     writer.results(&[]);
-    // An answer that broke off and is asked for once more.
-    if matches!(writer.turns.last(), Some(Turn::Assistant(_))) {
-        let note = Part::text(GO_ON);
+    let note = match writer.turns.last() {
+        None => Some(NOTHING),
+        // An answer that broke off and is asked for once more.
+        Some(Turn::Assistant(_)) => Some(GO_ON),
+        Some(Turn::User { .. }) => None,
+    };
+    if let Some(note) = note {
+        let note = Part::text(note);
         writer.turns.push(Turn::User { results: Vec::new(), parts: vec![Cow::Owned(note)] });
     }
     writer.turns
