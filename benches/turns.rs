@@ -91,7 +91,14 @@ fn screen() {
             grants: 0,
             taint: placet::permission::Taint::default(),
         };
-        let mut live = Live::new(theme, 80, facts, placet::agent::Queue::default(), now);
+        let mut live = Live::new(
+            theme,
+            80,
+            facts,
+            placet::agent::Queue::default(),
+            placet::ui::paste::Pastes::default(),
+            now,
+        );
         let sink = Arc::clone(&bytes);
         let mut painter = Painter::new(
             Box::new(move |b| {

@@ -417,6 +417,13 @@ pub const KEYS: &[Key] = &[
         "The terminal is told where prompts and answers begin, to jump between them (OSC 133).",
     ),
     key(
+        "ui.extended_keys",
+        Kind::Flag,
+        "true",
+        Trust::Harmless,
+        "The terminal is asked to tell Shift+Enter from Enter (kitty protocol, modifyOtherKeys).",
+    ),
+    key(
         "ui.links",
         Kind::Word(&["auto", "never"]),
         "\"auto\"",

@@ -1,6 +1,6 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
-use super::{Shell, changes, commands, permission, reading, taint, theme, view};
+use super::{Shell, changes, commands, keys, permission, reading, taint, theme, view};
 use crate::agent::Start;
 use crate::permission::Mode;
 use crate::provider::Preset;
@@ -80,6 +80,7 @@ pub const COMMANDS: &[CommandRow] = &[
     ),
     row("taint", "[reset]", "how high this conversation is classified", reset, taint::run),
     row("config", "[KEY]", "settings and where they come from", keys, commands::config),
+    row("keys", "", "what arrives when a key is pressed", none, keys::keys),
     row("theme", "[NAME]", "another theme for this shell; without a name, choose one", themes, theme::run),
     row("quit", "", "leave", none, commands::quit),
 ];

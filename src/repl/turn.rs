@@ -21,11 +21,13 @@ impl Shell<'_> {
         text: &str,
         draft: String,
     ) -> Result<Next, ReplError> {
+        // Files are named by what was typed, and never by what a paste says.
         let mentioned = attach::mentioned(text);
         self.agent_for(text)?;
+        let whole = self.pastes.expanded(text).into_owned();
         let report = self.review_report();
         let mut parts: Vec<_> = report.iter().map(crate::conversation::Part::text).collect();
-        parts.push(crate::conversation::Part::text(text));
+        parts.push(crate::conversation::Part::text(whole));
         for path in mentioned {
             match self.attach(&path) {
                 Ok(attached) => parts.extend(attached),
@@ -95,7 +97,7 @@ impl Shell<'_> {
         );
         let (notifier, links) = (self.signals.notifier.clone(), self.signals.links.clone());
         let runtime = self.runtime;
-        let (queue, drafts) = (self.queue.clone(), self.drafts.clone());
+        let (queue, drafts, pastes) = (self.queue.clone(), self.drafts.clone(), self.pastes.clone());
         let agent = self.agent_for("")?;
         agent.listen_to(&queue);
         let (usage, prompt_tokens) = agent.usage();
@@ -103,7 +105,8 @@ impl Shell<'_> {
         let model = if provider == name { name } else { format!("{provider} {name}") };
         let window = agent.model().window;
         let facts = Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint, expanded };
-        let settings = LiveSettings { theme, facts, mode, modes, draft, queue, drafts, notifier, links };
+        let settings =
+            LiveSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, links };
         let (events, inbox) = unbounded_channel();
         Ok(runtime.block_on(async {
             let working = async {

@@ -62,6 +62,7 @@ mod txn_journal;
 mod txn_properties;
 mod txn_races;
 mod txn_scenarios;
+mod typing;
 mod view;
 mod workspace_paths;
 mod workspace_races;

@@ -290,7 +290,7 @@ impl Linear {
                 (vec![label("note", &format!("thinking and output are told {how}"))], None)
             }
             "/steer" => {
-                let said = if self.queue.steer_newest() {
+                let said = if self.queue.steer_newest(str::to_string) {
                     "the newest line goes with the next request"
                 } else {
                     "no line waits that could go with the next request"

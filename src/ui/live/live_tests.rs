@@ -33,7 +33,7 @@ fn bench_of(width: u16, height: u16) -> Bench {
         grants: 0,
         taint: Taint::default(),
     };
-    let live = Live::new(Theme::plain(), usize::from(width), facts, Queue::default(), now);
+    let live = Live::new(Theme::plain(), usize::from(width), facts, Queue::default(), Pastes::default(), now);
     Bench { live, now, scrollback: Vec::new(), size: (width, height), typed: None }
 }
 

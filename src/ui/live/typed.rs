@@ -3,6 +3,7 @@
 //! A thread of its own reads them, as for keys; it ends when it is told to and never reads a byte that is not there.
 //! Ctrl-C arrives as the end of a line, so that it acts at once.
 
+use crate::ui::{input, term};
 use rustix::event::{PollFd, PollFlags};
 use rustix::pipe::PipeFlags;
 use std::io;
@@ -75,7 +76,13 @@ fn read(begun: &mut Vec<u8>, chunk: &[u8]) -> Typed {
 }
 
 fn listen(stopped: &OwnedFd, sender: &UnboundedSender<Vec<u8>>) {
-    let terminal = rustix::stdio::stdin();
+    let terminal = term::input();
+    // What was typed ahead at the prompt, line by line as the terminal would give it.
+    for chunk in input::take_ahead().split_inclusive(|b| matches!(b, b'\r' | b'\n' | 3)) {
+        if sender.send(chunk.to_vec()).is_err() {
+            return;
+        }
+    }
     let mut buffer = vec![0; 8192];
     loop {
         let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
