@@ -90,6 +90,7 @@ fn screen() {
             expanded: false,
             grants: 0,
             taint: placet::permission::Taint::default(),
+            todos: Vec::new(),
         };
         let mut live = Live::new(
             theme,

@@ -4,7 +4,7 @@ use super::ending::Ending;
 use crate::conversation::{CallId, Outcome, Usage};
 use crate::permission::Grant;
 use crate::provider::ProviderError;
-use crate::tools::{Detail, Preview, Summary};
+use crate::tools::{Detail, Preview, Said, Summary, Todo};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -50,6 +50,9 @@ pub enum Event {
     Question(Question),
     LoopQuestion(LoopQuestion),
     Choice(ChoiceQuestion),
+    Enquiry(Enquiry),
+    /// The model's list of steps is this now.
+    Todos(Vec<Todo>),
     Retrying {
         attempt: u32,
         of: u32,
@@ -135,6 +138,15 @@ impl Choice {
     pub fn consent(key: char, words: &str) -> Choice {
         Choice { key, words: words.into(), consents: true }
     }
+}
+
+/// A question of the model's own. Dropping it says that nobody is here.
+#[derive(Debug)]
+pub struct Enquiry {
+    pub question: String,
+    /// At most nine; other words are an answer too.
+    pub choices: Vec<String>,
+    pub reply: oneshot::Sender<Said>,
 }
 
 #[derive(Debug)]

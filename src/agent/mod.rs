@@ -21,7 +21,7 @@ mod turn;
 
 pub use driver::Agent;
 pub use ending::Ending;
-pub use event::{Choice, ChoiceQuestion, Event, LoopQuestion, Question, Reply};
+pub use event::{Choice, ChoiceQuestion, Enquiry, Event, LoopQuestion, Question, Reply};
 pub use gate::{Entrance, Gate, Secrets, Visit};
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
 pub use once::call_once;

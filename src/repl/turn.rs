@@ -5,6 +5,7 @@ use super::{ReplError, Shell, attach};
 use crate::agent::{Ending, Event, Settled, Start};
 use crate::permission::Taint;
 use crate::session::Draft;
+use crate::tools::todos_in;
 use crate::ui::live::{self, Ended, Facts, LiveSettings};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -104,7 +105,9 @@ impl Shell<'_> {
         let (provider, name) = (agent.provider_name(), agent.model().name.clone());
         let model = if provider == name { name } else { format!("{provider} {name}") };
         let window = agent.model().window;
-        let facts = Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint, expanded };
+        let todos = todos_in(agent.transcript());
+        let facts =
+            Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint, expanded, todos };
         let settings =
             LiveSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, links };
         let (events, inbox) = unbounded_channel();

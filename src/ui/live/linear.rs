@@ -11,7 +11,7 @@ use crate::agent::{Ending, Event, Queue, Reply, Sending, is_command};
 use crate::conversation::Outcome;
 use crate::session::Draft;
 use crate::text::sanitize;
-use crate::tools::Detail;
+use crate::tools::{Detail, Said};
 use crate::ui::cell;
 use crate::ui::stream::Stream;
 use crate::ui::theme::Theme;
@@ -27,6 +27,7 @@ enum Choice {
     Reply(Reply),
     Loop(bool),
     Key(char),
+    Said(Said),
     Why,
 }
 
@@ -120,6 +121,7 @@ impl Linear {
             Event::Question(question) => self.ask(Asked::Call(Box::new(question)), now),
             Event::LoopQuestion(question) => self.ask(Asked::Loop(question), now),
             Event::Choice(question) => self.ask(Asked::Choice(question), now),
+            Event::Enquiry(question) => self.ask(Asked::Enquiry(question), now),
             Event::Retrying { attempt, of, wait, error } => {
                 let text = format!("{attempt} of {of} in {:.0} s: {error}", wait.as_secs_f64());
                 self.told("retry", &text)
@@ -135,6 +137,14 @@ impl Linear {
             Event::Usage { total, .. } => {
                 self.facts.usage = total;
                 Vec::new()
+            }
+            Event::Todos(items) => {
+                let news: Vec<String> = crate::tools::todo_lines(&items);
+                self.facts.todos = items;
+                let mut out = self.end_thinking();
+                out.extend(self.end_text());
+                out.extend(news.iter().map(|line| label("step", line)));
+                out
             }
             Event::Steered(text) => self.told("you", &text.replace('\n', " / ")),
             Event::Notice(text) => self.told("note", &text),
@@ -226,6 +236,14 @@ impl Linear {
                 choice("go on", Choice::Loop(true));
                 choice("stop", Choice::Loop(false));
             }
+            Asked::Enquiry(question) => {
+                let clean = sanitize::block(&question.question).into_owned();
+                out.extend(clean.lines().map(|line| label("question", line)));
+                for words in &question.choices {
+                    choice(words, Choice::Said(Said::Words(words.clone())));
+                }
+                choice("leave it open", Choice::Said(Said::Open));
+            }
             Asked::Choice(question) => {
                 out.push(label("question", &question.title));
                 out.push(label("because", &question.reason));
@@ -239,7 +257,10 @@ impl Linear {
         let mut said: Vec<String> = text.into_iter().filter(|line| line != "question: ").collect();
         said.extend(out);
         said.extend(choices.iter().enumerate().map(|(at, (words, _))| label(&(at + 1).to_string(), words)));
-        said.push("answer: type a number and Enter".into());
+        said.push(match &asked {
+            Asked::Enquiry(_) => "answer: type a number, or the answer itself, and Enter".into(),
+            _ => "answer: type a number and Enter".into(),
+        });
         let interrupts = !self.begun.is_empty();
         self.open = Some(Open { asked, choices, since: now, interrupts, word });
         said
@@ -334,6 +355,9 @@ impl Linear {
         let (words, choice) = match (of_word, number.and_then(|at| open.choices.get(at))) {
             (true, _) => ("yes".to_string(), Choice::Reply(Reply::Yes)),
             (false, Some(choice)) => choice.clone(),
+            (false, None) if matches!(open.asked, Asked::Enquiry(_)) && !is_command(text) => {
+                (text.to_string(), Choice::Said(Said::Words(text.into())))
+            }
             (false, None) => return None,
         };
         let too_soon = now.saturating_duration_since(open.since) < QUIET;
@@ -356,6 +380,7 @@ impl Linear {
             (Asked::Call(question), Choice::Reply(reply)) => drop(question.reply.send(reply)),
             (Asked::Loop(question), Choice::Loop(on)) => drop(question.reply.send(on)),
             (Asked::Choice(question), Choice::Key(key)) => drop(question.reply.send(key)),
+            (Asked::Enquiry(question), Choice::Said(said)) => drop(question.reply.send(said)),
             _ => {}
         }
         Some((vec![label("answered", &words)], cancels.then_some(Action::Stop)))
@@ -366,7 +391,7 @@ fn cancel(asked: Asked) {
     match asked {
         Asked::Call(question) => drop(question.reply.send(Reply::Cancel)),
         Asked::Loop(question) => drop(question.reply.send(false)),
-        Asked::Choice(_) => {}
+        Asked::Choice(_) | Asked::Enquiry(_) => {}
     }
 }
 

@@ -17,6 +17,7 @@ fn linear() -> (Linear, Instant) {
         expanded: false,
         grants: 0,
         taint: Taint::default(),
+        todos: Vec::new(),
     };
     let now = Instant::now();
     (Linear::new(Theme::plain(), facts, Queue::default(), String::new(), now), now)

@@ -32,6 +32,7 @@ fn bench_of(width: u16, height: u16) -> Bench {
         expanded: false,
         grants: 0,
         taint: Taint::default(),
+        todos: Vec::new(),
     };
     let live = Live::new(Theme::plain(), usize::from(width), facts, Queue::default(), Pastes::default(), now);
     Bench { live, now, scrollback: Vec::new(), size: (width, height), typed: None }

@@ -23,7 +23,7 @@ use crate::conversation::{CallId, Outcome, Usage};
 use crate::permission::{Mode, Planning, Taint};
 use crate::session::Draft;
 use crate::text::sanitize;
-use crate::tools::Summary;
+use crate::tools::{Summary, Todo};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use question::{Answered, Asked, Open};
 use ratatui::text::Line;
@@ -55,6 +55,8 @@ pub struct Facts {
     pub grants: usize,
     /// How high the conversation is classified; shown above PUBLIC.
     pub taint: Taint,
+    /// The model's list of steps.
+    pub todos: Vec<Todo>,
 }
 
 struct RunningCall {
@@ -243,6 +245,11 @@ impl Live {
             Event::Question(question) => self.ask(Asked::Call(Box::new(question))),
             Event::LoopQuestion(question) => self.ask(Asked::Loop(question)),
             Event::Choice(question) => self.ask(Asked::Choice(question)),
+            Event::Enquiry(question) => self.ask(Asked::Enquiry(question)),
+            Event::Todos(items) => {
+                self.facts.todos = items;
+                Vec::new()
+            }
             Event::Retrying { attempt, of, wait, error } => {
                 self.retry = Some(Retry { attempt, of, at: now + wait });
                 let text = format!("{error}; retry {attempt}/{of} in {:.1} s", wait.as_secs_f64());

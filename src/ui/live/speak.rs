@@ -47,7 +47,7 @@ pub async fn speak(
                 let Some(event) = event else { break Ending::Interrupted };
                 notifier.hear(&event, quiet_since, Instant::now());
                 let ended = if let Event::Ended(ending) = &event { Some(ending.clone()) } else { None };
-                let asks = matches!(event, Event::Question(_) | Event::LoopQuestion(_) | Event::Choice(_));
+                let asks = matches!(event, Event::Question(_) | Event::LoopQuestion(_) | Event::Choice(_) | Event::Enquiry(_));
                 if asks && let Some(typing) = &typing {
                     typing.surrender();
                 }
