@@ -4,7 +4,7 @@ use crate::agent::{Agent, Answerer, Gate, Parts, Start};
 use crate::config::{Config, Origin, Paths, Problem, Project, Sources, TrustStore};
 use crate::hooks::HookError;
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Taint, Verdict};
-use crate::provider::Preset;
+use crate::provider::{Preset, catalog};
 use crate::repl::{Host, Trouble};
 use crate::session::{OpenSession, Scratchpads, SessionError, Store};
 use crate::storage::{Mounts, StoreError};
@@ -19,6 +19,7 @@ mod answerer;
 pub mod gate;
 pub mod keys;
 mod mounts;
+pub mod server;
 mod views;
 
 /// What the person asked for on the command line, beside settings.
@@ -46,6 +47,8 @@ pub enum AppError {
     Provider { name: String, near: Option<String> },
     #[error("the provider `{0}` has no usual model")]
     Model(String),
+    #[error("the provider `{0}` has no usual address")]
+    Address(String),
     #[error("the key file `{path}` can be read by others (mode {mode:o})")]
     KeyFile { path: PathBuf, mode: u32 },
     #[error("`{path}`: {reason}")]
@@ -54,20 +57,30 @@ pub enum AppError {
 
 impl AppError {
     pub fn is_usage(&self) -> bool {
-        matches!(self, AppError::Rule(_) | AppError::Hook(_) | AppError::Provider { .. } | AppError::Model(_))
+        matches!(
+            self,
+            AppError::Rule(_)
+                | AppError::Hook(_)
+                | AppError::Provider { .. }
+                | AppError::Model(_)
+                | AppError::Address(_)
+        )
     }
 
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             AppError::Provider { near: Some(near), .. } => format!("did you mean `{near}`?"),
             AppError::Provider { .. } => {
-                let names: Vec<&str> = Preset::all().iter().map(|p| p.name).collect();
+                let names: Vec<&str> = Preset::all().iter().map(|p| p.name.as_str()).collect();
                 format!(
                     "there are offline, {}, and those under [providers] in the configuration",
                     names.join(", ")
                 )
             }
             AppError::Model(_) => "name one with --model".into(),
+            AppError::Address(name) => {
+                format!("give it one: --base-url, or [providers.{name}] base_url in the configuration")
+            }
             AppError::KeyFile { path, .. } => format!("chmod 600 {}", path.display()),
             _ => return None,
         })
@@ -98,6 +111,7 @@ impl App {
         let labels = gate::labels(&mut config);
         let keys = withheld(&config);
         let gate = gate::gate(&mut config, &paths, keys)?;
+        config.problems.extend(own_models(&paths.models_file()));
         let dialect = config.text("tools.dialect").and_then(Dialect::parse).unwrap_or_default();
         let registry = Registry::of_dialect(dialect, &dialect_settings(&config));
         let (mounts, pads) = mounts::read(&mut config, &paths)?;
@@ -296,11 +310,26 @@ impl Host for App {
     }
 }
 
+/// Lays the person's models over the built-in catalog; what is wrong in them is told and left out.
+fn own_models(path: &Path) -> Vec<Problem> {
+    let problem = |message: String| Problem {
+        place: Some((path.into(), 1, 1)),
+        message,
+        hint: Some("the built-in figures hold where yours cannot be read".into()),
+        permission: false,
+    };
+    match std::fs::read_to_string(path) {
+        Ok(text) => catalog::install(&text).iter().map(|p| problem(p.to_string())).collect(),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(e) => vec![problem(format!("cannot be read: {e}"))],
+    }
+}
+
 /// Keys that no command sees.
 fn withheld(config: &Config) -> Vec<String> {
     let own = config.names_below("providers").into_iter();
     let own = own.filter_map(|name| config.text(&format!("providers.{name}.key_env")).map(String::from));
-    Preset::all().iter().map(|p| p.key_variable.to_string()).chain(own).collect()
+    Preset::all().iter().map(|p| p.key_variable.clone()).chain(own).collect()
 }
 
 /// Reads the settings: the user's file, the project's, the environment; `flags` come on top. Mistakes are in

@@ -1,10 +1,12 @@
 //! Who answers: from the settings, the environment and the stored keys to one provider and its model.
 
+use super::server::Server;
 use super::{App, AppError, keys};
 use crate::agent::Answerer;
 use crate::config::{Config, Origin};
 use crate::provider::{
-    Figures, KeyNeed, KeySource, Live, LiveSettings, Offline, Preset, Provider, Record, Replay,
+    Figures, KeyNeed, KeySource, Live, LiveSettings, Model, Offline, Preset, Provider, Record, Replay,
+    catalog,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -51,33 +53,31 @@ impl App {
 
     /// Refuses a name that is neither built in nor in the settings, with the one that was meant.
     pub fn known_provider(&self, name: &str) -> Result<(), AppError> {
-        let known = Preset::of(name).is_some() || self.own_provider(name).is_some();
+        let known = Preset::of(name).is_some() || self.own_provider(name);
         if known { Ok(()) } else { Err(unknown_provider(name, &self.config)) }
     }
 
     fn remote(&self, name: &str, model: Option<&str>) -> Result<Answerer, AppError> {
-        let own = self.own_provider(name);
-        let preset = match &own {
-            Some(own) => own.preset,
-            None => Preset::of(name).ok_or_else(|| unknown_provider(name, &self.config))?,
-        };
-        let own_url = own.as_ref().and_then(|o| o.base_url.clone());
-        let url = self
-            .config
-            .text("base_url")
-            .map(String::from)
-            .or(own_url)
-            .unwrap_or_else(|| preset.base_url.into());
-        let own_model = own.as_ref().and_then(|o| o.model.clone());
+        let server = self.server(name)?;
+        let preset = &server.preset;
         let model = model
             .or_else(|| self.config.text("model"))
-            .map(String::from)
-            .or(own_model)
-            .or_else(|| preset.default_model.map(String::from))
-            .ok_or_else(|| AppError::Model(name.into()))?;
-        let figures = self.figures(&model);
-        let key = self.key(name, preset, own.as_ref())?;
-        let mut settings = LiveSettings { silence_limit: preset.silence_limit, ..LiveSettings::default() };
+            .or(preset.default_model.as_deref())
+            .ok_or_else(|| AppError::Model(name.into()))?
+            .to_string();
+        let note = self.unknown(&server, &model);
+        let (live, max_output) = (self.live(&server)?, self.room(&server, &model));
+        Ok(Answerer { provider: Arc::new(live), model: self.model(&server, &model), max_output, note })
+    }
+
+    /// The connection to a server: nothing is opened, nothing runs.
+    pub(super) fn live(&self, server: &Server) -> Result<Live, AppError> {
+        let preset = &server.preset;
+        if preset.base_url.is_empty() {
+            return Err(AppError::Address(server.name.clone()));
+        }
+        let key = self.key(server)?;
+        let mut settings = LiveSettings { silence_limit: preset.silence_limit(), ..LiveSettings::default() };
         if self.config.origin("network.silence_seconds") != Some(&Origin::Default) {
             settings.silence_limit =
                 Duration::from_secs(self.config.number("network.silence_seconds").unwrap_or(180).max(1));
@@ -85,75 +85,96 @@ impl App {
         if let Some(attempts) = self.config.number("network.attempts") {
             settings.retry.attempts = u32::try_from(attempts.clamp(1, 20)).unwrap_or(5);
         }
-        let live = Live::new(name, preset.wire.dialect(), preset.endpoint_at(&url), key, settings);
-        let max_output = self.config.number("max_output_tokens").unwrap_or(figures.max_output.min(32_000));
-        Ok(Answerer { provider: Arc::new(live), model: figures.model(model), max_output, note: None })
+        Ok(Live::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
     }
 
-    fn figures(&self, model: &str) -> Figures {
-        let mut figures = Figures::of(model);
+    fn model(&self, server: &Server, model: &str) -> Model {
+        let mut figures = self.known(server, model);
         figures.window = self.config.number("context_window").unwrap_or(figures.window);
         figures.vision = self.config.flag("vision").unwrap_or(figures.vision);
-        figures
+        let entry = server.entry(model);
+        let mut model = figures.model(model);
+        model.capabilities.thinking = entry.and_then(|e| e.thinking).unwrap_or(false);
+        model.capabilities.signed_calls = entry.and_then(|e| e.signed_calls).unwrap_or(false);
+        model
     }
 
-    fn key(&self, name: &str, preset: &Preset, own: Option<&Own>) -> Result<KeySource, AppError> {
-        let command = own
-            .and_then(|o| o.key_command.clone())
-            .or_else(|| self.config.text("api_key_command").map(String::from));
-        if let Some(command) = command {
+    /// What is assumed of a model that nobody described.
+    fn unknown(&self, server: &Server, model: &str) -> Option<String> {
+        let described = server.entry(model).is_some() || self.config.number("context_window").is_some();
+        let Figures { window, max_output, .. } = Figures::UNKNOWN;
+        (!described).then(|| {
+            format!(
+                "nothing is known of the model {model}: a window of {window} tokens, answers of {max_output} and no \
+                 pictures are assumed (context_window, max_output_tokens and vision say otherwise)"
+            )
+        })
+    }
+
+    /// The most tokens of one answer.
+    fn room(&self, server: &Server, model: &str) -> u64 {
+        let known = self.known(server, model).max_output.min(32_000);
+        self.config.number("max_output_tokens").unwrap_or(known)
+    }
+
+    fn known(&self, server: &Server, model: &str) -> Figures {
+        match server.entry(model) {
+            Some(_) if catalog::find(&server.name, model).is_some() => Figures::of(&server.name, model),
+            Some(_) => Figures::of(&server.like, model),
+            None => Figures::UNKNOWN,
+        }
+    }
+
+    fn key(&self, server: &Server) -> Result<KeySource, AppError> {
+        let name = &server.name;
+        let own = |key: &str| self.config.text(&format!("providers.{name}.{key}"));
+        if let Some(command) = own("api_key_command").or_else(|| self.config.text("api_key_command")) {
             return Ok(KeySource::command(command));
         }
         // A key belongs to its server: one of the person's own never gets that of the preset it is modelled on.
-        let variable = match own {
-            Some(own) if preset.name != name => own.key_env.clone(),
-            own => own.and_then(|o| o.key_env.clone()).or_else(|| Some(preset.key_variable.into())),
-        };
-        if let Some(key) = variable.as_deref().and_then(keys::from_environment) {
+        let builtin = Preset::of(name).map(|preset| preset.key_variable.as_str());
+        let variable = own("key_env").or(builtin);
+        if let Some(key) = variable.and_then(keys::from_environment) {
             return Ok(key);
         }
         if let Some(key) = keys::from_file(&self.paths.keys_file(), name)? {
             return Ok(key);
         }
-        let asked_for = own.is_some_and(|o| o.key_env.is_some());
+        let asked_for = own("key_env").is_some();
         Ok(match variable {
-            Some(variable) if asked_for || preset.key == KeyNeed::Required => KeySource::Missing { variable },
+            Some(variable) if asked_for || server.preset.key == KeyNeed::Required => {
+                KeySource::Missing { variable: variable.into() }
+            }
             _ => KeySource::None,
         })
     }
 
-    /// A provider from `[providers.NAME]`.
-    fn own_provider(&self, name: &str) -> Option<Own> {
-        if !self.config.names_below("providers").iter().any(|n| n == name) {
-            return None;
+    /// A server by its name: built in, or from `[providers.NAME]`, or the one laid over the other.
+    pub(super) fn server(&self, name: &str) -> Result<Server, AppError> {
+        let own = self.own_provider(name);
+        if !own && Preset::of(name).is_none() {
+            return Err(unknown_provider(name, &self.config));
         }
-        let text = |key: &str| self.config.text(&format!("providers.{name}.{key}")).map(String::from);
-        let preset = match (Preset::of(name), text("dialect").as_deref()) {
-            (Some(known), None) => known,
-            (_, Some("anthropic")) => Preset::of("anthropic")?,
-            _ => Preset::of("openai-compatible")?,
-        };
-        Some(Own {
-            preset,
-            base_url: text("base_url"),
-            key_env: text("key_env"),
-            key_command: text("api_key_command"),
-            model: text("model"),
-        })
+        let mut server = super::server::of(&self.config, name)?;
+        // The address of the command line is meant for whoever answers.
+        if let Some(url) = self.config.text("base_url") {
+            server.preset.base_url = url.to_string();
+        }
+        Ok(server)
     }
-}
 
-struct Own {
-    preset: &'static Preset,
-    base_url: Option<String>,
-    key_env: Option<String>,
-    key_command: Option<String>,
-    model: Option<String>,
+    fn own_provider(&self, name: &str) -> bool {
+        self.config.names_below("providers").iter().any(|n| n == name)
+    }
 }
 
 fn unknown_provider(name: &str, config: &Config) -> AppError {
     let own = config.names_below("providers");
-    let known = Preset::all().iter().map(|p| p.name).chain(["offline"]).chain(own.iter().map(String::as_str));
+    let known = Preset::all()
+        .iter()
+        .map(|p| p.name.as_str())
+        .chain(["offline"])
+        .chain(own.iter().map(String::as_str));
     let near = crate::text::nearest(name, known).map(String::from);
     AppError::Provider { name: name.into(), near }
 }

@@ -9,13 +9,13 @@ use std::path::Path;
 
 /// The first provider, in the order of the presets, whose key is set.
 pub(super) fn first_in_environment() -> Option<String> {
-    Preset::all().iter().find(|p| from_environment(p.key_variable).is_some()).map(|p| p.name.to_string())
+    Preset::all().iter().find(|p| from_environment(&p.key_variable).is_some()).map(|p| p.name.clone())
 }
 
 /// The same of the keys that were stored with `config init --key`. A file that cannot be used names nobody.
 pub(super) fn first_in_file(path: &Path) -> Option<String> {
     let has = |name: &str| matches!(from_file(path, name), Ok(Some(_)));
-    Preset::all().iter().find(|p| has(p.name)).map(|p| p.name.to_string())
+    Preset::all().iter().find(|p| has(&p.name)).map(|p| p.name.clone())
 }
 
 pub(super) fn from_environment(variable: &str) -> Option<KeySource> {

@@ -138,11 +138,12 @@ fn in_units(bytes: u64) -> String {
 }
 
 fn keys(out: &mut String, paths: &crate::config::Paths) {
-    let set: Vec<&str> = Preset::all()
+    let mut set: Vec<&str> = Preset::all()
         .iter()
-        .map(|p| p.key_variable)
+        .map(|p| p.key_variable.as_str())
         .filter(|name| std::env::var(name).is_ok_and(|v| !v.trim().is_empty()))
         .collect();
+    set.dedup();
     let shown = if set.is_empty() { "none in the environment".to_string() } else { set.join(", ") };
     let _ = writeln!(out, "keys          {shown}");
     let file = paths.keys_file();

@@ -3,7 +3,7 @@
 use super::{args::Args, commands};
 use crate::config::{KEYS, Trust};
 use crate::permission::Mode;
-use crate::provider::{CATALOG_DATE, KeyNeed, Preset, grammar};
+use crate::provider::{KeyNeed, Preset, catalog, grammar};
 use crate::repl::COMMANDS;
 use crate::tools::Registry;
 use crate::ui;
@@ -121,21 +121,64 @@ fn offline() -> String {
 
 fn providers() -> String {
     let mut out = page("Built-in providers");
-    out.push_str("| name | address | key | model where none is named |\n|---|---|---|---|\n");
+    out.push_str("| name | address | speaks | key | model where none is named |\n|---|---|---|---|---|\n");
     for preset in Preset::all() {
         let need = if preset.key == KeyNeed::Required { "" } else { " (if it wants one)" };
-        let model = preset.default_model.map_or("name one".to_string(), |m| format!("`{m}`"));
+        let model = preset.default_model.as_ref().map_or("name one".to_string(), |m| format!("`{m}`"));
+        let address = match preset.base_url.as_str() {
+            "" => "your own".to_string(),
+            url => format!("`{url}`"),
+        };
         let _ = writeln!(
             out,
-            "| `{}` | `{}` | `{}`{need} | {model} |",
-            preset.name, preset.base_url, preset.key_variable
+            "| `{}` | {address} | {} | `{}`{need} | {model} |",
+            preset.name,
+            preset.wire.name(),
+            preset.key_variable
         );
     }
     let _ = write!(
         out,
-        "\nWhat is known of models (windows, longest answers) was last compared in {CATALOG_DATE}; `context_window`,\n`max_output_tokens` and `vision` in the configuration overrule it.\n"
+        "\nThis table was last compared with the vendors' public documentation in {}.\n\n",
+        Preset::compared()
     );
+    out.push_str("## Models\n\n");
+    let _ = write!(
+        out,
+        "Compared in {}. Prices are dollars per million tokens: what is sent, what comes, what is read from and written \
+         to the cache. `-` is not known. `models.toml` in the configuration directory overrules it.\n\n",
+        catalog::compared()
+    );
+    out.push_str("| provider | model | window | answer | pictures | sent | comes | cache read | cache write |\n|---|---|---|---|---|---|---|---|---|\n");
+    for preset in Preset::all().iter().filter(|preset| preset.catalog.is_none()) {
+        for (id, model) in catalog::of_provider(&preset.name) {
+            model_row(&mut out, &preset.name, id, model);
+        }
+    }
     out
+}
+
+fn model_row(out: &mut String, provider: &str, id: &str, model: &catalog::Model) {
+    let figure = |n: Option<u64>| n.map_or("-".to_string(), |n| n.to_string());
+    let sees = model.vision.map_or("-", |sees| if sees { "yes" } else { "no" });
+    let price = |pick: fn(&catalog::Price) -> Option<catalog::Money>| {
+        let all = model.price.as_ref();
+        let usual = all.and_then(pick).map_or("-".to_string(), |m| m.to_string());
+        match all.and_then(|p| p.long.as_ref()).and_then(|tier| Some((tier.above, pick(&tier.price)?))) {
+            Some((above, long)) => format!("{usual}; {long} above {above}"),
+            None => usual,
+        }
+    };
+    let _ = writeln!(
+        out,
+        "| {provider} | `{id}` | {} | {} | {sees} | {} | {} | {} | {} |",
+        figure(model.window),
+        figure(model.max_output),
+        price(|p| p.input),
+        price(|p| p.output),
+        price(|p| p.cache_read),
+        price(|p| p.cache_write)
+    );
 }
 
 fn tools() -> String {

@@ -34,6 +34,11 @@ impl Paths {
         self.config.join("config.toml")
     }
 
+    /// What the person says of models.
+    pub fn models_file(&self) -> PathBuf {
+        self.config.join("models.toml")
+    }
+
     pub fn keys_file(&self) -> PathBuf {
         self.config.join("keys.toml")
     }

@@ -71,6 +71,9 @@ pub struct Thinking {
     /// Reasoning the provider gave only in encrypted form; opaque.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redacted: Option<String>,
+    /// The wire format that `signature` and `redacted` belong to; empty for Anthropic's, which came first.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub wire: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

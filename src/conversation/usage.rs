@@ -12,6 +12,9 @@ pub struct Usage {
     pub cache_read: u64,
     #[serde(default)]
     pub cache_write: u64,
+    /// Of `output`, the tokens of reasoning, where the provider tells them apart.
+    #[serde(default)]
+    pub reasoning: u64,
 }
 
 impl Usage {
@@ -31,5 +34,6 @@ impl AddAssign for Usage {
         self.output += other.output;
         self.cache_read += other.cache_read;
         self.cache_write += other.cache_write;
+        self.reasoning += other.reasoning;
     }
 }

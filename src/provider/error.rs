@@ -51,6 +51,8 @@ pub enum Blame {
     Image,
     /// The index in the tool list.
     Tool(usize),
+    /// The proof of some reasoning: it was made for another key, or has expired.
+    Reasoning,
 }
 
 impl ProviderError {

@@ -7,9 +7,10 @@
 
 use super::flow::{Emit, flow};
 use super::{
-    AnswerStream, Decoder, Dialect, Key, KeySource, Provider, ProviderError, Request, Retry, StreamEvent,
+    AnswerStream, Blame, Decoder, Dialect, Endpoint, Key, KeySource, Provider, ProviderError, Request, Retry,
+    StreamEvent,
 };
-use super::{retry, watch};
+use super::{proof::Proofs, retry, watch};
 use crate::conversation::{Answer, StopReason};
 use crate::http::{Client, ClientSettings, HttpError, Response, SseEvent, SseParser, retry_after};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,24 +24,8 @@ const ERROR_BODY: usize = 64 * 1024;
 /// The largest answer that is taken in one piece from a server that does not stream.
 const WHOLE_BODY: usize = 64 * 1024 * 1024;
 
-/// Where a server is and how it wants to be addressed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Endpoint {
-    /// With or without a slash at the end; the dialect's path comes after it.
-    pub base_url: String,
-    pub auth: Auth,
-    /// Sent with every request.
-    pub headers: Vec<(String, String)>,
-}
-
-/// How the key travels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Auth {
-    /// `Authorization: Bearer KEY`
-    Bearer,
-    /// A header of its own: `x-api-key`.
-    Header(&'static str),
-}
+/// How long the end of a stream is waited for when nothing of the answer is missing any more.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
 pub struct LiveSettings {
@@ -79,6 +64,7 @@ struct Server {
     client: Client,
     /// The key, once it was needed; forgotten when the server refuses it.
     key: Mutex<Option<Key>>,
+    proofs: Proofs,
 }
 
 impl Live {
@@ -98,6 +84,7 @@ impl Live {
             client: Client::new(settings.client.clone()),
             settings,
             key: Mutex::new(None),
+            proofs: Proofs::default(),
         }))
     }
 }
@@ -136,11 +123,11 @@ impl Server {
         cancel: &CancellationToken,
         emit: &Emit,
     ) -> Result<(), ProviderError> {
-        let body = serde_json::to_vec(&self.dialect.encode(request))
-            .map_err(|e| ProviderError::Protocol(format!("the request cannot be written: {e}")))?;
-        let url = join(&self.endpoint.base_url, &self.dialect.path(request));
+        let url = self.endpoint.url(&self.dialect.path(request));
+        let mut body = self.body(request)?;
         let retry = &self.settings.retry;
         let mut failures = 0;
+        let mut repaired = false;
         loop {
             let watch = Watch::new(cancel, emit, self.settings.silence_step, self.settings.silence_limit);
             let failed = match self.attempt(&url, body.clone(), request, watch).await {
@@ -150,6 +137,13 @@ impl Server {
             let error = self.hide_key(failed.error);
             if matches!(error, ProviderError::Auth { .. }) {
                 *self.key.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            }
+            let unproven = matches!(error, ProviderError::BadRequest { blames: Blame::Reasoning, .. });
+            if unproven && !std::mem::replace(&mut repaired, true) && self.proofs.refuse(request) {
+                body = self.body(request)?;
+                let (attempt, of) = (failures + 2, retry.attempts.max(failures + 2));
+                emit.send(StreamEvent::Retrying { attempt, of, wait: Duration::ZERO, error }).await;
+                continue;
             }
             failures += 1;
             if failed.begun || !error.is_transient() || failures >= retry.attempts {
@@ -165,6 +159,12 @@ impl Server {
         }
     }
 
+    fn body(&self, request: &Request) -> Result<Vec<u8>, ProviderError> {
+        let request = self.proofs.without_refused(request);
+        serde_json::to_vec(&self.dialect.encode(&request))
+            .map_err(|e| ProviderError::Protocol(format!("the request cannot be written: {e}")))
+    }
+
     async fn attempt(
         &self,
         url: &str,
@@ -173,7 +173,7 @@ impl Server {
         mut watch: Watch<'_>,
     ) -> Result<(), Failed> {
         let key = watch.wait(self.key()).await.map_err(unstarted)??;
-        let headers = self.headers(key.as_ref());
+        let headers = self.endpoint.headers_with(key.as_ref().map(Key::expose));
         let sent = watch.wait(self.client.post_json(url, &headers, body)).await.map_err(unstarted)?;
         let mut response = sent.map_err(network)?;
         let kind = response.header("content-type").unwrap_or_default().to_ascii_lowercase();
@@ -228,17 +228,6 @@ impl Server {
         Ok(key)
     }
 
-    fn headers(&self, key: Option<&Key>) -> Vec<(String, String)> {
-        let mut headers = self.endpoint.headers.clone();
-        if let Some(key) = key {
-            headers.push(match self.endpoint.auth {
-                Auth::Bearer => ("authorization".into(), format!("Bearer {}", key.expose())),
-                Auth::Header(name) => (name.into(), key.expose().into()),
-            });
-        }
-        headers
-    }
-
     fn hide_key(&self, error: ProviderError) -> ProviderError {
         let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let given = match &self.source {
@@ -273,6 +262,9 @@ impl Reading<'_> {
             let chunk = match watch.wait(response.chunk()).await {
                 Ok(chunk) => chunk,
                 Err(Halt::Cancelled) => return Err(ProviderError::Cancelled.into()),
+                Err(Halt::Silent(_)) if self.decoder.is_whole() => {
+                    return self.ended("the end did not come", watch).await;
+                }
                 Err(Halt::Silent(limit)) => return Err(self.failed(ProviderError::Timeout(limit))),
             };
             let events = match chunk {
@@ -300,6 +292,9 @@ impl Reading<'_> {
         let told = self.decoder.feed(&event.name, &event.data).map_err(|e| self.failed(e))?;
         if !told.is_empty() {
             watch.progress();
+        }
+        if self.decoder.is_whole() {
+            watch.at_most(PATIENCE);
         }
         for event in told {
             match event {
@@ -359,29 +354,4 @@ fn unstarted(halt: Halt) -> Failed {
 
 fn network(error: HttpError) -> Failed {
     ProviderError::Network { host: error.host, message: error.message }.into()
-}
-
-/// The base URL and the path, with one slash between and `/v1` once: people write it with and without.
-fn join(base: &str, path: &str) -> String {
-    let base = base.trim_end_matches('/');
-    let base = match path.starts_with("/v1/") {
-        true => base.strip_suffix("/v1").unwrap_or(base),
-        false => base,
-    };
-    format!("{base}{path}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::join;
-
-    #[test]
-    fn base_urls_are_taken_with_and_without_version_and_slash() {
-        for base in
-            ["https://a.example", "https://a.example/", "https://a.example/v1", "https://a.example/v1/"]
-        {
-            assert_eq!(join(base, "/v1/messages"), "https://a.example/v1/messages");
-        }
-        assert_eq!(join("http://b/v1/", "/chat/completions"), "http://b/v1/chat/completions");
-    }
 }

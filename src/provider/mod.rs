@@ -3,15 +3,18 @@
 //! A wire dialect is two pure functions, [`Dialect::encode`] and [`Decoder::feed`], so it is tested byte for byte
 //! without a network. Everything that fails is one [`ProviderError`]; everything that arrives is one [`StreamEvent`].
 
-mod catalog;
+pub mod catalog;
 mod dialect;
 mod direct;
+mod endpoint;
 mod error;
 mod flow;
 mod key;
 mod live;
 mod offline;
 mod preset;
+mod proof;
+mod quirks;
 mod record;
 mod recording;
 mod replay;
@@ -22,14 +25,16 @@ mod stream;
 mod telling;
 mod watch;
 
-pub use catalog::{CATALOG_DATE, Figures};
-pub use dialect::{Anthropic, OpenAiChat, OutputLimit, Quirks, SystemRole};
+pub use catalog::Figures;
+pub use dialect::{Anthropic, Gemini, OpenAiChat, OpenAiResponses};
 pub use direct::Direct;
+pub use endpoint::{Auth, Endpoint};
 pub use error::{Blame, ProviderError};
 pub use key::{Key, KeySource};
-pub use live::{Auth, Endpoint, Live, LiveSettings};
+pub use live::{Live, LiveSettings};
 pub use offline::{GrammarRow, Offline, grammar};
-pub use preset::{KeyNeed, Preset, Wire};
+pub use preset::{KeyNeed, Place, Preset, Wire};
+pub use quirks::{AfterResults, CallIds, EmptyContent, OutputLimit, Quirks, SystemRole, ToolImages};
 pub use record::Record;
 pub use replay::Replay;
 pub use request::{Capabilities, Model, Request};
@@ -69,6 +74,9 @@ pub trait Dialect: Send + Sync {
 pub trait Decoder: Send {
     /// Feeds one server-sent event. `Finished` comes exactly once, as the last.
     fn feed(&mut self, event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError>;
+
+    /// True when the stop reason has arrived: nothing of the answer is missing, though the stream may go on.
+    fn is_whole(&self) -> bool;
 
     /// The connection closed without `Finished`. Where the stop reason had arrived the answer is whole and carries
     /// it; else it is marked as [`Cut`](crate::conversation::StopReason::Cut) and holds no call at all.

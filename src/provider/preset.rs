@@ -1,140 +1,196 @@
-//! Servers that need no configuration but a name: where they are, what they speak, where their key is looked for.
+//! Servers that need no configuration but a name: where they are, what they speak, where their key is looked for. The
+//! table is `presets.toml`; nothing about any one server stands in the code.
 
-use super::dialect::{Anthropic, OpenAiChat, OutputLimit, Quirks, SystemRole};
-use super::{Auth, Dialect, Endpoint};
-use std::sync::Arc;
+use super::dialect::{Anthropic, Gemini, OpenAiChat, OpenAiResponses};
+use super::{Auth, Dialect, Endpoint, Quirks};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// A wire format by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Wire {
     Anthropic,
-    OpenAiChat(Quirks),
+    OpenaiChat,
+    OpenaiResponses,
+    Gemini,
 }
 
 impl Wire {
-    pub fn dialect(self) -> Arc<dyn Dialect> {
+    pub const ALL: [Wire; 4] = [Wire::Anthropic, Wire::OpenaiChat, Wire::OpenaiResponses, Wire::Gemini];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Wire::Anthropic => "anthropic",
+            Wire::OpenaiChat => "openai-chat",
+            Wire::OpenaiResponses => "openai-responses",
+            Wire::Gemini => "gemini",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Wire> {
+        Wire::ALL.into_iter().find(|wire| wire.name() == name)
+    }
+
+    pub fn dialect(self, quirks: &Quirks) -> Arc<dyn Dialect> {
+        let quirks = quirks.clone();
         match self {
             Wire::Anthropic => Arc::new(Anthropic),
-            Wire::OpenAiChat(quirks) => Arc::new(OpenAiChat { quirks }),
+            Wire::OpenaiChat => Arc::new(OpenAiChat { quirks }),
+            Wire::OpenaiResponses => Arc::new(OpenAiResponses { quirks }),
+            Wire::Gemini => Arc::new(Gemini { quirks }),
         }
     }
 }
 
 /// Whether a server works without a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum KeyNeed {
+    #[default]
     Required,
     /// Sent where there is one.
     Welcome,
 }
 
+/// Whose machine it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    #[default]
+    Remote,
+    /// The person's own, which may have to load a model first.
+    Local,
+}
+
 /// One server as it is out of the box.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Preset {
-    pub name: &'static str,
+    pub name: String,
     pub wire: Wire,
-    pub base_url: &'static str,
-    pub auth: Auth,
-    pub headers: &'static [(&'static str, &'static str)],
+    /// Empty where everybody has their own.
+    pub base_url: String,
+    /// The path below it, where it is not the wire format's own.
+    pub path: Option<String>,
+    /// What every address ends with: `api-version`.
+    #[serde(default)]
+    pub query: BTreeMap<String, String>,
+    /// The header that carries the key; without one it is `Authorization: Bearer`.
+    pub auth_header: Option<String>,
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
     /// The environment variable that may hold the key.
-    pub key_variable: &'static str,
+    pub key_variable: String,
+    #[serde(default)]
     pub key: KeyNeed,
     /// The model used where none is named; without one the person must name it.
-    pub default_model: Option<&'static str>,
-    /// How long it may be silent: a machine of one's own may load a model first.
-    pub silence_limit: Duration,
+    pub default_model: Option<String>,
+    /// Another provider whose catalog entries hold for this one.
+    pub catalog: Option<String>,
+    #[serde(default)]
+    pub place: Place,
+    #[serde(default)]
+    pub quirks: Quirks,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    compared: String,
+    preset: Vec<Preset>,
+}
+
+const SHIPPED: &str = include_str!("presets.toml");
+
+fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    // A test holds the built-in file to being whole.
+    TABLE.get_or_init(|| toml::from_str(SHIPPED).unwrap_or_default())
 }
 
 impl Preset {
     pub fn of(name: &str) -> Option<&'static Preset> {
-        PRESETS.iter().find(|preset| preset.name == name)
+        table().preset.iter().find(|preset| preset.name == name)
     }
 
     pub fn all() -> &'static [Preset] {
-        &PRESETS
+        &table().preset
     }
 
-    /// The place to send requests to: this preset's own, or the same kind of server elsewhere.
-    pub fn endpoint_at(&self, base_url: &str) -> Endpoint {
-        let headers =
-            self.headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        Endpoint { base_url: base_url.to_string(), auth: self.auth, headers }
+    /// When the table was last compared with the vendors' public documentation.
+    pub fn compared() -> &'static str {
+        &table().compared
     }
 
+    pub fn dialect(&self) -> Arc<dyn Dialect> {
+        self.wire.dialect(&self.quirks)
+    }
+
+    /// How long it may be silent.
+    pub fn silence_limit(&self) -> Duration {
+        match self.place {
+            Place::Remote => Duration::from_secs(180),
+            Place::Local => Duration::from_secs(600),
+        }
+    }
+
+    /// The place to send requests to.
     pub fn endpoint(&self) -> Endpoint {
-        self.endpoint_at(self.base_url)
+        Endpoint {
+            base_url: self.base_url.clone(),
+            path: self.path.clone(),
+            query: self.query.clone().into_iter().collect(),
+            auth: self.auth_header.clone().map_or(Auth::Bearer, Auth::Header),
+            headers: self.headers.clone().into_iter().collect(),
+        }
     }
 }
-
-const REMOTE: Duration = Duration::from_secs(180);
-const LOCAL: Duration = Duration::from_secs(600);
-
-const PLAIN: Wire =
-    Wire::OpenAiChat(Quirks { output_limit: OutputLimit::Unsaid, system_role: SystemRole::System });
-
-const fn remote(name: &'static str, base_url: &'static str, key_variable: &'static str) -> Preset {
-    Preset {
-        name,
-        wire: PLAIN,
-        base_url,
-        auth: Auth::Bearer,
-        headers: &[],
-        key_variable,
-        key: KeyNeed::Required,
-        default_model: None,
-        silence_limit: REMOTE,
-    }
-}
-
-const fn local(name: &'static str, base_url: &'static str, key_variable: &'static str) -> Preset {
-    Preset { key: KeyNeed::Welcome, silence_limit: LOCAL, ..remote(name, base_url, key_variable) }
-}
-
-const PRESETS: [Preset; 14] = [
-    Preset {
-        wire: Wire::Anthropic,
-        auth: Auth::Header("x-api-key"),
-        headers: &[("anthropic-version", "2023-06-01")],
-        default_model: Some("claude-sonnet-4-5"),
-        ..remote("anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY")
-    },
-    Preset {
-        wire: Wire::OpenAiChat(Quirks {
-            output_limit: OutputLimit::MaxCompletionTokens,
-            system_role: SystemRole::System,
-        }),
-        default_model: Some("gpt-5"),
-        ..remote("openai", "https://api.openai.com/v1", "OPENAI_API_KEY")
-    },
-    remote("openrouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    remote("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
-    remote("deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
-    remote("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-    remote("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-    remote("xai", "https://api.x.ai/v1", "XAI_API_KEY"),
-    local("ollama", "http://localhost:11434/v1", "OLLAMA_API_KEY"),
-    local("lmstudio", "http://localhost:1234/v1", "LMSTUDIO_API_KEY"),
-    local("llama.cpp", "http://localhost:8080/v1", "LLAMA_API_KEY"),
-    local("vllm", "http://localhost:8000/v1", "VLLM_API_KEY"),
-    local("litellm", "http://localhost:4000/v1", "LITELLM_API_KEY"),
-    local("openai-compatible", "http://localhost:8000/v1", "OPENAI_COMPATIBLE_API_KEY"),
-];
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::Figures;
 
     #[test]
-    fn names_are_unique_and_default_models_are_in_the_catalog() {
-        for (k, preset) in PRESETS.iter().enumerate() {
-            assert_eq!(PRESETS.iter().position(|p| p.name == preset.name), Some(k), "{}", preset.name);
-            if let Some(model) = preset.default_model {
-                assert!(Figures::of(model).vision, "{model}");
-            }
+    fn the_table_is_whole_and_every_name_is_there_once() {
+        let parsed: Table = toml::from_str(SHIPPED).unwrap_or_else(|e| panic!("{e}"));
+        let names: Vec<&str> = parsed.preset.iter().map(|p| p.name.as_str()).collect();
+        for name in [
+            "anthropic",
+            "openai",
+            "openai-chat",
+            "gemini",
+            "openrouter",
+            "ollama",
+            "lmstudio",
+            "llama.cpp",
+            "vllm",
+            "deepseek",
+            "mistral",
+            "groq",
+            "xai",
+            "azure-openai",
+            "bedrock-gateway",
+        ] {
+            assert_eq!(names.iter().filter(|n| **n == name).count(), 1, "{name}");
         }
-        assert_eq!(Preset::of("ollama").map(|p| p.silence_limit), Some(LOCAL));
+        assert_eq!(names.len(), Preset::all().len());
         assert_eq!(Preset::of("nobody"), None);
+        assert_eq!(Preset::of("ollama").map(Preset::silence_limit), Some(Duration::from_secs(600)));
+    }
+
+    #[test]
+    fn every_wire_has_its_name() {
+        for wire in Wire::ALL {
+            assert_eq!(Wire::parse(wire.name()), Some(wire));
+            let text = format!("wire = \"{}\"", wire.name());
+            assert_eq!(
+                text.parse::<toml::Table>().ok().map(|mut t| t.remove("wire").unwrap().try_into()),
+                Some(Ok(wire))
+            );
+        }
+        assert_eq!(Wire::parse("smoke"), None);
     }
 }

@@ -34,6 +34,10 @@ pub struct Capabilities {
     /// The longest side, in pixels.
     pub max_image_side: u32,
     pub animated_gif: bool,
+    /// It is known to reason before it answers, so that it may be asked for its reasoning.
+    pub thinking: bool,
+    /// It refuses a call in the history without the proof of the model that made it.
+    pub signed_calls: bool,
 }
 
 impl Default for Capabilities {
@@ -45,6 +49,8 @@ impl Default for Capabilities {
             max_image_bytes: 3_750_000,
             max_image_side: 8000,
             animated_gif: false,
+            thinking: false,
+            signed_calls: false,
         }
     }
 }

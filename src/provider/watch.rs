@@ -42,6 +42,11 @@ impl<'w> Watch<'w> {
         self.told = 0;
     }
 
+    /// From here on silence may last no longer than this.
+    pub(super) fn at_most(&mut self, limit: Duration) {
+        self.limit = self.limit.min(limit);
+    }
+
     pub(super) async fn wait<T>(&mut self, future: impl Future<Output = T>) -> Result<T, Halt> {
         let mut future = std::pin::pin!(future);
         loop {

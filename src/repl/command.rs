@@ -124,7 +124,7 @@ fn pick_word() -> Vec<String> {
 }
 
 fn providers() -> Vec<String> {
-    Preset::all().iter().map(|p| p.name.to_string()).chain(["offline", "pick"].map(String::from)).collect()
+    Preset::all().iter().map(|p| p.name.clone()).chain(["offline", "pick"].map(String::from)).collect()
 }
 
 fn themes() -> Vec<String> {

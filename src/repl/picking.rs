@@ -135,13 +135,13 @@ impl Shell<'_> {
         let own_model = |name: &str| config.text(&format!("providers.{name}.model")).map(String::from);
         let mut pairs: Vec<(String, Option<String>, &str)> =
             own.iter().map(|name| (name.clone(), own_model(name), "from your settings")).collect();
-        for preset in Preset::all().iter().filter(|preset| !own.iter().any(|name| name == preset.name)) {
-            let note = match std::env::var_os(preset.key_variable) {
+        for preset in Preset::all().iter().filter(|preset| !own.iter().any(|name| *name == preset.name)) {
+            let note = match std::env::var_os(&preset.key_variable) {
                 Some(_) => "its key is set",
                 None if preset.key == crate::provider::KeyNeed::Required => "no key yet",
                 None => "needs no key",
             };
-            pairs.push((preset.name.into(), preset.default_model.map(String::from), note));
+            pairs.push((preset.name.clone(), preset.default_model.clone(), note));
         }
         pairs.push(("offline".into(), Some("offline".into()), "built in"));
         let item = |(provider, model, note): &(String, Option<String>, &str)| {

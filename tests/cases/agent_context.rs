@@ -25,7 +25,7 @@ fn too_long(wire: Wire, told: Told, body: &Value) -> Reply {
     let message = match (told, wire) {
         (Told::Nothing, _) => "prompt is too long".to_string(),
         (Told::Figures, Wire::Anthropic) => format!("prompt is too long: {total} tokens > {LIMIT} maximum"),
-        (Told::Figures, Wire::OpenAi) => format!(
+        (Told::Figures, _) => format!(
             "This model's maximum context length is {LIMIT} tokens. However, you requested {total} tokens ({} in the messages, {room} in the completion).",
             total - room
         ),

@@ -1,7 +1,7 @@
 //! Interrupts: wherever one falls, every call is answered, nothing more starts, and the conversation goes on, in this
 //! process and read back from the store.
 
-use crate::support::mock_server::{Reply, Say, anthropic_events, openai_events};
+use crate::support::mock_server::{Reply, Say};
 use crate::support::talk::{Talk, WIRES, Wire, turn};
 use placet::agent::{Ending, Event, Question, Reply as Answer};
 use placet::permission::Mode;
@@ -33,10 +33,7 @@ const POINTS: [At; 8] = [
 ];
 
 fn events(wire: Wire, said: &[Say]) -> Vec<String> {
-    match wire {
-        Wire::Anthropic => anthropic_events(said),
-        Wire::OpenAi => openai_events(said),
-    }
+    wire.events(said)
 }
 
 fn arguments(at: At, n: usize) -> String {

@@ -3,10 +3,12 @@
 
 use placet::conversation::{Answer, Call, StopReason};
 use placet::http::{SseEvent, SseParser};
-use placet::provider::{Anthropic, Decoder, Dialect, OpenAiChat, ProviderError, StreamEvent};
+use placet::provider::{
+    Anthropic, Decoder, Dialect, Gemini, OpenAiChat, OpenAiResponses, ProviderError, StreamEvent,
+};
 use std::path::{Path, PathBuf};
 
-const STREAMS: [(&str, &str); 15] = [
+const STREAMS: [(&str, &str); 35] = [
     ("anthropic", "text"),
     ("anthropic", "tools"),
     ("anthropic", "thinking"),
@@ -22,11 +24,35 @@ const STREAMS: [(&str, &str); 15] = [
     ("openai_chat", "refusal"),
     ("openai_chat", "error"),
     ("openai_chat", "not_streamed"),
+    ("openai_responses", "text"),
+    ("openai_responses", "tools"),
+    ("openai_responses", "not_in_pieces"),
+    ("openai_responses", "refusal"),
+    ("openai_responses", "incomplete"),
+    ("openai_responses", "failed"),
+    ("openai_responses", "error"),
+    ("openai_responses", "not_streamed"),
+    ("openai_responses", "malformed_arguments"),
+    ("gemini", "text"),
+    ("gemini", "tools"),
+    ("gemini", "calls_without_ids"),
+    ("gemini", "signed_text"),
+    ("gemini", "safety"),
+    ("gemini", "max_tokens"),
+    ("gemini", "malformed_call"),
+    ("gemini", "other_stop"),
+    ("gemini", "blocked"),
+    ("gemini", "error"),
+    ("gemini", "not_streamed"),
 ];
+
+const DIALECTS: [&str; 4] = ["anthropic", "openai_chat", "openai_responses", "gemini"];
 
 fn dialect(name: &str) -> Box<dyn Dialect> {
     match name {
         "anthropic" => Box::new(Anthropic),
+        "openai_responses" => Box::new(OpenAiResponses::default()),
+        "gemini" => Box::new(Gemini::default()),
         _ => Box::new(OpenAiChat::default()),
     }
 }
@@ -133,11 +159,17 @@ fn a_stream_cut_at_any_byte_gives_no_call_that_was_not_whole() {
 
 #[test]
 fn finished_comes_once_and_nothing_after_it() {
-    for (name, stream_name) in [("anthropic", "tools"), ("openai_chat", "tools")] {
+    for name in DIALECTS {
+        let stream_name = "tools";
         let bytes = stream(name, stream_name);
         let twice = [bytes.clone(), bytes].concat();
         let told = decode(name, &[&twice]);
         let finished = told.events.iter().filter(|e| matches!(e, StreamEvent::Finished(_))).count();
+        if name == "gemini" {
+            // Only the end of the connection says that there is no more.
+            assert_eq!(finished, 0);
+            continue;
+        }
         assert_eq!(finished, 1);
         assert!(matches!(told.events.last(), Some(StreamEvent::Finished(_))));
     }
@@ -145,8 +177,21 @@ fn finished_comes_once_and_nothing_after_it() {
 
 #[test]
 fn what_is_no_json_is_a_protocol_error_and_never_a_panic() {
-    for name in ["anthropic", "openai_chat"] {
-        for data in ["{", "<html>", "null", "[]", "3", "\"x\"", "{\"type\":3}", "{\"choices\":{}}", "\u{0}"] {
+    for name in DIALECTS {
+        for data in [
+            "{",
+            "<html>",
+            "null",
+            "[]",
+            "3",
+            "\"x\"",
+            "{\"type\":3}",
+            "{\"choices\":{}}",
+            "\u{0}",
+            "{\"candidates\":3}",
+            "[[[]]]",
+            "{\"type\":\"response.output_item.added\",\"item\":7}",
+        ] {
             let mut decoder = dialect(name).decoder();
             if let Err(error) = decoder.feed("", data) {
                 assert!(matches!(error, ProviderError::Protocol(_)), "{data}: {error:?}");

@@ -1,12 +1,14 @@
 //! One long conversation with everything in it, encoded by each dialect and compared byte for byte.
 
 use crate::support::history_rules;
+use crate::support::talk::unmarked;
 use placet::conversation::{
     Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, StopReason, Thinking,
     ToolSpec,
 };
 use placet::provider::{
-    Anthropic, Capabilities, Dialect, Model, OpenAiChat, OutputLimit, Quirks, Request, SystemRole,
+    Anthropic, Capabilities, Dialect, Gemini, Model, OpenAiChat, OpenAiResponses, OutputLimit, Quirks,
+    Request, SystemRole,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -31,7 +33,7 @@ fn conversation() -> Vec<Message> {
     let thinking = |model: &str| Thinking {
         text: "Let me see.".into(),
         signature: Some(format!("proof-of-{model}")),
-        redacted: None,
+        ..Thinking::default()
     };
     let redacted = Thinking { redacted: Some("opaque".into()), ..Thinking::default() };
     let answer = |model: &str, stop, blocks| {
@@ -107,14 +109,21 @@ fn request(messages: Vec<Message>) -> Request {
 fn same_bytes(path: &str, value: &Value) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(path);
     // One message or tool a line, so that a difference can be read; between the lines every byte counts.
-    let found = serde_json::to_string(value).unwrap().replace("},{\"role\"", "},\n{\"role\"") + "\n";
+    let mut found = serde_json::to_string(value).unwrap() + "\n";
+    for key in ["role", "type", "text", "functionCall", "functionResponse", "inlineData", "name"] {
+        found = found.replace(&format!("}},{{\"{key}\""), &format!("}},\n{{\"{key}\""));
+    }
     crate::support::fixture::same(&path, &found);
 }
 
 #[test]
 fn the_request_has_exactly_these_bytes() {
     let openai = OpenAiChat {
-        quirks: Quirks { output_limit: OutputLimit::MaxCompletionTokens, system_role: SystemRole::Developer },
+        quirks: Quirks {
+            output_limit: OutputLimit::MaxCompletionTokens,
+            system_role: SystemRole::Developer,
+            ..Quirks::default()
+        },
     };
     same_bytes("anthropic/request.json", &Anthropic.encode(&request(conversation())));
     same_bytes("openai_chat/request.json", &openai.encode(&request(conversation())));
@@ -130,33 +139,125 @@ fn the_request_has_exactly_these_bytes() {
     };
     same_bytes("anthropic/request_bare.json", &Anthropic.encode(&bare));
     same_bytes("openai_chat/request_bare.json", &OpenAiChat::default().encode(&bare));
+    same_bytes("openai_responses/request_bare.json", &OpenAiResponses::default().encode(&bare));
+    same_bytes("gemini/request_bare.json", &Gemini::default().encode(&bare));
+    let mut thinking = request(conversation_of("openai-responses"));
+    thinking.model.capabilities.thinking = true;
+    let quirks = Quirks { cache_key: true, reasoning_summary: Some("auto".into()), ..Quirks::default() };
+    same_bytes("openai_responses/request.json", &OpenAiResponses { quirks }.encode(&thinking));
+    let mut thinking = request(conversation_of("gemini"));
+    thinking.model.capabilities.thinking = true;
+    thinking.model.capabilities.signed_calls = true;
+    let quirks = Quirks { unsigned_call: Some("stand-in".into()), ..Quirks::default() };
+    let gemini = Gemini { quirks };
+    same_bytes("gemini/request.json", &gemini.encode(&thinking));
+    assert_eq!(gemini.path(&thinking), "/models/claude-a:streamGenerateContent?alt=sse");
+    thinking.model.name = "models/x/y?z".into();
+    assert_eq!(gemini.path(&thinking), "/models/x%2Fy%3Fz:streamGenerateContent?alt=sse");
+}
+
+/// The conversation, with proofs as `wire` gives them.
+fn conversation_of(wire: &str) -> Vec<Message> {
+    let mut messages = conversation();
+    for message in &mut messages {
+        let Message::Assistant(answer) = message else { continue };
+        for block in &mut answer.blocks {
+            let Block::Thinking(thinking) = block else { continue };
+            thinking.wire = wire.into();
+            if wire == "openai-responses" {
+                let item =
+                    json!({"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "opaque"});
+                thinking.redacted = thinking.redacted.is_some().then(|| item.to_string());
+                thinking.signature = None;
+            } else {
+                let proof = |text: &str| json!({"text": "", "thoughtSignature": text}).to_string();
+                thinking.redacted = thinking.redacted.as_deref().map(proof);
+            }
+        }
+    }
+    messages
+}
+
+/// Reasoning of another wire format would be refused, and with it every later request.
+#[test]
+fn proofs_of_another_wire_stay_behind() {
+    let proofs = ["proof-of-a", "opaque"];
+    let dialects: [(&str, &dyn Dialect); 4] = [
+        ("", &Anthropic),
+        ("openai-responses", &OpenAiResponses::default()),
+        ("gemini", &Gemini::default()),
+        ("openai-chat", &OpenAiChat::default()),
+    ];
+    for (own, dialect) in dialects {
+        for wire in ["", "openai-responses", "gemini", "openai-chat"] {
+            let mut messages = conversation();
+            for message in &mut messages {
+                let Message::Assistant(answer) = message else { continue };
+                for block in &mut answer.blocks {
+                    if let Block::Thinking(thinking) = block {
+                        thinking.wire = wire.into();
+                    }
+                }
+            }
+            let sent = dialect.encode(&request(messages)).to_string();
+            let carried = proofs.iter().filter(|proof| sent.contains(*proof)).count();
+            assert_eq!(carried > 0, own == wire && matches!(own, "" | "gemini"), "{own} {wire}: {sent}");
+        }
+    }
 }
 
 /// Prompt caches hold only while the bytes before the newest message stay as they were.
 #[test]
 fn a_longer_conversation_keeps_the_bytes_of_the_shorter_one() {
-    let marker = r#","cache_control":{"type":"ephemeral"}"#;
-    let dialects: [&dyn Dialect; 2] = [&Anthropic, &OpenAiChat::default()];
+    let dialects: [&dyn Dialect; 4] =
+        [&Anthropic, &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
     for dialect in dialects {
-        let whole = serde_json::to_string(&dialect.encode(&request(conversation()))).unwrap();
+        let whole = bytes(dialect, conversation());
         for length in [1, 3, 6] {
             let shorter: Vec<Message> = conversation().into_iter().take(length).collect();
-            let bytes = serde_json::to_string(&dialect.encode(&request(shorter))).unwrap();
-            // Off with the end of the list, and with the moving breakpoint before it.
-            let open = bytes.strip_suffix("]}").unwrap();
-            let kept = open.strip_suffix("}]}").map_or(open, |o| o.strip_suffix(marker).unwrap_or(o));
+            let shorter = bytes(dialect, shorter);
+            let open = shorter.strip_suffix("]}").unwrap();
+            // Results and what is said after them are one message for some: its end is open as well.
+            let kept = open.strip_suffix("]}").unwrap_or(open);
             assert!(whole.starts_with(kept), "{length} messages:\n{kept}\n{whole}");
         }
     }
+}
+
+/// Without the marks for the cache: those move, and are no part of what is cached.
+fn bytes(dialect: &dyn Dialect, messages: Vec<Message>) -> String {
+    serde_json::to_string(&unmarked(dialect.encode(&request(messages)))).unwrap()
+}
+
+#[test]
+fn the_cache_has_a_mark_where_this_request_ends_and_where_the_last_one_did() {
+    let marked = |length| {
+        let messages: Vec<Message> = conversation().into_iter().take(length).collect();
+        let body = Anthropic.encode(&request(messages));
+        let marks = |at: &Value| at.to_string().matches("cache_control").count();
+        assert_eq!((marks(&body["tools"]), marks(&body["system"])), (1, 1));
+        assert_eq!(marks(&body["tools"][1]), 1, "the last of the tools");
+        let messages = body["messages"].as_array().unwrap().clone();
+        let marked = messages.iter().enumerate().filter(|(_, m)| marks(m) > 0).map(|(k, _)| k);
+        let ends = messages.iter().map(|m| marks(m["content"].as_array().unwrap().last().unwrap()));
+        assert_eq!(ends.sum::<usize>(), marks(&body["messages"]), "only at the end of a message");
+        marked.collect::<Vec<_>>()
+    };
+    assert_eq!(marked(1), [0]);
+    assert_eq!(marked(3), [0, 2]);
+    assert_eq!(marked(6), [2, 4]);
+    assert_eq!(marked(9), [4, 6]);
 }
 
 #[test]
 fn a_request_without_vision_holds_no_base64() {
     let mut blind = request(conversation());
     blind.model.capabilities.vision = false;
-    for dialect in [&Anthropic as &dyn Dialect, &OpenAiChat::default()] {
+    for dialect in
+        [&Anthropic as &dyn Dialect, &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()]
+    {
         let bytes = serde_json::to_string(&dialect.encode(&blind)).unwrap();
-        assert!(!bytes.contains("base64"), "{bytes}");
+        assert!(!bytes.contains("base64") && !bytes.contains("inlineData"), "{bytes}");
         assert!(bytes.contains("this model takes no pictures"));
     }
 }
@@ -165,7 +266,9 @@ fn a_request_without_vision_holds_no_base64() {
 fn every_beginning_of_the_conversation_keeps_the_rules_of_strict_servers() {
     for length in [1, 3, 4, 6, 8, 9] {
         let messages: Vec<Message> = conversation().into_iter().take(length).collect();
-        for dialect in [&Anthropic as &dyn Dialect, &OpenAiChat::default()] {
+        let dialects: [&dyn Dialect; 4] =
+            [&Anthropic, &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
+        for dialect in dialects {
             let request = request(messages.clone());
             let broken = history_rules::broken(&dialect.path(&request), &dialect.encode(&request));
             assert_eq!(broken, Vec::<String>::new(), "{length} messages");
@@ -203,5 +306,27 @@ fn the_mock_server_notices_what_real_servers_refuse() {
         ("/tools/0/function/parameters", json!({"type": "array"})),
     ] {
         assert!(spoilt(&OpenAiChat::default(), pointer, value) > 0, "{pointer}");
+    }
+    for (pointer, value) in [
+        ("/store", json!(true)),
+        ("/input/0/content", json!([])),
+        ("/input/2/call_id", json!("toolu_2")),
+        ("/input/3/arguments", json!("[]")),
+        ("/input/4/call_id", json!("other")),
+        ("/input/5/output", json!("")),
+        ("/input/6/type", json!("reasoning")),
+    ] {
+        assert!(spoilt(&OpenAiResponses::default(), pointer, value) > 0, "{pointer}");
+    }
+    for (pointer, value) in [
+        ("/contents/0/role", json!("model")),
+        ("/contents/1/parts", json!([])),
+        ("/contents/1/parts/1/functionCall/args", json!("{}")),
+        ("/contents/2/parts/0/functionResponse/id", json!("other")),
+        ("/contents/2/parts/1", json!({"text": "in between"})),
+        ("/contents/0/parts/0/text", json!("")),
+        ("/tools/0/functionDeclarations/1/name", json!("read_file")),
+    ] {
+        assert!(spoilt(&Gemini::default(), pointer, value) > 0, "{pointer}");
     }
 }

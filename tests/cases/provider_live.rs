@@ -52,7 +52,7 @@ fn live_with(url: String, dialect: Arc<dyn Dialect>, key: KeySource, settings: L
     Live::new(
         "mock",
         dialect,
-        Endpoint { base_url: url, auth: Auth::Header("x-api-key"), headers },
+        Endpoint { base_url: url, auth: Auth::Header("x-api-key".into()), headers, ..Endpoint::default() },
         key,
         settings,
     )

@@ -32,7 +32,7 @@ async fn tell(provider: &dyn Provider, messages: &[Message]) -> Told {
 /// A conversation with all kinds of events in it, and its messages request by request.
 fn conversation() -> (Scripted, Vec<Vec<Message>>) {
     let call = Call { id: CallId::new("c"), name: "t".into(), input: Input::parse("{\"b\":1,\"a\":[]}") };
-    let thinking = Thinking { text: "hm".into(), signature: Some("s".into()), redacted: None };
+    let thinking = Thinking { text: "hm".into(), signature: Some("s".into()), ..Thinking::default() };
     let asks = Answer {
         blocks: vec![
             Block::Thinking(thinking),
@@ -40,7 +40,7 @@ fn conversation() -> (Scripted, Vec<Vec<Message>>) {
             Block::Call(call.clone()),
         ],
         stop: StopReason::ToolUse,
-        usage: Usage { input: 3, output: 4, cache_read: 5, cache_write: 6 },
+        usage: Usage { input: 3, output: 4, cache_read: 5, cache_write: 6, reasoning: 2 },
         model: "m".into(),
     };
     let limited =

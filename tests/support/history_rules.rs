@@ -7,10 +7,15 @@ use std::collections::HashSet;
 /// The rules that `body`, posted to `path`, breaks.
 pub fn broken(path: &str, body: &Value) -> Vec<String> {
     let mut rules = Rules { broken: Vec::new() };
+    let path = path.split('?').next().unwrap_or_default();
     if path.ends_with("/v1/messages") {
         rules.anthropic(body);
     } else if path.ends_with("/chat/completions") {
         rules.openai(body);
+    } else if path.ends_with("/responses") {
+        rules.responses(body);
+    } else if path.contains(":streamGenerateContent") {
+        rules.gemini(body);
     } else {
         rules.say(format!("no such path: {path}"));
     }
@@ -161,7 +166,10 @@ impl Rules {
                 let known = open.iter().position(|o| *o == id);
                 self.hold(known.is_some(), || format!("{at}: `{id}` answers no open call"));
                 open.retain(|o| *o != id);
-                self.text(&message["content"], &at);
+                match &message["content"] {
+                    Value::Array(parts) => parts.iter().for_each(|part| self.chat_part(part, &at)),
+                    text => self.text(text, &at),
+                }
                 before = "tool";
                 continue;
             }
@@ -182,17 +190,10 @@ impl Rules {
                     self.hold(role == "user" && !parts.is_empty(), || {
                         format!("{at}: parts belong to the user")
                     });
-                    for part in parts {
-                        match part["type"].as_str() {
-                            Some("text") => self.text(&part["text"], &at),
-                            Some("image_url") => {
-                                let url = part["image_url"]["url"].as_str().unwrap_or_default();
-                                self.hold(url.starts_with("data:image/"), || format!("{at}: bad image_url"));
-                            }
-                            other => self.say(format!("{at}: a part of type {other:?}")),
-                        }
-                    }
+                    parts.iter().for_each(|part| self.chat_part(part, &at));
                 }
+                // As good as nothing, and some servers want it.
+                Value::String(text) if text.is_empty() && !calls.is_empty() => {}
                 text => self.text(text, &at),
             }
             for call in calls {
@@ -211,5 +212,144 @@ impl Rules {
             "the last message must not be the assistant's".into()
         });
         self.hold(open.is_empty(), || format!("calls without a tool message: {open:?}"));
+    }
+
+    fn chat_part(&mut self, part: &Value, at: &str) {
+        match part["type"].as_str() {
+            Some("text") => self.text(&part["text"], at),
+            Some("image_url") => {
+                let url = part["image_url"]["url"].as_str().unwrap_or_default();
+                self.hold(url.starts_with("data:image/"), || format!("{at}: bad image_url"));
+            }
+            other => self.say(format!("{at}: a part of type {other:?}")),
+        }
+    }
+
+    fn responses(&mut self, body: &Value) {
+        self.hold(body["stream"] == true, || "stream must be true".into());
+        self.hold(body["store"] == false, || "nothing is to be kept on the server".into());
+        self.tools(list(body, "tools").iter().map(|t| (&t["name"], &t["parameters"])));
+        let mut open: Vec<&str> = Vec::new();
+        let mut ids = HashSet::new();
+        let mut reasoning = false;
+        let items = list(body, "input");
+        for (k, item) in items.iter().enumerate() {
+            let at = format!("input[{k}]");
+            let kind = item["type"].as_str().unwrap_or_default();
+            let role = item["role"].as_str().unwrap_or_default();
+            let by_model = matches!(kind, "reasoning" | "function_call") || role == "assistant";
+            self.hold(!reasoning || by_model, || {
+                format!("{at}: item of type 'reasoning' was provided without its required following item")
+            });
+            reasoning = kind == "reasoning";
+            if !matches!(kind, "function_call" | "function_call_output") {
+                self.hold(open.is_empty(), || {
+                    format!("{at}: no tool output found for function calls {open:?}")
+                });
+            }
+            match kind {
+                "message" => {
+                    let content = list(item, "content");
+                    self.hold(!content.is_empty(), || format!("{at}: a message without content"));
+                    for part in content {
+                        self.response_part(part, role, &at);
+                    }
+                }
+                "reasoning" => {
+                    let kept = item["encrypted_content"].as_str().is_some_and(|e| !e.is_empty());
+                    self.hold(kept, || {
+                        format!("{at}: item not found; items are not persisted when `store` is false")
+                    });
+                    let nulls = item.as_object().is_some_and(|fields| fields.values().any(Value::is_null));
+                    self.hold(!nulls, || format!("{at}: a field of null"));
+                }
+                "function_call" => {
+                    let id = item["call_id"].as_str().unwrap_or_default();
+                    self.hold(is_plain(id, 64) && ids.insert(id), || {
+                        format!("{at}: bad or repeated call_id `{id}`")
+                    });
+                    let name = item["name"].as_str().unwrap_or_default();
+                    self.hold(is_plain(name, 64), || format!("{at}: bad name `{name}`"));
+                    let arguments = item["arguments"].as_str().unwrap_or_default();
+                    let object = serde_json::from_str::<Value>(arguments).is_ok_and(|v| v.is_object());
+                    self.hold(object, || format!("{at}: arguments must be a JSON object"));
+                    open.push(id);
+                }
+                "function_call_output" => {
+                    let id = item["call_id"].as_str().unwrap_or_default();
+                    self.hold(open.contains(&id), || format!("{at}: no tool call found for call_id `{id}`"));
+                    open.retain(|o| *o != id);
+                    match &item["output"] {
+                        Value::Array(parts) => {
+                            parts.iter().for_each(|part| self.response_part(part, "user", &at));
+                        }
+                        text => self.text(text, &at),
+                    }
+                }
+                other => self.say(format!("{at}: an item of type `{other}`")),
+            }
+        }
+        self.hold(open.is_empty(), || format!("no tool output found for function calls {open:?}"));
+        let last = items.last().map(|i| i["type"] == "function_call_output" || i["role"] == "user");
+        self.hold(last == Some(true), || "the last item must not be the model's".into());
+    }
+
+    fn response_part(&mut self, part: &Value, role: &str, at: &str) {
+        match (part["type"].as_str().unwrap_or_default(), role) {
+            ("input_text", "user") | ("output_text", "assistant") => self.text(&part["text"], at),
+            ("input_image", "user") => {
+                let url = part["image_url"].as_str().unwrap_or_default();
+                self.hold(url.starts_with("data:image/"), || format!("{at}: bad image_url"));
+            }
+            (kind, _) => self.say(format!("{at}: `{kind}` does not belong to {role}")),
+        }
+    }
+
+    fn gemini(&mut self, body: &Value) {
+        let declarations = list(&body["tools"][0], "functionDeclarations");
+        self.tools(declarations.iter().map(|t| (&t["name"], &t["parametersJsonSchema"])));
+        let contents = list(body, "contents");
+        let mut open: Vec<(&Value, &Value)> = Vec::new();
+        for (k, content) in contents.iter().enumerate() {
+            let at = format!("contents[{k}]");
+            self.hold(content["role"] == ["user", "model"][k % 2], || format!("{at}: roles must alternate"));
+            let parts = list(content, "parts");
+            self.hold(!parts.is_empty(), || format!("{at}: must include at least one parts field"));
+            let replies: Vec<(&Value, &Value)> = parts
+                .iter()
+                .map_while(|p| p.get("functionResponse"))
+                .map(|r| (&r["name"], &r["id"]))
+                .collect();
+            self.hold(replies == open, || {
+                format!("{at}: the number of function response parts must equal that of function call parts: {open:?}, {replies:?}")
+            });
+            open.clear();
+            for (n, part) in parts.iter().enumerate() {
+                let at = format!("{at}.parts[{n}]");
+                if let Some(call) = part.get("functionCall") {
+                    self.hold(content["role"] == "model", || format!("{at}: a call of the user's"));
+                    self.hold(call["args"].is_object(), || format!("{at}: args must be an object"));
+                    self.hold(is_plain(call["name"].as_str().unwrap_or_default(), 64), || {
+                        format!("{at}: bad name")
+                    });
+                    open.push((&call["name"], &call["id"]));
+                } else if let Some(response) = part.get("functionResponse") {
+                    self.hold(n < replies.len(), || format!("{at}: a response after something else"));
+                    self.hold(response["response"].is_object(), || {
+                        format!("{at}: response must be an object")
+                    });
+                } else if let Some(data) = part.get("inlineData") {
+                    let holds =
+                        content["role"] == "user" && data["data"].as_str().is_some_and(|d| !d.is_empty());
+                    self.hold(holds, || format!("{at}: bad inlineData"));
+                } else if part.get("thoughtSignature").is_none() {
+                    self.text(&part["text"], &at);
+                }
+            }
+        }
+        self.hold(open.is_empty(), || "function calls without responses".into());
+        self.hold(contents.last().is_some_and(|c| c["role"] == "user"), || {
+            "please ensure that the last content is of the user".into()
+        });
     }
 }

@@ -177,6 +177,70 @@ pub fn openai_events(said: &[Say]) -> Vec<String> {
     out
 }
 
+/// The events of an answer of the Responses API, one string each.
+pub fn responses_events(said: &[Say]) -> Vec<String> {
+    let event = |value: Value| format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap());
+    let response = |status: &str, output: Value, usage: Value| {
+        json!({"id": "resp_1", "object": "response", "model": "mock-1", "status": status, "output": output,
+            "usage": usage})
+    };
+    let mut out = vec![event(json!({"type": "response.created",
+        "response": response("in_progress", json!([]), Value::Null)}))];
+    let mut items = Vec::new();
+    for (index, say) in said.iter().enumerate() {
+        let (begun, delta, item) = match *say {
+            Say::Text(text) => {
+                let id = format!("msg_{index}");
+                let begun = json!({"type": "message", "id": id, "role": "assistant", "status": "in_progress",
+                    "content": []});
+                let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
+                let item = json!({"type": "message", "id": id, "role": "assistant", "status": "completed",
+                    "content": content});
+                (begun, ("response.output_text.delta", text), item)
+            }
+            Say::Call(call_id, name, arguments) => {
+                let id = format!("fc_{index}");
+                let item = |status: &str, arguments: &str| {
+                    json!({"type": "function_call", "id": id, "call_id": call_id, "name": name,
+                        "arguments": arguments, "status": status})
+                };
+                let delta = ("response.function_call_arguments.delta", arguments);
+                (item("in_progress", ""), delta, item("completed", arguments))
+            }
+        };
+        out.push(event(json!({"type": "response.output_item.added", "output_index": index, "item": begun})));
+        out.push(event(json!({"type": delta.0, "output_index": index, "delta": delta.1})));
+        out.push(event(json!({"type": "response.output_item.done", "output_index": index, "item": item})));
+        items.push(item);
+    }
+    let usage = json!({"input_tokens": 10, "output_tokens": 20, "total_tokens": 30});
+    let whole = response("completed", Value::Array(items), usage);
+    out.push(event(json!({"type": "response.completed", "response": whole})));
+    out
+}
+
+/// The events of an answer of Gemini, one string each. Arguments that are no JSON come as the text they are.
+pub fn gemini_events(said: &[Say]) -> Vec<String> {
+    let event = |value: Value| format!("data: {value}\n\n");
+    let usage = json!({"promptTokenCount": 10, "candidatesTokenCount": 20, "totalTokenCount": 30});
+    let mut out = Vec::new();
+    for (n, say) in said.iter().enumerate() {
+        let part = match *say {
+            Say::Text(text) => json!({"text": text}),
+            Say::Call(id, name, input) => {
+                let args = serde_json::from_str(input).unwrap_or(Value::String(input.into()));
+                json!({"functionCall": {"id": id, "name": name, "args": args}})
+            }
+        };
+        let mut candidate = json!({"index": 0, "content": {"role": "model", "parts": [part]}});
+        if n + 1 == said.len() {
+            candidate["finishReason"] = json!("STOP");
+        }
+        out.push(event(json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "mock-1"})));
+    }
+    out
+}
+
 fn has_calls(said: &[Say]) -> bool {
     said.iter().any(|s| matches!(s, Say::Call(..)))
 }

@@ -5,8 +5,8 @@ use placet::agent::{Agent, Ending, Event, Gate, Parts, Start};
 use placet::conversation::{Outcome, Part, SessionId, ToolSpec};
 use placet::permission::{Labels, Mode, ModeCell, Permit, Policy, Reach, Rule, Taint};
 use placet::provider::{
-    Anthropic, Auth, Dialect, Endpoint, Figures, KeySource, Live, LiveSettings, Model, OpenAiChat, Provider,
-    Retry,
+    Anthropic, Dialect, Endpoint, Figures, Gemini, KeySource, Live, LiveSettings, Model, OpenAiChat,
+    OpenAiResponses, Provider, Retry,
 };
 use placet::session::Store;
 use placet::tools::{
@@ -24,15 +24,22 @@ use tokio_util::sync::CancellationToken;
 pub enum Wire {
     Anthropic,
     OpenAi,
+    Responses,
+    Gemini,
 }
 
+/// The two whose requests are lists of messages.
 pub const WIRES: [Wire; 2] = [Wire::Anthropic, Wire::OpenAi];
+
+pub const ALL_WIRES: [Wire; 4] = [Wire::Anthropic, Wire::OpenAi, Wire::Responses, Wire::Gemini];
 
 impl Wire {
     pub fn dialect(self) -> Arc<dyn Dialect> {
         match self {
             Wire::Anthropic => Arc::new(Anthropic),
             Wire::OpenAi => Arc::new(OpenAiChat::default()),
+            Wire::Responses => Arc::new(OpenAiResponses::default()),
+            Wire::Gemini => Arc::new(Gemini::default()),
         }
     }
 
@@ -41,6 +48,27 @@ impl Wire {
         match self {
             Wire::Anthropic => super::mock_server::Reply::anthropic(said),
             Wire::OpenAi => super::mock_server::Reply::openai(said),
+            _ => super::mock_server::Reply::sse(self.events(said).concat()),
+        }
+    }
+
+    /// The events of a whole answer, one string each.
+    pub fn events(self, said: &[super::mock_server::Say]) -> Vec<String> {
+        use super::mock_server::{anthropic_events, gemini_events, openai_events, responses_events};
+        match self {
+            Wire::Anthropic => anthropic_events(said),
+            Wire::OpenAi => openai_events(said),
+            Wire::Responses => responses_events(said),
+            Wire::Gemini => gemini_events(said),
+        }
+    }
+
+    /// Where a request's history stands in its body.
+    pub fn history(self) -> &'static str {
+        match self {
+            Wire::Anthropic | Wire::OpenAi => "messages",
+            Wire::Responses => "input",
+            Wire::Gemini => "contents",
         }
     }
 }
@@ -108,7 +136,7 @@ impl Talk {
     pub fn provider(&self) -> (Arc<dyn Provider>, Model) {
         let retry = Retry { attempts: 3, first_wait: self.first_wait, longest_wait: self.first_wait * 4 };
         let settings = LiveSettings { retry, jitter: || 0.0, ..LiveSettings::default() };
-        let endpoint = Endpoint { base_url: self.server.url(), auth: Auth::Bearer, headers: Vec::new() };
+        let endpoint = Endpoint { base_url: self.server.url(), ..Endpoint::default() };
         let live = Live::new("mock", self.wire.dialect(), endpoint, KeySource::None, settings);
         (Arc::new(live), self.figures.model("mock-1"))
     }
@@ -177,7 +205,7 @@ impl Talk {
     /// The messages of each request so far, without the marks for the cache, which move.
     pub fn sent(&self) -> Vec<Vec<Value>> {
         let bodies = self.server.requests().into_iter().map(|r| r.body);
-        bodies.map(|body| unmarked(body)["messages"].as_array().unwrap().clone()).collect()
+        bodies.map(|body| unmarked(body)[self.wire.history()].as_array().unwrap().clone()).collect()
     }
 
     #[track_caller]

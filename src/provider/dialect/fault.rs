@@ -5,6 +5,7 @@
 
 use super::super::{Blame, ProviderError};
 use serde_json::Value;
+use std::time::Duration;
 
 /// The most characters of a server's text that are kept.
 const LONGEST_MESSAGE: usize = 2000;
@@ -39,6 +40,15 @@ pub(super) fn of_event(event: &Value) -> ProviderError {
     typed(fault.implied_status(), &fault)
 }
 
+/// The typed error for a request that was not even begun, because of what stands in it.
+pub(super) fn blocked(reason: &str) -> ProviderError {
+    ProviderError::BadRequest {
+        status: 200,
+        message: format!("the request was blocked ({})", shortened(reason)),
+        blames: Blame::Nothing,
+    }
+}
+
 /// Text cut to what an error may hold, at a character's border.
 pub(super) fn shortened(text: &str) -> String {
     let text = text.trim();
@@ -55,6 +65,7 @@ struct Fault {
     kind: String,
     param: String,
     code: Option<u16>,
+    retry_after: Option<Duration>,
 }
 
 impl Fault {
@@ -71,9 +82,10 @@ impl Fault {
         let message = ["message", "detail", "msg"].into_iter().map(text).find(|m| !m.is_empty());
         Fault {
             message: message.map_or_else(|| plain(raw), shortened),
-            kind: format!("{} {}", text("type"), text("code")).trim().to_string(),
+            kind: format!("{} {} {}", text("type"), text("code"), text("status")).trim().to_string(),
             param: text("param").to_string(),
             code: error.get("code").and_then(Value::as_u64).and_then(|c| u16::try_from(c).ok()),
+            retry_after: retry_delay(error),
         }
     }
 
@@ -92,6 +104,7 @@ impl Fault {
             ("invalid_request", 400),
             ("exceed_context_size", 400),
             ("context_length_exceeded", 400),
+            ("invalid_prompt", 400),
         ];
         kinds.iter().find(|(kind, _)| self.kind.contains(kind)).map_or(500, |(_, status)| *status)
     }
@@ -108,24 +121,48 @@ fn typed(status: u16, fault: &Fault) -> ProviderError {
         401 | 403 => ProviderError::Auth { status, message },
         413 => ProviderError::TooLong { message },
         400 | 422 | 500 if too_long => ProviderError::TooLong { message },
-        429 if !unpaid => ProviderError::RateLimited { message, retry_after: None },
+        429 if !unpaid => ProviderError::RateLimited { message, retry_after: fault.retry_after },
         408 | 425 | 500..=599 if status != 501 => {
-            ProviderError::Overloaded { status, message, retry_after: None }
+            ProviderError::Overloaded { status, message, retry_after: fault.retry_after }
         }
         _ => ProviderError::BadRequest { status, message, blames: blame(&said) },
     }
 }
 
+/// What Google asks for in the body instead of a header: `"retryDelay": "17s"`.
+fn retry_delay(error: &Value) -> Option<Duration> {
+    let details = error.get("details")?.as_array()?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// Phrases for a proof of reasoning that the server does not take: OpenAI, Anthropic, Google.
+const UNPROVEN: [&str; 6] = [
+    "encrypted content",
+    "encrypted_content",
+    "thought signature",
+    "thought_signature",
+    "`signature` in `thinking`",
+    "`thinking` or `redacted_thinking` blocks",
+];
+
 fn blame(said: &str) -> Blame {
+    if UNPROVEN.iter().any(|phrase| said.contains(phrase)) {
+        return Blame::Reasoning;
+    }
     if let Some(index) = tool_index(said) {
         return Blame::Tool(index);
     }
     if said.contains("image") || said.contains("picture") { Blame::Image } else { Blame::Nothing }
 }
 
-/// The index in `tools.3.custom...`, `tools[3].function...` or `tools/3`.
+/// The index in `tools.3.custom...`, `tools[3].function...` or `tools/3`. Google has all tools in the first, and counts
+/// its declarations.
 fn tool_index(said: &str) -> Option<usize> {
-    said.split("tools").skip(1).find_map(|rest| {
+    let lists = ["function_declarations", "functiondeclarations", "tools"];
+    let list = lists.into_iter().find(|list| said.contains(list))?;
+    said.split(list).skip(1).find_map(|rest| {
         let rest = rest.strip_prefix(['.', '[', '/'])?;
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         digits.parse().ok()

@@ -24,6 +24,8 @@ pub(super) enum Turn<'a> {
 #[derive(Debug, PartialEq)]
 pub(super) struct Reply<'a> {
     pub(super) id: String,
+    /// The tool, as its call named it.
+    pub(super) name: Cow<'a, str>,
     pub(super) result: Option<&'a CallResult>,
 }
 
@@ -39,8 +41,12 @@ pub(super) enum Said<'a> {
 pub(super) enum Reasoning<'a> {
     /// The dialect has no place for it.
     Drop,
-    /// Proven reasoning goes back to the model that wrote it.
-    KeepFor(&'a str),
+    /// Proven reasoning goes back to the model that wrote it, where the proof is one of this wire format.
+    Proven { wire: &'a str, model: &'a str },
+    /// The same, also where it ends an answer: there is a place for a proof alone.
+    ProvenToTheEnd { wire: &'a str, model: &'a str },
+    /// Reasoning in words goes back to the model that wrote it.
+    Words { model: &'a str },
 }
 
 /// What stands for a call whose result is not in the history.
@@ -67,7 +73,7 @@ pub(super) fn turns<'a>(messages: &'a [Message], reasoning: Reasoning<'_>) -> Ve
 struct Writer<'a, 'r> {
     turns: Vec<Turn<'a>>,
     /// Calls that wait for their results: our id and the one that was sent.
-    open: Vec<(&'a CallId, String)>,
+    open: Vec<(&'a CallId, String, Cow<'a, str>)>,
     used: HashSet<String>,
     reasoning: Reasoning<'r>,
 }
@@ -91,8 +97,8 @@ impl<'a> Writer<'a, '_> {
             return;
         }
         let (replies, _) = user_turn(&mut self.turns);
-        for (ours, id) in self.open.drain(..) {
-            replies.push(Reply { id, result: results.iter().find(|r| r.id == *ours) });
+        for (ours, id, name) in self.open.drain(..) {
+            replies.push(Reply { id, name, result: results.iter().find(|r| r.id == *ours) });
         }
     }
 
@@ -110,17 +116,15 @@ impl<'a> Writer<'a, '_> {
                 Block::Call(_) if answer.stop == StopReason::Cut => {}
                 Block::Call(call) => {
                     let id = self.fresh_id(call.id.as_str());
-                    self.open.push((&call.id, id.clone()));
-                    said.push(Said::Call {
-                        id,
-                        name: name(&call.name),
-                        input: object(call.input.to_replay()),
-                    });
+                    let name = name(&call.name);
+                    self.open.push((&call.id, id.clone(), name.clone()));
+                    said.push(Said::Call { id, name, input: object(call.input.to_replay()) });
                 }
             }
         }
         // Reasoning that leads to nothing is refused at the end of an answer.
-        while matches!(said.last(), Some(Said::Thinking(_))) {
+        let may_end = matches!(self.reasoning, Reasoning::ProvenToTheEnd { .. });
+        while matches!(said.last(), Some(Said::Thinking(_))) && !(may_end && answer.stop != StopReason::Cut) {
             said.pop();
         }
         if said.is_empty() {
@@ -139,7 +143,13 @@ impl<'a> Writer<'a, '_> {
 
     fn goes_back(&self, answer: &Answer, thinking: &Thinking) -> bool {
         let proven = thinking.signature.is_some() || thinking.redacted.is_some();
-        matches!(self.reasoning, Reasoning::KeepFor(model) if proven && answer.model == model)
+        match self.reasoning {
+            Reasoning::Drop => false,
+            Reasoning::Proven { wire, model } | Reasoning::ProvenToTheEnd { wire, model } => {
+                proven && thinking.wire == wire && answer.model == model
+            }
+            Reasoning::Words { model } => !is_blank(&thinking.text) && answer.model == model,
+        }
     }
 
     fn fresh_id(&mut self, ours: &str) -> String {

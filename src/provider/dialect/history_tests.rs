@@ -43,7 +43,7 @@ fn a_cut_answer_loses_its_calls_and_unproven_thoughts_and_what_follows_merges() 
         answer(StopReason::Cut, vec![thought, Block::Call(call("a", "x"))]),
         Message::user("two"),
     ];
-    let turns = turns(&messages, Reasoning::KeepFor("m"));
+    let turns = turns(&messages, Reasoning::Proven { wire: "", model: "m" });
     let [Turn::User { results, parts }] = &turns[..] else { panic!("{turns:?}") };
     assert!(results.is_empty());
     assert_eq!(parts.iter().filter_map(|p| p.as_text()).collect::<Vec<_>>(), ["one", "two"]);
@@ -86,7 +86,7 @@ fn ids_are_unique_in_the_whole_history_and_names_are_well_formed() {
 
 #[test]
 fn thoughts_go_back_only_to_their_own_model_and_never_at_the_end() {
-    let proven = Thinking { text: "hm".into(), signature: Some("s".into()), redacted: None };
+    let proven = Thinking { text: "hm".into(), signature: Some("s".into()), ..Thinking::default() };
     let a = call("a", "x");
     let messages = [
         Message::user("one"),
@@ -95,11 +95,22 @@ fn thoughts_go_back_only_to_their_own_model_and_never_at_the_end() {
         answer(StopReason::EndTurn, vec![text("done"), Block::Thinking(proven.clone())]),
         Message::user("more"),
     ];
-    let same = turns(&messages, Reasoning::KeepFor("m"));
+    let same = turns(&messages, Reasoning::Proven { wire: "", model: "m" });
     assert_eq!(same[1], Turn::Assistant(vec![Said::Thinking(&proven), said("a", "x")]));
     assert_eq!(same[3], Turn::Assistant(vec![Said::Text("done")]));
-    let other = turns(&messages, Reasoning::KeepFor("n"));
-    assert_eq!(other[1], Turn::Assistant(vec![said("a", "x")]));
+    for reasoning in [
+        Reasoning::Proven { wire: "", model: "n" },
+        Reasoning::Proven { wire: "gemini", model: "m" },
+        Reasoning::ProvenToTheEnd { wire: "gemini", model: "m" },
+        Reasoning::Words { model: "n" },
+        Reasoning::Drop,
+    ] {
+        assert_eq!(turns(&messages, reasoning)[1], Turn::Assistant(vec![said("a", "x")]), "{reasoning:?}");
+    }
+    let to_the_end = turns(&messages, Reasoning::ProvenToTheEnd { wire: "", model: "m" });
+    assert_eq!(to_the_end[3], Turn::Assistant(vec![Said::Text("done"), Said::Thinking(&proven)]));
+    let words = turns(&messages, Reasoning::Words { model: "m" });
+    assert_eq!(words[1], same[1]);
 }
 
 #[test]

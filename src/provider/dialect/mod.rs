@@ -3,10 +3,15 @@
 
 mod anthropic;
 mod assembly;
+mod cache_key;
 mod fault;
+mod gemini;
 mod history;
 mod openai_chat;
+mod openai_responses;
 mod picture;
 
 pub use anthropic::Anthropic;
-pub use openai_chat::{OpenAiChat, OutputLimit, Quirks, SystemRole};
+pub use gemini::Gemini;
+pub use openai_chat::OpenAiChat;
+pub use openai_responses::OpenAiResponses;

@@ -38,6 +38,10 @@ impl Decoder for MessageDecoder {
         }
     }
 
+    fn is_whole(&self) -> bool {
+        self.assembly.stop.is_some()
+    }
+
     fn cut(&mut self) -> Answer {
         self.finished = true;
         self.assembly.cut()
@@ -60,7 +64,7 @@ impl MessageDecoder {
             "thinking" => {
                 let text = word(block, "thinking");
                 let signature = Some(word(block, "signature")).filter(|s| !s.is_empty()).map(String::from);
-                let thinking = Thinking { text: text.to_string(), signature, redacted: None };
+                let thinking = Thinking { text: text.to_string(), signature, ..Thinking::default() };
                 (Piece::Thinking(thinking), told(text, StreamEvent::Thinking))
             }
             "redacted_thinking" => {
@@ -136,6 +140,7 @@ impl MessageDecoder {
             output: figure("output_tokens", before.output),
             cache_read: figure("cache_read_input_tokens", before.cache_read),
             cache_write: figure("cache_creation_input_tokens", before.cache_write),
+            reasoning: before.reasoning,
         };
         vec![StreamEvent::Usage(self.assembly.usage)]
     }

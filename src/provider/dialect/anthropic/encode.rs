@@ -1,14 +1,17 @@
 //! A request as the Messages API wants it.
 //!
 //! The parts that never change come first and the messages last, so the bytes before the newest message are the
-//! same turn after turn. Three cache breakpoints: after the tools, after the system prompt, and at the very end;
-//! only the last one moves.
+//! same turn after turn. Four cache breakpoints, which is all there may be: after the tools, after the system prompt,
+//! at the end of the person's turn before the newest, where the last request ended, and at the very end.
 
 use super::super::super::{Capabilities, Request};
 use super::super::history::{NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
 use super::super::picture;
 use crate::conversation::{CallResult, Image, Part, Thinking, ToolSpec};
 use serde_json::{Map, Value, json};
+
+/// What stands in the proofs of this wire format: it had them first, before there was a name.
+const WIRE: &str = "";
 
 pub(super) fn body(request: &Request) -> Value {
     let mut body = Map::new();
@@ -26,12 +29,17 @@ pub(super) fn body(request: &Request) -> Value {
         body.insert("system".into(), json!([system]));
     }
     let capabilities = &request.model.capabilities;
-    let mut messages: Vec<Value> = turns(&request.messages, Reasoning::KeepFor(&request.model.name))
-        .iter()
-        .map(|turn| message(turn, capabilities))
-        .collect();
-    let newest = messages.last_mut().and_then(|m| m.get_mut("content")).and_then(Value::as_array_mut);
-    mark_cached(newest.and_then(|content| content.last_mut()));
+    let mut messages: Vec<Value> =
+        turns(&request.messages, Reasoning::Proven { wire: WIRE, model: &request.model.name })
+            .iter()
+            .map(|turn| message(turn, capabilities))
+            .collect();
+    // The server looks back only so far from a breakpoint: where the last request ended must be one again.
+    let ends = messages.iter_mut().rev().filter(|m| m.get("role").and_then(Value::as_str) == Some("user"));
+    for message in ends.take(2) {
+        let content = message.get_mut("content").and_then(Value::as_array_mut);
+        mark_cached(content.and_then(|content| content.last_mut()));
+    }
     body.insert("messages".into(), Value::Array(messages));
     Value::Object(body)
 }

@@ -1,9 +1,10 @@
 //! A streamed completion, taken apart. Calls come as deltas that name their place by `index`; compatible servers
 //! leave out the index or the id, repeat the id, give it empty, or send a call whole, and all of that is understood.
 
-use super::super::super::{Decoder, ProviderError, StreamEvent};
+use super::super::super::{Decoder, ProviderError, Quirks, StreamEvent};
 use super::super::assembly::{Assembly, OpenCall, Piece};
 use super::super::fault;
+use super::WIRE;
 use crate::conversation::{Answer, CallId, StopReason, Thinking, Usage};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -15,6 +16,11 @@ pub(super) struct ChunkDecoder {
     calls: Vec<Slot>,
     refused: bool,
     finished: bool,
+    /// Where reasoning is looked for, in this order.
+    reasoning_fields: Vec<String>,
+    reasoning_blocks: Option<String>,
+    /// Reasoning as blocks, which go back as they came.
+    blocks: Vec<Value>,
 }
 
 /// A call's piece and what the server called it by.
@@ -33,6 +39,7 @@ impl Decoder for ChunkDecoder {
         }
         if data == "[DONE]" {
             self.finished = true;
+            self.keep_blocks();
             return Ok(vec![StreamEvent::Finished(self.assembly.finish())]);
         }
         let chunk: Value = serde_json::from_str(data)
@@ -43,13 +50,26 @@ impl Decoder for ChunkDecoder {
         Ok(self.chunk(&chunk))
     }
 
+    fn is_whole(&self) -> bool {
+        self.assembly.stop.is_some()
+    }
+
     fn cut(&mut self) -> Answer {
         self.finished = true;
+        self.keep_blocks();
         self.assembly.cut()
     }
 }
 
 impl ChunkDecoder {
+    pub(super) fn new(quirks: &Quirks) -> ChunkDecoder {
+        ChunkDecoder {
+            reasoning_fields: quirks.reasoning_fields.clone(),
+            reasoning_blocks: quirks.reasoning_blocks.clone(),
+            ..ChunkDecoder::default()
+        }
+    }
+
     fn chunk(&mut self, chunk: &Value) -> Vec<StreamEvent> {
         let mut events = Vec::new();
         if self.assembly.model.is_empty() {
@@ -73,8 +93,14 @@ impl ChunkDecoder {
     }
 
     fn delta(&mut self, delta: &Value, events: &mut Vec<StreamEvent>) {
-        let thought =
-            ["reasoning_content", "reasoning"].into_iter().map(|k| word(delta, k)).find(|t| !t.is_empty());
+        if let Some(Value::Array(blocks)) =
+            self.reasoning_blocks.as_deref().and_then(|field| delta.get(field))
+        {
+            for block in blocks {
+                gather(&mut self.blocks, block);
+            }
+        }
+        let thought = self.reasoning_fields.iter().map(|k| word(delta, k)).find(|t| !t.is_empty());
         if let Some(thought) = thought {
             match self.assembly.pieces.last_mut() {
                 Some(Piece::Thinking(thinking)) => thinking.text.push_str(thought),
@@ -95,6 +121,29 @@ impl ChunkDecoder {
         }
         for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             self.call(call, events);
+        }
+    }
+
+    /// The blocks belong to the answer's reasoning, whose words were shown already.
+    fn keep_blocks(&mut self) {
+        let blocks = std::mem::take(&mut self.blocks);
+        if blocks.is_empty() {
+            return;
+        }
+        let redacted = Some(Value::Array(blocks).to_string());
+        let first = self.assembly.pieces.iter_mut().find_map(|piece| match piece {
+            Piece::Thinking(thinking) => Some(thinking),
+            _ => None,
+        });
+        match first {
+            Some(thinking) => {
+                thinking.redacted = redacted;
+                thinking.wire = WIRE.into();
+            }
+            None => {
+                let thinking = Thinking { redacted, wire: WIRE.into(), ..Thinking::default() };
+                self.assembly.pieces.insert(0, Piece::Thinking(thinking));
+            }
         }
     }
 
@@ -163,6 +212,27 @@ impl ChunkDecoder {
     }
 }
 
+/// Adds a piece of a block to the block it continues: the newest one, when kind and place are the same.
+fn gather(blocks: &mut Vec<Value>, piece: &Value) {
+    let same = |key: &str, a: &Value, b: &Value| a.get(key) == b.get(key);
+    let continued = blocks.last_mut().filter(|last| same("type", last, piece) && same("index", last, piece));
+    let (Some(Value::Object(last)), Value::Object(new)) = (continued, piece) else {
+        blocks.push(piece.clone());
+        return;
+    };
+    for (key, value) in new {
+        match (last.get_mut(key), value) {
+            (Some(Value::String(text)), Value::String(more))
+                if matches!(key.as_str(), "text" | "summary" | "data") =>
+            {
+                text.push_str(more);
+            }
+            (Some(_), Value::Null) => {}
+            _ => drop(last.insert(key.clone(), value.clone())),
+        }
+    }
+}
+
 /// True where nothing can follow: the arguments are one JSON object already.
 fn is_whole(arguments: &str) -> bool {
     arguments.trim_end().ends_with('}') && serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
@@ -179,12 +249,15 @@ fn content(delta: &Value) -> Cow<'_, str> {
 
 fn counted(usage: &Value) -> Usage {
     let figure = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or_default();
-    let cache_read = figure("/prompt_tokens_details/cached_tokens");
+    // DeepSeek counts what was in its cache in a field of its own.
+    let cache_read = figure("/prompt_tokens_details/cached_tokens").max(figure("/prompt_cache_hit_tokens"));
+    let cache_write = figure("/prompt_tokens_details/cache_write_tokens");
     Usage {
-        input: figure("/prompt_tokens").saturating_sub(cache_read),
+        input: figure("/prompt_tokens").saturating_sub(cache_read).saturating_sub(cache_write),
         output: figure("/completion_tokens"),
         cache_read,
-        cache_write: 0,
+        cache_write,
+        reasoning: figure("/completion_tokens_details/reasoning_tokens"),
     }
 }
 

@@ -1,21 +1,32 @@
 //! A request as Chat Completions wants it. What never changes comes first and the messages last, so the bytes
 //! before the newest message are the same turn after turn.
 //!
-//! A `tool` message holds text only: pictures in results move into the user message that follows. Reasoning is
-//! never sent back; the API has no place for it.
+//! A `tool` message holds text only, on most servers: pictures in results move into the user message that follows.
+//! Reasoning is sent back only where the quirks name a field for it; the API itself has no place for it.
 
-use super::super::super::{Capabilities, Request};
+use super::super::super::{
+    AfterResults, CallIds, Capabilities, EmptyContent, OutputLimit, Quirks, Request, SystemRole, ToolImages,
+};
 use super::super::history::{NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
-use super::super::picture;
-use super::{OutputLimit, Quirks, SystemRole};
+use super::super::{cache_key, picture};
+use super::WIRE;
 use crate::conversation::{Image, Part, ToolSpec};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
-pub(super) fn body(request: &Request, quirks: Quirks) -> Value {
+/// What the model is made to say between results and the person, where a server wants it to speak first.
+const FILLER: &str = "(continuing)";
+
+pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model.name));
     body.insert("stream".into(), json!(true));
-    body.insert("stream_options".into(), json!({"include_usage": true}));
+    if quirks.stream_options {
+        body.insert("stream_options".into(), json!({"include_usage": true}));
+    }
+    if quirks.cache_key {
+        body.insert("prompt_cache_key".into(), json!(cache_key::of(request)));
+    }
     match quirks.output_limit {
         OutputLimit::MaxCompletionTokens => {
             body.insert("max_completion_tokens".into(), json!(request.max_output));
@@ -27,6 +38,9 @@ pub(super) fn body(request: &Request, quirks: Quirks) -> Value {
     }
     if !request.tools.is_empty() {
         body.insert("tools".into(), Value::Array(request.tools.iter().map(tool).collect()));
+        if let Some(parallel) = quirks.parallel_tool_calls {
+            body.insert("parallel_tool_calls".into(), json!(parallel));
+        }
     }
     let mut messages = Vec::new();
     if !request.system.trim().is_empty() {
@@ -36,13 +50,19 @@ pub(super) fn body(request: &Request, quirks: Quirks) -> Value {
         };
         messages.push(json!({"role": role, "content": &*request.system}));
     }
-    for turn in turns(&request.messages, Reasoning::Drop) {
+    let writer = Writer { capabilities: &request.model.capabilities, quirks };
+    let reasoning = match (&quirks.reasoning_blocks, &quirks.reasoning_back) {
+        (Some(_), _) => Reasoning::Proven { wire: WIRE, model: &request.model.name },
+        (None, Some(_)) => Reasoning::Words { model: &request.model.name },
+        (None, None) => Reasoning::Drop,
+    };
+    for turn in turns(&request.messages, reasoning) {
         match turn {
             Turn::User { results, parts } => {
                 let parts: Vec<&Part> = parts.iter().map(AsRef::as_ref).collect();
-                user(&results, &parts, &request.model.capabilities, &mut messages);
+                writer.user(&results, &parts, &mut messages);
             }
-            Turn::Assistant(said) => messages.push(assistant(&said)),
+            Turn::Assistant(said) => messages.push(writer.assistant(&said)),
         }
     }
     body.insert("messages".into(), Value::Array(messages));
@@ -56,75 +76,122 @@ fn tool(spec: &ToolSpec) -> Value {
     })
 }
 
-fn assistant(said: &[Said<'_>]) -> Value {
-    let mut texts = Vec::new();
-    let mut calls = Vec::new();
-    for said in said {
-        match said {
-            Said::Text(text) => texts.push(*text),
-            Said::Thinking(_) => {}
-            Said::Call { id, name, input } => calls.push(json!({
-                "id": id,
-                "type": "function",
-                "function": {"name": name, "arguments": input.to_string()},
-            })),
-        }
-    }
-    let content = if texts.is_empty() { Value::Null } else { Value::String(texts.concat()) };
-    let mut message = json!({"role": "assistant", "content": content});
-    if let (false, Value::Object(fields)) = (calls.is_empty(), &mut message) {
-        fields.insert("tool_calls".into(), Value::Array(calls));
-    }
-    message
+/// Spells the messages as one server wants them.
+struct Writer<'w> {
+    capabilities: &'w Capabilities,
+    quirks: &'w Quirks,
 }
 
-fn user(results: &[Reply<'_>], parts: &[&Part], capabilities: &Capabilities, messages: &mut Vec<Value>) {
-    let mut content = Vec::new();
-    for reply in results {
-        let texts = tool_text(reply, capabilities, &mut content);
-        messages.push(json!({"role": "tool", "tool_call_id": reply.id, "content": texts}));
+impl Writer<'_> {
+    fn assistant(&self, said: &[Said<'_>]) -> Value {
+        let (mut texts, mut calls, mut words, mut blocks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for said in said {
+            match said {
+                Said::Text(text) => texts.push(*text),
+                Said::Thinking(thinking) => match &thinking.redacted {
+                    Some(list) => blocks.extend(serde_json::from_str::<Vec<Value>>(list).unwrap_or_default()),
+                    None => words.push(thinking.text.as_str()),
+                },
+                Said::Call { id, name, input } => calls.push(json!({
+                    "id": self.call_id(id),
+                    "type": "function",
+                    "function": {"name": name, "arguments": input.to_string()},
+                })),
+            }
+        }
+        let mut message = Map::new();
+        message.insert("role".into(), json!("assistant"));
+        match (texts.is_empty(), self.quirks.empty_content) {
+            (false, _) => drop(message.insert("content".into(), Value::String(texts.concat()))),
+            (true, EmptyContent::Null) => drop(message.insert("content".into(), Value::Null)),
+            (true, EmptyContent::Empty) => drop(message.insert("content".into(), json!(""))),
+            (true, EmptyContent::Omitted) => {}
+        }
+        if let (Some(field), false) = (&self.quirks.reasoning_back, words.is_empty()) {
+            message.insert(field.clone(), Value::String(words.concat()));
+        }
+        if let (Some(field), false) = (&self.quirks.reasoning_blocks, blocks.is_empty()) {
+            message.insert(field.clone(), Value::Array(blocks));
+        }
+        if !calls.is_empty() {
+            message.insert("tool_calls".into(), Value::Array(calls));
+        }
+        Value::Object(message)
     }
-    for part in parts {
-        match part {
-            Part::Text { text: words } => content.push(text(words)),
-            Part::Image(image) => content.push(picture_or_note(image, capabilities)),
+
+    fn user(&self, results: &[Reply<'_>], parts: &[&Part], messages: &mut Vec<Value>) {
+        let mut content = Vec::new();
+        for reply in results {
+            let said = self.tool_content(reply, &mut content);
+            messages.push(json!({"role": "tool", "tool_call_id": self.call_id(&reply.id), "content": said}));
+        }
+        for part in parts {
+            match part {
+                Part::Text { text: words } => content.push(text(words)),
+                Part::Image(image) => content.push(self.picture_or_note(image)),
+            }
+        }
+        if content.is_empty() {
+            return;
+        }
+        if !results.is_empty() && self.quirks.after_results == AfterResults::Assistant {
+            messages.push(json!({"role": "assistant", "content": FILLER}));
+        }
+        // Text alone goes as a plain string: some servers' templates know nothing else.
+        let texts: Option<Vec<&str>> =
+            content.iter().map(|block| block.get("text").and_then(Value::as_str)).collect();
+        let plain = texts.map(|texts| Value::String(texts.join("\n\n")));
+        messages.push(json!({"role": "user", "content": plain.unwrap_or(Value::Array(content))}));
+    }
+
+    /// One result. Its pictures stay in it, or go to `aside`, each behind a line that says whose it is.
+    fn tool_content(&self, reply: &Reply<'_>, aside: &mut Vec<Value>) -> Value {
+        let Some(result) = reply.result else { return json!(NO_RESULT) };
+        let mut texts = Vec::new();
+        let mut pictures = Vec::new();
+        for part in &result.parts {
+            match part {
+                Part::Text { text } if text.trim().is_empty() => {}
+                Part::Text { text } => texts.push(text.clone()),
+                Part::Image(image) => match picture::base64(image, self.capabilities) {
+                    Ok(data) if self.quirks.tool_images == ToolImages::Inside => {
+                        pictures.push(image_url(image, &data));
+                    }
+                    Ok(data) => {
+                        texts.push(format!("(the picture {} is in the next message)", image.name));
+                        let whose = format!("the picture {} of the call {}:", image.name, reply.id);
+                        aside.push(text(&whose));
+                        aside.push(image_url(image, &data));
+                    }
+                    Err(note) => texts.push(note),
+                },
+            }
+        }
+        let words = if texts.is_empty() { NO_OUTPUT.to_string() } else { texts.join("\n") };
+        if pictures.is_empty() {
+            return Value::String(words);
+        }
+        pictures.insert(0, text(&words));
+        Value::Array(pictures)
+    }
+
+    fn picture_or_note(&self, image: &Image) -> Value {
+        match picture::base64(image, self.capabilities) {
+            Ok(data) => image_url(image, &data),
+            Err(note) => text(&note),
         }
     }
-    if content.is_empty() {
-        return;
-    }
-    // Text alone goes as a plain string: some servers' templates know nothing else.
-    let texts: Option<Vec<&str>> =
-        content.iter().map(|block| block.get("text").and_then(Value::as_str)).collect();
-    let plain = texts.map(|texts| Value::String(texts.join("\n\n")));
-    messages.push(json!({"role": "user", "content": plain.unwrap_or(Value::Array(content))}));
-}
 
-/// The text of one result; its pictures go to `aside`, each behind a line that says whose it is.
-fn tool_text(reply: &Reply<'_>, capabilities: &Capabilities, aside: &mut Vec<Value>) -> String {
-    let Some(result) = reply.result else { return NO_RESULT.into() };
-    let mut texts = Vec::new();
-    for part in &result.parts {
-        match part {
-            Part::Text { text } if text.trim().is_empty() => {}
-            Part::Text { text } => texts.push(text.clone()),
-            Part::Image(image) => match picture::base64(image, capabilities) {
-                Ok(data) => {
-                    texts.push(format!("(the picture {} is in the next message)", image.name));
-                    aside.push(text(&format!("the picture {} of the call {}:", image.name, reply.id)));
-                    aside.push(image_url(image, &data));
-                }
-                Err(note) => texts.push(note),
-            },
+    /// The id as this server takes it; the same one always becomes the same.
+    fn call_id<'i>(&self, id: &'i str) -> Cow<'i, str> {
+        let fits = id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric());
+        match self.quirks.call_ids {
+            CallIds::Nine if !fits => {
+                let digest = blake3::hash(id.as_bytes()).to_hex();
+                Cow::Owned(digest.get(..9).unwrap_or_default().to_string())
+            }
+            _ => Cow::Borrowed(id),
         }
-    }
-    if texts.is_empty() { NO_OUTPUT.into() } else { texts.join("\n") }
-}
-
-fn picture_or_note(image: &Image, capabilities: &Capabilities) -> Value {
-    match picture::base64(image, capabilities) {
-        Ok(data) => image_url(image, &data),
-        Err(note) => text(&note),
     }
 }
 

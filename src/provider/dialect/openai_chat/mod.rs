@@ -8,42 +8,15 @@
 mod decode;
 mod encode;
 
-use super::super::{Decoder, Dialect, ProviderError, Request};
+use super::super::{Decoder, Dialect, ProviderError, Quirks, Request};
 use super::fault;
 use serde_json::Value;
 
-/// What a server wants said differently.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quirks {
-    pub output_limit: OutputLimit,
-    pub system_role: SystemRole,
-}
-
-/// How the most tokens of an answer are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutputLimit {
-    MaxCompletionTokens,
-    MaxTokens,
-    /// Not at all: the server knows better, and refuses a limit beyond its window.
-    Unsaid,
-}
-
-/// What the system prompt's message is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SystemRole {
-    System,
-    Developer,
-}
-
-impl Default for Quirks {
-    /// What every compatible server takes.
-    fn default() -> Quirks {
-        Quirks { output_limit: OutputLimit::Unsaid, system_role: SystemRole::System }
-    }
-}
+/// What stands in the proofs of this wire format.
+const WIRE: &str = "openai-chat";
 
 /// The dialect, with the quirks of one server.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct OpenAiChat {
     pub quirks: Quirks,
 }
@@ -54,11 +27,11 @@ impl Dialect for OpenAiChat {
     }
 
     fn encode(&self, request: &Request) -> Value {
-        encode::body(request, self.quirks)
+        encode::body(request, &self.quirks)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(decode::ChunkDecoder::default())
+        Box::new(decode::ChunkDecoder::new(&self.quirks))
     }
 
     fn error(&self, status: u16, body: &str) -> ProviderError {

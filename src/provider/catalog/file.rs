@@ -1,0 +1,179 @@
+//! The catalog's file format: `[PROVIDER."MODEL"]` tables, prices in dollars per million tokens. A later file is laid
+//! over an earlier one field by field; a table with a mistake is left out whole and told. Reads no disk.
+
+use super::Money;
+use crate::conversation::Usage;
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What is known of one model. Whatever is `None` is not known.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// Other ids of the same model, where the vendor documents them.
+    #[serde(default)]
+    pub also: Vec<String>,
+    /// Tokens before the model, its answer included.
+    pub window: Option<u64>,
+    /// The most tokens of one answer.
+    pub max_output: Option<u64>,
+    pub vision: Option<bool>,
+    pub pdf: Option<bool>,
+    pub thinking: Option<bool>,
+    /// The server refuses a call in the history that does not carry the model's own proof.
+    pub signed_calls: Option<bool>,
+    pub price: Option<Price>,
+}
+
+/// Dollars per million tokens.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    #[serde(default, deserialize_with = "dollars")]
+    pub input: Option<Money>,
+    #[serde(default, deserialize_with = "dollars")]
+    pub output: Option<Money>,
+    #[serde(default, deserialize_with = "dollars")]
+    pub cache_read: Option<Money>,
+    #[serde(default, deserialize_with = "dollars")]
+    pub cache_write: Option<Money>,
+    /// Other prices for long prompts; they hold for the whole request.
+    pub long: Option<Box<Tier>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Tier {
+    /// Prompts of more tokens than this.
+    pub above: u64,
+    #[serde(flatten)]
+    pub price: Price,
+}
+
+/// A mistake in a catalog file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// `anthropic.claude-x`, or empty where the whole file is unreadable.
+    pub table: String,
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.table.is_empty() { Ok(()) } else { write!(f, "[{}]: ", self.table) }?;
+        f.write_str(&self.message)
+    }
+}
+
+impl Model {
+    /// What a request cost; `None` where a price that it needs is not known.
+    pub fn cost(&self, usage: &Usage) -> Option<Money> {
+        let price = self.price.as_ref()?;
+        let price = match &price.long {
+            Some(tier) if usage.prompt() > tier.above => &tier.price,
+            _ => price,
+        };
+        let parts = [
+            (usage.input, price.input),
+            (usage.output, price.output),
+            (usage.cache_read, price.cache_read),
+            (usage.cache_write, price.cache_write),
+        ];
+        let costs = parts.into_iter().filter(|(tokens, _)| *tokens > 0);
+        costs.map(|(tokens, price)| Money::of_tokens(tokens, price?)).sum()
+    }
+
+    fn lay_over(&mut self, over: Model) {
+        fn set<T>(field: &mut Option<T>, new: Option<T>) {
+            if new.is_some() {
+                *field = new;
+            }
+        }
+        if !over.also.is_empty() {
+            self.also = over.also;
+        }
+        set(&mut self.window, over.window);
+        set(&mut self.max_output, over.max_output);
+        set(&mut self.vision, over.vision);
+        set(&mut self.pdf, over.pdf);
+        set(&mut self.thinking, over.thinking);
+        set(&mut self.signed_calls, over.signed_calls);
+        set(&mut self.price, over.price);
+    }
+
+    fn mistake(&self) -> Option<&'static str> {
+        match (self.window, self.max_output) {
+            (Some(0), _) | (_, Some(0)) => Some("a window or an answer of no tokens"),
+            (Some(window), Some(most)) if most >= window => Some("`max_output` must be less than `window`"),
+            _ => None,
+        }
+    }
+}
+
+/// All models, by provider and id.
+#[derive(Debug, Default)]
+pub(super) struct File {
+    pub(super) date: String,
+    models: BTreeMap<String, BTreeMap<String, Model>>,
+}
+
+impl File {
+    pub(super) fn find(&self, provider: &str, model: &str) -> Option<&Model> {
+        let section = self.models.get(provider)?;
+        section.get(model).or_else(|| section.values().find(|m| m.also.iter().any(|id| id == model)))
+    }
+
+    pub(super) fn section(&self, provider: &str) -> impl Iterator<Item = (&str, &Model)> {
+        self.models.get(provider).into_iter().flatten().map(|(id, model)| (id.as_str(), model))
+    }
+
+    pub(super) fn lay_over(&mut self, text: &str) -> Vec<Problem> {
+        let table: toml::Table = match text.parse() {
+            Ok(table) => table,
+            Err(e) => return vec![Problem { table: String::new(), message: e.to_string() }],
+        };
+        let mut problems = Vec::new();
+        for (provider, section) in table {
+            match section {
+                toml::Value::String(date) if provider == "compared" => self.date = date,
+                toml::Value::Table(section) => {
+                    for (id, entry) in section {
+                        let table = format!("{provider}.\"{id}\"");
+                        if let Err(message) = self.entry(&provider, &id, entry) {
+                            problems.push(Problem { table, message });
+                        }
+                    }
+                }
+                _ => problems.push(Problem {
+                    table: provider,
+                    message: "this must be a table of models: [PROVIDER.\"MODEL\"]".into(),
+                }),
+            }
+        }
+        problems
+    }
+
+    fn entry(&mut self, provider: &str, id: &str, entry: toml::Value) -> Result<(), String> {
+        let over: Model = entry.try_into().map_err(|e: toml::de::Error| e.message().to_string())?;
+        let mut merged = self.find(provider, id).cloned().unwrap_or_default();
+        merged.lay_over(over);
+        if let Some(mistake) = merged.mistake() {
+            return Err(mistake.into());
+        }
+        // An entry under another id of a known model replaces that one.
+        let section = self.models.entry(provider.into()).or_default();
+        let canonical = section.iter().find(|(_, m)| m.also.iter().any(|other| other == id));
+        let id = canonical.map_or_else(|| id.to_string(), |(canonical, _)| canonical.clone());
+        section.insert(id, merged);
+        Ok(())
+    }
+}
+
+/// Dollars as they stand in a price list, which have at most six places.
+fn dollars<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Money>, D::Error> {
+    let given = f64::deserialize(from)?;
+    if !(0.0..=100_000.0).contains(&given) {
+        return Err(serde::de::Error::custom("a price is a number of dollars, 0 or more"));
+    }
+    Ok(Some(Money::from_micros((given * 1e6).round() as u64)))
+}

@@ -1,0 +1,157 @@
+//! A request as `generateContent` wants it. What never changes comes first and the contents last, so the bytes before
+//! the newest content are the same turn after turn.
+//!
+//! A proof goes back on its part: [`decode`](super::decode) says how it is kept. Calls carry their ids only where the
+//! server gave one.
+
+use super::super::super::{Capabilities, Quirks, Request, ToolImages};
+use super::super::history::{NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
+use super::super::picture;
+use super::WIRE;
+use crate::conversation::{CallResult, Image, Part, Thinking, ToolSpec};
+use serde_json::{Map, Value, json};
+
+pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
+    let capabilities = &request.model.capabilities;
+    let writer = Writer { capabilities, quirks };
+    let mut body = Map::new();
+    let mut generation = json!({"maxOutputTokens": request.max_output});
+    if let (true, Value::Object(fields)) = (capabilities.thinking, &mut generation) {
+        fields.insert("thinkingConfig".into(), json!({"includeThoughts": true}));
+    }
+    body.insert("generationConfig".into(), generation);
+    if !request.system.trim().is_empty() {
+        body.insert("systemInstruction".into(), json!({"parts": [{"text": &*request.system}]}));
+    }
+    if !request.tools.is_empty() {
+        let declarations: Vec<Value> = request.tools.iter().map(declaration).collect();
+        body.insert("tools".into(), json!([{"functionDeclarations": declarations}]));
+    }
+    let reasoning = Reasoning::ProvenToTheEnd { wire: WIRE, model: &request.model.name };
+    let contents: Vec<Value> = turns(&request.messages, reasoning)
+        .iter()
+        .map(|turn| match turn {
+            Turn::User { results, parts } => json!({"role": "user", "parts": writer.user(results, parts)}),
+            Turn::Assistant(said) => json!({"role": "model", "parts": writer.model(said)}),
+        })
+        .collect();
+    body.insert("contents".into(), Value::Array(contents));
+    Value::Object(body)
+}
+
+/// Its parameters as plain JSON Schema, of which the older field takes only a part.
+fn declaration(spec: &ToolSpec) -> Value {
+    json!({"name": spec.name, "description": spec.description, "parametersJsonSchema": spec.schema})
+}
+
+/// Spells the parts as one server wants them.
+struct Writer<'w> {
+    capabilities: &'w Capabilities,
+    quirks: &'w Quirks,
+}
+
+impl Writer<'_> {
+    fn model(&self, said: &[Said<'_>]) -> Vec<Value> {
+        let mut parts = Vec::new();
+        let mut proof: Option<&str> = None;
+        let mut calls = 0;
+        for said in said {
+            let mut part = match said {
+                Said::Thinking(Thinking { redacted: Some(whole), .. }) => {
+                    parts.extend(serde_json::from_str::<Value>(whole).ok());
+                    continue;
+                }
+                Said::Thinking(thinking) if thinking.text.is_empty() => {
+                    proof = thinking.signature.as_deref();
+                    continue;
+                }
+                Said::Thinking(thinking) => {
+                    proof = thinking.signature.as_deref();
+                    json!({"text": thinking.text, "thought": true})
+                }
+                Said::Text(words) => json!({"text": words}),
+                Said::Call { id, name, input } => {
+                    calls += 1;
+                    let mut call = json!({"name": name, "args": input});
+                    put_id(&mut call, id);
+                    json!({"functionCall": call})
+                }
+            };
+            let first_call = matches!(said, Said::Call { .. }) && calls == 1;
+            let stand_in = self.quirks.unsigned_call.as_deref();
+            let needed = stand_in.filter(|_| first_call && self.capabilities.signed_calls);
+            if let (Some(proof), Value::Object(fields)) = (proof.take().or(needed), &mut part) {
+                fields.insert("thoughtSignature".into(), json!(proof));
+            }
+            parts.push(part);
+        }
+        parts
+    }
+
+    fn user(&self, results: &[Reply<'_>], said: &[std::borrow::Cow<'_, Part>]) -> Vec<Value> {
+        let mut aside = Vec::new();
+        let mut parts: Vec<Value> = results.iter().map(|reply| self.response(reply, &mut aside)).collect();
+        parts.append(&mut aside);
+        parts.extend(said.iter().map(|part| match part.as_ref() {
+            Part::Text { text } => json!({"text": text}),
+            Part::Image(image) => self.picture_or_note(image),
+        }));
+        parts
+    }
+
+    /// One result. Its pictures stay in it, or go `aside`, behind all results.
+    fn response(&self, reply: &Reply<'_>, aside: &mut Vec<Value>) -> Value {
+        let mut texts = Vec::new();
+        let mut inside = Vec::new();
+        for part in reply.result.map_or(&[][..], |result| result.parts.as_slice()) {
+            match part {
+                Part::Text { text } if text.trim().is_empty() => {}
+                Part::Text { text } => texts.push(text.clone()),
+                Part::Image(image) => match picture::base64(image, self.capabilities) {
+                    Ok(data) if self.quirks.tool_images == ToolImages::Inside => {
+                        inside.push(inline(image, &data));
+                    }
+                    Ok(data) => {
+                        texts.push(format!("(the picture {} follows)", image.name));
+                        aside.push(json!({"text": format!("the picture {} of {}:", image.name, reply.name)}));
+                        aside.push(inline(image, &data));
+                    }
+                    Err(note) => texts.push(note),
+                },
+            }
+        }
+        let words = match (reply.result, texts.is_empty()) {
+            (None, _) => NO_RESULT.to_string(),
+            (Some(_), true) => NO_OUTPUT.to_string(),
+            (Some(_), false) => texts.join("\n"),
+        };
+        let key = if reply.result.is_none_or(CallResult::is_error) { "error" } else { "output" };
+        let mut response = json!({"name": reply.name, "response": {key: words}});
+        put_id(&mut response, &reply.id);
+        if let (false, Value::Object(fields)) = (inside.is_empty(), &mut response) {
+            fields.insert("parts".into(), Value::Array(inside));
+        }
+        json!({"functionResponse": response})
+    }
+
+    fn picture_or_note(&self, image: &Image) -> Value {
+        match picture::base64(image, self.capabilities) {
+            Ok(data) => inline(image, &data),
+            Err(note) => json!({"text": note}),
+        }
+    }
+}
+
+fn inline(image: &Image, data: &str) -> Value {
+    json!({"inlineData": {"mimeType": image.media_type, "data": data}})
+}
+
+/// The id, unless it was made up here because the server gave none: those are `call_` and a number.
+fn put_id(holder: &mut Value, id: &str) {
+    let made_up = id
+        .strip_prefix("call_")
+        .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit() || c == '-'));
+    if let (false, Value::Object(fields)) = (made_up, holder) {
+        fields.insert("id".into(), json!(id));
+    }
+}

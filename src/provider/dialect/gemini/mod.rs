@@ -1,0 +1,48 @@
+//! The Gemini API of Google: `streamGenerateContent`. A part may carry the model's proof of the reasoning behind it;
+//! it goes back on the very part it came on.
+//!
+//! Written from the public reference (ai.google.dev: generateContent, Function calling, Thought signatures).
+
+mod decode;
+mod encode;
+
+use super::super::{Decoder, Dialect, ProviderError, Quirks, Request};
+use super::fault;
+use serde_json::Value;
+
+/// What stands in the proofs of this wire format.
+const WIRE: &str = "gemini";
+
+/// What stands for a call that came in no form that could be read.
+const UNREADABLE: &str = "unreadable_call";
+
+/// The dialect, with the quirks of one server.
+#[derive(Clone, Debug, Default)]
+pub struct Gemini {
+    pub quirks: Quirks,
+}
+
+impl Dialect for Gemini {
+    fn path(&self, request: &Request) -> String {
+        let name = request.model.name.strip_prefix("models/").unwrap_or(&request.model.name);
+        format!("/models/{}:streamGenerateContent?alt=sse", escaped(name))
+    }
+
+    fn encode(&self, request: &Request) -> Value {
+        encode::body(request, &self.quirks)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(decode::PartDecoder::default())
+    }
+
+    fn error(&self, status: u16, body: &str) -> ProviderError {
+        fault::of_response(status, body)
+    }
+}
+
+/// A name as a part of a path: whatever could mean something there is escaped.
+fn escaped(name: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
+    name.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}

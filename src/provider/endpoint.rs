@@ -1,0 +1,90 @@
+//! Where a server is and how it wants to be addressed. Knows the form of an address and nothing of what is sent there.
+
+/// One server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Endpoint {
+    /// With or without a slash at the end; the dialect's path comes after it.
+    pub base_url: String,
+    /// Stands for the dialect's path.
+    pub path: Option<String>,
+    /// What every address ends with.
+    pub query: Vec<(String, String)>,
+    pub auth: Auth,
+    /// Sent with every request.
+    pub headers: Vec<(String, String)>,
+}
+
+/// How the key travels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Auth {
+    /// `Authorization: Bearer KEY`
+    #[default]
+    Bearer,
+    /// A header of its own: `x-api-key`.
+    Header(String),
+}
+
+impl Endpoint {
+    /// The address of `path`, which may hold a query of its own.
+    pub(super) fn url(&self, path: &str) -> String {
+        let path = self.path.as_deref().unwrap_or(path);
+        let mut url = join(&self.base_url, path);
+        for (name, value) in &self.query {
+            let mark = if url.contains('?') { '&' } else { '?' };
+            url.push_str(&format!("{mark}{}={}", escaped(name), escaped(value)));
+        }
+        url
+    }
+
+    /// The headers, with the key in the one that this server wants it in.
+    pub(super) fn headers_with(&self, key: Option<&str>) -> Vec<(String, String)> {
+        let mut headers = self.headers.clone();
+        if let Some(key) = key {
+            headers.push(match &self.auth {
+                Auth::Bearer => ("authorization".into(), format!("Bearer {key}")),
+                Auth::Header(name) => (name.clone(), key.into()),
+            });
+        }
+        headers
+    }
+}
+
+/// The base URL and the path, with one slash between and `/v1` once: people write it with and without.
+fn join(base: &str, path: &str) -> String {
+    let base = base.trim_end_matches('/');
+    let base = match path.starts_with("/v1/") {
+        true => base.strip_suffix("/v1").unwrap_or(base),
+        false => base,
+    };
+    format!("{base}{path}")
+}
+
+fn escaped(text: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b'~');
+    text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_urls_are_taken_with_and_without_version_and_slash() {
+        for base in
+            ["https://a.example", "https://a.example/", "https://a.example/v1", "https://a.example/v1/"]
+        {
+            assert_eq!(join(base, "/v1/messages"), "https://a.example/v1/messages");
+        }
+        assert_eq!(join("http://b/v1/", "/chat/completions"), "http://b/v1/chat/completions");
+    }
+
+    #[test]
+    fn a_path_of_its_own_and_a_query_are_put_where_they_belong() {
+        let query = vec![("api-version".to_string(), "2025-01-01 preview&x".to_string())];
+        let endpoint = Endpoint { base_url: "http://b/".into(), query, ..Endpoint::default() };
+        assert_eq!(endpoint.url("/c"), "http://b/c?api-version=2025-01-01%20preview%26x");
+        assert!(endpoint.url("/m:s?alt=sse").ends_with("/m:s?alt=sse&api-version=2025-01-01%20preview%26x"));
+        let own = Endpoint { path: Some("/own".into()), ..endpoint };
+        assert!(own.url("/c").starts_with("http://b/own?"));
+    }
+}

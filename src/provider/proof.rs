@@ -1,0 +1,70 @@
+//! Proofs of reasoning that a server refused. They would be in every later request and have it refused as well, so
+//! they are left out from then on, and the answers that held them stay. Kept in memory: a resumed session learns
+//! of it again with its first request.
+
+use super::Request;
+use crate::conversation::{Block, Message, Thinking};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+#[derive(Debug, Default)]
+pub(super) struct Proofs(Mutex<Refused>);
+
+#[derive(Debug, Default)]
+struct Refused {
+    proofs: HashSet<blake3::Hash>,
+    /// The server complained.
+    complained: bool,
+    /// It complained though nothing was sent: this model is not to be asked for its reasoning at all.
+    unasked: bool,
+}
+
+impl Proofs {
+    /// The request without what was refused.
+    pub(super) fn without_refused<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+        let refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !refused.complained {
+            return Cow::Borrowed(request);
+        }
+        let mut request = request.clone();
+        for message in &mut request.messages {
+            if let Message::Assistant(answer) = message {
+                answer.blocks.retain(|block| match block {
+                    Block::Thinking(thinking) => {
+                        proof(thinking).is_none_or(|proof| !refused.proofs.contains(&proof))
+                    }
+                    _ => true,
+                });
+            }
+        }
+        request.model.capabilities.signed_calls = true;
+        request.model.capabilities.thinking &= !refused.unasked;
+        Cow::Owned(request)
+    }
+
+    /// The server refused a proof in `request`; true where leaving them out gives another request.
+    pub(super) fn refuse(&self, request: &Request) -> bool {
+        let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = request.messages.iter().filter_map(|message| match message {
+            Message::Assistant(answer) => Some(answer),
+            _ => None,
+        });
+        let thoughts = answers.flat_map(|answer| &answer.blocks).filter_map(|block| match block {
+            Block::Thinking(thinking) => proof(thinking),
+            _ => None,
+        });
+        let before = refused.proofs.len();
+        refused.proofs.extend(thoughts.collect::<Vec<_>>());
+        let news = refused.proofs.len() > before;
+        let first = !std::mem::replace(&mut refused.complained, true);
+        let asked = request.model.capabilities.thinking && !refused.unasked;
+        refused.unasked |= !news && asked;
+        news || asked || first
+    }
+}
+
+fn proof(thinking: &Thinking) -> Option<blake3::Hash> {
+    let proof = thinking.redacted.as_ref().or(thinking.signature.as_ref())?;
+    Some(blake3::hash(proof.as_bytes()))
+}

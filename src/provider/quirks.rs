@@ -1,0 +1,113 @@
+//! What a server wants said differently: data that the dialects read, from the preset or the settings, so that no
+//! code asks which server it speaks to. Each default is what most servers take.
+
+use serde::Deserialize;
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quirks {
+    pub output_limit: OutputLimit,
+    pub system_role: SystemRole,
+    /// Whether usage must be asked for with `stream_options`, and may be.
+    pub stream_options: bool,
+    /// Where the model's reasoning is read from, in this order.
+    pub reasoning_fields: Vec<String>,
+    /// The field in which reasoning goes back as words; without one it does not.
+    pub reasoning_back: Option<String>,
+    /// The field with reasoning as blocks, which go back unchanged.
+    pub reasoning_blocks: Option<String>,
+    pub tool_images: ToolImages,
+    /// Said only where set.
+    pub parallel_tool_calls: Option<bool>,
+    pub after_results: AfterResults,
+    pub empty_content: EmptyContent,
+    pub call_ids: CallIds,
+    /// Whether `prompt_cache_key` is known.
+    pub cache_key: bool,
+    /// How much of its reasoning the model is asked to tell; some accounts may not ask.
+    pub reasoning_summary: Option<String>,
+    /// Stands for the proof of a call that another model made, where a proof is demanded.
+    pub unsigned_call: Option<String>,
+}
+
+impl Default for Quirks {
+    fn default() -> Quirks {
+        Quirks {
+            output_limit: OutputLimit::default(),
+            system_role: SystemRole::default(),
+            stream_options: true,
+            reasoning_fields: vec!["reasoning_content".into(), "reasoning".into()],
+            reasoning_back: None,
+            reasoning_blocks: None,
+            tool_images: ToolImages::default(),
+            parallel_tool_calls: None,
+            after_results: AfterResults::default(),
+            empty_content: EmptyContent::default(),
+            call_ids: CallIds::default(),
+            cache_key: false,
+            reasoning_summary: None,
+            unsigned_call: None,
+        }
+    }
+}
+
+/// How the most tokens of an answer are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputLimit {
+    MaxCompletionTokens,
+    MaxTokens,
+    /// Not at all: the server knows better, and refuses a limit beyond its window.
+    #[default]
+    Unsaid,
+}
+
+/// What the system prompt's message is called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SystemRole {
+    #[default]
+    System,
+    Developer,
+}
+
+/// Where the pictures of a result go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolImages {
+    /// Into the user message that follows.
+    #[default]
+    Beside,
+    /// Into the result itself.
+    Inside,
+}
+
+/// What may follow the results of calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterResults {
+    #[default]
+    Anybody,
+    /// The model must speak before the person does.
+    Assistant,
+}
+
+/// What stands for the text of a message that only makes calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmptyContent {
+    #[default]
+    Null,
+    Empty,
+    Omitted,
+}
+
+/// How the ids of calls must look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallIds {
+    #[default]
+    Any,
+    /// Nine letters and digits.
+    Nine,
+}

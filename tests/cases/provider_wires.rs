@@ -1,0 +1,84 @@
+//! Whole conversations over each of the four wire formats, with a server that refuses what real ones refuse.
+
+use crate::support::mock_server::Say;
+use crate::support::talk::{ALL_WIRES, Talk, start, turn, unmarked};
+use placet::agent::{Ending, Start};
+use placet::conversation::{Image, Part};
+use placet::permission::Mode;
+use serde_json::Value;
+
+#[tokio::test]
+async fn a_turn_with_calls_is_held_over_every_wire() {
+    for wire in ALL_WIRES {
+        let talk = Talk::new(wire);
+        talk.server.push(wire.reply(&[
+            Say::Text("Two at once."),
+            Say::Call("a", "probe", r#"{"name":"one","do":"done"}"#),
+            Say::Call("b", "probe", r#"{"name":"two","do":"fail"}"#),
+        ]));
+        talk.server.push(wire.reply(&[Say::Text("There.")]));
+        let mut agent = talk.begin();
+        assert_eq!(turn(&mut agent, "go", |_, _| {}).await, Ending::Done, "{wire:?}");
+        let mut ran = talk.ran();
+        ran.sort();
+        assert_eq!(ran, ["one", "two"], "{wire:?}");
+        talk.is_lawful();
+        let sent = talk.sent();
+        assert_eq!(sent.len(), 2);
+        let second = serde_json::to_string(&sent[1]).unwrap();
+        assert!(second.contains("did one") && second.contains("cannot two"), "{wire:?}: {second}");
+        assert_eq!(sent[1][..sent[0].len()], sent[0], "{wire:?}: the beginning stays as it was");
+        drop(agent);
+        talk.server.push(wire.reply(&[Say::Text("Yes.")]));
+        let mut agent = talk.resume();
+        assert_eq!(turn(&mut agent, "again", |_, _| {}).await, Ending::Done, "{wire:?}");
+        talk.is_lawful();
+        let sent = talk.sent();
+        assert_eq!(sent[2][..sent[1].len()], sent[1], "{wire:?}: resumed");
+    }
+}
+
+/// What a vendor keeps in its cache is a beginning, byte for byte.
+#[tokio::test]
+async fn modes_files_and_a_resume_leave_the_beginning_of_a_request_as_it_was() {
+    for wire in ALL_WIRES {
+        let talk = Talk::native(wire);
+        let mut agent = talk.begin();
+        let picture = Image::new("image/png", 1, 1, "p.png", PNG.to_vec().into());
+        for (n, mode) in
+            [Mode::Read, Mode::Write, Mode::None, Mode::Unrestricted, Mode::Ask].into_iter().enumerate()
+        {
+            talk.mode.store(mode);
+            talk.write("added.txt", format!("version {n}"));
+            talk.server.push(wire.reply(&[Say::Call("c", "read_file", r#"{"path":"added.txt"}"#)]));
+            talk.server.push(wire.reply(&[Say::Text("Seen.")]));
+            let parts = vec![
+                Part::text(format!("turn {n} @added.txt")),
+                Part::text(format!("<file>version {n}</file>")),
+                Part::Image(picture.clone()),
+            ];
+            assert_eq!(start(&mut agent, Start::Say(parts), |_, _| {}).await, Ending::Done, "{wire:?}");
+            if n == 2 {
+                drop(agent);
+                agent = talk.resume();
+            }
+        }
+        talk.is_lawful();
+        let bodies: Vec<Value> = talk.server.requests().into_iter().map(|r| unmarked(r.body)).collect();
+        assert_eq!(bodies.len(), 10);
+        for (k, pair) in bodies.windows(2).enumerate() {
+            let [before, after] = pair else { unreachable!() };
+            let bytes = |body: &Value| serde_json::to_string(body).unwrap();
+            let (before, after) = (bytes(before), bytes(after));
+            // Up to the end of the last message, which some wires go on with.
+            let kept = before.trim_end_matches(['}', ']']);
+            assert!(after.starts_with(kept), "{wire:?}, request {k}:\n{before}\n{after}");
+        }
+    }
+}
+
+const PNG: [u8; 67] = [
+    137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0, 58,
+    126, 155, 85, 0, 0, 0, 10, 73, 68, 65, 84, 120, 156, 99, 96, 0, 0, 0, 2, 0, 1, 72, 175, 164, 113, 0, 0,
+    0, 0, 73, 69, 78, 68, 174, 66, 96, 130,
+];
