@@ -64,7 +64,8 @@ impl Shell<'_> {
                     editor: self.app.config().text("editor").map(String::from),
                     memory: Some(memory_of(&view)),
                     outbox: memory.outbox.clone(),
-                    blame: Box::new(move |path| blamed(&blaming, path)),
+                    blame: Arc::new(move |path| blamed(&blaming, path)),
+                    display: self.display(),
                     copy: Box::new(move |text| {
                         board.copy(text).map_or_else(|e| format!("not copied: {e}"), |copied| copied.words())
                     }),

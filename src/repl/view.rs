@@ -6,10 +6,11 @@
 use super::Shell;
 use super::command::After;
 use crate::agent::Agent;
-use crate::media::{self, Oversize};
+use crate::media;
 use crate::text::{Detected, Encoding, RangeSet};
 use crate::tools::data_kind;
-use crate::ui::viewer::{self, FileText, Viewer};
+use crate::ui::picture::{Display, Protocol};
+use crate::ui::viewer::{self, FileText, PictureView, Viewer};
 use crate::ui::{editor, pager};
 use crate::workspace::{Consent, Ledger, Opened, Resolved, Shelf, TextFile, Workspace, WorkspaceError};
 use std::cell::OnceCell;
@@ -29,6 +30,8 @@ enum Content {
         windows: Vec<viewer::Window>,
         facts: Vec<String>,
     },
+    /// A picture, and what is said of it.
+    Picture(Arc<Vec<u8>>, String),
     /// What is said of it instead.
     Other(String),
 }
@@ -58,6 +61,16 @@ impl Shell<'_> {
             .unwrap_or_else(|| self.app.workspace().clone())
     }
 
+    /// What pictures are drawn with here.
+    pub(super) fn display(&self) -> Display {
+        let setting = self.app.config().text("ui.pictures").unwrap_or("auto");
+        Display::of(setting, self.theme.depth, |name| std::env::var(name).ok())
+    }
+
+    fn shows_pictures(&self) -> bool {
+        !self.is_linear() && self.display().protocol != Protocol::Words && super::picking::is_interactive()
+    }
+
     /// Shows a file until its screen closes, or gives the sentence that says what it is instead of text.
     pub(super) fn view(&self, rest: &str) -> Result<Option<String>, String> {
         let workspace = self.seen_through();
@@ -65,13 +78,20 @@ impl Shell<'_> {
         let (path, line) = parse(rest, there);
         let at = workspace.resolve(&path).map_err(|e| refusal(&e))?;
         let opened = workspace.open(&at, Consent::Prepared).map_err(|e| refusal(&e))?;
+        let pending = is_pending(&workspace, &at);
         let (text, seen, windows, mut facts) = match self.content(&at, opened)? {
             Content::Text { text, seen, windows, facts } => (text, seen, windows, facts),
-            Content::Other(sentence) => {
+            Content::Picture(bytes, about) if self.shows_pictures() => {
+                let about = if pending { format!("{about}, pending") } else { about };
+                let (name, keys) = (workspace.shown(&at.path), self.keymap("pager", pager::KEYS));
+                let mut pane = PictureView::new(bytes, (&name, about), &self.theme, keys, self.display());
+                self.show(&mut pane);
+                return Ok(None);
+            }
+            Content::Picture(_, sentence) | Content::Other(sentence) => {
                 return Ok(Some(format!("{}: {sentence}", workspace.shown(&at.path))));
             }
         };
-        let pending = is_pending(&workspace, &at);
         if pending {
             facts.insert(0, "pending".into());
         }
@@ -108,7 +128,7 @@ impl Shell<'_> {
         opened.file.rewind().map_err(failed)?;
         let size = opened.size;
         if media::sniff(&head, &at.written).is_some() {
-            return Ok(Content::Other(picture(&mut opened, at, &head)?));
+            return picture(&mut opened, at, &head);
         }
         if let Some(kind) = data_kind(&head) {
             return Ok(Content::Other(binary(kind, &mut opened)));
@@ -181,18 +201,20 @@ fn facts(file: &TextFile) -> Vec<String> {
     out
 }
 
-/// What is said of a picture.
-fn picture(opened: &mut Opened, at: &Resolved, head: &[u8]) -> Result<String, String> {
-    let Some(kind) = media::sniff(head, &at.written) else { return Ok(binary("binary data", opened)) };
+/// A picture, and what is said of it. One that cannot be decoded is only named.
+fn picture(opened: &mut Opened, at: &Resolved, head: &[u8]) -> Result<Content, String> {
+    let Some(kind) = media::sniff(head, &at.written) else {
+        return Ok(Content::Other(binary("binary data", opened)));
+    };
     let bytes = opened.read_all(&at.path, PICTURE).map_err(|e| refusal(&e))?;
     let size = bytes.len();
-    match media::load(kind, &at.written, bytes, usize::MAX, Oversize::Refuse) {
-        Ok(loaded) => Ok(format!(
-            "a {kind} picture of {}x{} pixels, {size} bytes",
-            loaded.image.width, loaded.image.height
-        )),
-        Err(e) => Ok(format!("a {kind} picture of {size} bytes that cannot be decoded: {e}")),
-    }
+    let bytes = Arc::new(bytes);
+    Ok(match media::check(kind, &bytes) {
+        Ok((width, height)) => {
+            Content::Picture(bytes, format!("a {kind} picture of {width}x{height} pixels, {size} bytes"))
+        }
+        Err(e) => Content::Other(format!("a {kind} picture of {size} bytes that cannot be decoded: {e}")),
+    })
 }
 
 /// What is said of a file that is no text.

@@ -3,12 +3,14 @@
 //! It is given an open file and reads what comes into view. It opens none itself: rules about files, and what is
 //! pending, are known where it is called.
 
+mod picture;
 mod source;
 mod text;
 
 #[cfg(test)]
 mod tests;
 
+pub use picture::PictureView;
 pub use source::Provenance;
 pub use text::FileText;
 
