@@ -5,7 +5,7 @@ use super::changes::{Chosen, chosen, cli_label, tell};
 use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
 use crate::app::App;
-use crate::repl::{blamed, carry_out, keymap, memory_of, review_of};
+use crate::repl::{TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
 use crate::text::patch::{Patch, Prefix, parse};
 use crate::ui::ansi::Depth;
 use crate::ui::clipboard::Clipboard;
@@ -94,7 +94,7 @@ fn pending(args: &ReviewArgs, app: &App, chosen: &Chosen) -> Result<u8, Failure>
         return Ok(report::DONE);
     };
     let blaming = view.clone();
-    let blame = Arc::new(move |path: &Path| blamed(&blaming, path));
+    let blame = Arc::new(move |path: &Path| blamed(&blaming, path, &TurnNumbers::new()));
     let Some((review, outcome)) = shown(args, app, review, memory_of(view), blame)? else {
         return Ok(report::DONE);
     };

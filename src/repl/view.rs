@@ -7,13 +7,14 @@ use super::Shell;
 use super::command::After;
 use crate::agent::Agent;
 use crate::media;
-use crate::text::{Detected, Encoding, RangeSet};
+use crate::text::{Detected, Encoding};
 use crate::tools::data_kind;
 use crate::ui::picture::{Display, Protocol};
 use crate::ui::viewer::{self, FileText, PictureView, Viewer};
 use crate::ui::{editor, pager};
-use crate::workspace::{Consent, Ledger, Opened, Resolved, Shelf, TextFile, Workspace, WorkspaceError};
-use std::cell::OnceCell;
+use crate::workspace::{
+    Consent, Ledger, Opened, Resolved, SeenNow, SeenWindow, Shelf, TextFile, Workspace, WorkspaceError,
+};
 use std::io::{Read, Seek};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -26,8 +27,8 @@ const PICTURE: u64 = 256 << 20;
 enum Content {
     Text {
         text: FileText,
-        seen: RangeSet,
-        windows: Vec<viewer::Window>,
+        seen: SeenNow,
+        windows: Vec<SeenWindow>,
         facts: Vec<String>,
     },
     /// A picture, and what is said of it.
@@ -110,11 +111,9 @@ impl Shell<'_> {
         let pane = Viewer::new(text, &name, line, &self.theme, hands);
         let mut pane = pane.with_seen(seen).with_windows(windows).with_facts(facts);
         if let Some(view) = workspace.view().cloned() {
-            // Worked out when it is first asked for: the whole history of the file may have to be played again.
-            let (path, lines) = (at.path.clone(), OnceCell::new());
-            pane = pane.with_provenance(Box::new(move |line| {
-                let lines = lines.get_or_init(|| super::review::blamed(&view, &path).unwrap_or_default());
-                lines.get(line).filter(|words| !words.is_empty()).cloned()
+            let (path, turns) = (at.path.clone(), self.turn_numbers(&view));
+            pane = pane.with_provenance(Box::new(move || {
+                super::review::blamed(&view, &path, &turns).unwrap_or_else(|why| vec![why])
             }));
         }
         self.show(&mut pane);
@@ -141,11 +140,9 @@ impl Shell<'_> {
         let Ok(file) = TextFile::new(Arc::clone(&bytes)) else {
             return Ok(Content::Other(binary("binary data", &mut opened)));
         };
-        let index = file.index();
-        let line_bytes = |lines: &std::ops::Range<usize>| file.part(index.bytes_of(lines));
         let seen = match &self.conversation.agent {
-            Some(agent) => ledger(agent).seen_now(&at.path, &bytes, blake3::hash(&bytes), line_bytes),
-            None => RangeSet::new(),
+            Some(agent) => ledger(agent).shown_now(&at.path, &bytes, blake3::hash(&bytes)),
+            None => SeenNow::default(),
         };
         let facts = facts(&file);
         let text = FileText::in_memory(file.text().as_ref().into());
@@ -174,7 +171,7 @@ impl Shell<'_> {
         };
         let facts = vec![format!("{} MB", opened.size / 1_000_000)];
         let text = FileText::on_disk(opened.file, opened.size, encoding);
-        Content::Text { text, seen: RangeSet::new(), windows, facts }
+        Content::Text { text, seen: SeenNow::default(), windows, facts }
     }
 }
 

@@ -63,11 +63,15 @@ fn a_file_opens_at_a_line_with_what_the_model_has_seen_and_what_is_pending() {
     pty.send("k");
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
     pty.line("/view notes.txt:2");
-    pty.until("the pending content", |s| s.contains("❯▎  2  three") && s.contains("pending"));
+    pty.until("the pending content", |s| {
+        s.contains("❯ ▎  2  three") && s.contains("seen in turn 1  pending")
+    });
     pty.send("/one\r");
-    pty.until("the match", |s| s.contains("❯▎  1  one"));
+    pty.until("the match", |s| s.contains("❯1▎  1  one"));
     pty.send("b");
-    pty.until("who wrote it", |s| s.lines().any(|l| l.contains("pending edit_file") && l.ends_with("three")));
+    pty.until("who wrote it", |s| {
+        s.lines().any(|l| l.contains("1 pending edit_file") && l.ends_with("three"))
+    });
     pty.send("q");
     pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
     pty.line("/view blob");
