@@ -230,7 +230,7 @@ fn weight(message: &Message) -> f64 {
 fn part_weight(part: &Part) -> f64 {
     match part {
         Part::Text { text } => tokens(text.len()),
-        Part::Image(image) => (f64::from(image.width) * f64::from(image.height) / 750.0).clamp(100.0, 5000.0),
+        Part::Image(image) => image.tokens() as f64,
     }
 }
 

@@ -51,6 +51,7 @@ pub struct Agent {
 impl Agent {
     pub fn new(parts: Parts) -> Agent {
         lock(&parts.policy).taint().begin(Level::Public);
+        lock(&parts.env.ledger).begin_turn(1);
         Agent {
             points: Points::default(),
             queue: Queue::default(),
@@ -107,6 +108,7 @@ impl Agent {
 
     /// What the model was told stands in the transcript: saying it again would only cost tokens.
     fn recall(&mut self) {
+        self.count_turn(None);
         let told = || self.transcript.messages().iter().rev().flat_map(texts);
         self.mode_told = told().find_map(mode_in);
         self.instructions.recall(told());
@@ -177,6 +179,7 @@ impl Agent {
         if let Err(blocked) = self.invoked(&start, &events, &stop).await {
             return blocked;
         }
+        self.count_turn(Some(&start));
         self.begin_turn(&start);
         let asked = Arc::clone(&self.parts.provider);
         if let Start::Call { tool, input, .. } = &start {
@@ -223,6 +226,7 @@ impl Agent {
             (None, None) => ending,
         };
         self.save_ledger();
+        self.count_turn(None);
         self.end_turn(&events_after);
         ending
     }

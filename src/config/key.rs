@@ -432,6 +432,13 @@ pub const KEYS: &[Key] = &[
         "Addresses and files can be clicked: `auto` where the terminal is known to follow links.",
     ),
     key(
+        "ui.pictures",
+        Kind::Word(&["auto", "kitty", "iterm2", "sixel", "blocks", "off"]),
+        "\"auto\"",
+        Trust::Harmless,
+        "How pictures are shown: in the terminal's own way where it is known to have one, else as half blocks.",
+    ),
+    key(
         "ui.linear",
         Kind::Flag,
         "false",

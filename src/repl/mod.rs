@@ -26,7 +26,7 @@ mod view;
 
 pub use command::{COMMANDS, CommandRow};
 pub use host::{Host, Trouble};
-pub use review::{Carried, blamed, carry_out, keymap, memory_of, review_of};
+pub use review::{Carried, TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
 pub use session::{title_of, when};
 
 use crate::agent::{Answerer, Queue};

@@ -6,6 +6,7 @@
 use super::canvas::Canvas;
 use super::input::Keyboard;
 use super::input::decode::Input;
+use super::picture::Placed;
 use super::term;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -45,8 +46,8 @@ pub trait Pane {
     /// Runs with the terminal given back: an editor, for one.
     fn lent(&mut self) {}
 
-    /// Written behind the frame: pictures in the terminal's own protocol.
-    fn after(&self) -> Vec<u8> {
+    /// What stands over blank cells of the frame that was drawn last.
+    fn pictures(&self) -> Vec<Placed> {
         Vec::new()
     }
 }
@@ -66,7 +67,7 @@ pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
     let mut keyboard = Keyboard::new()?;
     loop {
         if dirty {
-            canvas.frame(term::size(), |buffer| pane.draw(buffer), &pane.after());
+            canvas.frame(term::size(), |buffer| pane.draw(buffer), pane.pictures());
             dirty = false;
         }
         let wait = if pane.waits() { TICK } else { Duration::from_secs(3600) };
@@ -74,9 +75,10 @@ pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
         let mut input = keyboard.next(wait)?;
         while let Some(typed) = input.take() {
             dirty = true;
-            match take(pane, typed) {
+            match take(pane, &mut canvas, typed) {
                 Took::Stay => {}
                 Took::Close => {
+                    canvas.finish();
                     drop(full);
                     return Ok(());
                 }
@@ -97,11 +99,12 @@ enum Took {
     Anew,
 }
 
-fn take(pane: &mut dyn Pane, input: Input) -> Took {
+fn take(pane: &mut dyn Pane, canvas: &mut Canvas, input: Input) -> Took {
     match input {
         Input::Key(key)
             if key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL) =>
         {
+            canvas.finish();
             term::lent_full(term::suspend);
             let (columns, rows) = term::size();
             pane.resize(columns, rows);
@@ -116,6 +119,7 @@ fn take(pane: &mut dyn Pane, input: Input) -> Took {
             Flow::Stay => Took::Stay,
             Flow::Close => Took::Close,
             Flow::Lend => {
+                canvas.finish();
                 term::lent_full(|| pane.lent());
                 let (columns, rows) = term::size();
                 pane.resize(columns, rows);

@@ -223,6 +223,13 @@ pub fn size() -> (u16, u16) {
     }
 }
 
+/// Pixels of a cell, across and down, where the terminal has told the kernel.
+pub fn cell() -> Option<(u32, u32)> {
+    let size = termios::tcgetwinsize(stdout()).ok()?;
+    let one = |pixels: u16, count: u16| pixels.checked_div(count).filter(|n| *n > 1).map(u32::from);
+    Some((one(size.ws_xpixel, size.ws_col)?, one(size.ws_ypixel, size.ws_row)?))
+}
+
 /// Writes everything in as few calls as the kernel needs. Errors are dropped: a screen that is gone is no failure of
 /// the turn that it was to show.
 pub fn write_all(mut bytes: &[u8]) {

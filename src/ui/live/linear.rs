@@ -13,6 +13,7 @@ use crate::session::Draft;
 use crate::text::sanitize;
 use crate::tools::{Detail, Said};
 use crate::ui::cell;
+use crate::ui::picture;
 use crate::ui::stream::Stream;
 use crate::ui::theme::Theme;
 use ratatui::text::Line;
@@ -401,7 +402,7 @@ fn body(detail: &Detail, theme: &Theme) -> Vec<String> {
         Detail::Text(text) => {
             sanitize::block(text.trim_end_matches('\n')).lines().map(|l| spoken(&format!("  {l}"))).collect()
         }
-        Detail::Image(image) => vec![label("picture", &image.describe())],
+        Detail::Image(image) => vec![label("picture", &picture::chip(image))],
         Detail::None => Vec::new(),
     }
 }

@@ -4,6 +4,7 @@
 //! no paste. What hides below the fold must be seen, or the answer given twice.
 
 use super::super::cell;
+use super::super::picture;
 use super::super::theme::Theme;
 use super::super::wrap::wrap;
 use crate::agent::{Choice, ChoiceQuestion, Enquiry, LoopQuestion, Question, Reply};
@@ -250,7 +251,7 @@ impl Open {
                 let clean = sanitize::block(text.trim_end_matches('\n'));
                 clean.lines().map(|l| Line::raw(format!("  {l}"))).collect()
             }
-            Detail::Image(image) => vec![Line::raw(image.describe())],
+            Detail::Image(image) => vec![Line::raw(picture::chip(image))],
             Detail::None => Vec::new(),
         };
         lines.iter().flat_map(|line| wrap(line, columns)).collect()

@@ -3,7 +3,7 @@
 
 use super::doc::Doc;
 use super::file::{Body, File, Lines, Pictures, Whole};
-use crate::media::sniff;
+use crate::media::{self, sniff};
 use crate::text::{Detected, LineDiff, sanitize};
 use crate::workspace::{ChangeSet, Node, Objects, PathChange, Verb, repository_of};
 use std::collections::BTreeSet;
@@ -175,9 +175,10 @@ fn text(change: &PathChange, before: Vec<u8>, after: Vec<u8>) -> Body {
     let picture =
         |bytes: &[u8]| sniff(bytes.get(..64).unwrap_or(bytes), &file).and_then(|k| k.media_type()).is_some();
     if picture(&after) || after.is_empty() && picture(&before) {
+        let words = picture_sizes(change, &before, &after);
         let side = |bytes: Vec<u8>| (!bytes.is_empty()).then(|| Arc::new(bytes));
         let pictures = Some(Pictures { before: side(before), after: side(after) });
-        return Body::Whole(Whole { words: vec![sizes(change)], pictures, ..Whole::default() });
+        return Body::Whole(Whole { words: vec![words], pictures, ..Whole::default() });
     }
     let whole = |words| Body::Whole(Whole { words, ..Whole::default() });
     let (Some(old), Some(new)) = (Doc::new(before.clone()), Doc::new(after.clone())) else {
@@ -209,7 +210,25 @@ fn wide_text(change: &PathChange, before: &[u8], after: &[u8]) -> Vec<String> {
 }
 
 fn sizes(change: &PathChange) -> String {
-    let side = |node: &Node| match node {
+    format!("no text: {} becomes {}", size(&change.before), size(&change.after))
+}
+
+/// The same of a picture, with its kind and its pixels where its head tells them.
+fn picture_sizes(change: &PathChange, before: &[u8], after: &[u8]) -> String {
+    let file = change.path.to_string_lossy();
+    let side = |node: &Node, bytes: &[u8]| {
+        let kind = sniff(bytes.get(..64).unwrap_or(bytes), &file);
+        let known = kind.and_then(|kind| Some((kind, media::size(kind, bytes)?)));
+        match known {
+            Some((kind, (width, height))) => format!("{kind} {width}x{height}, {}", size(node)),
+            None => size(node),
+        }
+    };
+    format!("picture: {} becomes {}", side(&change.before, before), side(&change.after, after))
+}
+
+fn size(node: &Node) -> String {
+    match node {
         Node::File { hash, size, .. } => {
             let hash = hash.to_hex();
             format!("{size} bytes ({})", hash.get(..12).unwrap_or_default())
@@ -218,8 +237,7 @@ fn sizes(change: &PathChange) -> String {
         Node::Link { target } => format!("a link -> {}", sanitize::name(&target.to_string_lossy())),
         Node::Directory { .. } => "a directory".into(),
         Node::Special { what } => what.clone(),
-    };
-    format!("no text: {} becomes {}", side(&change.before), side(&change.after))
+    }
 }
 
 fn own_key(change: &PathChange) -> String {

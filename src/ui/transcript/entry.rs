@@ -3,6 +3,7 @@
 //! Entries are places in the messages and own no text: a conversation of any length is listed at once.
 
 use crate::conversation::{Answer, Block, Call, CallResult, Input, Message, Outcome, Part, StopReason};
+use crate::ui::picture;
 use serde_json::Value;
 
 /// What placet itself adds to a person's words begins so.
@@ -98,7 +99,7 @@ impl<'m> Entry<'m> {
     pub(super) fn head(&self) -> String {
         match self.what {
             What::Person(_) => "you".into(),
-            What::Attached(Part::Image(image)) => image.describe(),
+            What::Attached(Part::Image(image)) => format!("picture {}", picture::chip(image)),
             What::Attached(Part::Text { text }) => {
                 let first = text.lines().next().unwrap_or("");
                 first.trim_start_matches(OWN).trim_end_matches(']').to_string()
