@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use thiserror::Error;
 
-mod answerer;
+pub mod answerer;
 pub mod gate;
 pub mod keys;
 mod mounts;

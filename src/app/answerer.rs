@@ -23,10 +23,7 @@ impl App {
             let model = recorded.unwrap_or_else(|| "replay".into());
             return Ok(self.offline_like(Arc::new(replay), &model, None));
         }
-        let named = name.or_else(|| self.config.text("provider")).map(String::from);
-        let chosen = named
-            .or_else(keys::first_in_environment)
-            .or_else(|| keys::first_in_file(&self.paths.keys_file()));
+        let chosen = name.map(String::from).or_else(|| self.chosen());
         let answerer = match chosen.as_deref() {
             Some("offline") => self.offline_like(Arc::new(Offline::new()), "offline", None),
             None => {
@@ -43,6 +40,30 @@ impl App {
                     Record::create(path, Arc::clone(&answerer.provider)).map_err(|e| file_error(path, e))?;
                 Ok(Answerer { provider: Arc::new(record), ..answerer })
             }
+        }
+    }
+
+    /// Who answers where nobody is named for the occasion; `None` is the offline provider.
+    pub fn chosen(&self) -> Option<String> {
+        let named = self.config.text("provider").map(String::from);
+        named.or_else(keys::first_in_environment).or_else(|| keys::first_in_file(&self.paths.keys_file()))
+    }
+
+    /// Where the key of a server is found, as words.
+    pub fn key_standing(&self, server: &Server) -> (Standing, String) {
+        let own = |key: &str| self.config.text(&format!("providers.{}.{key}", server.name));
+        let builtin = Preset::of(&server.name).map(|preset| preset.key_variable.as_str());
+        let variable = own("key_env").or(builtin);
+        let command = own("api_key_command").or_else(|| self.config.text("api_key_command"));
+        match self.key(server) {
+            Err(e) => (Standing::Missing, e.to_string()),
+            Ok(KeySource::Command { .. }) if command.is_some() => (Standing::There, "from a command".into()),
+            Ok(KeySource::Missing { variable }) => (Standing::Missing, format!("none: set {variable}")),
+            Ok(KeySource::None) => (Standing::Unneeded, "none needed".into()),
+            Ok(_) => match variable.filter(|v| keys::from_environment(v).is_some()) {
+                Some(variable) => (Standing::There, format!("in {variable}")),
+                None => (Standing::There, "in the key file".into()),
+            },
         }
     }
 
@@ -71,7 +92,7 @@ impl App {
     }
 
     /// The connection to a server: nothing is opened, nothing runs.
-    pub(super) fn live(&self, server: &Server) -> Result<Live, AppError> {
+    pub fn live(&self, server: &Server) -> Result<Live, AppError> {
         let preset = &server.preset;
         if preset.base_url.is_empty() {
             return Err(AppError::Address(server.name.clone()));
@@ -88,7 +109,8 @@ impl App {
         Ok(Live::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
     }
 
-    fn model(&self, server: &Server, model: &str) -> Model {
+    /// The model as a request depends on it.
+    pub fn model(&self, server: &Server, model: &str) -> Model {
         let mut figures = self.known(server, model);
         figures.window = self.config.number("context_window").unwrap_or(figures.window);
         figures.vision = self.config.flag("vision").unwrap_or(figures.vision);
@@ -141,7 +163,11 @@ impl App {
             return Ok(key);
         }
         let asked_for = own("key_env").is_some();
+        let like_one_with_a_key = own("preset").is_some() && server.preset.key == KeyNeed::Required;
         Ok(match variable {
+            None if like_one_with_a_key => {
+                KeySource::Missing { variable: format!("the one that [providers.{name}] key_env names") }
+            }
             Some(variable) if asked_for || server.preset.key == KeyNeed::Required => {
                 KeySource::Missing { variable: variable.into() }
             }
@@ -150,7 +176,7 @@ impl App {
     }
 
     /// A server by its name: built in, or from `[providers.NAME]`, or the one laid over the other.
-    pub(super) fn server(&self, name: &str) -> Result<Server, AppError> {
+    pub fn server(&self, name: &str) -> Result<Server, AppError> {
         let own = self.own_provider(name);
         if !own && Preset::of(name).is_none() {
             return Err(unknown_provider(name, &self.config));
@@ -166,6 +192,14 @@ impl App {
     fn own_provider(&self, name: &str) -> bool {
         self.config.names_below("providers").iter().any(|n| n == name)
     }
+}
+
+/// Whether a key can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    There,
+    Missing,
+    Unneeded,
 }
 
 fn unknown_provider(name: &str, config: &Config) -> AppError {

@@ -24,7 +24,7 @@ impl Server {
 }
 
 /// The server of this name; one that is neither built in nor set speaks Chat Completions to nowhere.
-pub(super) fn of(config: &Config, name: &str) -> Result<Server, AppError> {
+pub fn of(config: &Config, name: &str) -> Result<Server, AppError> {
     let text = |key: &str| config.text(&format!("providers.{name}.{key}"));
     let wire = text("dialect").and_then(Wire::parse);
     let like = match (text("preset"), Preset::of(name), wire) {

@@ -186,6 +186,9 @@ pub enum Command {
     /// The audit log: what was decided, what ran, who consented
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Who may answer: list them, add one, try one out
+    #[command(subcommand)]
+    Provider(ProviderCommand),
     /// How often each tool ran and how long it took, as Prometheus reads it
     Metrics {
         #[command(subcommand)]
@@ -348,6 +351,47 @@ pub enum AuditCommand {
     },
     /// The whole log as it stands in its file, one object a line
     Export,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ProviderCommand {
+    /// Those there are, `*` at the one that answers, and where each key is found
+    List {
+        /// Also look for servers on this machine, at their usual ports
+        #[arg(long)]
+        discover: bool,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write one of your own into the configuration; --base-url and --model say where and what
+    Add {
+        name: String,
+        /// The built-in one it is like; without it, any server that speaks Chat Completions
+        #[arg(long, value_name = "NAME")]
+        preset: Option<String>,
+        /// The environment variable that holds its key
+        #[arg(long, value_name = "VARIABLE")]
+        key_env: Option<String>,
+        /// It answers from now on
+        #[arg(long)]
+        default: bool,
+    },
+    /// Make one tiny real call for each: key, streaming, tools, images
+    Test {
+        /// Without it: the one that answers
+        name: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Take one of your own out of the configuration
+    Remove { name: String },
+    /// Ask a provider which models it has, and say what is known of them
+    Models {
+        /// Without it: the one that answers
+        name: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,7 +4,7 @@ use super::args::{
     Command, ConfigCommand, ExportFormat, McpCommand, Options, SandboxCommand, SessionCommand, ToolCommand,
 };
 use super::report::{self, Failure, print, print_foreign, warn};
-use super::{audit, blame, changes, doctor, metrics, permission, review, start, theme};
+use super::{audit, blame, changes, doctor, metrics, permission, provider, review, start, theme};
 use crate::agent::{Entrance, Visit, call_once};
 use crate::app::{self, WithProject};
 use crate::config::{KEYS, Project};
@@ -23,6 +23,7 @@ pub(super) fn run(command: Command, options: &Options) -> Result<u8, Failure> {
         Command::Config(command) => config(command, options),
         Command::Permission(command) => permission::run(command, options),
         Command::Audit(command) => audit::run(&command),
+        Command::Provider(command) => provider::run(command, options),
         Command::Metrics { command } => metrics::run(command, options),
         Command::Mcp(McpCommand::Serve { root }) => mcp(root, options),
         Command::Changes { json, patch, which } => changes::show(json, patch, &which, options),

@@ -9,6 +9,7 @@ mod doctor;
 mod log;
 mod metrics;
 mod permission;
+mod provider;
 pub mod reference;
 mod report;
 mod review;

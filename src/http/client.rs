@@ -4,7 +4,7 @@
 //! environment. Redirects are not followed: they would carry a key to a host nobody named.
 
 use super::cause;
-use reqwest::Url;
+use reqwest::{Method, Url};
 use std::sync::{Once, OnceLock};
 use std::time::Duration;
 use thiserror::Error;
@@ -62,14 +62,33 @@ impl Client {
         headers: &[(String, String)],
         body: Vec<u8>,
     ) -> Result<Response, HttpError> {
+        let said = [("content-type", "application/json"), ("accept", "text/event-stream, application/json")];
+        self.send(Method::POST, url, &said, headers, body).await
+    }
+
+    /// Asks for what is at `url`.
+    pub async fn get(&self, url: &str, headers: &[(String, String)]) -> Result<Response, HttpError> {
+        self.send(Method::GET, url, &[("accept", "application/json")], headers, Vec::new()).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        url: &str,
+        said: &[(&str, &str)],
+        headers: &[(String, String)],
+        body: Vec<u8>,
+    ) -> Result<Response, HttpError> {
         let url = Url::parse(url)
             .map_err(|e| HttpError { host: url.to_string(), message: format!("not a URL: {e}") })?;
         let host = host(&url);
         let failed = |message| HttpError { host: host.clone(), message };
         let near = url.scheme() == "http" && is_loopback(&url);
         let client = self.client(near).map_err(failed)?;
-        let mut request = client.post(url.clone()).header("content-type", "application/json");
-        request = request.header("accept", "text/event-stream, application/json");
+        let mut request = client.request(method, url.clone());
+        for (name, value) in said {
+            request = request.header(*name, *value);
+        }
         for (name, value) in headers {
             request = request.header(name, value);
         }

@@ -27,7 +27,11 @@ pub enum Auth {
 impl Endpoint {
     /// The address of `path`, which may hold a query of its own.
     pub(super) fn url(&self, path: &str) -> String {
-        let path = self.path.as_deref().unwrap_or(path);
+        self.url_beside(self.path.as_deref().unwrap_or(path))
+    }
+
+    /// The address of something else on the same server.
+    pub(super) fn url_beside(&self, path: &str) -> String {
         let mut url = join(&self.base_url, path);
         for (name, value) in &self.query {
             let mark = if url.contains('?') { '&' } else { '?' };

@@ -10,7 +10,7 @@ use super::{
     AnswerStream, Blame, Decoder, Dialect, Endpoint, Key, KeySource, Provider, ProviderError, Request, Retry,
     StreamEvent,
 };
-use super::{proof::Proofs, retry, watch};
+use super::{proof::Proofs, retry, roster, watch};
 use crate::conversation::{Answer, StopReason};
 use crate::http::{Client, ClientSettings, HttpError, Response, SseEvent, SseParser, retry_after};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -86,6 +86,29 @@ impl Live {
             key: Mutex::new(None),
             proofs: Proofs::default(),
         }))
+    }
+}
+
+impl Live {
+    /// Asks the server which models it has. One attempt, and no longer than `most`.
+    pub async fn models(&self, most: Duration) -> Result<Vec<String>, ProviderError> {
+        let server = &self.0;
+        let asking = async {
+            let key = server.key().await?;
+            let headers = server.endpoint.headers_with(key.as_ref().map(Key::expose));
+            let url = server.endpoint.url_beside(server.dialect.models_path());
+            let sent = server.client.get(&url, &headers).await;
+            let mut response =
+                sent.map_err(|e| ProviderError::Network { host: e.host, message: e.message })?;
+            let status = response.status();
+            let text = response.text(WHOLE_BODY).await;
+            if !(200..300).contains(&status) {
+                return Err(server.dialect.error(status, &text));
+            }
+            roster::ids(&text).map_err(|e| ProviderError::Protocol(format!("{}: {e}", response.host())))
+        };
+        let told = tokio::time::timeout(most, asking).await.unwrap_or(Err(ProviderError::Timeout(most)));
+        told.map_err(|error| server.hide_key(error))
     }
 }
 

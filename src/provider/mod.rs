@@ -13,6 +13,7 @@ mod key;
 mod live;
 mod offline;
 mod preset;
+pub mod probe;
 mod proof;
 mod quirks;
 mod record;
@@ -20,6 +21,7 @@ mod recording;
 mod replay;
 mod request;
 mod retry;
+mod roster;
 mod scripted;
 mod stream;
 mod telling;
@@ -65,6 +67,9 @@ pub trait Dialect: Send + Sync {
     fn encode(&self, request: &Request) -> Value;
 
     fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// Where the server tells which models it has, below the base URL.
+    fn models_path(&self) -> &'static str;
 
     /// The typed error for a response that is not a stream.
     fn error(&self, status: u16, body: &str) -> ProviderError;

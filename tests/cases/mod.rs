@@ -28,6 +28,7 @@ mod own_files;
 mod patch;
 mod path_table;
 mod process;
+mod provider_command;
 mod provider_decode;
 mod provider_encode;
 mod provider_live;

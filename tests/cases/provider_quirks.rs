@@ -8,7 +8,7 @@ use placet::conversation::{
     Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, StopReason, Thinking,
 };
 use placet::provider::{
-    Capabilities, Decoder, Dialect, Model, OpenAiChat, OpenAiResponses, Preset, Quirks, Request, StreamEvent,
+    Capabilities, Dialect, Model, OpenAiChat, OpenAiResponses, Preset, Quirks, Request, StreamEvent,
 };
 use serde_json::{Value, json};
 

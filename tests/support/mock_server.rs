@@ -325,8 +325,10 @@ impl Drop for MockServer {
 
 impl Shared {
     fn serve(&self, mut stream: TcpStream) {
-        let Some(recorded) = receive(&mut stream) else { return };
-        let broken = history_rules::broken(&recorded.path, &recorded.body);
+        let Some((recorded, unread)) = receive(&mut stream) else { return };
+        // Only a request for an answer has a history.
+        let asks = recorded.method == "POST";
+        let broken = if asks { history_rules::broken(&recorded.path, &recorded.body) } else { Vec::new() };
         let judged = self.judge.lock().unwrap().as_ref().and_then(|judge| judge(&recorded.body));
         self.requests.lock().unwrap().push(recorded);
         let reply = match (broken.first(), judged) {
@@ -342,7 +344,7 @@ impl Shared {
         };
         self.violations.lock().unwrap().extend(broken);
         let stalled = reply.head.is_none() || reply.steps.iter().any(|s| matches!(s, Step::Stall));
-        let _ = send(&mut stream, reply);
+        let _ = send(&mut stream, reply, unread);
         if stalled {
             *self.hangups.lock().unwrap() += 1;
             self.hung_up.notify_all();
@@ -352,7 +354,7 @@ impl Shared {
 
 /// Reads a request, but leaves its last byte in the socket: closing a socket with unread bytes is what makes the
 /// system send a reset, and [`Step::Reset`] needs that. All other endings read it first.
-fn receive(stream: &mut TcpStream) -> Option<Recorded> {
+fn receive(stream: &mut TcpStream) -> Option<(Recorded, Unread)> {
     let mut bytes = Vec::new();
     let head_end = loop {
         if let Some(at) = bytes.windows(4).position(|w| w == b"\r\n\r\n") {
@@ -382,13 +384,21 @@ fn receive(stream: &mut TcpStream) -> Option<Recorded> {
         }
         *last = peeked[0];
     }
+    let unread = if length > 0 { Unread::LastByte } else { Unread::Nothing };
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    Some(Recorded { method, path, headers, body })
+    Some((Recorded { method, path, headers, body }, unread))
 }
 
-fn send(stream: &mut TcpStream, reply: Reply) -> std::io::Result<()> {
+/// What of a request is still in the socket.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unread {
+    LastByte,
+    Nothing,
+}
+
+fn send(stream: &mut TcpStream, reply: Reply, unread: Unread) -> std::io::Result<()> {
     let Some((status, headers)) = reply.head else {
-        read_the_last_byte(stream);
+        read_the_last_byte(stream, unread);
         wait_for_hangup(stream);
         return Ok(());
     };
@@ -411,23 +421,25 @@ fn send(stream: &mut TcpStream, reply: Reply) -> std::io::Result<()> {
             }
             Step::Wait(time) => std::thread::sleep(time),
             Step::Stall => {
-                read_the_last_byte(stream);
+                read_the_last_byte(stream, unread);
                 wait_for_hangup(stream);
                 return Ok(());
             }
             Step::Reset => return Ok(()),
             Step::Close => {
-                read_the_last_byte(stream);
+                read_the_last_byte(stream, unread);
                 return Ok(());
             }
         }
     }
-    read_the_last_byte(stream);
+    read_the_last_byte(stream, unread);
     stream.write_all(b"0\r\n\r\n")
 }
 
-fn read_the_last_byte(stream: &mut TcpStream) {
-    let _ = stream.read(&mut [0]);
+fn read_the_last_byte(stream: &mut TcpStream, unread: Unread) {
+    if unread == Unread::LastByte {
+        let _ = stream.read(&mut [0]);
+    }
 }
 
 fn wait_for_hangup(stream: &mut TcpStream) {

@@ -27,6 +27,10 @@ impl Dialect for Anthropic {
         Box::new(decode::MessageDecoder::default())
     }
 
+    fn models_path(&self) -> &'static str {
+        "/v1/models?limit=1000"
+    }
+
     fn error(&self, status: u16, body: &str) -> ProviderError {
         fault::of_response(status, body)
     }

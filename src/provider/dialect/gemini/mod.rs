@@ -36,6 +36,10 @@ impl Dialect for Gemini {
         Box::new(decode::PartDecoder::default())
     }
 
+    fn models_path(&self) -> &'static str {
+        "/models?pageSize=1000"
+    }
+
     fn error(&self, status: u16, body: &str) -> ProviderError {
         fault::of_response(status, body)
     }

@@ -34,6 +34,10 @@ impl Dialect for OpenAiChat {
         Box::new(decode::ChunkDecoder::new(&self.quirks))
     }
 
+    fn models_path(&self) -> &'static str {
+        "/models"
+    }
+
     fn error(&self, status: u16, body: &str) -> ProviderError {
         fault::of_response(status, body)
     }

@@ -32,6 +32,10 @@ impl Dialect for OpenAiResponses {
         Box::new(decode::ItemDecoder::default())
     }
 
+    fn models_path(&self) -> &'static str {
+        "/models"
+    }
+
     fn error(&self, status: u16, body: &str) -> ProviderError {
         fault::of_response(status, body)
     }

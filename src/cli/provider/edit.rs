@@ -1,0 +1,133 @@
+//! Adding and removing a provider in the person's own configuration file. Everything else in it stays as it stands,
+//! comments and blank lines too; the file is replaced in one step or not at all. No key is ever written into it.
+
+use super::super::args::Options;
+use super::super::report::{self, Failure, print, warn};
+use super::super::start;
+use crate::app::AppError;
+use crate::provider::Preset;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use toml_edit::{DocumentMut, Item, Table, value};
+
+pub(super) struct New {
+    pub(super) name: String,
+    pub(super) preset: Option<String>,
+    pub(super) key_env: Option<String>,
+    /// It answers from now on.
+    pub(super) answers: bool,
+}
+
+pub(super) fn add(new: &New, options: &Options) -> Result<u8, Failure> {
+    let name = new.name.as_str();
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) {
+        return Err(Failure::usage(format!("`{name}` is no name for a provider"))
+            .hint("letters, digits, `-` and `_`"));
+    }
+    let preset = match &new.preset {
+        None => None,
+        Some(like) => Some(Preset::of(like).ok_or_else(|| {
+            let near = crate::text::nearest(like, Preset::all().iter().map(|p| p.name.as_str()));
+            Failure::from(AppError::Provider { name: like.clone(), near: near.map(String::from) })
+        })?),
+    };
+    if preset.is_none_or(|p| p.base_url.is_empty()) && options.base_url.is_none() {
+        return Err(
+            Failure::usage(format!("where is `{name}`?")).hint("--base-url https://..., up to its /v1")
+        );
+    }
+    let (path, mut document) = read()?;
+    let providers = document.entry("providers").or_insert_with(|| {
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    });
+    let providers = providers
+        .as_table_like_mut()
+        .ok_or_else(|| Failure::new(format!("`{}`: `providers` is no table", path.display())))?;
+    if providers.contains_key(name) {
+        return Err(Failure::new(format!("there is a provider `{name}` already"))
+            .hint(format!("`placet provider remove {name}`, or edit {}", path.display())));
+    }
+    let mut table = Table::new();
+    let given = [
+        ("preset", new.preset.as_deref()),
+        ("base_url", options.base_url.as_deref()),
+        ("model", options.model.as_deref()),
+        ("key_env", new.key_env.as_deref()),
+    ];
+    for (key, text) in given {
+        if let Some(text) = text {
+            table.insert(key, value(text));
+        }
+    }
+    providers.insert(name, Item::Table(table));
+    if new.answers {
+        document.insert("provider", value(name));
+    }
+    replace(&path, &document.to_string())?;
+    print(&format!("added {name} to {}\n", path.display()))?;
+    let key = match (&new.key_env, preset) {
+        (Some(variable), _) => format!("its key is looked for in {variable}, then in the key file"),
+        (None, Some(_)) | (None, None) => "a key, if it wants one, goes into the key file".to_string(),
+    };
+    warn(&format!("{key}: `placet config init --key {name}` stores it"));
+    warn(&format!("`placet provider test {name}` tries it out"));
+    Ok(report::DONE)
+}
+
+pub(super) fn remove(name: &str, _: &Options) -> Result<u8, Failure> {
+    let (path, mut document) = read()?;
+    let removed = document
+        .get_mut("providers")
+        .and_then(Item::as_table_like_mut)
+        .and_then(|providers| providers.remove(name));
+    if removed.is_none() {
+        let failure = Failure::new(format!("there is no provider `{name}` in {}", path.display()));
+        return Err(match Preset::of(name) {
+            Some(_) => failure.hint("it is built in, and stays"),
+            None => failure.hint("`placet provider list` shows them"),
+        });
+    }
+    let answered = document.get("provider").and_then(Item::as_str) == Some(name);
+    if answered {
+        document.remove("provider");
+    }
+    replace(&path, &document.to_string())?;
+    print(&format!("removed {name} from {}\n", path.display()))?;
+    if answered {
+        warn("it was the one that answers; now the first whose key is set does");
+    }
+    Ok(report::DONE)
+}
+
+/// The file as it is now. One that cannot be understood is left alone.
+fn read() -> Result<(PathBuf, DocumentMut), Failure> {
+    let path = start::paths().user_file();
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(e) => return Err(Failure::new(format!("`{}` cannot be read: {e}", path.display()))),
+    };
+    let document = text.parse().map_err(|e: toml_edit::TomlError| {
+        Failure::new(format!("`{}` is not valid TOML: {}", path.display(), e.message()))
+            .hint("mend it first; nothing was changed")
+    })?;
+    Ok((path, document))
+}
+
+/// Puts `text` in the place of the file, or leaves it as it was. A link stays a link.
+fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |e: std::io::Error| Failure::new(format!("`{}` cannot be written: {e}", path.display()));
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let dir = target.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(dir).map_err(failed)?;
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    if let Ok(meta) = fs::metadata(&target) {
+        fs::set_permissions(file.path(), meta.permissions()).map_err(failed)?;
+    }
+    file.persist(&target).map_err(|e| failed(e.error))?;
+    Ok(())
+}

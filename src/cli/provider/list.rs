@@ -1,0 +1,182 @@
+//! The tables: providers with their keys, and the models of one. A key itself is never shown.
+
+use super::super::args::Options;
+use super::super::report::{self, Failure, print, print_foreign};
+use super::super::start;
+use super::Form;
+use crate::app::App;
+use crate::app::answerer::Standing;
+use crate::app::server::Server;
+use crate::provider::catalog::{Model, Money};
+use crate::provider::{Place, Preset, ProviderError};
+use crate::text::width;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// Where servers are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    Nowhere,
+    AtThisMachine,
+}
+
+/// How long a server on this machine may take to say that it is there.
+const NEAR: Duration = Duration::from_secs(2);
+/// How long the list of models may take.
+const FAR: Duration = Duration::from_secs(30);
+
+struct Row {
+    server: Server,
+    key: (Standing, String),
+    own: bool,
+    /// What was found at its port: the models, or nobody.
+    found: Option<Result<Vec<String>, ProviderError>>,
+}
+
+pub(super) fn run(look: Look, form: Form, options: &Options) -> Result<u8, Failure> {
+    let app = super::load(options)?;
+    let mut rows = rows(&app)?;
+    if look == Look::AtThisMachine {
+        discover(&app, &mut rows)?;
+    }
+    let chosen = app.chosen().unwrap_or_else(|| "offline".into());
+    if form == Form::Json {
+        let all: Vec<Value> = rows.iter().map(|row| as_json(row, &chosen)).collect();
+        let text = serde_json::to_string_pretty(&all).map_err(Failure::new)?;
+        return print(&(text + "\n")).map(|()| report::DONE);
+    }
+    let mut lines = vec![["  name".into(), "speaks".into(), "model".into(), "key".into(), "address".into()]];
+    lines.extend(rows.iter().map(|row| {
+        let preset = &row.server.preset;
+        let mark = if row.server.name == chosen { '*' } else { ' ' };
+        let model = preset.default_model.clone().unwrap_or_else(|| "name one".into());
+        let mut address =
+            if preset.base_url.is_empty() { "give it one".into() } else { preset.base_url.clone() };
+        match &row.found {
+            Some(Ok(models)) => address.push_str(&format!("  answers, {} models", models.len())),
+            Some(Err(_)) => address.push_str("  nobody there"),
+            None => {}
+        }
+        [format!("{mark} {}", row.server.name), preset.wire.name().into(), model, row.key.1.clone(), address]
+    }));
+    print_foreign(&columns(&lines)).map(|()| report::DONE)
+}
+
+fn rows(app: &App) -> Result<Vec<Row>, Failure> {
+    let own = app.config.names_below("providers");
+    let builtin = Preset::all().iter().map(|p| p.name.clone()).filter(|name| !own.contains(name));
+    let names: Vec<(String, bool)> =
+        own.iter().map(|n| (n.clone(), true)).chain(builtin.map(|n| (n, false))).collect();
+    let mut rows = Vec::new();
+    for (name, own) in names {
+        // `--base-url` is meant for one of them and would be shown for all.
+        let server = crate::app::server::of(&app.config, &name)?;
+        let key = app.key_standing(&server);
+        rows.push(Row { server, key, own, found: None });
+    }
+    Ok(rows)
+}
+
+/// Asks at the usual ports of this machine, and only there.
+fn discover(app: &App, rows: &mut [Row]) -> Result<(), Failure> {
+    let local = |row: &&mut Row| row.server.preset.place == Place::Local;
+    let asked: Vec<&mut Row> = rows.iter_mut().filter(local).collect();
+    let asking = asked.into_iter().map(|row| async move {
+        row.found = match app.live(&row.server) {
+            Ok(live) => Some(live.models(NEAR).await),
+            Err(_) => None,
+        };
+    });
+    start::runtime()?.block_on(futures_util::future::join_all(asking));
+    Ok(())
+}
+
+fn as_json(row: &Row, chosen: &str) -> Value {
+    let preset = &row.server.preset;
+    let mut out = json!({
+        "name": row.server.name,
+        "own": row.own,
+        "answers": row.server.name == chosen,
+        "dialect": preset.wire.name(),
+        "base_url": preset.base_url,
+        "model": preset.default_model,
+        "key": match row.key.0 {
+            Standing::There => "there",
+            Standing::Missing => "missing",
+            Standing::Unneeded => "unneeded",
+        },
+        "key_source": row.key.1,
+    });
+    if let (Some(found), Value::Object(fields)) = (&row.found, &mut out) {
+        let found = match found {
+            Ok(models) => json!({"there": true, "models": models}),
+            Err(e) => json!({"there": false, "error": e.to_string()}),
+        };
+        fields.insert("discovered".into(), found);
+    }
+    out
+}
+
+pub(super) fn models(name: Option<&str>, form: Form, options: &Options) -> Result<u8, Failure> {
+    let app = super::load(options)?;
+    let server = super::named(&app, name)?;
+    let live = app.live(&server)?;
+    let told = start::runtime()?.block_on(live.models(FAR));
+    let ids = told.map_err(|e| Failure { code: report::PROVIDER, ..Failure::new(e) })?;
+    if form == Form::Json {
+        let all: Vec<Value> = ids.iter().map(|id| model_json(id, server.entry(id))).collect();
+        let text = serde_json::to_string_pretty(&all).map_err(Failure::new)?;
+        return print(&(text + "\n")).map(|()| report::DONE);
+    }
+    let mut lines = vec![["model".into(), "window".into(), "answer".into(), "sent".into(), "comes".into()]];
+    lines.extend(ids.iter().map(|id| {
+        let known = server.entry(id);
+        let figure = |n: Option<u64>| n.map_or("-".to_string(), |n| n.to_string());
+        let price = |pick: fn(&crate::provider::catalog::Price) -> Option<Money>| {
+            let price = known.and_then(|m| m.price.as_ref()).and_then(pick);
+            price.map_or("-".to_string(), |m| m.to_string())
+        };
+        [
+            id.clone(),
+            figure(known.and_then(|m| m.window)),
+            figure(known.and_then(|m| m.max_output)),
+            price(|p| p.input),
+            price(|p| p.output),
+        ]
+    }));
+    print_foreign(&columns(&lines)).map(|()| report::DONE)
+}
+
+fn model_json(id: &str, known: Option<&Model>) -> Value {
+    let price = |pick: fn(&crate::provider::catalog::Price) -> Option<Money>| {
+        known.and_then(|m| m.price.as_ref()).and_then(pick).map(Money::micros)
+    };
+    json!({
+        "id": id,
+        "window": known.and_then(|m| m.window),
+        "max_output": known.and_then(|m| m.max_output),
+        "vision": known.and_then(|m| m.vision),
+        "input_micros_per_million": price(|p| p.input),
+        "output_micros_per_million": price(|p| p.output),
+    })
+}
+
+/// A table with blanks between its columns.
+fn columns<const N: usize>(lines: &[[String; N]]) -> String {
+    let wide = |column: usize| {
+        lines.iter().filter_map(|line| line.get(column)).map(|cell| width::of(cell)).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..N).map(wide).collect();
+    let mut out = String::new();
+    for line in lines {
+        let mut text = String::new();
+        for (cell, wide) in line.iter().zip(&widths) {
+            let clean = crate::text::sanitize::line(cell);
+            text.push_str(&clean);
+            text.push_str(&" ".repeat(wide.saturating_sub(width::of(&clean)) + 2));
+        }
+        out.push_str(text.trim_end());
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,71 @@
+//! `placet provider test`: tiny real calls, and what came of each.
+
+use super::super::args::Options;
+use super::super::report::{self, Failure, print, print_foreign};
+use super::super::start;
+use super::Form;
+use crate::conversation::Image;
+use crate::provider::probe::{Found, Step, probe};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::Cursor;
+
+/// The side of the picture that is shown, in pixels.
+const SIDE: u32 = 32;
+
+pub(super) fn test(name: Option<&str>, form: Form, options: &Options) -> Result<u8, Failure> {
+    let app = super::load(options)?;
+    let server = super::named(&app, name)?;
+    let model = options.model.clone().or_else(|| app.config.text("model").map(String::from));
+    let model = model
+        .or_else(|| server.preset.default_model.clone())
+        .ok_or_else(|| Failure::from(crate::app::AppError::Model(server.name.clone())))?;
+    let live = app.live(&server)?;
+    let mut model = app.model(&server, &model);
+    // A model of which nobody knows whether it sees is asked.
+    let blind = server.entry(&model.name).and_then(|entry| entry.vision) == Some(false);
+    model.capabilities.vision = app.config.flag("vision").unwrap_or(!blind);
+    let steps = start::runtime()?.block_on(probe(&live, &model, red()?));
+    let failed = steps.iter().any(|step| matches!(step.found, Found::Fails(_)));
+    match form {
+        Form::Json => {
+            let all = json!({
+                "provider": server.name,
+                "model": model.name,
+                "steps": steps.iter().map(as_json).collect::<Vec<_>>(),
+            });
+            print(&(serde_json::to_string_pretty(&all).map_err(Failure::new)? + "\n"))?;
+        }
+        Form::Table => {
+            let mut out = format!("{} with {} at {}\n", server.name, model.name, server.preset.base_url);
+            for step in &steps {
+                let (word, detail) = words(&step.found);
+                let detail = crate::text::sanitize::line(detail).into_owned();
+                let _ = writeln!(out, "{:<10} {word:<9} {detail}", step.name);
+            }
+            print_foreign(&out)?;
+        }
+    }
+    Ok(if failed { report::PROVIDER } else { report::DONE })
+}
+
+fn words(found: &Found) -> (&'static str, &str) {
+    match found {
+        Found::Works(detail) => ("works", detail),
+        Found::Fails(detail) => ("fails", detail),
+        Found::Untried(detail) => ("untried", detail),
+    }
+}
+
+fn as_json(step: &Step) -> Value {
+    let (word, detail) = words(&step.found);
+    json!({"step": step.name, "found": word, "detail": detail})
+}
+
+/// A red square, which nobody takes for anything else.
+fn red() -> Result<Image, Failure> {
+    let pixels = image::RgbImage::from_pixel(SIDE, SIDE, image::Rgb([220, 20, 20]));
+    let mut bytes = Cursor::new(Vec::new());
+    pixels.write_to(&mut bytes, image::ImageFormat::Png).map_err(Failure::new)?;
+    Ok(Image::new("image/png", SIDE, SIDE, "red.png", bytes.into_inner().into()))
+}

@@ -1,0 +1,165 @@
+//! Trying a provider out: one tiny real call for each thing that may or may not work, and what came of it. Nothing is
+//! retried beyond what the provider does itself, and a later step is not tried when an earlier one shows that it must fail.
+
+use super::{Model, Provider, ProviderError, Request, StreamEvent};
+use crate::conversation::{Answer, CallResult, Image, Message, Outcome, Part, ToolSpec};
+use futures_util::StreamExt;
+use serde_json::json;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// The most tokens of an answer: enough for a word after some reasoning.
+const MOST: u64 = 2_000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    Works(String),
+    Fails(String),
+    /// Not tried, and why.
+    Untried(String),
+}
+
+/// One thing that was tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub name: &'static str,
+    pub found: Found,
+}
+
+/// Tries everything; `picture` is shown where the model may see.
+pub async fn probe(provider: &dyn Provider, model: &Model, picture: Image) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let first =
+        hear(provider, request(model, Vec::new(), vec![Message::user("Reply with one word: ready")])).await;
+    let reached = first.result.is_ok();
+    steps.push(Step { name: "key", found: key(&first) });
+    steps.push(Step { name: "streaming", found: streaming(&first) });
+    if !reached {
+        let why = || Found::Untried("no answer came at all".into());
+        steps.extend(["tools", "images"].map(|name| Step { name, found: why() }));
+        return steps;
+    }
+    steps.push(Step { name: "tools", found: tools(provider, model).await });
+    let sees = model.capabilities.vision;
+    let images = match sees {
+        true => images(provider, model, picture).await,
+        false => Found::Untried("the model is not known to take pictures".into()),
+    };
+    steps.push(Step { name: "images", found: images });
+    steps
+}
+
+/// An answer, and how it came.
+struct Heard {
+    result: Result<Answer, ProviderError>,
+    pieces: usize,
+    first: Option<Duration>,
+}
+
+async fn hear(provider: &dyn Provider, request: Request) -> Heard {
+    let since = Instant::now();
+    let mut heard = Heard {
+        result: Err(ProviderError::Protocol("the stream was over before the answer".into())),
+        pieces: 0,
+        first: None,
+    };
+    let mut stream = provider.answer(request, CancellationToken::new());
+    while let Some(item) = stream.next().await {
+        match item {
+            Ok(StreamEvent::Finished(answer)) => heard.result = Ok(answer),
+            Ok(StreamEvent::Text(_) | StreamEvent::Thinking(_) | StreamEvent::CallStarted { .. }) => {
+                heard.pieces += 1;
+                heard.first.get_or_insert(since.elapsed());
+            }
+            Ok(_) => {}
+            Err(error) => heard.result = Err(error),
+        }
+    }
+    heard
+}
+
+fn request(model: &Model, tools: Vec<ToolSpec>, messages: Vec<Message>) -> Request {
+    Request {
+        model: model.clone(),
+        system: "You are being tested. Be brief.".into(),
+        tools: tools.into(),
+        messages,
+        max_output: MOST.min(model.window / 4),
+    }
+}
+
+fn key(heard: &Heard) -> Found {
+    match &heard.result {
+        Err(
+            error @ (ProviderError::Auth { .. }
+            | ProviderError::NoKey { .. }
+            | ProviderError::KeyUnusable { .. }),
+        ) => Found::Fails(error.to_string()),
+        Err(ProviderError::Network { .. } | ProviderError::Timeout(_)) => {
+            Found::Untried("the server was not reached".into())
+        }
+        // Whatever else the server said, it said it to this key.
+        _ => Found::Works("taken".into()),
+    }
+}
+
+fn streaming(heard: &Heard) -> Found {
+    match (&heard.result, heard.first) {
+        (Err(error), _) => Found::Fails(error.to_string()),
+        (Ok(_), None) => Found::Fails("the answer was empty".into()),
+        (Ok(_), Some(first)) if heard.pieces > 1 => {
+            Found::Works(format!("{} pieces, the first after {} ms", heard.pieces, first.as_millis()))
+        }
+        (Ok(_), Some(first)) => Found::Works(format!("one piece, after {} ms", first.as_millis())),
+    }
+}
+
+/// A call, and then its result: many servers take the one and refuse the other.
+async fn tools(provider: &dyn Provider, model: &Model) -> Found {
+    let schema = json!({
+        "type": "object",
+        "properties": {"word": {"type": "string", "description": "The word to send."}},
+        "required": ["word"],
+    });
+    let ping = ToolSpec { name: "ping".into(), description: "Sends a word and returns it.".into(), schema };
+    let mut messages =
+        vec![Message::user("Call the tool `ping` with the word placet, then say what it returned.")];
+    let answer = match hear(provider, request(model, vec![ping.clone()], messages.clone())).await.result {
+        Ok(answer) => answer,
+        Err(error) => return Found::Fails(error.to_string()),
+    };
+    let results: Vec<CallResult> =
+        answer.calls().map(|call| CallResult::text(call, Outcome::Done, "placet")).collect();
+    match answer.calls().next() {
+        None => {
+            return Found::Fails(format!(
+                "it answered in words instead of a call: {}",
+                short(&answer.text())
+            ));
+        }
+        Some(call) if call.name != "ping" => {
+            return Found::Fails(format!("it called `{}`", short(&call.name)));
+        }
+        Some(_) => {}
+    }
+    messages.push(Message::Assistant(answer));
+    messages.push(Message::Results { results });
+    match hear(provider, request(model, vec![ping], messages)).await.result {
+        Ok(_) => Found::Works("a call was made, and its result was taken".into()),
+        Err(error) => Found::Fails(format!("a call was made, but its result was refused: {error}")),
+    }
+}
+
+async fn images(provider: &dyn Provider, model: &Model, picture: Image) -> Found {
+    let parts = vec![Part::text("Which colour is this? One word."), Part::Image(picture)];
+    match hear(provider, request(model, Vec::new(), vec![Message::User { parts }])).await.result {
+        Ok(answer) => Found::Works(format!("it saw: {}", short(&answer.text()))),
+        Err(error) => Found::Fails(error.to_string()),
+    }
+}
+
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut: String = line.chars().take(80).collect();
+    if cut.is_empty() { "nothing".into() } else { cut }
+}

@@ -1,0 +1,227 @@
+//! `placet provider`: what it lists, what it writes, and what it finds out by real calls to a server on loopback.
+
+use crate::support::binary::Place;
+use crate::support::mock_server::{MockServer, Reply, Say};
+use crate::support::talk::{ALL_WIRES, Wire};
+use serde_json::{Value, json};
+
+fn dialect(wire: Wire) -> &'static str {
+    match wire {
+        Wire::Anthropic => "anthropic",
+        Wire::OpenAi => "openai-chat",
+        Wire::Responses => "openai-responses",
+        Wire::Gemini => "gemini",
+    }
+}
+
+#[test]
+fn the_list_says_who_answers_and_where_each_key_is_and_shows_none() {
+    let place =
+        Place::new().config("[providers.mine]\nbase_url = \"http://127.0.0.1:1\"\nkey_env = \"MINE\"\n");
+    let run = |args: &[&str]| {
+        place.placet(args).env("DEEPSEEK_API_KEY", "sk-canary-1").env("MINE", "canary-2").go()
+    };
+    let out = run(&["provider", "list"]).code(0);
+    let line = |name: &str| {
+        let of = |l: &&str| l.trim_start_matches('*').trim_start().starts_with(name);
+        out.stdout.lines().find(of).unwrap_or_else(|| panic!("{name}: {out:#?}")).to_string()
+    };
+    assert!(
+        line("deepseek ").starts_with('*') && line("deepseek ").contains("in DEEPSEEK_API_KEY"),
+        "{out:#?}"
+    );
+    assert!(line("mine ").contains("in MINE"));
+    assert!(
+        line("openai ").contains("openai-responses") && line("openai ").contains("none: set OPENAI_API_KEY")
+    );
+    assert!(line("ollama ").contains("none needed"));
+    assert!(line("azure-openai ").contains("give it one"));
+    assert!(!out.stdout.contains("canary") && !out.stdout.contains("nobody there"));
+    let json = run(&["provider", "list", "--json"]).code(0).json();
+    let mine = json.as_array().unwrap().iter().find(|row| row["name"] == "mine").unwrap();
+    let expected = json!({"name": "mine", "own": true, "answers": false, "dialect": "openai-chat",
+        "base_url": "http://127.0.0.1:1", "model": null, "key": "there", "key_source": "in MINE"});
+    assert_eq!(mine, &expected);
+}
+
+#[test]
+fn servers_on_this_machine_are_looked_for_only_when_asked() {
+    let models = json!({"data": [{"id": "a"}, {"id": "b"}]});
+    let there = MockServer::start([Reply::json(200, &models)]);
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut config = String::new();
+    for (name, url) in [
+        ("ollama", there.url()),
+        ("lmstudio", format!("http://{gone}")),
+        ("vllm", format!("http://{gone}")),
+        ("litellm", format!("http://{gone}")),
+        ("openai-compatible", format!("http://{gone}")),
+    ] {
+        config.push_str(&format!("[providers.{name}]\nbase_url = \"{url}\"\n"));
+    }
+    let place = Place::new().config(&config);
+    place.run(["provider", "list"]).code(0);
+    assert!(there.requests().is_empty());
+    let json = place.run(["provider", "list", "--discover", "--json"]).code(0).json();
+    let found = |name: &str| {
+        json.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap()["discovered"].clone()
+    };
+    assert_eq!(found("ollama"), json!({"there": true, "models": ["a", "b"]}));
+    assert_eq!(found("lmstudio")["there"], false);
+    assert_eq!(found("anthropic"), Value::Null, "nobody outside of this machine is asked");
+    assert_eq!(there.requests()[0].path, "/models");
+}
+
+#[test]
+fn adding_and_removing_keeps_every_comment_and_stores_no_key() {
+    let before = "# mine, since 2019\nmode = \"read\"   # careful\n\n[ui]\n# dark rooms\ntheme = \"dark\"\n";
+    let place = Place::new().config(before);
+    let path = place.config_dir().join("config.toml");
+    let read = || std::fs::read_to_string(&path).unwrap();
+    let args = [
+        "provider",
+        "add",
+        "work",
+        "--preset",
+        "azure-openai",
+        "--base-url",
+        "https://w.example/openai/v1",
+        "--model",
+        "gpt-x",
+        "--key-env",
+        "WORK_KEY",
+        "--default",
+    ];
+    place
+        .run(args)
+        .code(0)
+        .says("added work to")
+        .warns("its key is looked for in WORK_KEY")
+        .warns("placet provider test work");
+    let table = "[providers.work]\npreset = \"azure-openai\"\nbase_url = \"https://w.example/openai/v1\"\nmodel = \"gpt-x\"\nkey_env = \"WORK_KEY\"\n";
+    assert!(read().contains(table), "{}", read());
+    for kept in ["# mine, since 2019\n", "mode = \"read\"   # careful\n", "# dark rooms\ntheme = \"dark\"\n"]
+    {
+        assert!(read().contains(kept), "{}", read());
+    }
+    place.run(["provider", "list"]).code(0).says("* work");
+    place.run(args).code(1).warns("there is a provider `work` already");
+    place.run(["provider", "remove", "work"]).code(0).warns("it was the one that answers");
+    assert_eq!(read(), before);
+    place.run(["provider", "remove", "work"]).code(1).warns("there is no provider `work` in");
+    place.run(["provider", "remove", "openai"]).code(1).warns("it is built in, and stays");
+    for (args, message) in [
+        (vec!["provider", "add", "a.b", "--base-url", "http://x"], "`a.b` is no name for a provider"),
+        (vec!["provider", "add", "b"], "where is `b`?"),
+        (vec!["provider", "add", "b", "--preset", "opnai"], "did you mean `openai`?"),
+    ] {
+        place.run(args).code(2).warns(message);
+    }
+    std::fs::write(&path, "mode = \n").unwrap();
+    place.run(["provider", "add", "b", "--base-url", "http://x"]).code(1).warns("is not valid TOML");
+    assert_eq!(read(), "mode = \n");
+}
+
+#[test]
+fn a_trial_says_of_every_wire_what_works() {
+    for wire in ALL_WIRES {
+        let server = MockServer::start([
+            wire.reply(&[Say::Text("rea"), Say::Text("dy")]),
+            wire.reply(&[Say::Call("c1", "ping", r#"{"word":"placet"}"#)]),
+            wire.reply(&[Say::Text("placet")]),
+            wire.reply(&[Say::Text("Red.")]),
+        ]);
+        let place = Place::new().config(&format!(
+            "provider = \"mine\"\n[providers.mine]\ndialect = \"{}\"\nbase_url = \"{}\"\nmodel = \"m\"\n",
+            dialect(wire),
+            server.url()
+        ));
+        let json = place.run(["provider", "test", "--json"]).code(0).json();
+        let found: Vec<(&str, &str)> = json["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|s| (s["step"].as_str().unwrap(), s["found"].as_str().unwrap()))
+            .collect();
+        assert_eq!(
+            found,
+            [("key", "works"), ("streaming", "works"), ("tools", "works"), ("images", "works")],
+            "{wire:?}"
+        );
+        assert_eq!(json["steps"][3]["detail"], "it saw: Red.");
+        assert_eq!(server.violations(), Vec::<String>::new(), "{wire:?}");
+        assert_eq!(server.requests().len(), 4);
+    }
+}
+
+#[test]
+fn a_trial_says_what_does_not_work_and_fails() {
+    let trial = |script: Vec<Reply>, more: &str| {
+        let server = MockServer::start(script);
+        let place = Place::new().config(&format!(
+            "network.attempts = 1\n[providers.mine]\nbase_url = \"{}\"\nmodel = \"m\"\nkey_env = \"K\"\n{more}",
+            server.url()
+        ));
+        let out = place.placet(["provider", "test", "mine"]).env("K", "sk-canary-3").go();
+        assert!(!out.stdout.contains("sk-canary-3") && !out.stderr.contains("sk-canary-3"), "{out:#?}");
+        out
+    };
+    trial(vec![Reply::error(401, "authentication_error", "Incorrect key sk-canary-3")], "")
+        .code(4)
+        .says("key        fails     the provider refused the key (HTTP 401): Incorrect key [key]")
+        .says("tools      untried   no answer came at all");
+    trial(
+        vec![
+            Reply::openai(&[Say::Text("ready")]),
+            Reply::openai(&[Say::Text("I cannot call tools.")]),
+            Reply::error(400, "invalid_request_error", "image_url is not supported"),
+        ],
+        "",
+    )
+    .code(4)
+    .says("streaming  works     one piece, after")
+    .says("tools      fails     it answered in words instead of a call: I cannot call tools.")
+    .says("images     fails     the provider rejected the request (HTTP 400): image_url is not supported");
+    trial(
+        vec![
+            Reply::openai(&[Say::Text("ready")]),
+            Reply::openai(&[Say::Call("c", "ping", "{}")]),
+            Reply::error(400, "invalid_request_error", "tool messages are not supported"),
+        ],
+        "[x]\n",
+    )
+    .code(4)
+    .says("tools      fails     a call was made, but its result was refused");
+    Place::new().run(["provider", "test"]).code(2).warns("no provider is configured");
+}
+
+#[test]
+fn the_models_of_a_server_are_told_with_what_is_known_of_them() {
+    let list = json!({"data": [{"id": "claude-sonnet-4-5"}, {"id": "claude-next"}]});
+    let server = MockServer::start([
+        Reply::json(200, &list),
+        Reply::json(200, &list),
+        Reply::new(200, "text/html").write("<html>"),
+    ]);
+    let place = Place::new().config(&format!("[providers.anthropic]\nbase_url = \"{}\"\n", server.url()));
+    let run = |args: &[&str]| place.placet(args).env("ANTHROPIC_API_KEY", "k").go();
+    let out = run(&["provider", "models", "anthropic"]).code(0);
+    let expected = "model              window  answer  sent   comes\n\
+                    claude-sonnet-4-5  200000  64000   $3.00  $15.00\n\
+                    claude-next        -       -       -      -\n";
+    assert_eq!(out.stdout, expected);
+    let json = run(&["provider", "models", "--json"]).code(0).json();
+    assert_eq!(json[0]["input_micros_per_million"], 3_000_000);
+    assert_eq!(
+        json[1],
+        json!({"id": "claude-next", "window": null, "max_output": null, "vision": null,
+        "input_micros_per_million": null, "output_micros_per_million": null})
+    );
+    run(&["provider", "models"]).code(4).warns("this is no list of models");
+    let sent = &server.requests()[0];
+    assert_eq!((sent.method.as_str(), sent.path.as_str()), ("GET", "/v1/models?limit=1000"));
+    assert_eq!(
+        (&sent.headers["x-api-key"], &sent.headers["anthropic-version"]),
+        (&"k".into(), &"2023-06-01".into())
+    );
+}
