@@ -209,6 +209,7 @@ impl App {
             env: self.env(scratchpads, &name),
             policy: Arc::clone(&self.policy),
             max_rounds: u32::try_from(max_rounds).unwrap_or(u32::MAX),
+            sum_up_at: self.config.number("compact_percent").unwrap_or(85).min(100) as f64 / 100.0,
             gate: Arc::clone(&self.gate),
             session,
         }))

@@ -11,13 +11,14 @@ use super::points::Points;
 use super::queue::Queue;
 use super::standing::{mode_in, mode_words, texts};
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
-use crate::conversation::{Answer, CallId, CallResult, Message, Outcome, Part, Transcript, Usage};
+use crate::conversation::{Answer, CallId, CallResult, Message, Outcome, Part, Summary, Transcript, Usage};
 use crate::permission::{Level, Mode};
 use crate::provider::{AnswerStream, Direct, Model, Provider, ProviderError, StreamEvent};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
 use crate::tools::Env;
 use crate::workspace::{Label, Ledger};
 use futures_util::StreamExt;
+use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +35,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(3);
 /// One conversation. Turns run one at a time.
 pub struct Agent {
     pub(super) parts: Parts,
-    context: Context,
+    pub(super) context: Context,
     pub(super) transcript: Transcript,
     turn: Turn,
     instructions: Instructions,
@@ -42,10 +43,15 @@ pub struct Agent {
     usage: Usage,
     last_prompt: u64,
     unsaved: Option<String>,
+    told_usage: Option<Usage>,
     pub(super) points: Points,
     queue: Queue,
     /// Results that have left the model's view, each handled once.
     pub(super) forgotten: HashSet<CallId>,
+    /// What the model has instead of the beginning; the last one holds.
+    pub(super) summaries: Vec<Summary>,
+    /// How many messages there were when summing up failed: it is not tried again at once.
+    pub(super) not_summed_up: Option<usize>,
 }
 
 impl Agent {
@@ -63,7 +69,10 @@ impl Agent {
             usage: Usage::default(),
             last_prompt: 0,
             unsaved: None,
+            told_usage: None,
             forgotten: HashSet::new(),
+            summaries: Vec::new(),
+            not_summed_up: None,
             parts,
         }
     }
@@ -86,6 +95,7 @@ impl Agent {
         }
         self.recall_taint()?;
         self.transcript = loaded.transcript;
+        self.summaries = loaded.summaries;
         self.usage = loaded.usage;
         self.last_prompt = loaded.last_prompt;
         self.recall();
@@ -100,6 +110,7 @@ impl Agent {
             session.append(Record::Rewound { messages })?;
         }
         self.transcript.truncate(messages);
+        self.summaries.retain(|summary| summary.upto <= messages);
         lock(&self.parts.env.ledger).drop_all();
         self.save_ledger();
         self.recall();
@@ -128,6 +139,34 @@ impl Agent {
 
     pub fn provider_name(&self) -> &str {
         self.parts.provider.name()
+    }
+
+    /// Adds what an answer cost, here and in the session.
+    pub(super) fn count(&mut self, answer: &Answer, events: &UnboundedSender<Event>) {
+        let usage = answer.usage;
+        if usage.is_zero() {
+            return;
+        }
+        self.usage += usage;
+        self.last_prompt = usage.prompt();
+        if let Some(session) = &mut self.parts.session {
+            let record = Record::Cost { model: answer.model.clone(), usage };
+            if let Err(e) = session.append(record) {
+                tracing::warn!("the cost of a request was not saved: {e}");
+            }
+        }
+        self.tell_usage(self.usage, self.last_prompt, events);
+    }
+
+    /// Tells the figures when they are new: a provider may give the last ones twice.
+    fn tell_usage(&mut self, total: Usage, prompt: u64, events: &UnboundedSender<Event>) {
+        if self.told_usage.replace(total) != Some(total) {
+            drop(events.send(Event::Usage { total, prompt, window: self.parts.model.window }));
+        }
+    }
+
+    pub(super) fn last_prompt(&self) -> u64 {
+        self.last_prompt
     }
 
     pub fn usage(&self) -> (Usage, u64) {
@@ -195,6 +234,7 @@ impl Agent {
             }
             Start::Call { text, .. } => Input::Said(self.with_news(vec![Part::text(text)], &events)),
             Start::Retry => Input::Retry,
+            Start::SumUp { focus } => return self.sum_up_asked(&focus, &events, &stop).await,
         };
         let calls = Calls::new(
             Arc::clone(&self.parts.registry),
@@ -215,7 +255,6 @@ impl Agent {
             stream: None,
             ended: None,
             stopped_at: None,
-            told_usage: None,
             queue,
         };
         let ending = run.until_ended(first, inbox).await;
@@ -238,6 +277,7 @@ impl Agent {
             Start::Say(parts) => crate::conversation::text_of(parts),
             Start::Call { text, .. } => text.clone(),
             Start::Retry => "again".into(),
+            Start::SumUp { .. } => "sum up".into(),
         };
         let said = self.parts.gate.secrets.redact(&said);
         let title = said.lines().next().unwrap_or_default().chars().take(80).collect();
@@ -305,7 +345,6 @@ pub(super) struct Run<'a> {
     stream: Option<AnswerStream>,
     ended: Option<Ending>,
     stopped_at: Option<Instant>,
-    told_usage: Option<Usage>,
     pub(super) queue: Option<Queue>,
 }
 
@@ -434,10 +473,16 @@ impl Run<'_> {
             self.stop.cancel();
             return;
         }
+        self.agent.sum_up_in_time(&self.events, &self.cancel, &self.stop).await;
+        if self.stop.is_cancelled() {
+            return;
+        }
         self.tell(Event::Requested);
         let Built { request, notes, out_of_view } = {
             let agent = &mut *self.agent;
-            agent.context.build(agent.transcript.messages(), &agent.parts.model, agent.parts.max_output)
+            let all = agent.transcript.messages();
+            let sent = agent.summaries.last().map_or(Cow::Borrowed(all), |s| Cow::Owned(s.over(all)));
+            agent.context.build(&sent, &agent.parts.model, agent.parts.max_output)
         };
         for note in notes {
             self.tell(Event::Notice(note));
@@ -459,7 +504,7 @@ impl Run<'_> {
             }
             Some(Ok(StreamEvent::Finished(answer))) => {
                 self.stream = None;
-                self.count(&answer);
+                self.agent.count(&answer, &self.events);
                 let answer = self.screened(answer).await;
                 let touches = self.agent.touches(&answer);
                 Some(Input::Answered { answer, touches })
@@ -485,34 +530,11 @@ impl Run<'_> {
             StreamEvent::Usage(usage) => {
                 let mut total = self.agent.usage;
                 total += usage;
-                return self.tell_usage(total, usage.prompt());
+                return self.agent.tell_usage(total, usage.prompt(), &self.events);
             }
             StreamEvent::Finished(_) => return,
         };
         self.tell(shown);
-    }
-
-    fn count(&mut self, answer: &Answer) {
-        let usage = answer.usage;
-        if usage.is_zero() {
-            return;
-        }
-        self.agent.usage += usage;
-        self.agent.last_prompt = usage.prompt();
-        if let Some(session) = &mut self.agent.parts.session {
-            let record = Record::Cost { model: answer.model.clone(), usage };
-            if let Err(e) = session.append(record) {
-                tracing::warn!("the cost of a request was not saved: {e}");
-            }
-        }
-        self.tell_usage(self.agent.usage, self.agent.last_prompt);
-    }
-
-    /// Tells the figures when they are new: a provider may give the last ones twice.
-    fn tell_usage(&mut self, total: Usage, prompt: u64) {
-        if self.told_usage.replace(total) != Some(total) {
-            self.tell(Event::Usage { total, prompt, window: self.agent.parts.model.window });
-        }
     }
 
     fn repair(&mut self, repair: Repair) {

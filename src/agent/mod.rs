@@ -2,10 +2,12 @@
 
 mod after;
 mod calls;
+mod compact;
 mod context;
 mod driver;
 mod ending;
 mod event;
+mod fill;
 mod gate;
 mod guard;
 mod instructions;
@@ -22,6 +24,7 @@ mod turn;
 pub use driver::Agent;
 pub use ending::Ending;
 pub use event::{Choice, ChoiceQuestion, Enquiry, Event, LoopQuestion, Question, Reply};
+pub use fill::{Fill, Share};
 pub use gate::{Entrance, Gate, Secrets, Visit};
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
 pub use once::call_once;

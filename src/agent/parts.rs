@@ -19,6 +19,8 @@ pub struct Parts {
     pub env: Arc<Env>,
     pub policy: Arc<Mutex<Policy>>,
     pub max_rounds: u32,
+    /// How full the window may be before its beginning is summed up, from 0 to 1; 0 never does.
+    pub sum_up_at: f64,
     pub gate: Arc<Gate>,
     /// Where the conversation is kept; `None` keeps it in memory only.
     pub session: Option<OpenSession>,
@@ -43,4 +45,8 @@ pub enum Start {
     },
     /// Send what is there once more.
     Retry,
+    /// Sum up what was said so far, with regard to this if it is not empty; nothing is answered.
+    SumUp {
+        focus: String,
+    },
 }

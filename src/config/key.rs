@@ -100,6 +100,13 @@ pub const KEYS: &[Key] = &[
         Trust::Tightens,
         "The most requests one turn may make; 0 means no bound.",
     ),
+    key(
+        "compact_percent",
+        Kind::Number,
+        "85",
+        Trust::Needed,
+        "How full the model's window may be before the beginning is summed up; 0 never does.",
+    ),
     key("append_system_prompt", Kind::Text, "", Trust::Needed, "Text added to the end of the system prompt."),
     key(
         "editor",

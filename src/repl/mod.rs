@@ -4,6 +4,7 @@ mod attach;
 mod changes;
 mod command;
 mod commands;
+mod context;
 mod files;
 mod helper;
 mod host;

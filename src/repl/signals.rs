@@ -56,7 +56,7 @@ impl Signals {
         let text = match start {
             Start::Say(parts) => text_of(parts),
             Start::Call { text, .. } => text.clone(),
-            Start::Retry => return,
+            Start::Retry | Start::SumUp { .. } => return,
         };
         if self.titles {
             term::title(&format!("placet: {}", super::title_of(&text)));

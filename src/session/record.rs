@@ -1,6 +1,6 @@
 //! What a session is made of, entry by entry.
 
-use crate::conversation::{Message, Transcript, Usage};
+use crate::conversation::{Message, Summary, Transcript, Usage};
 use serde::{Deserialize, Serialize};
 
 /// One entry. Entries are never changed; the newest word on a thing counts.
@@ -19,6 +19,10 @@ pub enum Record {
     Rewound {
         messages: usize,
     },
+    /// The messages before some place are sent to the model as this from here on.
+    SummedUp {
+        summary: Summary,
+    },
     /// What one request cost.
     Cost {
         model: String,
@@ -31,6 +35,8 @@ pub enum Record {
 pub struct Loaded {
     pub transcript: Transcript,
     pub withheld: Vec<(String, String)>,
+    /// Oldest first; the last one holds.
+    pub summaries: Vec<Summary>,
     pub usage: Usage,
     /// The prompt tokens of the last request: how full the window is.
     pub last_prompt: u64,

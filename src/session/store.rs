@@ -239,7 +239,18 @@ impl Store {
                         .push(format!("a message that does not follow from the one before is left out: {e}"));
                 }
             }
-            Record::Rewound { messages } => loaded.transcript.truncate(messages),
+            Record::Rewound { messages } => {
+                loaded.transcript.truncate(messages);
+                loaded.summaries.retain(|summary| summary.upto <= messages);
+            }
+            // One that names messages which could not be read stands for nothing.
+            Record::SummedUp { summary } if summary.upto > loaded.transcript.messages().len() => {
+                loaded.dropped.push(
+                    "a summary of messages that are missing is left out: the conversation is sent whole"
+                        .into(),
+                )
+            }
+            Record::SummedUp { summary } => loaded.summaries.push(summary),
             Record::Withheld { hash, reason } => loaded.withheld.push((hash, reason)),
             Record::Cost { usage, .. } => {
                 loaded.usage += usage;

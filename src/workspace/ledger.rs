@@ -244,7 +244,12 @@ impl Ledger {
         }
     }
 
-    /// Forgets everything: after a rewind or a compaction the model has none of it in view.
+    /// The files of which anything was seen, in the order of their names.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.entries.keys().map(PathBuf::as_path)
+    }
+
+    /// Forgets everything: after a rewind the model has none of it in view.
     pub fn drop_all(&mut self) {
         *self = Ledger { clock: self.clock, turn: self.turn, ..Ledger::default() };
     }

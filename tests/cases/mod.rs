@@ -51,6 +51,7 @@ mod seed_typestack;
 mod session;
 mod shell;
 mod storage;
+mod summing_up;
 mod theme;
 mod tool_command;
 mod tool_edit;

@@ -86,6 +86,7 @@ pub struct Talk {
     pub ran: Arc<Mutex<Vec<String>>>,
     pub figures: Figures,
     pub max_rounds: u32,
+    pub sum_up_at: f64,
     pub first_wait: Duration,
     pub gate: Arc<Gate>,
     pub labels: Labels,
@@ -108,6 +109,7 @@ impl Talk {
             ran,
             figures: Figures { window: 200_000, max_output: 8_000, vision: true },
             max_rounds: 0,
+            sum_up_at: 0.0,
             first_wait: Duration::from_millis(1),
             gate: Arc::default(),
             labels: Labels::default(),
@@ -171,6 +173,7 @@ impl Talk {
             env: Arc::new(env),
             policy: Arc::new(Mutex::new(policy)),
             max_rounds: self.max_rounds,
+            sum_up_at: self.sum_up_at,
             gate: Arc::clone(&self.gate),
             session: None,
         }
