@@ -199,6 +199,10 @@ impl Agent {
         self.parts.session.as_ref().map(OpenSession::store)
     }
 
+    pub fn provider(&self) -> &Arc<dyn Provider> {
+        &self.parts.provider
+    }
+
     /// Another provider or model from the next request on.
     pub fn switch(&mut self, provider: Arc<dyn Provider>, model: Model, max_output: u64) {
         self.points.ask_for_key_again();
@@ -527,6 +531,9 @@ impl Run<'_> {
                 Event::Retrying { attempt, of, wait, error }
             }
             StreamEvent::Silent { since } => Event::Silent { since },
+            StreamEvent::Elsewhere { from, to, because } => {
+                Event::Notice(format!("{from} does not answer ({because}); {to} answers instead"))
+            }
             StreamEvent::Usage(usage) => {
                 let mut total = self.agent.usage;
                 total += usage;

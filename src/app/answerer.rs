@@ -5,12 +5,15 @@ use super::{App, AppError, keys};
 use crate::agent::Answerer;
 use crate::config::{Config, Origin};
 use crate::provider::{
-    Figures, KeyNeed, KeySource, Live, LiveSettings, Model, Offline, Preset, Provider, Record, Replay,
-    catalog,
+    Fallback, Figures, KeyNeed, KeySource, Link, Live, LiveSettings, Model, Offline, Preset, Provider,
+    Record, Replay, catalog,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How long connecting may take where the settings do not say.
+const CONNECT: Duration = Duration::from_secs(15);
 
 impl App {
     /// The provider that the settings name, or the first whose key is in the environment or was stored, or the offline
@@ -88,7 +91,8 @@ impl App {
             .to_string();
         let note = self.unknown(&server, &model);
         let (live, max_output) = (self.live(&server)?, self.room(&server, &model));
-        Ok(Answerer { provider: Arc::new(live), model: self.model(&server, &model), max_output, note })
+        let provider = self.fallback(Arc::new(live))?;
+        Ok(Answerer { provider, model: self.model(&server, &model), max_output, note })
     }
 
     /// The connection to a server: nothing is opened, nothing runs.
@@ -106,7 +110,35 @@ impl App {
         if let Some(attempts) = self.config.number("network.attempts") {
             settings.retry.attempts = u32::try_from(attempts.clamp(1, 20)).unwrap_or(5);
         }
+        let seconds = |key: &str| self.config.number(key).map(|n| Duration::from_secs(n.max(1)));
+        settings.first_byte_limit = seconds("network.first_byte_seconds");
+        settings.client.connect_timeout = seconds("network.connect_seconds").unwrap_or(CONNECT);
+        settings.client.ca_file = self.config.text("network.ca_file").map(|path| self.from_home(path));
         Ok(Live::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
+    }
+
+    fn from_home(&self, path: &str) -> PathBuf {
+        match (path.strip_prefix("~/"), std::env::var_os("HOME")) {
+            (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
+            _ => self.cwd().join(path),
+        }
+    }
+
+    /// Those that stand in for the provider, where the settings name any.
+    fn fallback(&self, first: Arc<dyn Provider>) -> Result<Arc<dyn Provider>, AppError> {
+        let mut links = Vec::new();
+        for (entry, _) in self.config.list("network.fallback") {
+            let (name, model) = entry.split_once('/').unwrap_or((entry.as_str(), ""));
+            let server = self.settled(name)?;
+            let model = Some(model).filter(|m| !m.is_empty()).or(server.preset.default_model.as_deref());
+            let model = model.ok_or_else(|| AppError::Model(name.into()))?.to_string();
+            let (live, most) = (self.live(&server)?, self.room(&server, &model));
+            links.push(Link { provider: Arc::new(live), model: Some((self.model(&server, &model), most)) });
+        }
+        if links.is_empty() {
+            return Ok(first);
+        }
+        Ok(Arc::new(Fallback::new(first, links)))
     }
 
     /// The model as a request depends on it.
@@ -177,16 +209,20 @@ impl App {
 
     /// A server by its name: built in, or from `[providers.NAME]`, or the one laid over the other.
     pub fn server(&self, name: &str) -> Result<Server, AppError> {
-        let own = self.own_provider(name);
-        if !own && Preset::of(name).is_none() {
-            return Err(unknown_provider(name, &self.config));
-        }
-        let mut server = super::server::of(&self.config, name)?;
+        let mut server = self.settled(name)?;
         // The address of the command line is meant for whoever answers.
         if let Some(url) = self.config.text("base_url") {
             server.preset.base_url = url.to_string();
         }
         Ok(server)
+    }
+
+    /// The same as the configuration has it, whatever the command line says.
+    fn settled(&self, name: &str) -> Result<Server, AppError> {
+        if !self.own_provider(name) && Preset::of(name).is_none() {
+            return Err(unknown_provider(name, &self.config));
+        }
+        super::server::of(&self.config, name)
     }
 
     fn own_provider(&self, name: &str) -> bool {

@@ -56,6 +56,7 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
                     let _ = writeln!(out, "  wrong       provider: {e}");
                 }
             }
+            network(&mut out, app);
             wrong += commands(&mut out, app);
             kept(&mut out, app);
         }
@@ -93,6 +94,45 @@ fn commands(out: &mut String, app: &App) -> usize {
         let _ = writeln!(out, "  remark      {remark}");
     }
     wrong
+}
+
+/// Which way requests take: the proxies of the environment, without their passwords, and who vouches for servers.
+fn network(out: &mut String, app: &App) {
+    let names = [
+        "HTTPS_PROXY",
+        "https_proxy",
+        "HTTP_PROXY",
+        "http_proxy",
+        "ALL_PROXY",
+        "all_proxy",
+        "NO_PROXY",
+        "no_proxy",
+    ];
+    let set =
+        names.iter().filter_map(|name| Some((name, std::env::var(name).ok().filter(|v| !v.is_empty())?)));
+    for (name, value) in set {
+        let _ = writeln!(out, "network       {name}={}", without_password(&value));
+    }
+    let variable = std::env::var("SSL_CERT_FILE").ok().filter(|v| !v.is_empty());
+    if let Some(file) = variable {
+        let _ =
+            writeln!(out, "  trusted     {file} (SSL_CERT_FILE), in the place of the system's certificates");
+    }
+    if let Some(file) = app.config.text("network.ca_file") {
+        let _ = writeln!(out, "  trusted     {file} (network.ca_file), too");
+    }
+    for (entry, _) in app.config.list("network.fallback") {
+        let _ = writeln!(out, "  instead     {entry}, where the provider does not answer");
+    }
+}
+
+fn without_password(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+    match rest.rsplit_once('@') {
+        Some((_, host)) if scheme.is_empty() => format!("[hidden]@{host}"),
+        Some((_, host)) => format!("{scheme}://[hidden]@{host}"),
+        None => address.to_string(),
+    }
 }
 
 /// Where what is pending and what can be undone lies, and how much of the disk it takes.

@@ -1,12 +1,15 @@
-//! The client: built when the first request is sent, so that a start costs no TLS and opens no connection.
+//! The client: built when the first request is sent, so that a start costs no TLS and opens no connection. Its
+//! connections are kept from one request to the next, but not over a sleep of the machine: those are dead and look alive.
 //!
 //! Plain HTTP to this machine goes directly and loads no certificates; everything else through the proxies of the
 //! environment. Redirects are not followed: they would carry a key to a host nobody named.
 
+use super::awake::{Awake, Wall};
 use super::cause;
-use reqwest::{Method, Url};
-use std::sync::{Once, OnceLock};
-use std::time::Duration;
+use reqwest::{Certificate, Method, Url};
+use std::path::PathBuf;
+use std::sync::{Mutex, Once, PoisonError};
+use std::time::{Duration, SystemTime};
 use thiserror::Error;
 
 /// How long a kept connection may be silent before the system probes it.
@@ -16,6 +19,9 @@ const PROBE: Duration = Duration::from_secs(20);
 pub struct ClientSettings {
     pub connect_timeout: Duration,
     pub proxies: Proxies,
+    /// Certificates, as PEM, that are trusted beside those of the system.
+    pub ca_file: Option<PathBuf>,
+    pub wall: Wall,
 }
 
 /// Where proxies come from.
@@ -28,7 +34,12 @@ pub enum Proxies {
 
 impl Default for ClientSettings {
     fn default() -> ClientSettings {
-        ClientSettings { connect_timeout: Duration::from_secs(15), proxies: Proxies::Environment }
+        ClientSettings {
+            connect_timeout: Duration::from_secs(15),
+            proxies: Proxies::Environment,
+            ca_file: None,
+            wall: SystemTime::now,
+        }
     }
 }
 
@@ -45,14 +56,21 @@ pub struct HttpError {
 #[derive(Debug)]
 pub struct Client {
     settings: ClientSettings,
-    near: OnceLock<Result<reqwest::Client, String>>,
-    far: OnceLock<Result<reqwest::Client, String>>,
+    built: Mutex<Built>,
+    awake: Awake,
+}
+
+/// Each with its own connections, which it keeps.
+#[derive(Debug, Default)]
+struct Built {
+    near: Option<Result<reqwest::Client, String>>,
+    far: Option<Result<reqwest::Client, String>>,
 }
 
 impl Client {
     /// Builds nothing yet.
     pub fn new(settings: ClientSettings) -> Client {
-        Client { settings, near: OnceLock::new(), far: OnceLock::new() }
+        Client { awake: Awake::new(settings.wall), settings, built: Mutex::default() }
     }
 
     /// Posts `body` as JSON and waits for the response's headers. Dropping the future closes the connection.
@@ -105,9 +123,18 @@ impl Client {
         }
     }
 
-    fn client(&self, near: bool) -> Result<&reqwest::Client, String> {
-        let slot = if near { &self.near } else { &self.far };
-        slot.get_or_init(|| self.build(near)).as_ref().map_err(Clone::clone)
+    /// From the next request on everything is connected anew.
+    pub fn forget_connections(&self) {
+        *self.built.lock().unwrap_or_else(PoisonError::into_inner) = Built::default();
+    }
+
+    fn client(&self, near: bool) -> Result<reqwest::Client, String> {
+        if self.awake.slept().is_some() {
+            self.forget_connections();
+        }
+        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = if near { &mut built.near } else { &mut built.far };
+        slot.get_or_insert_with(|| self.build(near)).clone()
     }
 
     fn build(&self, near: bool) -> Result<reqwest::Client, String> {
@@ -125,6 +152,16 @@ impl Client {
         }
         if near {
             builder = builder.tls_certs_only([]);
+        } else if let Some(path) = &self.settings.ca_file {
+            let unread = |e: &dyn std::fmt::Display| {
+                format!("the certificates in `{}` cannot be read: {e}", path.display())
+            };
+            let pem = std::fs::read(path).map_err(|e| unread(&e))?;
+            let certificates = Certificate::from_pem_bundle(&pem).map_err(|e| unread(&cause::of(&e)))?;
+            if certificates.is_empty() {
+                return Err(unread(&"there is none in it"));
+            }
+            builder = builder.tls_certs_merge(certificates);
         }
         builder.build().map_err(|e| format!("the HTTP client cannot be built: {}", cause::of(&e)))
     }

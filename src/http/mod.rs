@@ -1,11 +1,13 @@
 //! HTTP as the providers need it: one lazily built client, server-sent events as a pure parser, and error causes
 //! that name what really happened. Knows no provider and keeps no state besides the connections.
 
+mod awake;
 mod cause;
 mod client;
 mod retry_after;
 mod sse;
 
+pub use awake::{Awake, Wall};
 pub use client::{Client, ClientSettings, HttpError, Proxies, Response, install_tls};
 pub use retry_after::retry_after;
 pub use sse::{LineTooLong, SseEvent, SseParser};

@@ -8,7 +8,7 @@
 use super::flow::{Emit, flow};
 use super::{
     AnswerStream, Blame, Decoder, Dialect, Endpoint, Key, KeySource, Provider, ProviderError, Request, Retry,
-    StreamEvent,
+    StreamEvent, Warming,
 };
 use super::{proof::Proofs, retry, roster, watch};
 use crate::conversation::{Answer, StopReason};
@@ -24,6 +24,9 @@ const ERROR_BODY: usize = 64 * 1024;
 /// The largest answer that is taken in one piece from a server that does not stream.
 const WHOLE_BODY: usize = 64 * 1024 * 1024;
 
+/// How long opening a connection ahead of time may take.
+const WARMING: Duration = Duration::from_secs(10);
+
 /// How long the end of a stream is waited for when nothing of the answer is missing any more.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -35,6 +38,8 @@ pub struct LiveSettings {
     pub silence_step: Duration,
     /// After this much silence the attempt is given up. Time asleep does not count; keep-alive signs do not help.
     pub silence_limit: Duration,
+    /// The same until the server begins to answer; without it, as long as any other silence.
+    pub first_byte_limit: Option<Duration>,
     /// Draws a number from 0 to 1 for the waits between attempts.
     pub jitter: fn() -> f64,
 }
@@ -46,6 +51,7 @@ impl Default for LiveSettings {
             client: ClientSettings::default(),
             silence_step: Duration::from_secs(10),
             silence_limit: Duration::from_secs(180),
+            first_byte_limit: None,
             jitter: retry::random,
         }
     }
@@ -117,6 +123,17 @@ impl Provider for Live {
         &self.0.name
     }
 
+    fn warm(&self) -> Warming {
+        let server = Arc::clone(&self.0);
+        Box::pin(async move {
+            let url = server.endpoint.url_beside("");
+            // What the server says does not matter, only that there is a connection when it is wanted.
+            if let Ok(Ok(mut response)) = tokio::time::timeout(WARMING, server.client.get(&url, &[])).await {
+                drop(tokio::time::timeout(WARMING, response.text(ERROR_BODY)).await);
+            }
+        })
+    }
+
     fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
         let server = Arc::clone(&self.0);
         flow(|emit| async move {
@@ -152,7 +169,8 @@ impl Server {
         let mut failures = 0;
         let mut repaired = false;
         loop {
-            let watch = Watch::new(cancel, emit, self.settings.silence_step, self.settings.silence_limit);
+            let (step, wall) = (self.settings.silence_step, self.settings.client.wall);
+            let watch = Watch::new(cancel, emit, step, self.settings.silence_limit, wall);
             let failed = match self.attempt(&url, body.clone(), request, watch).await {
                 Ok(()) => return Ok(()),
                 Err(failed) => failed,
@@ -182,6 +200,14 @@ impl Server {
         }
     }
 
+    /// An attempt that ended before anything of the answer came. After a sleep no connection is trusted.
+    fn unstarted(&self, halt: Halt) -> Failed {
+        if let Halt::Slept(_) = halt {
+            self.client.forget_connections();
+        }
+        unstarted(halt)
+    }
+
     fn body(&self, request: &Request) -> Result<Vec<u8>, ProviderError> {
         let request = self.proofs.without_refused(request);
         serde_json::to_vec(&self.dialect.encode(&request))
@@ -197,8 +223,13 @@ impl Server {
     ) -> Result<(), Failed> {
         let key = watch.wait(self.key()).await.map_err(unstarted)??;
         let headers = self.endpoint.headers_with(key.as_ref().map(Key::expose));
-        let sent = watch.wait(self.client.post_json(url, &headers, body)).await.map_err(unstarted)?;
+        watch.up_to(self.settings.first_byte_limit.unwrap_or(self.settings.silence_limit));
+        let sent = watch
+            .wait(self.client.post_json(url, &headers, body))
+            .await
+            .map_err(|halt| self.unstarted(halt))?;
         let mut response = sent.map_err(network)?;
+        watch.up_to(self.settings.silence_limit);
         let kind = response.header("content-type").unwrap_or_default().to_ascii_lowercase();
         if !(200..300).contains(&response.status()) {
             return Err(self.refused(response, &mut watch).await?.into());
@@ -289,6 +320,9 @@ impl Reading<'_> {
                     return self.ended("the end did not come", watch).await;
                 }
                 Err(Halt::Silent(limit)) => return Err(self.failed(ProviderError::Timeout(limit))),
+                // The server may have gone on as if nothing had been; the silence will tell.
+                Err(Halt::Slept(_)) if self.begun => continue,
+                Err(halt) => return Err(unstarted(halt)),
             };
             let events = match chunk {
                 Ok(Some(bytes)) => parser.push(bytes.as_ref()),
@@ -372,6 +406,10 @@ fn unstarted(halt: Halt) -> Failed {
     match halt {
         Halt::Cancelled => ProviderError::Cancelled.into(),
         Halt::Silent(limit) => ProviderError::Timeout(limit).into(),
+        Halt::Slept(asleep) => {
+            let message = format!("this machine slept for {} min", asleep.as_secs() / 60);
+            ProviderError::Network { host: "the connection".into(), message }.into()
+        }
     }
 }
 

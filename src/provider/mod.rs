@@ -8,6 +8,7 @@ mod dialect;
 mod direct;
 mod endpoint;
 mod error;
+mod fallback;
 mod flow;
 mod key;
 mod live;
@@ -32,6 +33,7 @@ pub use dialect::{Anthropic, Gemini, OpenAiChat, OpenAiResponses};
 pub use direct::Direct;
 pub use endpoint::{Auth, Endpoint};
 pub use error::{Blame, ProviderError};
+pub use fallback::{Fallback, Link};
 pub use key::{Key, KeySource};
 pub use live::{Live, LiveSettings};
 pub use offline::{GrammarRow, Offline, grammar};
@@ -56,7 +58,16 @@ pub trait Provider: Send + Sync {
     /// made inside and told as `Retrying`. Cancelling ends it at once with [`ProviderError::Cancelled`]; dropping the
     /// stream closes the connection. Nothing is sent before the stream is first polled.
     fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream;
+
+    /// Opens a connection ahead of a request, without a key and without anything of the conversation. What goes wrong is
+    /// found out by the request.
+    fn warm(&self) -> Warming {
+        Box::pin(std::future::ready(()))
+    }
 }
+
+/// Work that may be dropped at any time.
+pub type Warming = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A wire format as pure functions.
 pub trait Dialect: Send + Sync {

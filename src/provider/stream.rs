@@ -36,5 +36,13 @@ pub enum StreamEvent {
     Silent {
         since: Duration,
     },
+    /// Another provider answers in the place of the one that was asked.
+    Elsewhere {
+        /// `openai`
+        from: String,
+        /// `gemini with gemini-3.8-flash`
+        to: String,
+        because: String,
+    },
     Finished(Answer),
 }

@@ -82,6 +82,10 @@ pub enum ReplError {
     Prompt(#[from] rustyline::error::ReadlineError),
 }
 
+/// A connection is opened again before the old one is closed for doing nothing; after so many times nobody is there.
+const WARM_AGAIN: Duration = Duration::from_secs(45);
+const WARM: u32 = 10;
+
 /// How long "again to quit" holds.
 const AGAIN: Duration = Duration::from_secs(2);
 
@@ -322,7 +326,28 @@ impl Shell<'_> {
 
     fn ask(&mut self, prompter: &mut Prompter, draft: &str) -> Result<Asked, ReplError> {
         self.signals.prompt();
-        prompter.ask(draft, self.pending(), self.level())
+        let warming = self.warm();
+        let asked = prompter.ask(draft, self.pending(), self.level());
+        if let Some(warming) = warming {
+            warming.abort();
+        }
+        asked
+    }
+
+    /// Keeps a connection to the provider open while somebody may be typing, where that is wanted.
+    fn warm(&self) -> Option<tokio::task::JoinHandle<()>> {
+        if self.app.config().flag("network.warm") != Some(true) {
+            return None;
+        }
+        let next = self.answerer.as_ref().map(|answerer| &answerer.provider);
+        let now = self.conversation.agent.as_ref().map(|agent| agent.provider());
+        let provider = std::sync::Arc::clone(next.or(now)?);
+        Some(self.runtime.spawn(async move {
+            for _ in 0..WARM {
+                provider.warm().await;
+                tokio::time::sleep(WARM_AGAIN).await;
+            }
+        }))
     }
 
     fn keep_draft(&self, typed: &str) {

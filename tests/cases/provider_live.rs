@@ -21,10 +21,15 @@ fn ms(millis: u64) -> Duration {
 fn settings() -> LiveSettings {
     LiveSettings {
         retry: Retry { attempts: 3, first_wait: ms(2), longest_wait: ms(2000) },
-        client: ClientSettings { connect_timeout: ms(2000), proxies: Proxies::Off },
+        client: ClientSettings {
+            connect_timeout: ms(2000),
+            proxies: Proxies::Off,
+            ..ClientSettings::default()
+        },
         silence_step: ms(40),
         silence_limit: ms(20_000),
         jitter: || 0.0,
+        ..LiveSettings::default()
     }
 }
 

@@ -242,7 +242,7 @@ impl Rules {
                 format!("{at}: item of type 'reasoning' was provided without its required following item")
             });
             reasoning = kind == "reasoning";
-            if !matches!(kind, "function_call" | "function_call_output") {
+            if role == "user" {
                 self.hold(open.is_empty(), || {
                     format!("{at}: no tool output found for function calls {open:?}")
                 });

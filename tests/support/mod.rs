@@ -5,6 +5,7 @@ pub mod den;
 pub mod fixture;
 pub mod history_rules;
 pub mod mock_server;
+pub mod network;
 pub mod pty;
 pub mod require;
 pub mod schema;

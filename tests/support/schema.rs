@@ -41,6 +41,24 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
             wrong.push(format!("{at}: `{name}` is missing"));
         }
     }
+    if schema["additionalProperties"] == false {
+        let known = schema["properties"].as_object();
+        for name in value.as_object().into_iter().flatten().map(|(name, _)| name) {
+            if !known.is_some_and(|known| known.contains_key(name)) {
+                wrong.push(format!("{at}: `{name}` is unknown"));
+            }
+        }
+    }
+    for (limit, length) in [
+        ("minItems", value.as_array().map(Vec::len)),
+        ("minLength", value.as_str().map(|text| text.chars().count())),
+    ] {
+        if let (Some(least), Some(length)) = (schema[limit].as_u64(), length)
+            && (length as u64) < least
+        {
+            wrong.push(format!("{at}: {limit} is {least}, and this has {length}"));
+        }
+    }
     for (name, inner) in schema["properties"].as_object().into_iter().flatten() {
         if let Some(inner_value) = value.get(name) {
             wrong.extend(check(root, inner, inner_value, &format!("{at}.{name}")));
@@ -93,6 +111,14 @@ fn a_value_that_does_not_fit_its_schema_is_told() {
     let fits = |value| misfits(&schema, &value).is_empty();
     assert!(fits(serde_json::json!({"a": 1, "b": null})));
     assert!(fits(serde_json::json!({"a": "x", "b": 3, "c": true})));
+    let closed = serde_json::json!({"type": "object", "additionalProperties": false,
+        "properties": {"list": {"minItems": 1}, "word": {"minLength": 2}}});
+    assert!(misfits(&closed, &serde_json::json!({"list": [1], "word": "ab"})).is_empty());
+    for bad in
+        [serde_json::json!({"x": 1}), serde_json::json!({"list": []}), serde_json::json!({"word": "a"})]
+    {
+        assert_eq!(misfits(&closed, &bad).len(), 1, "{bad}");
+    }
     for bad in [serde_json::json!({}), serde_json::json!({"a": 2}), serde_json::json!({"a": 1, "b": -1})] {
         assert!(!fits(bad));
     }

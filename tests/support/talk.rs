@@ -88,6 +88,8 @@ pub struct Talk {
     pub max_rounds: u32,
     pub sum_up_at: f64,
     pub first_wait: Duration,
+    /// How long the server may say nothing.
+    pub silence: Duration,
     pub gate: Arc<Gate>,
     pub labels: Labels,
 }
@@ -111,6 +113,7 @@ impl Talk {
             max_rounds: 0,
             sum_up_at: 0.0,
             first_wait: Duration::from_millis(1),
+            silence: Duration::from_secs(180),
             gate: Arc::default(),
             labels: Labels::default(),
         }
@@ -137,7 +140,8 @@ impl Talk {
 
     pub fn provider(&self) -> (Arc<dyn Provider>, Model) {
         let retry = Retry { attempts: 3, first_wait: self.first_wait, longest_wait: self.first_wait * 4 };
-        let settings = LiveSettings { retry, jitter: || 0.0, ..LiveSettings::default() };
+        let settings =
+            LiveSettings { retry, jitter: || 0.0, silence_limit: self.silence, ..LiveSettings::default() };
         let endpoint = Endpoint { base_url: self.server.url(), ..Endpoint::default() };
         let live = Live::new("mock", self.wire.dialect(), endpoint, KeySource::None, settings);
         (Arc::new(live), self.figures.model("mock-1"))

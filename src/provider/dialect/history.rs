@@ -1,6 +1,6 @@
 //! The conversation in the one shape that every provider accepts, before any dialect spells it.
 //!
-//! [`turns`] guarantees what servers enforce: roles alternate and the person begins; every call is answered by
+//! [`turns`] guarantees what servers enforce: roles alternate, and the person begins and ends; every call is answered by
 //! exactly one result in the very next turn; no text is blank; call ids are well formed and unique in the whole
 //! history (ours are unique within an answer only). Answers that were cut lose their calls: those never ran.
 //! A longer history gives the same turns for its beginning, so prompt caches hold.
@@ -55,6 +55,12 @@ pub(super) const NO_RESULT: &str = "no result: the call was interrupted";
 /// What stands for a result without content.
 pub(super) const NO_OUTPUT: &str = "(no output)";
 
+/// What the person says where nothing was said that can be sent.
+pub(super) const NOTHING: &str = "(an empty message)";
+
+/// What the person says where the history ends with the model.
+pub(super) const GO_ON: &str = "(the answer above broke off; go on where it ends)";
+
 const LONGEST_NAME: usize = 64;
 
 pub(super) fn turns<'a>(messages: &'a [Message], reasoning: Reasoning<'_>) -> Vec<Turn<'a>> {
@@ -67,6 +73,16 @@ pub(super) fn turns<'a>(messages: &'a [Message], reasoning: Reasoning<'_>) -> Ve
         }
     }
     writer.results(&[]);
+    let note = match writer.turns.last() {
+        None => Some(NOTHING),
+        // An answer that broke off and is asked for once more.
+        Some(Turn::Assistant(_)) => Some(GO_ON),
+        Some(Turn::User { .. }) => None,
+    };
+    if let Some(note) = note {
+        let note = Part::text(note);
+        writer.turns.push(Turn::User { results: Vec::new(), parts: vec![Cow::Owned(note)] });
+    }
     writer.turns
 }
 

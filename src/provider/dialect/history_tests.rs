@@ -120,3 +120,15 @@ fn a_history_that_begins_with_an_answer_gets_a_beginning_and_blank_text_is_left_
     assert_eq!(turns.len(), 2);
     assert_eq!(turns[1], Turn::Assistant(vec![Said::Text("hi")]));
 }
+
+#[test]
+fn a_history_that_ends_with_a_broken_answer_asks_for_the_rest_of_it() {
+    let messages = [Message::user("one"), answer(StopReason::Cut, vec![text("Half an")])];
+    let asked = turns(&messages, Reasoning::Drop);
+    let [_, Turn::Assistant(said), Turn::User { parts, .. }] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!(said, &[Said::Text("Half an")]);
+    assert_eq!(parts.iter().filter_map(|p| p.as_text()).collect::<Vec<_>>(), [GO_ON]);
+    let rest = [messages[0].clone(), messages[1].clone(), answer(StopReason::EndTurn, vec![text(" answer")])];
+    let again = turns(&[rest.as_slice(), &[Message::user("two")]].concat(), Reasoning::Drop);
+    assert_eq!(again[1], Turn::Assistant(vec![Said::Text("Half an"), Said::Text(" answer")]));
+}

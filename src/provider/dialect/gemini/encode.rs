@@ -56,8 +56,12 @@ impl Writer<'_> {
         let mut proof: Option<&str> = None;
         let mut calls = 0;
         for said in said {
+            if let (Said::Thinking(_), Some(proof)) = (said, proof) {
+                parts.push(alone(proof));
+            }
             let mut part = match said {
                 Said::Thinking(Thinking { redacted: Some(whole), .. }) => {
+                    proof = None;
                     parts.extend(serde_json::from_str::<Value>(whole).ok());
                     continue;
                 }
@@ -85,6 +89,7 @@ impl Writer<'_> {
             }
             parts.push(part);
         }
+        parts.extend(proof.map(alone));
         parts
     }
 
@@ -140,6 +145,11 @@ impl Writer<'_> {
             Err(note) => json!({"text": note}),
         }
     }
+}
+
+/// A proof without its part, which may have been blank.
+fn alone(proof: &str) -> Value {
+    json!({"text": "", "thoughtSignature": proof})
 }
 
 fn inline(image: &Image, data: &str) -> Value {

@@ -1,0 +1,56 @@
+//! Whether the machine slept. The clock that counts waiting stands still while it sleeps and the clock on the wall does
+//! not, so the difference between the two tells. Somebody who sets the clock by minutes looks the same; that costs a
+//! new connection and nothing else.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// A smaller difference is a clock being put right.
+const SLEEP: Duration = Duration::from_secs(30);
+
+/// The clock on the wall.
+pub type Wall = fn() -> SystemTime;
+
+#[derive(Debug)]
+pub struct Awake {
+    wall: Wall,
+    since: Mutex<(Instant, SystemTime)>,
+}
+
+impl Awake {
+    pub fn new(wall: Wall) -> Awake {
+        Awake { wall, since: Mutex::new((Instant::now(), wall())) }
+    }
+
+    /// How long the machine slept since the last question; `None` where it did not.
+    pub fn slept(&self) -> Option<Duration> {
+        let now = (Instant::now(), (self.wall)());
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *since, now);
+        let awake = now.0.saturating_duration_since(before.0);
+        let passed = now.1.duration_since(before.1).unwrap_or_default();
+        Some(passed.saturating_sub(awake)).filter(|asleep| *asleep > SLEEP)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    static HOURS: AtomicU64 = AtomicU64::new(0);
+
+    #[test]
+    fn a_jump_of_the_wall_clock_alone_is_a_sleep_and_is_told_once() {
+        let awake = Awake::new(|| {
+            SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + 3600 * HOURS.load(Ordering::SeqCst))
+        });
+        assert_eq!(awake.slept(), None);
+        HOURS.store(8, Ordering::SeqCst);
+        let slept = awake.slept().unwrap_or_default();
+        assert!(slept > Duration::from_secs(8 * 3600 - 60), "{slept:?}");
+        assert_eq!(awake.slept(), None);
+        HOURS.store(0, Ordering::SeqCst);
+        assert_eq!(awake.slept(), None, "a clock set back is no sleep");
+    }
+}

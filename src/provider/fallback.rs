@@ -1,0 +1,197 @@
+//! Other providers for when the first does not answer. Each has a breaker: after a failure it is left out for a while,
+//! so that not every question waits for the same server to fail again. Only what may pass makes another answer, and
+//! only before the first word: nothing is ever said twice, and a refused key is told instead of hidden.
+
+use super::flow::flow;
+use super::{AnswerStream, Model, Provider, ProviderError, Request, StreamEvent, Warming};
+use futures_util::StreamExt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// How long a provider is left out after its first failure in a row; each further one doubles it.
+const FIRST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// One of the chain.
+pub struct Link {
+    pub provider: Arc<dyn Provider>,
+    /// The model asked here, and the most tokens of its answer; `None` is the one the request names.
+    pub model: Option<(Model, u64)>,
+}
+
+/// The first provider, and those that stand in for it.
+pub struct Fallback(Arc<Chain>);
+
+struct Chain {
+    links: Vec<Link>,
+    breakers: Vec<Mutex<Breaker>>,
+}
+
+#[derive(Debug, Default)]
+struct Breaker {
+    failures: u32,
+    open_until: Option<Instant>,
+}
+
+impl Breaker {
+    /// How long it is left out yet.
+    fn open(&self, now: Instant) -> Option<Duration> {
+        self.open_until.and_then(|until| until.checked_duration_since(now)).filter(|left| !left.is_zero())
+    }
+
+    fn failed(&mut self, now: Instant) {
+        let wait = FIRST.saturating_mul(1 << self.failures.min(10)).min(LONGEST);
+        self.failures += 1;
+        self.open_until = Some(now + wait);
+    }
+
+    fn answered(&mut self) {
+        *self = Breaker::default();
+    }
+}
+
+impl Fallback {
+    pub fn new(first: Arc<dyn Provider>, others: Vec<Link>) -> Fallback {
+        let mut links = vec![Link { provider: first, model: None }];
+        links.extend(others);
+        let breakers = links.iter().map(|_| Mutex::default()).collect();
+        Fallback(Arc::new(Chain { links, breakers }))
+    }
+}
+
+impl Link {
+    fn name(&self) -> String {
+        match &self.model {
+            Some((model, _)) => format!("{} with {}", self.provider.name(), model.name),
+            None => self.provider.name().to_string(),
+        }
+    }
+
+    fn request(&self, request: &Request) -> Request {
+        match &self.model {
+            None => request.clone(),
+            Some((model, most)) => {
+                Request { model: model.clone(), max_output: request.max_output.min(*most), ..request.clone() }
+            }
+        }
+    }
+}
+
+impl Chain {
+    fn breaker<T>(&self, at: usize, work: impl FnOnce(&mut Breaker) -> T) -> Option<T> {
+        let breaker = self.breakers.get(at)?;
+        Some(work(&mut breaker.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// Those to be asked, in order, and why others are not. When all are left out, all are asked.
+    fn order(&self, now: Instant) -> (Vec<usize>, Vec<(usize, Duration)>) {
+        let (mut asked, mut left_out) = (Vec::new(), Vec::new());
+        for at in 0..self.links.len() {
+            match self.breaker(at, |breaker| breaker.open(now)).flatten() {
+                None => asked.push(at),
+                Some(left) => left_out.push((at, left)),
+            }
+        }
+        if asked.is_empty() {
+            return ((0..self.links.len()).collect(), Vec::new());
+        }
+        (asked, left_out)
+    }
+}
+
+impl Provider for Fallback {
+    /// The name of the first.
+    fn name(&self) -> &str {
+        self.0.links.first().map_or("", |link| link.provider.name())
+    }
+
+    fn warm(&self) -> Warming {
+        match self.0.links.first() {
+            Some(link) => link.provider.warm(),
+            None => Box::pin(std::future::ready(())),
+        }
+    }
+
+    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+        let chain = Arc::clone(&self.0);
+        flow(|emit| async move {
+            let (order, left_out) = chain.order(Instant::now());
+            let mut failed: Option<ProviderError> = None;
+            for (k, at) in order.iter().enumerate() {
+                let Some(link) = chain.links.get(*at) else { continue };
+                let before = match k.checked_sub(1).and_then(|k| order.get(k)) {
+                    Some(before) => failed.as_ref().map(|e| (*before, e.to_string())),
+                    None => left_out.iter().find(|(out, _)| out < at).map(|(out, left)| {
+                        (*out, format!("it failed, and is left out for another {} s", left.as_secs() + 1))
+                    }),
+                };
+                if let Some((from, because)) = before {
+                    let from = chain.links.get(from).map(Link::name).unwrap_or_default();
+                    emit.send(StreamEvent::Elsewhere { from, to: link.name(), because }).await;
+                }
+                let mut stream = link.provider.answer(link.request(&request), cancel.clone());
+                let mut begun = false;
+                failed = None;
+                while let Some(item) = stream.next().await {
+                    match item {
+                        Ok(event @ StreamEvent::Finished(_)) => {
+                            chain.breaker(*at, Breaker::answered);
+                            return emit.send(event).await;
+                        }
+                        Ok(event) => {
+                            begun |= shows(&event);
+                            emit.send(event).await;
+                        }
+                        Err(error) if error.is_transient() && !begun => {
+                            chain.breaker(*at, |breaker| breaker.failed(Instant::now()));
+                            failed = Some(error);
+                        }
+                        Err(error) => return emit.fail(error).await,
+                    }
+                }
+                if failed.is_none() {
+                    return;
+                }
+            }
+            if let Some(error) = failed {
+                emit.fail(error).await;
+            }
+        })
+    }
+}
+
+/// True where something of the answer has been shown.
+fn shows(event: &StreamEvent) -> bool {
+    matches!(
+        event,
+        StreamEvent::Text(_)
+            | StreamEvent::Thinking(_)
+            | StreamEvent::CallStarted { .. }
+            | StreamEvent::CallArguments { .. }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_breaker_opens_for_longer_each_time_and_closes_with_an_answer() {
+        let start = Instant::now();
+        let at = |seconds: u64| start + Duration::from_secs(seconds);
+        let mut breaker = Breaker::default();
+        assert_eq!(breaker.open(start), None);
+        breaker.failed(start);
+        assert_eq!(breaker.open(at(59)), Some(Duration::from_secs(1)));
+        assert_eq!(breaker.open(at(60)), None, "then it is tried once more");
+        breaker.failed(at(60));
+        assert_eq!(breaker.open(at(61)), Some(Duration::from_secs(119)));
+        for _ in 0..20 {
+            breaker.failed(at(100));
+        }
+        assert_eq!(breaker.open(at(100)), Some(LONGEST));
+        breaker.answered();
+        assert_eq!(breaker.open(at(100)), None);
+    }
+}

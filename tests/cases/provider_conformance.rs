@@ -1,0 +1,178 @@
+//! Every request that can be made is held to a schema of its wire format, written from the vendor's public reference, and
+//! to the rules of strict servers. The conversations are made at random: broken answers, calls nobody answered, blank
+//! texts, strange ids and names, pictures of every kind, proofs of other wire formats.
+
+use crate::support::{history_rules, schema};
+use placet::conversation::{
+    Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, StopReason, Thinking,
+    ToolSpec,
+};
+use placet::provider::{Capabilities, Model, Preset, Quirks, Request, ToolImages, Wire};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::path::Path;
+
+const WIRES: [&str; 4] = ["", "openai-responses", "gemini", "openai-chat"];
+
+fn schema_of(wire: Wire) -> Value {
+    let name = wire.name().replace('-', "_");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/wire").join(format!("{name}.schema.json"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![Just(String::new()), Just(" \n".into()), Just("plain".into()), ".{0,12}", "[a-z]{1,5}"]
+}
+
+fn part() -> impl Strategy<Value = Part> {
+    let image = (0..4_usize, 0..3_usize).prop_map(|(kind, bytes)| {
+        let kind = ["image/png", "image/jpeg", "image/tiff", "image/webp"][kind];
+        Part::Image(Image::new(kind, 9000 * u32::from(bytes == 2) + 1, 1, "p", vec![7; bytes].into()))
+    });
+    prop_oneof![3 => text().prop_map(Part::text), 1 => image]
+}
+
+fn thinking() -> impl Strategy<Value = Thinking> {
+    (text(), 0..5_usize, 0..4_usize).prop_map(|(text, kind, wire)| {
+        let item =
+            json!({"id": "rs", "type": "reasoning", "summary": [], "encrypted_content": "e"}).to_string();
+        let alone = json!({"text": "", "thoughtSignature": "s"}).to_string();
+        let blocks = json!([{"type": "reasoning.text", "text": "x"}]).to_string();
+        let wire = WIRES[wire].to_string();
+        // Each wire format only ever keeps what it can read again.
+        let redacted = match wire.as_str() {
+            "openai-responses" => item,
+            "gemini" => alone,
+            "openai-chat" => blocks,
+            _ => "opaque".into(),
+        };
+        match (kind, wire.as_str()) {
+            (0, _) => Thinking { text, ..Thinking::default() },
+            (1, "" | "gemini") => Thinking { text, signature: Some("s".into()), wire, redacted: None },
+            _ => Thinking { text, signature: None, redacted: Some(redacted), wire },
+        }
+    })
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let id = prop_oneof![Just(String::new()), Just("call_0".into()), "[a-z0-9]{1,9}", ".{0,70}"];
+    let name = prop_oneof![Just("read_file".to_string()), Just(String::new()), ".{0,70}"];
+    let input =
+        prop_oneof![Just("{}"), Just("{\"a\":[1,{\"b\":null}]}"), Just("{\"a\""), Just("[]"), Just("")];
+    (id, name, input).prop_map(|(id, name, input)| Call {
+        id: CallId::new(id),
+        name,
+        input: Input::parse(input),
+    })
+}
+
+fn messages() -> impl Strategy<Value = Vec<Message>> {
+    let block = prop_oneof![
+        text().prop_map(|text| Block::Text { text }),
+        thinking().prop_map(Block::Thinking),
+        call().prop_map(Block::Call),
+    ];
+    let round =
+        (vec(part(), 1..4), vec(block, 0..5), 0..4_usize, vec(part(), 0..3), any::<bool>(), any::<bool>());
+    vec(round, 1..5).prop_map(|rounds| {
+        let mut out = Vec::new();
+        for (said, blocks, stop, found, answered, speaks) in rounds {
+            if speaks || out.is_empty() {
+                out.push(Message::User { parts: said });
+            }
+            let stop = [StopReason::EndTurn, StopReason::ToolUse, StopReason::Cut, StopReason::MaxTokens]
+                [stop]
+                .clone();
+            let model = if speaks { "m" } else { "other" };
+            let answer = Answer { blocks, stop, model: model.into(), ..Answer::default() };
+            let outcome = if answered { Outcome::Done } else { Outcome::Failed };
+            let results: Vec<CallResult> =
+                answer.calls().map(|call| CallResult::new(call, outcome, found.clone())).collect();
+            out.push(Message::Assistant(answer));
+            if answered && !results.is_empty() {
+                out.push(Message::Results { results });
+            }
+        }
+        out
+    })
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    (messages(), 0..3_usize, text(), any::<[bool; 3]>(), 1..100_000_u64).prop_map(
+        |(messages, tools, system, [vision, thinking, signed_calls], max_output)| {
+            let tool = |k: usize| ToolSpec {
+                name: format!("tool_{k}"),
+                description: "What it does.".into(),
+                schema: json!({"type": "object", "properties": {"a": {"type": "string"}}}),
+            };
+            let capabilities = Capabilities { vision, thinking, signed_calls, ..Capabilities::default() };
+            Request {
+                model: Model { name: "m".into(), window: 200_000, capabilities },
+                system: system.into(),
+                tools: (0..tools).map(tool).collect(),
+                messages,
+                max_output,
+            }
+        },
+    )
+}
+
+/// The quirks of every preset, and some that none has.
+fn quirks() -> Vec<(Wire, Quirks)> {
+    let mut all: Vec<(Wire, Quirks)> = Preset::all().iter().map(|p| (p.wire, p.quirks.clone())).collect();
+    for wire in Wire::ALL {
+        all.push((wire, Quirks::default()));
+        all.push((wire, Quirks { tool_images: ToolImages::Inside, cache_key: true, ..Quirks::default() }));
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_request_fits_the_schema_and_the_rules_of_its_wire(request in request()) {
+        for (wire, quirks) in quirks() {
+            let dialect = wire.dialect(&quirks);
+            let body = dialect.encode(&request);
+            let misfits = schema::misfits(&schemas()[wire as usize], &body);
+            prop_assert!(misfits.is_empty(), "{wire:?} {quirks:?}\n{body:#}\n{misfits:#?}");
+            let broken = history_rules::broken(&dialect.path(&request), &body);
+            prop_assert!(broken.is_empty(), "{wire:?} {quirks:?}\n{body:#}\n{broken:#?}");
+        }
+    }
+}
+
+fn schemas() -> &'static [Value; 4] {
+    static SCHEMAS: std::sync::OnceLock<[Value; 4]> = std::sync::OnceLock::new();
+    SCHEMAS.get_or_init(|| Wire::ALL.map(schema_of))
+}
+
+/// The schemas themselves: a request spoilt in one place does not fit.
+#[test]
+fn a_spoilt_request_does_not_fit_its_schema() {
+    let request = Request {
+        model: Model { name: "m".into(), window: 1000, capabilities: Capabilities::default() },
+        system: "s".into(),
+        tools: Vec::new().into(),
+        messages: vec![Message::user("hi")],
+        max_output: 10,
+    };
+    for wire in Wire::ALL {
+        let body = wire.dialect(&Quirks::default()).encode(&request);
+        let schema = schema_of(wire);
+        assert_eq!(schema::misfits(&schema, &body), Vec::<String>::new());
+        let mut unknown = body.clone();
+        unknown["temprature"] = json!(1);
+        assert!(!schema::misfits(&schema, &unknown).is_empty(), "{wire:?}");
+        for pointer in ["/messages/0", "/input/0", "/contents/0"] {
+            let mut spoilt = body.clone();
+            if let Some(first) = spoilt.pointer_mut(pointer) {
+                first["role"] = json!("nobody");
+                assert!(!schema::misfits(&schema, &spoilt).is_empty(), "{wire:?}");
+            }
+        }
+    }
+}

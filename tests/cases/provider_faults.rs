@@ -1,0 +1,328 @@
+//! The table of faults: for each, over each of the four wire formats, what the person is told, what is sent again, what
+//! is kept, and that the conversation goes on afterwards, here and after a resume.
+
+use crate::support::mock_server::{Reply, Say};
+use crate::support::talk::{ALL_WIRES, Talk, Wire, start, turn};
+use placet::agent::{Agent, Ending, Event, Start};
+use placet::conversation::{Image, Part};
+use std::time::Duration;
+
+/// What is to come of a fault.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// It is tried again by itself, and told so.
+    Retried(&'static str),
+    /// It ends the turn, with these words.
+    Told(&'static str),
+    /// The same, and what had arrived stays.
+    Kept(&'static str),
+    /// Nothing was missing.
+    Whole,
+}
+
+/// An answer in events, and where its first words are in them.
+struct Answer {
+    events: Vec<String>,
+    begun: usize,
+}
+
+impl Answer {
+    fn of(wire: Wire) -> Answer {
+        let events = wire.events(&[Say::Text("h\u{e4}llo "), Say::Text("w\u{f6}rld")]);
+        let begun = events.iter().position(|event| event.contains("llo ")).unwrap() + 1;
+        Answer { events, begun }
+    }
+
+    /// Up to the first words.
+    fn beginning(&self) -> String {
+        self.events[..self.begun].concat()
+    }
+
+    /// Up to the middle of the event after them.
+    fn mid_event(&self) -> Vec<u8> {
+        let next = self.events[self.begun].as_bytes();
+        [self.beginning().as_bytes(), &next[..next.len() / 2]].concat()
+    }
+
+    /// Up to the middle of a letter.
+    fn mid_letter(&self) -> Vec<u8> {
+        let whole = self.events.concat().into_bytes();
+        let at = whole.windows(2).rposition(|w| w == [0xc3, 0xb6]).unwrap();
+        whole[..=at].to_vec()
+    }
+}
+
+fn faults(wire: Wire) -> Vec<(&'static str, Reply, Fate)> {
+    use Fate::{Kept, Retried, Told, Whole};
+    let answer = Answer::of(wire);
+    let silent = "no data for 150ms";
+    let beginning = || Reply::sse(answer.beginning());
+    let limited = || Reply::error(429, "rate_limit_error", "slow down");
+    let html = "<html><head><title>Sign in first</title></head></html>";
+    let packed = {
+        // Packed without being made smaller, so that it can be cut right after the first words.
+        let mut bytes = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+        let whole = answer.events.concat();
+        bytes.extend(miniz_oxide::deflate::compress_to_vec(whole.as_bytes(), 0));
+        let (header, block) = (10, 5);
+        bytes.truncate(header + block + answer.beginning().len() + 3);
+        Reply::stream().header("content-encoding", "gzip").write(bytes)
+    };
+    let malformed = beginning().write("data: {\"oops\n\n");
+    let doubled = Reply::sse([answer.events.concat(), answer.events.concat()].concat());
+    vec![
+        ("stalls before the headers", Reply::nothing(), Retried(silent)),
+        ("stalls after the headers", Reply::stream().stall(), Retried(silent)),
+        ("stalls after the first words", beginning().stall(), Kept(silent)),
+        ("stalls in the middle of an event", Reply::sse(answer.mid_event()).stall(), Kept(silent)),
+        ("stalls in the middle of a letter", Reply::sse(answer.mid_letter()).stall(), Kept(silent)),
+        ("stalls when all was said", Reply::sse(answer.events.concat()).stall(), Whole),
+        ("hangs up before the headers' first event", Reply::stream().close(), Retried("no connection to")),
+        ("hangs up after the first words", beginning().close(), Kept("the answer broke off")),
+        (
+            "hangs up in the middle of a letter",
+            Reply::sse(answer.mid_letter()).close(),
+            Kept("the answer broke off"),
+        ),
+        ("resets", Reply::stream().reset(), Retried("no connection to")),
+        ("resets after the first words", beginning().reset(), Kept("the answer broke off")),
+        (
+            "sends what is no JSON",
+            Reply::sse("data: {oops\n\n"),
+            Told("the provider sent something that is no answer"),
+        ),
+        ("sends no JSON after the first words", malformed, Kept("the answer broke off")),
+        ("says everything twice", doubled, Whole),
+        ("limits the rate", limited(), Retried("rate limited: slow down")),
+        (
+            "limits the rate and says for how long",
+            limited().header("retry-after", "0.001"),
+            Retried("rate limited"),
+        ),
+        ("fails", Reply::error(500, "api_error", "oh"), Retried("the provider is overloaded (HTTP 500): oh")),
+        ("is overloaded", Reply::error(529, "overloaded_error", "oh"), Retried("overloaded (HTTP 529)")),
+        (
+            "refuses the key",
+            Reply::error(401, "authentication_error", "no"),
+            Told("refused the key (HTTP 401): no"),
+        ),
+        ("refuses the request", Reply::error(400, "invalid_request_error", "no"), Told("(HTTP 400): no")),
+        ("is a web page", Reply::new(200, "text/html").write(html), Told("Sign in first")),
+        ("is a web page of a proxy", Reply::new(502, "text/html").write(html), Retried("Sign in first")),
+        ("packs its answer and loses the end", packed, Kept("the answer broke off")),
+    ]
+}
+
+/// A conversation whose server is impatient, with one turn behind it.
+async fn begun(wire: Wire) -> (Talk, Agent) {
+    let talk = Talk { silence: Duration::from_millis(150), ..Talk::new(wire) };
+    talk.server.push(wire.reply(&[Say::Text("ready")]));
+    let mut agent = talk.begin();
+    assert_eq!(turn(&mut agent, "first", |_, _| {}).await, Ending::Done);
+    (talk, agent)
+}
+
+/// The turn's end, and what the person was told on the way.
+async fn told(agent: &mut Agent, how: Start) -> (Ending, Vec<String>) {
+    let mut said = Vec::new();
+    let ending = start(agent, how, |event, _| match event {
+        Event::Retrying { error, .. } => said.push(error.to_string()),
+        Event::Notice(text) => said.push(text),
+        _ => {}
+    })
+    .await;
+    (ending, said)
+}
+
+fn say(text: &str) -> Start {
+    Start::Say(vec![Part::text(text)])
+}
+
+/// Whatever happened, the next turn and one after a resume are held, and the server had nothing to complain of.
+async fn goes_on(talk: &Talk, mut agent: Agent, case: &str) {
+    talk.server.push(talk.wire.reply(&[Say::Text("goes on")]));
+    assert_eq!(told(&mut agent, say("next")).await.0, Ending::Done, "{case}");
+    drop(agent);
+    talk.server.push(talk.wire.reply(&[Say::Text("goes on")]));
+    let mut agent = talk.resume();
+    assert_eq!(told(&mut agent, say("resumed")).await.0, Ending::Done, "{case}");
+    assert_eq!(talk.server.violations(), Vec::<String>::new(), "{case}");
+}
+
+#[tokio::test]
+async fn every_fault_is_told_tried_again_or_kept_as_the_table_says() {
+    for wire in ALL_WIRES {
+        for (name, reply, fate) in faults(wire) {
+            let case = format!("{wire:?}: a server that {name}: {fate:?}");
+            let (talk, mut agent) = begun(wire).await;
+            talk.server.push(reply.clone());
+            match fate {
+                Fate::Whole => {
+                    let (ending, _) = told(&mut agent, say("go")).await;
+                    assert_eq!(ending, Ending::Done, "{case}");
+                    assert!(talk.stored().last().unwrap().to_string().contains("llo "), "{case}");
+                }
+                Fate::Retried(words) => {
+                    talk.server.push(wire.reply(&[Say::Text("there")]));
+                    let (ending, said) = told(&mut agent, say("go")).await;
+                    assert_eq!(ending, Ending::Done, "{case}");
+                    assert!(said.len() == 1 && said[0].contains(words), "{case}: {said:?}");
+                    assert_eq!(talk.server.requests().len(), 3, "{case}");
+                    // And when it does not pass, that is told, and /retry sends the same again.
+                    (0..3).for_each(|_| talk.server.push(reply.clone()));
+                    let Ending::Failed(error) = told(&mut agent, say("go")).await.0 else { panic!("{case}") };
+                    assert!(error.to_string().contains(words), "{case}: {error}");
+                    assert_eq!(talk.server.requests().len(), 6, "{case}");
+                    talk.server.push(wire.reply(&[Say::Text("there")]));
+                    assert_eq!(told(&mut agent, Start::Retry).await.0, Ending::Done, "{case}");
+                    let sent = talk.sent();
+                    assert_eq!(sent[6], sent[5], "{case}");
+                }
+                Fate::Told(words) | Fate::Kept(words) => {
+                    let (ending, said) = told(&mut agent, say("go")).await;
+                    let Ending::Failed(error) = ending else { panic!("{case}: {ending:?}") };
+                    assert!(error.to_string().contains(words), "{case}: {error}");
+                    assert_eq!((said.as_slice(), talk.server.requests().len()), (&[][..], 2), "{case}");
+                    let last = talk.stored().last().unwrap().to_string();
+                    let kept = matches!(fate, Fate::Kept(_));
+                    assert_eq!(last.contains("h\u{e4}llo"), kept, "{case}: {last}");
+                    talk.server.push(wire.reply(&[Say::Text("there")]));
+                    assert_eq!(told(&mut agent, Start::Retry).await.0, Ending::Done, "{case}");
+                }
+            }
+            goes_on(&talk, agent, &case).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_cut_anywhere_runs_no_call_that_was_not_whole_and_goes_on() {
+    for wire in ALL_WIRES {
+        let said = [Say::Text("ok"), Say::Call("c1", "probe", r#"{"name":"ran"}"#)];
+        let bytes = wire.events(&said).concat().into_bytes();
+        let (talk, agent) = begun(wire).await;
+        let (mut cut, mut whole) = (0, 0);
+        let mut agent = agent;
+        // The decoders are cut at every byte elsewhere; here it is the whole conversation, so not quite all of them.
+        for at in (1..bytes.len()).step_by(13) {
+            let before = talk.ran().len();
+            talk.server.push(Reply::sse(&bytes[..at]).close());
+            // What is whole goes on with a second request; what never began is tried again.
+            talk.server.push(wire.reply(&[Say::Text("there")]));
+            let (ending, _) = told(&mut agent, say("go")).await;
+            let ran = talk.ran().len() - before;
+            match ending {
+                Ending::Done => whole += ran,
+                Ending::Failed(_) => {
+                    assert_eq!(ran, 0, "{wire:?} cut at {at}");
+                    cut += 1;
+                    // The reply that is left is for this.
+                    assert_eq!(told(&mut agent, Start::Retry).await.0, Ending::Done, "{wire:?} cut at {at}");
+                }
+                other => panic!("{wire:?} cut at {at}: {other:?}"),
+            }
+        }
+        assert!(cut > 10, "{wire:?}: {cut} {whole}");
+        talk.is_lawful();
+    }
+}
+
+#[tokio::test]
+async fn wrong_ids_of_calls_leave_a_history_that_every_server_takes() {
+    let long = "x".repeat(300);
+    for wire in ALL_WIRES {
+        for ids in [
+            ["", ""],
+            ["same", "same"],
+            ["call_0", "call_0"],
+            ["a b/c\u{e9}", "\u{0}"],
+            [long.as_str(), long.as_str()],
+        ] {
+            let case = format!("{wire:?} {ids:?}");
+            let (talk, mut agent) = begun(wire).await;
+            for _ in 0..2 {
+                talk.server.push(wire.reply(&[
+                    Say::Call(ids[0], "probe", r#"{"name":"one"}"#),
+                    Say::Call(ids[1], "probe", r#"{"name":"two"}"#),
+                ]));
+                talk.server.push(wire.reply(&[Say::Text("there")]));
+                assert_eq!(told(&mut agent, say("go")).await.0, Ending::Done, "{case}");
+            }
+            assert_eq!(talk.ran().len(), 4, "{case}");
+            goes_on(&talk, agent, &case).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_picture_that_a_server_will_not_take_is_left_out_and_the_turn_goes_on() {
+    for wire in ALL_WIRES {
+        let case = format!("{wire:?}");
+        let (talk, mut agent) = begun(wire).await;
+        talk.server.judged_by(|body| {
+            let text = body.to_string();
+            let has = text.contains("base64,iVBOR") || text.contains("\"data\":\"iVBOR");
+            has.then(|| Reply::error(400, "invalid_request_error", "could not process image"))
+        });
+        talk.server.push(wire.reply(&[Say::Text("no picture")]));
+        let png = placet::conversation::Part::Image(Image::new(
+            "image/png",
+            1,
+            1,
+            "p.png",
+            super::provider_wires::PNG.to_vec().into(),
+        ));
+        let (ending, said) = told(&mut agent, Start::Say(vec![Part::text("look"), png])).await;
+        assert_eq!(ending, Ending::Done, "{case}");
+        assert!(
+            said.iter().any(|text| text.contains("refused a picture") && text.contains("p.png")),
+            "{case}: {said:?}"
+        );
+        assert_eq!(talk.server.requests().len(), 3, "{case}");
+        goes_on(&talk, agent, &case).await;
+    }
+}
+
+/// Keys change and proofs expire; each later request would be refused like the first.
+#[tokio::test]
+async fn a_proof_of_reasoning_that_a_server_no_longer_takes_is_left_out_from_then_on() {
+    for (wire, fixture, proof, complaint) in [
+        (
+            Wire::Anthropic,
+            "anthropic/thinking",
+            "EqQBCgIYAhIM1gbc",
+            "messages.1.content.0: Invalid `signature` in `thinking` block",
+        ),
+        (
+            Wire::Responses,
+            "openai_responses/tools",
+            "gAAAAAB-one",
+            "The encrypted content gAAA... could not be verified.",
+        ),
+        (Wire::Gemini, "gemini/tools", "c2lnLWNhbGw=", "Thought signature is not valid."),
+    ] {
+        let case = format!("{wire:?}");
+        let (talk, mut agent) = begun(wire).await;
+        let path = format!("{}/tests/fixtures/{fixture}.sse", env!("CARGO_MANIFEST_DIR"));
+        let stream = std::fs::read_to_string(path).unwrap();
+        assert!(stream.contains(proof), "{case}");
+        talk.server.push(Reply::sse(stream));
+        if wire != Wire::Anthropic {
+            talk.server.push(wire.reply(&[Say::Text("done")]));
+        }
+        assert_eq!(told(&mut agent, say("think")).await.0, Ending::Done, "{case}");
+        let count = talk.server.requests().len();
+        talk.server.judged_by(move |body| {
+            body.to_string().contains(proof).then(|| Reply::error(400, "invalid_request_error", complaint))
+        });
+        talk.server.push(wire.reply(&[Say::Text("there")]));
+        let (ending, said) = told(&mut agent, say("and now?")).await;
+        assert_eq!(ending, Ending::Done, "{case}");
+        assert!(said.len() == 1 && said[0].contains("HTTP 400"), "{case}: {said:?}");
+        assert_eq!(talk.server.requests().len(), count + 2, "{case}");
+        talk.server.push(wire.reply(&[Say::Text("there")]));
+        assert_eq!(told(&mut agent, say("and then?")).await.1, Vec::<String>::new(), "{case}: learnt");
+        assert_eq!(talk.server.requests().len(), count + 3, "{case}");
+        goes_on(&talk, agent, &case).await;
+    }
+}
