@@ -62,6 +62,7 @@ fn review(contents: &[(String, Vec<u8>, Vec<u8>)]) -> Review {
             name: name.clone(),
             path: name.into(),
             paths: vec![name.into()],
+            renamed: None,
             letter: 'M',
             facts: Vec::new(),
             body: Body::Lines(lines),

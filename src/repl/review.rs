@@ -183,8 +183,9 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         return Ok(None);
     }
     for file in &mut files {
-        let before = set.get(&file.path).and_then(|change| change.before.hash());
-        let moved_on = |hash| std::fs::read(&file.path).is_ok_and(|now| blake3::hash(&now) != hash);
+        let path = file.renamed.as_ref().unwrap_or(&file.path);
+        let before = set.get(path).and_then(|change| change.before.hash());
+        let moved_on = |hash| std::fs::read(path).is_ok_and(|now| blake3::hash(&now) != hash);
         if before.is_some_and(moved_on) {
             let words = "changed in the workspace since: both changes are merged where that can be; where the same lines \
                          changed, reject those lines";
@@ -262,6 +263,13 @@ fn choices(review: &Review, view: &View) -> io::Result<(Choice, Choice)> {
     let (mut land, mut out) = (Choice::new(), Choice::new());
     for file in &review.files {
         let (landing, leaving) = file.verdict();
+        if let Some(old) = &file.renamed {
+            match file.old_path_goes() {
+                Some(true) => drop(land.insert(old.clone(), Part::Whole)),
+                Some(false) => drop(out.insert(old.clone(), Part::Whole)),
+                None => {}
+            }
+        }
         for path in &file.paths {
             // Pipes, sockets and devices are never applied: accepted, they can only go.
             let part = match &landing {
@@ -298,6 +306,9 @@ fn rejections(review: &Review) -> Choice {
             Some(lines) => Part::Content(Arc::new(lines.kept())),
             None => Part::Whole,
         };
+        if let (Some(old), Part::Whole) = (&file.renamed, &part) {
+            out.insert(old.clone(), Part::Whole);
+        }
         out.extend(file.paths.iter().map(|path| (path.clone(), part.clone())));
     }
     out

@@ -64,7 +64,11 @@ impl Shell<'_> {
             self.review = Some(String::new());
         }
         (self.on_turn)(None);
-        self.expanded = ended.expanded;
+        if std::mem::replace(&mut self.expanded, ended.expanded) != ended.expanded {
+            let file = self.app.config_dir().join("config.toml");
+            let expanded = self.expanded;
+            self.hint(&format!("to keep it: ui.expanded = {expanded} in {}", file.display()));
+        }
         self.signals.turn_ended(&ended.ending);
         if let Some(cleared) = ended.cleared {
             prompter.remember(&cleared, self.app.cwd(), self.store.as_ref());

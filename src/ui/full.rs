@@ -7,6 +7,7 @@ use super::canvas::Canvas;
 use super::input::Keyboard;
 use super::input::decode::Input;
 use super::picture::Placed;
+use super::talk::Talk;
 use super::term;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -45,6 +46,11 @@ pub trait Pane {
 
     /// Runs with the terminal given back: an editor, for one.
     fn lent(&mut self) {}
+
+    /// The same without a screen: said line by line, answered with typed lines. Returns when it is left.
+    fn talk(&mut self, talk: &mut dyn Talk) {
+        talk.say("this can only be shown on a screen of its own");
+    }
 
     /// What stands over blank cells of the frame that was drawn last.
     fn pictures(&self) -> Vec<Placed> {

@@ -26,6 +26,7 @@ pub mod sample;
 pub mod scratchpads;
 mod stream;
 pub mod syntax;
+pub mod talk;
 pub mod term;
 mod theme;
 pub mod tint;

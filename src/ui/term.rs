@@ -39,6 +39,9 @@ const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l";
 const KEYS_ON: &[u8] = b"\x1b[>1u\x1b[>4;1m";
 const KEYS_OFF: &[u8] = b"\x1b[<u\x1b[>4m";
 
+/// What Ctrl-Z sends.
+pub const SUSPEND: u8 = 26;
+
 /// The base mode, for as long as it lives.
 #[derive(Debug)]
 pub struct Base(());
@@ -132,6 +135,9 @@ impl Typing {
         mode.local_modes &= !LocalModes::ISIG;
         mode.input_modes |= InputModes::ICRNL;
         mode.special_codes[SpecialCodeIndex::VEOL] = 3;
+        // Known to the terminal only among its extended functions, as are erasing a word and the next key as it is.
+        mode.local_modes |= LocalModes::IEXTEN;
+        mode.special_codes[SpecialCodeIndex::VEOL2] = SUSPEND;
         mode.special_codes[SpecialCodeIndex::VEOF] = 0;
         set(&mode).ok()?;
         keys_as_ever();

@@ -11,11 +11,13 @@ pub mod decode;
 mod keyboard;
 mod keys;
 mod legacy;
+mod line;
 pub mod pump;
 
 pub(in crate::ui) use ahead::take as take_ahead;
 pub use keyboard::Keyboard;
 pub(in crate::ui) use keys::Keys;
+pub(in crate::ui) use line::line;
 
 use std::time::Duration;
 

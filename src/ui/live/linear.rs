@@ -287,6 +287,16 @@ impl Linear {
                 self.recall = Some(text);
                 (vec![label("note", "the line is cleared; Ctrl-C again stops the turn")], None)
             }
+            Typed::Suspend(text) => {
+                self.begun.clear();
+                if text.trim().is_empty() {
+                    return (Vec::new(), Some(Action::Suspend));
+                }
+                // The terminal gave the line away with the key.
+                let said = label("note", &format!("what was begun is at the next prompt: {text}"));
+                self.draft = if self.draft.is_empty() { text } else { format!("{}\n{text}", self.draft) };
+                (vec![said], Some(Action::Suspend))
+            }
             Typed::Line(text) => {
                 self.begun.clear();
                 self.line(text.trim_end(), now)

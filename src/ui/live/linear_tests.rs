@@ -186,3 +186,13 @@ fn choices_of_other_questions_are_numbered_too() {
     l.typed(line("2"), now + Duration::from_secs(1));
     assert_eq!(answer.try_recv(), Ok('k'));
 }
+
+#[test]
+fn ctrl_z_suspends_and_keeps_what_was_begun_for_the_next_prompt() {
+    let (mut linear, now) = linear();
+    let (said, action) = linear.typed(Typed::Suspend(String::new()), now);
+    assert_eq!((said.len(), action), (0, Some(Action::Suspend)));
+    let (said, action) = linear.typed(Typed::Suspend("half a line".into()), now);
+    assert_eq!(said, ["note: what was begun is at the next prompt: half a line"]);
+    assert_eq!((action, linear.draft().typed), (Some(Action::Suspend), "half a line".into()));
+}

@@ -20,6 +20,8 @@ pub(super) enum Typed {
     Begun(String),
     /// Ctrl-C, and what stood in the line.
     Stop(String),
+    /// Ctrl-Z, and what stood in the line.
+    Suspend(String),
 }
 
 pub(super) struct Lines {
@@ -58,7 +60,7 @@ impl Drop for Lines {
 fn read(begun: &mut Vec<u8>, chunk: &[u8]) -> Typed {
     begun.extend_from_slice(chunk);
     let last = begun.last().copied();
-    if matches!(last, Some(b'\n' | b'\r' | 3)) {
+    if matches!(last, Some(b'\n' | b'\r' | 3 | term::SUSPEND)) {
         begun.pop();
     }
     let text = String::from_utf8_lossy(begun).into_owned();
@@ -71,6 +73,10 @@ fn read(begun: &mut Vec<u8>, chunk: &[u8]) -> Typed {
             begun.clear();
             Typed::Stop(text)
         }
+        Some(term::SUSPEND) => {
+            begun.clear();
+            Typed::Suspend(text)
+        }
         _ => Typed::Begun(text),
     }
 }
@@ -78,7 +84,7 @@ fn read(begun: &mut Vec<u8>, chunk: &[u8]) -> Typed {
 fn listen(stopped: &OwnedFd, sender: &UnboundedSender<Vec<u8>>) {
     let terminal = term::input();
     // What was typed ahead at the prompt, line by line as the terminal would give it.
-    for chunk in input::take_ahead().split_inclusive(|b| matches!(b, b'\r' | b'\n' | 3)) {
+    for chunk in input::take_ahead().split_inclusive(|b| matches!(*b, b'\r' | b'\n' | 3 | term::SUSPEND)) {
         if sender.send(chunk.to_vec()).is_err() {
             return;
         }
@@ -119,6 +125,7 @@ mod tests {
         assert_eq!(read(&mut begun, b"o\n"), Typed::Line("two".into()));
         assert_eq!(read(&mut begun, b"half\x03"), Typed::Stop("half".into()));
         assert_eq!(read(&mut begun, b"\x03"), Typed::Stop(String::new()));
+        assert_eq!(read(&mut begun, b"gone\x1a"), Typed::Suspend("gone".into()));
         assert_eq!(read(&mut begun, "日".as_bytes()), Typed::Begun("日".into()));
     }
 }

@@ -23,6 +23,7 @@ mod moved;
 mod paint;
 mod paint_line;
 mod pane;
+mod renames;
 mod report;
 mod rows;
 mod spoken;

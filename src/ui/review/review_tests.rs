@@ -29,6 +29,7 @@ fn file(name: &str, letter: char, body: Body) -> File {
         name: name.into(),
         path: format!("/w/{name}").into(),
         paths: vec![format!("/w/{name}").into()],
+        renamed: None,
         letter,
         facts: Vec::new(),
         body,

@@ -6,6 +6,7 @@
 mod entry;
 mod render;
 mod source;
+mod talk;
 
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use crate::ui::full::{Flow, Pane};
 use crate::ui::keymap::{Keymap, Row};
 use crate::ui::pager::{self, Pos, Scroll, Source, Taken, Wrap, bar};
 use crate::ui::reading::Help;
+use crate::ui::talk::Talk;
 use crossterm::event::KeyEvent;
 use entry::{Entry, What};
 use ratatui::buffer::Buffer;
@@ -241,6 +243,10 @@ impl Pane for Transcript<'_> {
     fn paste(&mut self, text: &str) {
         self.scroll.pasted(&self.entries, text);
         self.follow();
+    }
+
+    fn talk(&mut self, talk: &mut dyn Talk) {
+        self.converse(talk);
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {

@@ -5,6 +5,7 @@
 
 mod picture;
 mod source;
+mod talk;
 mod text;
 mod who;
 
@@ -21,6 +22,7 @@ use crate::ui::full::{Flow, Pane};
 use crate::ui::keymap::{Keymap, Row};
 use crate::ui::pager::{self, Scroll, Source, Taken, Wrap, bar};
 use crate::ui::reading::Help;
+use crate::ui::talk::Talk;
 use crate::workspace::{SeenNow, SeenWindow};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -268,6 +270,10 @@ impl Pane for Viewer<'_> {
 
     fn paste(&mut self, text: &str) {
         self.scroll.pasted(&self.lines, text);
+    }
+
+    fn talk(&mut self, talk: &mut dyn Talk) {
+        self.converse(talk);
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {

@@ -227,6 +227,31 @@ fn a_window_that_was_shown_is_marked_only_while_it_is_the_same() {
 }
 
 #[test]
+fn without_a_screen_lines_are_told_with_the_turn_in_which_they_were_seen() {
+    use crate::ui::talk::script::Script;
+    let text: String = (1..=45).map(|n| format!("line {n}\t\u{1b}[2J\n")).collect();
+    let pane = Viewer::new(FileText::in_memory(text.into()), "src/a.rs", Some(18), &theme(), hands().0);
+    let mut pane = pane.with_seen(seen(&[(18..20, 3), (20..21, 0)]));
+    let mut script = Script::of(&["", "/LINE 2\t", "99", "/nowhere", "44", "", "more"]);
+    pane.talk(&mut script);
+    let said = script.transcript();
+    assert!(
+        said.starts_with(
+            "src/a.rs: 45 lines\n18: line 18 ␛[2J\n19, seen in turn 3: line 19 ␛[2J\n20: line 20 ␛[2J\n\
+         21, seen by the model: line 21 ␛[2J\n22, not seen: line 22 ␛[2J\n23: line 23 ␛[2J\n"
+        ),
+        "{said}"
+    );
+    let asked: Vec<&String> = script.said.iter().filter(|line| line.contains("searches")).collect();
+    let rest = "a number goes there, `/words` searches, `q` leaves: ";
+    assert_eq!(asked[0], &format!("Enter goes on, {rest}"));
+    assert!(
+        said.contains("there is no line `99`; the last one is 45") && said.contains("`nowhere` is not in it")
+    );
+    assert!(said.ends_with(&format!("45: line 45 ␛[2J\nthat is the end; {rest}")), "{said}");
+}
+
+#[test]
 fn keys_contradict_neither_each_other_nor_those_of_the_pager() {
     let pager = Keymap::new("pager", pager::KEYS, &[]).unwrap();
     let own = Keymap::new("viewer", KEYS, &[]).unwrap();
