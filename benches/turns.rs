@@ -91,6 +91,7 @@ fn screen() {
             grants: 0,
             taint: placet::permission::Taint::default(),
             todos: Vec::new(),
+            cost: None,
         };
         let mut live = Live::new(
             theme,

@@ -2,6 +2,7 @@
 
 use super::calls::{Calls, Cleared};
 use super::context::{Built, Context};
+use super::cost::Costs;
 use super::ending::Ending;
 use super::event::{Event, LoopQuestion};
 use super::gate::{Entrance, Gate, Visit};
@@ -11,8 +12,9 @@ use super::points::Points;
 use super::queue::Queue;
 use super::standing::{mode_in, mode_words, texts};
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
-use crate::conversation::{Answer, CallId, CallResult, Message, Outcome, Part, Summary, Transcript, Usage};
+use crate::conversation::{CallId, CallResult, Message, Outcome, Part, Summary, Transcript, Usage};
 use crate::permission::{Level, Mode};
+use crate::provider::catalog::Money;
 use crate::provider::{AnswerStream, Direct, Model, Provider, ProviderError, StreamEvent};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
 use crate::tools::Env;
@@ -40,7 +42,7 @@ pub struct Agent {
     turn: Turn,
     instructions: Instructions,
     mode_told: Option<Mode>,
-    usage: Usage,
+    pub(super) costs: Costs,
     last_prompt: u64,
     unsaved: Option<String>,
     told_usage: Option<Usage>,
@@ -66,7 +68,7 @@ impl Agent {
             turn: Turn::new(parts.max_rounds),
             instructions: Instructions::default(),
             mode_told: None,
-            usage: Usage::default(),
+            costs: Costs::default(),
             last_prompt: 0,
             unsaved: None,
             told_usage: None,
@@ -96,7 +98,7 @@ impl Agent {
         self.recall_taint()?;
         self.transcript = loaded.transcript;
         self.summaries = loaded.summaries;
-        self.usage = loaded.usage;
+        self.costs.restore(loaded.usage, &loaded.spent);
         self.last_prompt = loaded.last_prompt;
         self.recall();
         Ok(loaded.dropped)
@@ -141,28 +143,17 @@ impl Agent {
         self.parts.provider.name()
     }
 
-    /// Adds what an answer cost, here and in the session.
-    pub(super) fn count(&mut self, answer: &Answer, events: &UnboundedSender<Event>) {
-        let usage = answer.usage;
-        if usage.is_zero() {
-            return;
+    /// Tells the figures when they are new: a provider may give the last ones twice.
+    pub(super) fn tell_usage(&mut self, total: Usage, prompt: u64, events: &UnboundedSender<Event>) {
+        if self.told_usage.replace(total) != Some(total) {
+            let cost = self.costs.session.clone();
+            let cost = (cost.unpriced < cost.requests).then(|| Money::from_picos(cost.picos));
+            drop(events.send(Event::Usage { total, prompt, window: self.parts.model.window, cost }));
         }
-        self.usage += usage;
-        self.last_prompt = usage.prompt();
-        if let Some(session) = &mut self.parts.session {
-            let record = Record::Cost { model: answer.model.clone(), usage };
-            if let Err(e) = session.append(record) {
-                tracing::warn!("the cost of a request was not saved: {e}");
-            }
-        }
-        self.tell_usage(self.usage, self.last_prompt, events);
     }
 
-    /// Tells the figures when they are new: a provider may give the last ones twice.
-    fn tell_usage(&mut self, total: Usage, prompt: u64, events: &UnboundedSender<Event>) {
-        if self.told_usage.replace(total) != Some(total) {
-            drop(events.send(Event::Usage { total, prompt, window: self.parts.model.window }));
-        }
+    pub(super) fn set_last_prompt(&mut self, tokens: u64) {
+        self.last_prompt = tokens;
     }
 
     pub(super) fn last_prompt(&self) -> u64 {
@@ -170,7 +161,7 @@ impl Agent {
     }
 
     pub fn usage(&self) -> (Usage, u64) {
-        (self.usage, self.last_prompt)
+        (self.costs.session.usage, self.last_prompt)
     }
 
     /// What is in `queue` for it reaches the model between two requests of a turn.
@@ -223,6 +214,7 @@ impl Agent {
             return blocked;
         }
         self.count_turn(Some(&start));
+        self.costs.begin_turn();
         self.begin_turn(&start);
         let asked = Arc::clone(&self.parts.provider);
         if let Start::Call { tool, input, .. } = &start {
@@ -472,7 +464,11 @@ impl Run<'_> {
             return;
         }
         tracing::debug!(messages = self.agent.transcript.messages().len(), "a request");
-        if let Err(blocked) = self.may_send().await {
+        let allowed = match self.may_send().await {
+            Ok(()) => self.agent.may_spend(&self.events, &self.stop).await,
+            refused => refused,
+        };
+        if let Err(blocked) = allowed {
             self.agent.points.blocked = Some(blocked);
             self.stop.cancel();
             return;
@@ -535,7 +531,7 @@ impl Run<'_> {
                 Event::Notice(format!("{from} does not answer ({because}); {to} answers instead"))
             }
             StreamEvent::Usage(usage) => {
-                let mut total = self.agent.usage;
+                let mut total = self.agent.costs.session.usage;
                 total += usage;
                 return self.agent.tell_usage(total, usage.prompt(), &self.events);
             }

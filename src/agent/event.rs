@@ -4,6 +4,7 @@ use super::ending::Ending;
 use crate::conversation::{CallId, Outcome, Usage};
 use crate::permission::Grant;
 use crate::provider::ProviderError;
+use crate::provider::catalog::Money;
 use crate::tools::{Detail, Preview, Said, Summary, Todo};
 use std::time::Duration;
 use tokio::sync::oneshot;
@@ -67,6 +68,8 @@ pub enum Event {
         total: Usage,
         prompt: u64,
         window: u64,
+        /// What the session cost, where any price is known.
+        cost: Option<Money>,
     },
     /// What the person wrote meanwhile goes to the model with the next request.
     Steered(String),

@@ -4,6 +4,7 @@ mod after;
 mod calls;
 mod compact;
 mod context;
+mod cost;
 mod driver;
 mod ending;
 mod event;
@@ -21,6 +22,7 @@ mod standing;
 mod trickle;
 mod turn;
 
+pub use cost::Budget;
 pub use driver::Agent;
 pub use ending::Ending;
 pub use event::{Choice, ChoiceQuestion, Enquiry, Event, LoopQuestion, Question, Reply};

@@ -1,5 +1,6 @@
 //! What an agent is made of, and how a turn begins.
 
+use super::cost::Budget;
 use super::gate::Gate;
 use crate::conversation::Part;
 use crate::permission::Policy;
@@ -21,6 +22,7 @@ pub struct Parts {
     pub max_rounds: u32,
     /// How full the window may be before its beginning is summed up, from 0 to 1; 0 never does.
     pub sum_up_at: f64,
+    pub budget: Budget,
     pub gate: Arc<Gate>,
     /// Where the conversation is kept; `None` keeps it in memory only.
     pub session: Option<OpenSession>,

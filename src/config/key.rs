@@ -94,6 +94,14 @@ pub const KEYS: &[Key] = &[
         "Whether the model takes pictures, where placet does not know it.",
     ),
     key(
+        "budget.session",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "Dollars one session may cost before you are asked, such as `5.00`.",
+    ),
+    key("budget.day", Kind::Text, "", Trust::Needed, "The same for all sessions of a day together."),
+    key(
         "max_turns",
         Kind::Number,
         "200",

@@ -1,6 +1,6 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
-use super::{Shell, changes, commands, context, keys, permission, reading, taint, theme, view};
+use super::{Shell, changes, commands, context, cost, keys, permission, reading, taint, theme, view};
 use crate::agent::Start;
 use crate::permission::Mode;
 use crate::provider::Preset;
@@ -72,7 +72,7 @@ pub const COMMANDS: &[CommandRow] = &[
     ),
     row("tools", "[NAME]", "list the tools, or describe one", none, commands::tools),
     row("status", "", "what holds now: mode, provider, session, workspace", none, commands::status),
-    row("cost", "", "tokens used in this conversation", none, commands::cost),
+    row("cost", "", "tokens used in this conversation", none, cost::cost),
     row(
         "permission",
         "[check CMD|grant PATTERN|revoke N]",

@@ -6,7 +6,7 @@ use crate::agent::{Agent, Start};
 use crate::permission::{Mode, Planning};
 use crate::session::{Entry, markdown, to_json};
 use crate::text::sanitize;
-use crate::ui::{cell, term};
+use crate::ui::term;
 use ratatui::text::{Line, Span};
 use std::path::Path;
 
@@ -349,23 +349,6 @@ pub(super) fn status(shell: &mut Shell<'_>, _: &str) -> After {
     };
     rows.extend(grants.into_iter().map(|g| pair("always", g)));
     shell.rows(&rows);
-    None
-}
-
-pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> After {
-    match &shell.conversation.agent {
-        Some(agent) => {
-            let (usage, prompt) = agent.usage();
-            let window = agent.model().window.max(1);
-            shell.note(&format!(
-                "{}; the last request filled {}% of the window",
-                cell::tokens(&usage),
-                prompt * 100 / window
-            ));
-            shell.hint("prices are not known yet: this counts tokens only");
-        }
-        None => shell.note("nothing was sent yet"),
-    }
     None
 }
 

@@ -5,6 +5,7 @@ mod changes;
 mod command;
 mod commands;
 mod context;
+mod cost;
 mod files;
 mod helper;
 mod host;
@@ -26,6 +27,7 @@ mod turn;
 mod view;
 
 pub use command::{COMMANDS, CommandRow};
+pub use cost::priced;
 pub use host::{Host, Trouble};
 pub use review::{Carried, TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
 pub use session::{title_of, when};

@@ -1,5 +1,6 @@
 //! One turn on the screen: the pane opens, the agent works, the prompt comes back with what was typed meanwhile.
 
+use super::cost::cost_of;
 use super::prompt::Prompter;
 use super::{ReplError, Shell, attach};
 use crate::agent::{Ending, Event, Settled, Start};
@@ -109,9 +110,10 @@ impl Shell<'_> {
         let (provider, name) = (agent.provider_name(), agent.model().name.clone());
         let model = if provider == name { name } else { format!("{provider} {name}") };
         let window = agent.model().window;
+        let cost = cost_of(agent.costs().0);
         let todos = todos_in(agent.transcript());
         let facts =
-            Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint, expanded, todos };
+            Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint, expanded, todos, cost };
         let settings =
             LiveSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, links };
         let (events, inbox) = unbounded_channel();

@@ -1,5 +1,6 @@
 //! What a session is made of, entry by entry.
 
+use super::spent::Spent;
 use crate::conversation::{Message, Summary, Transcript, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +26,13 @@ pub enum Record {
     },
     /// What one request cost.
     Cost {
+        #[serde(default)]
+        provider: String,
         model: String,
         usage: Usage,
+        /// In millionths of a millionth of a dollar; absent where the price is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        picos: Option<u64>,
     },
 }
 
@@ -38,6 +44,8 @@ pub struct Loaded {
     /// Oldest first; the last one holds.
     pub summaries: Vec<Summary>,
     pub usage: Usage,
+    /// Each request that was paid for.
+    pub spent: Vec<Spent>,
     /// The prompt tokens of the last request: how full the window is.
     pub last_prompt: u64,
     /// What could not be read, or had to be completed, in sentences for the person.

@@ -1,7 +1,7 @@
 //! A conversation in this process: the agent, a scripted server, a store, and a tool that does what its call says.
 
 use super::mock_server::MockServer;
-use placet::agent::{Agent, Ending, Event, Gate, Parts, Start};
+use placet::agent::{Agent, Budget, Ending, Event, Gate, Parts, Start};
 use placet::conversation::{Outcome, Part, SessionId, ToolSpec};
 use placet::permission::{Labels, Mode, ModeCell, Permit, Policy, Reach, Rule, Taint};
 use placet::provider::{
@@ -87,6 +87,7 @@ pub struct Talk {
     pub figures: Figures,
     pub max_rounds: u32,
     pub sum_up_at: f64,
+    pub budget: Budget,
     pub first_wait: Duration,
     /// How long the server may say nothing.
     pub silence: Duration,
@@ -112,6 +113,7 @@ impl Talk {
             figures: Figures { window: 200_000, max_output: 8_000, vision: true },
             max_rounds: 0,
             sum_up_at: 0.0,
+            budget: Budget::default(),
             first_wait: Duration::from_millis(1),
             silence: Duration::from_secs(180),
             gate: Arc::default(),
@@ -178,6 +180,7 @@ impl Talk {
             policy: Arc::new(Mutex::new(policy)),
             max_rounds: self.max_rounds,
             sum_up_at: self.sum_up_at,
+            budget: self.budget,
             gate: Arc::clone(&self.gate),
             session: None,
         }

@@ -18,6 +18,7 @@ fn linear() -> (Linear, Instant) {
         grants: 0,
         taint: Taint::default(),
         todos: Vec::new(),
+        cost: None,
     };
     let now = Instant::now();
     (Linear::new(Theme::plain(), facts, Queue::default(), String::new(), now), now)

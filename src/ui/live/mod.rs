@@ -21,6 +21,7 @@ use super::theme::Theme;
 use crate::agent::{Ending, Event, Queue, Sending, is_command};
 use crate::conversation::{CallId, Outcome, Usage};
 use crate::permission::{Mode, Planning, Taint};
+use crate::provider::catalog::Money;
 use crate::session::Draft;
 use crate::text::sanitize;
 use crate::tools::{Summary, Todo};
@@ -55,6 +56,8 @@ pub struct Facts {
     pub grants: usize,
     /// How high the conversation is classified; shown above PUBLIC.
     pub taint: Taint,
+    /// What the session cost, where that is known.
+    pub cost: Option<Money>,
     /// The model's list of steps.
     pub todos: Vec<Todo>,
 }
@@ -263,7 +266,8 @@ impl Live {
                 };
                 Vec::new()
             }
-            Event::Usage { total, prompt, window } => {
+            Event::Usage { total, prompt, window, cost } => {
+                self.facts.cost = cost.or(self.facts.cost);
                 self.facts.usage = total;
                 self.facts.prompt_tokens = prompt;
                 self.facts.window = window;

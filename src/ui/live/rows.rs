@@ -201,6 +201,7 @@ impl Live {
         if self.facts.usage.prompt() + self.facts.usage.output > 0 {
             rest.push(cell::tokens(&self.facts.usage));
         }
+        rest.extend(self.facts.cost.map(|cost| cost.to_string()));
         if self.facts.window > 0 && self.facts.prompt_tokens > 0 {
             rest.push(format!("{}% of context", self.facts.prompt_tokens * 100 / self.facts.window.max(1)));
         }
