@@ -33,6 +33,7 @@ mod provider_conformance;
 mod provider_decode;
 mod provider_encode;
 mod provider_faults;
+mod provider_key;
 mod provider_live;
 mod provider_network;
 mod provider_offline;

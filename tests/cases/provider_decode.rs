@@ -8,13 +8,14 @@ use placet::provider::{
 };
 use std::path::{Path, PathBuf};
 
-const STREAMS: [(&str, &str); 35] = [
+const STREAMS: [(&str, &str); 36] = [
     ("anthropic", "text"),
     ("anthropic", "tools"),
     ("anthropic", "thinking"),
     ("anthropic", "unknown"),
     ("anthropic", "malformed_input"),
     ("anthropic", "overloaded"),
+    ("anthropic", "not_streamed"),
     ("openai_chat", "text"),
     ("openai_chat", "tools"),
     ("openai_chat", "whole_calls_without_index"),

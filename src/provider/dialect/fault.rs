@@ -28,6 +28,11 @@ const TOO_LONG: [&str; 12] = [
 
 /// The typed error for a response that is not a stream.
 pub(super) fn of_response(status: u16, body: &str) -> ProviderError {
+    // Some gateways send their errors as the stream that was asked for.
+    let body = match body.trim_start().strip_prefix("data:") {
+        Some(data) => data.lines().next().unwrap_or_default(),
+        None => body,
+    };
     match serde_json::from_str::<Value>(body) {
         Ok(value) => typed(status, &Fault::read(&value, body)),
         Err(_) => typed(status, &Fault { message: plain(body), ..Fault::default() }),

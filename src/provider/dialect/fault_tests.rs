@@ -96,6 +96,25 @@ fn bodies_of_every_vendor_become_typed_errors() {
         ),
         (404, r#"{"error":"model 'x' not found"}"#, rejected(404, "model 'x' not found", Blame::Nothing)),
         (422, r#"{"object":"error","message":"bad","code":422}"#, rejected(422, "bad", Blame::Nothing)),
+        (500, "data: {\"error\": {\"message\": \"oh\"}}\n\ndata: [DONE]\n\n", overloaded(500, "oh")),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"Thought signature is not valid.","status":"INVALID_ARGUMENT"}}"#,
+            rejected(400, "Thought signature is not valid.", Blame::Reasoning),
+        ),
+        (
+            400,
+            r#"{"error":{"message":"tools[0].function_declarations[7].parameters: bad","status":"INVALID_ARGUMENT"}}"#,
+            rejected(400, "tools[0].function_declarations[7].parameters: bad", Blame::Tool(7)),
+        ),
+        (
+            429,
+            r#"{"error":{"code":429,"message":"slow","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"1.5s"}]}}"#,
+            ProviderError::RateLimited {
+                message: "slow".into(),
+                retry_after: Some(std::time::Duration::from_millis(1500)),
+            },
+        ),
         (
             400,
             r#"[{"error":{"code":400,"message":"API key not valid"}}]"#,

@@ -6,7 +6,7 @@ use super::super::super::{Decoder, ProviderError, StreamEvent};
 use super::super::assembly::{Assembly, OpenCall, Piece};
 use super::super::fault;
 use crate::conversation::{Answer, CallId, StopReason, Thinking, Usage};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
@@ -33,6 +33,7 @@ impl Decoder for MessageDecoder {
                 self.finished = true;
                 Ok(vec![StreamEvent::Finished(self.assembly.finish())])
             }
+            "message" => Ok(self.whole(&value)),
             "error" => Err(fault::of_event(&value)),
             _ => Ok(Vec::new()),
         }
@@ -52,6 +53,21 @@ impl MessageDecoder {
     fn message_start(&mut self, message: &Value) -> Vec<StreamEvent> {
         self.assembly.model = word(message, "model").to_string();
         self.count(message.get("usage"))
+    }
+
+    /// The message at once, from a server that does not stream.
+    fn whole(&mut self, message: &Value) -> Vec<StreamEvent> {
+        let mut events = self.message_start(message);
+        for (block, index) in
+            message.get("content").and_then(Value::as_array).into_iter().flatten().zip(0_u64..)
+        {
+            events.extend(self.block_start(&json!({"index": index, "content_block": block})));
+        }
+        let reason = message.get("stop_reason").and_then(Value::as_str);
+        self.assembly.stop = Some(stop_reason(reason.unwrap_or("end_turn")));
+        self.finished = true;
+        events.push(StreamEvent::Finished(self.assembly.finish()));
+        events
     }
 
     fn block_start(&mut self, event: &Value) -> Vec<StreamEvent> {
