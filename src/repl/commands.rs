@@ -374,7 +374,7 @@ pub(super) fn quit(shell: &mut Shell<'_>, _: &str) -> After {
     if pending > 0 {
         let (s, them) = if pending == 1 { ("", "it") } else { ("s", "them") };
         shell.note(&format!(
-            "{pending} change{s} stay pending: `placet apply` lands {them}, `placet changes` shows {them}"
+            "{pending} change{s} {stay} pending: `placet apply` lands {them}, `placet changes` shows {them}"
         ));
     }
     if let Some(session) = shell.conversation.agent.as_ref().and_then(|a| a.session()) {

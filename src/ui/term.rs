@@ -32,7 +32,9 @@ const RESTORE: &[u8] = b"\x1b[?2026l\x1b[?1004l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[
 
 /// The alternate screen, cleared; a paste arrives whole; the cursor is hidden and lines do not wrap.
 const ENTER_FULL: &[u8] = b"\x1b[?1049h\x1b[0m\x1b[H\x1b[2J\x1b[?2004h\x1b[?25l\x1b[?7l";
-const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l";
+/// The same undone. It is cleared first: tmux gives the screen back at the width it had before, and rows that are too
+/// long for it would wrap onto the one below.
+const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[H\x1b[2J\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l";
 
 /// The kitty keyboard protocol's first level, and xterm's `modifyOtherKeys`: Shift+Enter becomes a key of its own. A
 /// terminal that knows neither ignores both.

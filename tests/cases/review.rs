@@ -460,3 +460,56 @@ fn rejecting_the_lines_that_clash_lets_the_others_land() {
     let expected = text.replace("line 5\n", "mine\n").replace("line 25\n", "twenty-five\n");
     assert_eq!(pty.read("a.txt"), expected);
 }
+
+#[test]
+fn the_prompt_counts_what_the_list_of_changes_lists() {
+    let mut pty = ask_mode().size(100, 30).file("a.txt", "one\n").open();
+    pty.line("run mkdir d; mv a.txt b.txt; echo x > d/new.txt");
+    pty.until("a question", |s| s.contains("2 changes, ") && s.contains("apply?"));
+    quiet();
+    pty.send("k");
+    pty.until("the prompt", |s| s.contains("±2 >"));
+    pty.line("/changes");
+    pty.until("two lines", |s| s.contains("\nR a.txt -> b.txt") && s.contains("\nA d/new.txt +1 -0"));
+    assert!(!pty.screen().contains("\nA d/ ") && !pty.screen().contains("\nD a.txt"), "{}", pty.screen());
+}
+
+/// tmux gives the screen back at the width it had before, and wraps what is too long for it: it has to be empty then.
+#[test]
+fn leaving_the_review_after_a_resize_inside_tmux_leaves_nothing_of_it() {
+    if !crate::support::require::require("tmux") {
+        return;
+    }
+    let dir = tempfile::TempDir::new().unwrap();
+    let old: String = (1..=40).map(|n| format!("-{n}\n+{n} {}\n", "word ".repeat(40))).collect();
+    let patch = format!("--- a/x\n+++ b/x\n@@ -1,40 +1,40 @@\n{old}");
+    std::fs::write(dir.path().join("x.patch"), patch).unwrap();
+    let tmux = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("tmux");
+        command.current_dir(dir.path()).env("HOME", dir.path()).env_remove("TMUX");
+        let out =
+            command.arg("-S").arg(dir.path().join("s")).args(["-f", "/dev/null"]).args(arguments).output();
+        String::from_utf8_lossy(&out.unwrap().stdout).into_owned()
+    };
+    let until = |found: &dyn Fn(&str) -> bool| {
+        let started = std::time::Instant::now();
+        loop {
+            let screen = tmux(&["capture-pane", "-p", "-S", "-"]);
+            if found(&screen) {
+                return screen;
+            }
+            assert!(started.elapsed().as_secs() < 20, "the screen shows:\n{screen}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    let line = format!("seq 60; {} review x.patch; echo over; sleep 60", env!("CARGO_BIN_EXE_placet"));
+    tmux(&["new-session", "-d", "-x", "100", "-y", "30", "sh", "-c", &line]);
+    until(&|screen| screen.contains(" hunks"));
+    tmux(&["resize-window", "-x", "140", "-y", "24"]);
+    until(&|screen| screen.lines().any(|row| row.chars().count() > 120));
+    tmux(&["send-keys", "q"]);
+    let screen = until(&|screen| screen.contains("\nover"));
+    tmux(&["kill-server"]);
+    let numbers: Vec<String> = (1..=60).map(|n| n.to_string()).chain(["over".into()]).collect();
+    assert_eq!(screen.lines().filter(|row| !row.trim().is_empty()).collect::<Vec<_>>(), numbers);
+}

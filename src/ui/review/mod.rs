@@ -43,7 +43,7 @@ pub use load::pending;
 pub use memory::Memory;
 pub use paint::{Beside, Nothing};
 pub use pane::{Desk, Outcome, ReviewPane};
-pub use report::{markdown, report, value};
+pub use report::{markdown, report, summary, value};
 pub use spoken::Stop;
 pub use state::{Effect, Review, Subject};
 

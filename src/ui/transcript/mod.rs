@@ -127,8 +127,8 @@ impl<'m> Transcript<'m> {
                 self.entries.toggle_all();
                 self.scroll.to(&self.entries, Pos::of(self.entries.current, 0));
             }
-            Act::NextTurn => self.jump(Seek::Down, |entry| matches!(entry.what, What::Person(_))),
-            Act::PreviousTurn => self.jump(Seek::Up, |entry| matches!(entry.what, What::Person(_))),
+            Act::NextTurn => self.jump(Seek::Down, |entry| entry.begins),
+            Act::PreviousTurn => self.jump(Seek::Up, |entry| entry.begins),
             Act::NextCall => self.jump(Seek::Down, |entry| matches!(entry.what, What::Call(..))),
             Act::PreviousCall => self.jump(Seek::Up, |entry| matches!(entry.what, What::Call(..))),
             Act::Copy => self.copy(self.current().map(|entry| entry.text())),

@@ -279,3 +279,31 @@ fn a_long_conversation_is_told_from_its_end_ten_entries_at_a_time() {
     let pages: Vec<usize> = [16..26, 6..16, 1..11, 1..11, 11..21].into_iter().flatten().collect();
     assert_eq!(numbers, pages);
 }
+
+#[test]
+fn what_the_agent_was_told_of_a_review_is_folded_and_named_and_not_the_persons_words() {
+    let report =
+        r#"{"review": "The person reviewed your changes. More.", "rejected": [{}, {}], "comments": [{}]}"#;
+    let said = |text: &str| Message::User { parts: vec![crate::conversation::Part::text(text)] };
+    let two = vec![
+        crate::conversation::Part::text(format!("{report}\n{report}")),
+        crate::conversation::Part::text("and?"),
+    ];
+    let messages = [said(report), said(r#"{"review": "my own words"}"#), Message::User { parts: two }];
+    let (mut pane, _) = opened(&messages, 80, 24);
+    let head = |at: usize| pane.entries.lines(at)[0].to_string();
+    assert_eq!(
+        [head(0), head(1), head(2), head(3)],
+        [
+            "▸ review: 2 rejected, 1 comment  1 line",
+            "▾ you  turn 2",
+            "▸ review: 4 rejected, 2 comments  2 lines",
+            "▾ you  turn 3"
+        ]
+    );
+    // A turn that begins with a report is gone to like any other.
+    press(&mut pane, "{{{");
+    assert!(screen(&pane).contains("turn 1 of 3"), "{}", screen(&pane));
+    press(&mut pane, "}}");
+    assert!(screen(&pane).contains("turn 3 of 3"), "{}", screen(&pane));
+}
