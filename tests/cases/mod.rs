@@ -12,6 +12,7 @@ mod batch;
 mod blame;
 mod changes;
 mod cli;
+mod cost;
 mod dialect_editors;
 mod dialects;
 mod edit_properties;

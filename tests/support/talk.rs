@@ -87,6 +87,8 @@ pub struct Talk {
     pub figures: Figures,
     pub max_rounds: u32,
     pub sum_up_at: f64,
+    /// The provider and the model.
+    pub named: (&'static str, &'static str),
     pub budget: Budget,
     pub first_wait: Duration,
     /// How long the server may say nothing.
@@ -113,6 +115,7 @@ impl Talk {
             figures: Figures { window: 200_000, max_output: 8_000, vision: true },
             max_rounds: 0,
             sum_up_at: 0.0,
+            named: ("mock", "mock-1"),
             budget: Budget::default(),
             first_wait: Duration::from_millis(1),
             silence: Duration::from_secs(180),
@@ -145,8 +148,8 @@ impl Talk {
         let settings =
             LiveSettings { retry, jitter: || 0.0, silence_limit: self.silence, ..LiveSettings::default() };
         let endpoint = Endpoint { base_url: self.server.url(), ..Endpoint::default() };
-        let live = Live::new("mock", self.wire.dialect(), endpoint, KeySource::None, settings);
-        (Arc::new(live), self.figures.model("mock-1"))
+        let live = Live::new(self.named.0, self.wire.dialect(), endpoint, KeySource::None, settings);
+        (Arc::new(live), self.figures.model(self.named.1))
     }
 
     fn parts(&self) -> Parts {
