@@ -389,7 +389,7 @@ pub(super) fn quit(shell: &mut Shell<'_>, _: &str) -> After {
     shell.quit = Some(0);
     let pending = shell.pending();
     if pending > 0 {
-        let (s, them) = if pending == 1 { ("", "it") } else { ("s", "them") };
+        let (s, stay, them) = if pending == 1 { ("", "stays", "it") } else { ("s", "stay", "them") };
         shell.note(&format!(
             "{pending} change{s} {stay} pending: `placet apply` lands {them}, `placet changes` shows {them}"
         ));
