@@ -46,6 +46,7 @@ mod reference;
 mod review;
 mod sandbox;
 mod sandbox_escape;
+mod screens;
 mod secrets;
 mod seed_agentos;
 mod seed_agsh;
