@@ -27,6 +27,8 @@ const KEPT: f64 = 0.15;
 const KEPT_OF_ALL: f64 = 0.25;
 /// Of the window, what one piece of the beginning may take.
 const PIECE: f64 = 0.6;
+/// A conversation of fewer tokens would not become shorter.
+const TOO_SHORT: f64 = 600.0;
 /// Tokens a summary may have.
 const LONGEST: u64 = 8_000;
 /// Pieces at most: of what is still longer the oldest results are left out.
@@ -135,6 +137,9 @@ impl Agent {
     ) -> Result<String, Not> {
         let before = estimate(&self.sent());
         let from = self.summaries.last().map_or(0, |summary| summary.upto);
+        if before < TOO_SHORT {
+            return Err(Not::Short);
+        }
         let window = self.parts.model.window as f64;
         let kept = if asked { (KEPT * window).min(KEPT_OF_ALL * before) } else { KEPT * window };
         let upto = cut_at(self.transcript.messages(), from, kept, asked).ok_or(Not::Short)?;
