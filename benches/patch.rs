@@ -103,6 +103,9 @@ fn tool(patch: &[u8], old: &str) -> Duration {
         cancel: CancellationToken::new(),
         progress: Progress::silent(),
         inspect: placet::tools::Inspect::nothing(),
+        enquire: placet::tools::Enquire::new(|_, _| {
+            Box::pin(std::future::ready(placet::tools::Said::Nobody))
+        }),
     };
     let output = runtime.block_on(plan.run(permit, ctx));
     let took = started.elapsed();

@@ -15,6 +15,7 @@ use placet::text::hunk::hunks;
 use placet::ui::ansi::Depth;
 use placet::ui::full::Pane;
 use placet::ui::keymap::Keymap;
+use placet::ui::picture::Display;
 use placet::ui::review::{Body, Desk, Doc, File, Lines, Review, ReviewPane, Subject, TABLE};
 use placet::ui::tint::Tint;
 use placet::ui::{Canvas, Theme};
@@ -61,6 +62,7 @@ fn review(contents: &[(String, Vec<u8>, Vec<u8>)]) -> Review {
             name: name.clone(),
             path: name.into(),
             paths: vec![name.into()],
+            renamed: None,
             letter: 'M',
             facts: Vec::new(),
             body: Body::Lines(lines),
@@ -77,8 +79,9 @@ fn desk() -> Desk<'static> {
         editor: None,
         memory: None,
         outbox: None,
-        blame: Box::new(|_| Err(String::new())),
+        blame: Arc::new(|_| Err(String::new())),
         copy: Box::new(|_| String::new()),
+        display: Display::words(),
     }
 }
 
@@ -94,7 +97,7 @@ fn canvas() -> (Canvas, Arc<AtomicUsize>) {
 }
 
 fn frame(canvas: &mut Canvas, pane: &ReviewPane<'_>) {
-    canvas.frame((160, 50), |buffer| pane.draw(buffer), &[]);
+    canvas.frame((160, 50), |buffer| pane.draw(buffer), pane.pictures());
 }
 
 fn main() {

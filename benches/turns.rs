@@ -90,8 +90,17 @@ fn screen() {
             expanded: false,
             grants: 0,
             taint: placet::permission::Taint::default(),
+            todos: Vec::new(),
+            cost: None,
         };
-        let mut live = Live::new(theme, 80, facts, placet::agent::Queue::default(), now);
+        let mut live = Live::new(
+            theme,
+            80,
+            facts,
+            placet::agent::Queue::default(),
+            placet::ui::paste::Pastes::default(),
+            now,
+        );
         let sink = Arc::clone(&bytes);
         let mut painter = Painter::new(
             Box::new(move |b| {

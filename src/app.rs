@@ -1,9 +1,10 @@
 //! The wiring: settings become each module's own options, and the parts are built and joined here.
 
-use crate::agent::{Agent, Answerer, Gate, Parts, Start};
+use crate::agent::{Agent, Answerer, Budget, Gate, Parts, Start};
 use crate::config::{Config, Origin, Paths, Problem, Project, Sources, TrustStore};
 use crate::hooks::HookError;
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Taint, Verdict};
+use crate::provider::catalog::Money;
 use crate::provider::{Preset, catalog};
 use crate::repl::{Host, Trouble};
 use crate::session::{OpenSession, Scratchpads, SessionError, Store};
@@ -51,6 +52,8 @@ pub enum AppError {
     Address(String),
     #[error("the key file `{path}` can be read by others (mode {mode:o})")]
     KeyFile { path: PathBuf, mode: u32 },
+    #[error("`{key}`: `{value}` is no amount of dollars, such as 5.00")]
+    Dollars { key: &'static str, value: String },
     #[error("`{path}`: {reason}")]
     File { path: PathBuf, reason: String },
 }
@@ -61,6 +64,7 @@ impl AppError {
             self,
             AppError::Rule(_)
                 | AppError::Hook(_)
+                | AppError::Dollars { .. }
                 | AppError::Provider { .. }
                 | AppError::Model(_)
                 | AppError::Address(_)
@@ -192,6 +196,16 @@ impl App {
         Arc::new(Env { workspace, mode, mounts, ledger, scratchpads, limits, commands })
     }
 
+    fn budget(&self) -> Result<Budget, AppError> {
+        let limit = |key: &'static str| match self.config.text(key) {
+            None | Some("") => Ok(None),
+            Some(text) => {
+                dollars(text).map(Some).ok_or_else(|| AppError::Dollars { key, value: text.into() })
+            }
+        };
+        Ok(Budget { session: limit("budget.session")?, day: limit("budget.day")? })
+    }
+
     /// A conversation kept in `session`, or only in memory.
     pub fn agent(&self, answerer: Answerer, session: Option<OpenSession>) -> Result<Agent, AppError> {
         let scratchpads = match &session {
@@ -209,6 +223,8 @@ impl App {
             env: self.env(scratchpads, &name),
             policy: Arc::clone(&self.policy),
             max_rounds: u32::try_from(max_rounds).unwrap_or(u32::MAX),
+            budget: self.budget()?,
+            sum_up_at: self.config.number("compact_percent").unwrap_or(85).min(100) as f64 / 100.0,
             gate: Arc::clone(&self.gate),
             session,
         }))
@@ -442,4 +458,32 @@ fn own_files(paths: &Paths) -> Result<Vec<Rule>, RuleError> {
     let settings = format!("write({})", below(&paths.config, "/**"));
     out.push(Rule::parse(&settings, Verdict::Ask, "placet's own settings", &[])?);
     Ok(out)
+}
+
+/// `5`, `5.00`, `$0.5`: to a millionth of a dollar.
+fn dollars(text: &str) -> Option<Money> {
+    let text = text.trim().trim_start_matches('$');
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(part) || part.len() > 6 {
+        return None;
+    }
+    let micros = format!("{part:0<6}").parse::<u64>().ok()?;
+    Some(Money::from_micros(whole.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(micros)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_is_read_exactly_or_not_at_all() {
+        let read = |text: &str| dollars(text).map(Money::micros);
+        assert_eq!(read("5"), Some(5_000_000));
+        assert_eq!(read(" $0.05 "), Some(50_000));
+        assert_eq!(read("12.345678"), Some(12_345_678));
+        for wrong in ["", "-1", "5,00", "1.2345678", "five", ".", "1.", "1e3"] {
+            assert_eq!(read(wrong), None, "{wrong:?}");
+        }
+    }
 }

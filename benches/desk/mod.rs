@@ -68,6 +68,9 @@ impl Bench {
             cancel: CancellationToken::new(),
             progress: Progress::silent(),
             inspect: placet::tools::Inspect::nothing(),
+            enquire: placet::tools::Enquire::new(|_, _| {
+                Box::pin(std::future::ready(placet::tools::Said::Nobody))
+            }),
         };
         let output = self.runtime.block_on(plan.run(permit, ctx));
         let text = placet::conversation::text_of(&output.for_model);

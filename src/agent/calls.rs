@@ -1,7 +1,7 @@
 //! The calls of an answer on their way: plan, decide, ask, run. Each is its own task; the turn hears how it ended.
 
 use super::driver::lock;
-use super::event::{Event, Question, Reply};
+use super::event::{Enquiry, Event, Question, Reply};
 use super::gate::{Entrance, Visit, described};
 use super::trickle::{Piece, trickle};
 use super::turn::Input;
@@ -11,7 +11,8 @@ use crate::hooks::{Action, Point};
 use crate::metrics::Status;
 use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask, Reach};
 use crate::tools::{
-    Detail, Env, Facts, Output, Plan, Preview, Progress, Registry, RunCtx, Sight, Summary, ToolError,
+    Detail, Enquire, Env, Facts, Output, Plan, Preview, Progress, Registry, RunCtx, Said, Sight, Summary,
+    ToolError,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -251,6 +252,7 @@ impl Shared {
             env: Arc::clone(&self.env),
             progress: self.progress(call),
             inspect: Arc::clone(&self).inspect(call, &reach, cancel.clone()),
+            enquire: Arc::clone(&self).enquire(),
             cancel,
         };
         let started = Instant::now();
@@ -281,6 +283,20 @@ impl Shared {
                 Piece::Lines(text) => Event::CallOutput { id, text: text.into() },
                 Piece::Open(text) => Event::CallLine { id, text: text.into() },
             }));
+        })
+    }
+
+    /// The person for a tool that asks them: after other questions, one at a time.
+    fn enquire(self: Arc<Self>) -> Enquire {
+        Enquire::new(move |question, choices| {
+            let shared = Arc::clone(&self);
+            Box::pin(async move {
+                let _turn = shared.asking.lock().await;
+                let (reply, answer) = oneshot::channel();
+                let question = shared.visit.gate.secrets.redact(&question).into_owned();
+                shared.tell(Event::Enquiry(Enquiry { question, choices, reply }));
+                answer.await.unwrap_or(Said::Nobody)
+            })
         })
     }
 
@@ -362,7 +378,10 @@ impl Shared {
     }
 
     fn end(&self, call: &Call, output: Output) {
-        let Output { outcome, for_model, for_person, .. } = output;
+        let Output { outcome, for_model, for_person, facts } = output;
+        if let Facts::Todos(items) = facts {
+            self.tell(Event::Todos(items));
+        }
         tracing::debug!(tool = call.name, ?outcome, "a call ended");
         self.tell(Event::CallEnded {
             id: call.id.clone(),

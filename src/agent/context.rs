@@ -141,6 +141,22 @@ impl Context {
         Built { request, notes, out_of_view }
     }
 
+    /// How many tokens there are for messages, as estimated here.
+    pub(super) fn room(&self, model: &Model, max_output: u64) -> f64 {
+        let window = self.told_window.unwrap_or(model.window).min(model.window);
+        let room = window.saturating_sub(self.output_room(model, max_output)) as f64;
+        (self.most.map_or(room, |most| most.min(room)) - tokens(self.fixed_bytes())).max(200.0)
+    }
+
+    /// What the last request was estimated at, to compare with what the provider counted.
+    pub(super) fn last_estimate(&self) -> f64 {
+        self.last.estimate
+    }
+
+    pub(super) fn fixed(&self) -> (f64, f64) {
+        (tokens(self.system.len()), tokens(self.fixed_bytes() - self.system.len()))
+    }
+
     fn fixed_bytes(&self) -> usize {
         let tool = |t: &ToolSpec| t.name.len() + t.description.len() + t.schema.to_string().len();
         self.system.len() + self.tools.iter().map(tool).sum::<usize>()
@@ -201,7 +217,7 @@ fn lost(all: &[Message], sent: &[Message]) -> Vec<CallId> {
     gone.map(|r| r.id.clone()).collect()
 }
 
-fn tokens(bytes: usize) -> f64 {
+pub(super) fn tokens(bytes: usize) -> f64 {
     bytes as f64 / BYTES_PER_TOKEN
 }
 
@@ -210,7 +226,7 @@ pub(super) fn estimate(messages: &[Message]) -> f64 {
     messages.iter().map(weight).sum()
 }
 
-fn weight(message: &Message) -> f64 {
+pub(super) fn weight(message: &Message) -> f64 {
     let parts: f64 = parts_of(message).map(part_weight).sum();
     let blocks: f64 = match message {
         Message::Assistant(answer) => answer
@@ -227,10 +243,10 @@ fn weight(message: &Message) -> f64 {
     parts + blocks + 8.0
 }
 
-fn part_weight(part: &Part) -> f64 {
+pub(super) fn part_weight(part: &Part) -> f64 {
     match part {
         Part::Text { text } => tokens(text.len()),
-        Part::Image(image) => (f64::from(image.width) * f64::from(image.height) / 750.0).clamp(100.0, 5000.0),
+        Part::Image(image) => image.tokens() as f64,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::calls::{Calls, Cleared};
 use super::context::{Built, Context};
+use super::cost::Costs;
 use super::ending::Ending;
 use super::event::{Event, LoopQuestion};
 use super::gate::{Entrance, Gate, Visit};
@@ -11,13 +12,15 @@ use super::points::Points;
 use super::queue::Queue;
 use super::standing::{mode_in, mode_words, texts};
 use super::turn::{Effect, Input, LoopAnswer, Repair, Turn};
-use crate::conversation::{Answer, CallId, CallResult, Message, Outcome, Part, Transcript, Usage};
+use crate::conversation::{CallId, CallResult, Message, Outcome, Part, Summary, Transcript, Usage};
 use crate::permission::{Level, Mode};
+use crate::provider::catalog::Money;
 use crate::provider::{AnswerStream, Direct, Model, Provider, ProviderError, StreamEvent};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
 use crate::tools::Env;
 use crate::workspace::{Label, Ledger};
 use futures_util::StreamExt;
+use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,23 +37,29 @@ const STOP_WITHIN: Duration = Duration::from_secs(3);
 /// One conversation. Turns run one at a time.
 pub struct Agent {
     pub(super) parts: Parts,
-    context: Context,
+    pub(super) context: Context,
     pub(super) transcript: Transcript,
     turn: Turn,
     instructions: Instructions,
     mode_told: Option<Mode>,
-    usage: Usage,
+    pub(super) costs: Costs,
     last_prompt: u64,
     unsaved: Option<String>,
+    told_usage: Option<Usage>,
     pub(super) points: Points,
     queue: Queue,
     /// Results that have left the model's view, each handled once.
     pub(super) forgotten: HashSet<CallId>,
+    /// What the model has instead of the beginning; the last one holds.
+    pub(super) summaries: Vec<Summary>,
+    /// How many messages there were when summing up failed: it is not tried again at once.
+    pub(super) not_summed_up: Option<usize>,
 }
 
 impl Agent {
     pub fn new(parts: Parts) -> Agent {
         lock(&parts.policy).taint().begin(Level::Public);
+        lock(&parts.env.ledger).begin_turn(1);
         Agent {
             points: Points::default(),
             queue: Queue::default(),
@@ -59,10 +68,13 @@ impl Agent {
             turn: Turn::new(parts.max_rounds),
             instructions: Instructions::default(),
             mode_told: None,
-            usage: Usage::default(),
+            costs: Costs::default(),
             last_prompt: 0,
             unsaved: None,
+            told_usage: None,
             forgotten: HashSet::new(),
+            summaries: Vec::new(),
+            not_summed_up: None,
             parts,
         }
     }
@@ -85,7 +97,8 @@ impl Agent {
         }
         self.recall_taint()?;
         self.transcript = loaded.transcript;
-        self.usage = loaded.usage;
+        self.summaries = loaded.summaries;
+        self.costs.restore(loaded.usage, &loaded.spent);
         self.last_prompt = loaded.last_prompt;
         self.recall();
         Ok(loaded.dropped)
@@ -99,6 +112,7 @@ impl Agent {
             session.append(Record::Rewound { messages })?;
         }
         self.transcript.truncate(messages);
+        self.summaries.retain(|summary| summary.upto <= messages);
         lock(&self.parts.env.ledger).drop_all();
         self.save_ledger();
         self.recall();
@@ -107,6 +121,7 @@ impl Agent {
 
     /// What the model was told stands in the transcript: saying it again would only cost tokens.
     fn recall(&mut self) {
+        self.count_turn(None);
         let told = || self.transcript.messages().iter().rev().flat_map(texts);
         self.mode_told = told().find_map(mode_in);
         self.instructions.recall(told());
@@ -128,8 +143,25 @@ impl Agent {
         self.parts.provider.name()
     }
 
+    /// Tells the figures when they are new: a provider may give the last ones twice.
+    pub(super) fn tell_usage(&mut self, total: Usage, prompt: u64, events: &UnboundedSender<Event>) {
+        if self.told_usage.replace(total) != Some(total) {
+            let cost = self.costs.session.clone();
+            let cost = (cost.unpriced < cost.requests).then(|| Money::from_picos(cost.picos));
+            drop(events.send(Event::Usage { total, prompt, window: self.parts.model.window, cost }));
+        }
+    }
+
+    pub(super) fn set_last_prompt(&mut self, tokens: u64) {
+        self.last_prompt = tokens;
+    }
+
+    pub(super) fn last_prompt(&self) -> u64 {
+        self.last_prompt
+    }
+
     pub fn usage(&self) -> (Usage, u64) {
-        (self.usage, self.last_prompt)
+        (self.costs.session.usage, self.last_prompt)
     }
 
     /// What is in `queue` for it reaches the model between two requests of a turn.
@@ -181,6 +213,8 @@ impl Agent {
         if let Err(blocked) = self.invoked(&start, &events, &stop).await {
             return blocked;
         }
+        self.count_turn(Some(&start));
+        self.costs.begin_turn();
         self.begin_turn(&start);
         let asked = Arc::clone(&self.parts.provider);
         if let Start::Call { tool, input, .. } = &start {
@@ -196,6 +230,7 @@ impl Agent {
             }
             Start::Call { text, .. } => Input::Said(self.with_news(vec![Part::text(text)], &events)),
             Start::Retry => Input::Retry,
+            Start::SumUp { focus } => return self.sum_up_asked(&focus, &events, &stop).await,
         };
         let calls = Calls::new(
             Arc::clone(&self.parts.registry),
@@ -216,7 +251,6 @@ impl Agent {
             stream: None,
             ended: None,
             stopped_at: None,
-            told_usage: None,
             queue,
         };
         let ending = run.until_ended(first, inbox).await;
@@ -227,6 +261,7 @@ impl Agent {
             (None, None) => ending,
         };
         self.save_ledger();
+        self.count_turn(None);
         self.end_turn(&events_after);
         ending
     }
@@ -238,6 +273,7 @@ impl Agent {
             Start::Say(parts) => crate::conversation::text_of(parts),
             Start::Call { text, .. } => text.clone(),
             Start::Retry => "again".into(),
+            Start::SumUp { .. } => "sum up".into(),
         };
         let said = self.parts.gate.secrets.redact(&said);
         let title = said.lines().next().unwrap_or_default().chars().take(80).collect();
@@ -305,7 +341,6 @@ pub(super) struct Run<'a> {
     stream: Option<AnswerStream>,
     ended: Option<Ending>,
     stopped_at: Option<Instant>,
-    told_usage: Option<Usage>,
     pub(super) queue: Option<Queue>,
 }
 
@@ -429,15 +464,25 @@ impl Run<'_> {
             return;
         }
         tracing::debug!(messages = self.agent.transcript.messages().len(), "a request");
-        if let Err(blocked) = self.may_send().await {
+        let allowed = match self.may_send().await {
+            Ok(()) => self.agent.may_spend(&self.events, &self.stop).await,
+            refused => refused,
+        };
+        if let Err(blocked) = allowed {
             self.agent.points.blocked = Some(blocked);
             self.stop.cancel();
+            return;
+        }
+        self.agent.sum_up_in_time(&self.events, &self.cancel, &self.stop).await;
+        if self.stop.is_cancelled() {
             return;
         }
         self.tell(Event::Requested);
         let Built { request, notes, out_of_view } = {
             let agent = &mut *self.agent;
-            agent.context.build(agent.transcript.messages(), &agent.parts.model, agent.parts.max_output)
+            let all = agent.transcript.messages();
+            let sent = agent.summaries.last().map_or(Cow::Borrowed(all), |s| Cow::Owned(s.over(all)));
+            agent.context.build(&sent, &agent.parts.model, agent.parts.max_output)
         };
         for note in notes {
             self.tell(Event::Notice(note));
@@ -459,7 +504,7 @@ impl Run<'_> {
             }
             Some(Ok(StreamEvent::Finished(answer))) => {
                 self.stream = None;
-                self.count(&answer);
+                self.agent.count(&answer, &self.events);
                 let answer = self.screened(answer).await;
                 let touches = self.agent.touches(&answer);
                 Some(Input::Answered { answer, touches })
@@ -486,36 +531,13 @@ impl Run<'_> {
                 Event::Notice(format!("{from} does not answer ({because}); {to} answers instead"))
             }
             StreamEvent::Usage(usage) => {
-                let mut total = self.agent.usage;
+                let mut total = self.agent.costs.session.usage;
                 total += usage;
-                return self.tell_usage(total, usage.prompt());
+                return self.agent.tell_usage(total, usage.prompt(), &self.events);
             }
             StreamEvent::Finished(_) => return,
         };
         self.tell(shown);
-    }
-
-    fn count(&mut self, answer: &Answer) {
-        let usage = answer.usage;
-        if usage.is_zero() {
-            return;
-        }
-        self.agent.usage += usage;
-        self.agent.last_prompt = usage.prompt();
-        if let Some(session) = &mut self.agent.parts.session {
-            let record = Record::Cost { model: answer.model.clone(), usage };
-            if let Err(e) = session.append(record) {
-                tracing::warn!("the cost of a request was not saved: {e}");
-            }
-        }
-        self.tell_usage(self.agent.usage, self.agent.last_prompt);
-    }
-
-    /// Tells the figures when they are new: a provider may give the last ones twice.
-    fn tell_usage(&mut self, total: Usage, prompt: u64) {
-        if self.told_usage.replace(total) != Some(total) {
-            self.tell(Event::Usage { total, prompt, window: self.agent.parts.model.window });
-        }
     }
 
     fn repair(&mut self, repair: Repair) {

@@ -4,7 +4,8 @@ use super::ending::Ending;
 use crate::conversation::{CallId, Outcome, Usage};
 use crate::permission::Grant;
 use crate::provider::ProviderError;
-use crate::tools::{Detail, Preview, Summary};
+use crate::provider::catalog::Money;
+use crate::tools::{Detail, Preview, Said, Summary, Todo};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -50,6 +51,9 @@ pub enum Event {
     Question(Question),
     LoopQuestion(LoopQuestion),
     Choice(ChoiceQuestion),
+    Enquiry(Enquiry),
+    /// The model's list of steps is this now.
+    Todos(Vec<Todo>),
     Retrying {
         attempt: u32,
         of: u32,
@@ -64,6 +68,8 @@ pub enum Event {
         total: Usage,
         prompt: u64,
         window: u64,
+        /// What the session cost, where any price is known.
+        cost: Option<Money>,
     },
     /// What the person wrote meanwhile goes to the model with the next request.
     Steered(String),
@@ -135,6 +141,15 @@ impl Choice {
     pub fn consent(key: char, words: &str) -> Choice {
         Choice { key, words: words.into(), consents: true }
     }
+}
+
+/// A question of the model's own. Dropping it says that nobody is here.
+#[derive(Debug)]
+pub struct Enquiry {
+    pub question: String,
+    /// At most nine; other words are an answer too.
+    pub choices: Vec<String>,
+    pub reply: oneshot::Sender<Said>,
 }
 
 #[derive(Debug)]

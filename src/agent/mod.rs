@@ -2,10 +2,13 @@
 
 mod after;
 mod calls;
+mod compact;
 mod context;
+mod cost;
 mod driver;
 mod ending;
 mod event;
+mod fill;
 mod gate;
 mod guard;
 mod instructions;
@@ -19,9 +22,11 @@ mod standing;
 mod trickle;
 mod turn;
 
+pub use cost::Budget;
 pub use driver::Agent;
 pub use ending::Ending;
-pub use event::{Choice, ChoiceQuestion, Event, LoopQuestion, Question, Reply};
+pub use event::{Choice, ChoiceQuestion, Enquiry, Event, LoopQuestion, Question, Reply};
+pub use fill::{Fill, Share};
 pub use gate::{Entrance, Gate, Secrets, Visit};
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
 pub use once::call_once;

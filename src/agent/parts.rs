@@ -1,5 +1,6 @@
 //! What an agent is made of, and how a turn begins.
 
+use super::cost::Budget;
 use super::gate::Gate;
 use crate::conversation::Part;
 use crate::permission::Policy;
@@ -19,6 +20,9 @@ pub struct Parts {
     pub env: Arc<Env>,
     pub policy: Arc<Mutex<Policy>>,
     pub max_rounds: u32,
+    /// How full the window may be before its beginning is summed up, from 0 to 1; 0 never does.
+    pub sum_up_at: f64,
+    pub budget: Budget,
     pub gate: Arc<Gate>,
     /// Where the conversation is kept; `None` keeps it in memory only.
     pub session: Option<OpenSession>,
@@ -43,4 +47,8 @@ pub enum Start {
     },
     /// Send what is there once more.
     Retry,
+    /// Sum up what was said so far, with regard to this if it is not empty; nothing is answered.
+    SumUp {
+        focus: String,
+    },
 }

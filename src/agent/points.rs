@@ -48,6 +48,7 @@ impl Agent {
             Start::Say(parts) => text_of(parts),
             Start::Call { text, .. } => text.clone(),
             Start::Retry => "again".into(),
+            Start::SumUp { .. } => "sum up".into(),
         };
         let context = Context { text: Some(said), ..self.about(json!({})) };
         self.pass(Point::AgentInvocation, context, events, stop).await

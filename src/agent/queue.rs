@@ -39,13 +39,13 @@ impl Queue {
         lock(&self.0).pop().map(|line| line.text)
     }
 
-    /// Lets the newest line that waits for the end of the turn steer it instead. False when there is none. Commands
-    /// of the shell always wait: the model could do nothing with them.
-    pub fn steer_newest(&self) -> bool {
+    /// Lets the newest line that waits for the end of the turn steer it instead, as `whole` makes of it what is sent.
+    /// False when there is none. Commands of the shell always wait: the model could do nothing with them.
+    pub fn steer_newest(&self, whole: impl Fn(&str) -> String) -> bool {
         let mut lines = lock(&self.0);
         let waits = |line: &&mut Queued| line.sending == Sending::AfterTurn && !is_command(&line.text);
         let newest = lines.iter_mut().rev().find(waits);
-        newest.map(|line| line.sending = Sending::NextRequest).is_some()
+        newest.map(|line| *line = Queued { text: whole(&line.text), sending: Sending::NextRequest }).is_some()
     }
 
     pub fn lines(&self) -> Vec<Queued> {
@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn lines_that_steer_leave_in_their_order_and_commands_never_steer() {
         let queue = queue(&["one", "two", "/undo", "!ls"]);
-        assert!(queue.steer_newest() && queue.steer_newest());
-        assert!(!queue.steer_newest(), "what is left are commands");
+        assert!(queue.steer_newest(str::to_string) && queue.steer_newest(str::to_string));
+        assert!(!queue.steer_newest(str::to_string), "what is left are commands");
         assert_eq!(queue.take_steering(), ["one", "two"]);
         queue.give_back(vec!["one".into(), "two".into()]);
         assert_eq!(queue.drain(), ["one", "two", "/undo", "!ls"]);

@@ -1,5 +1,6 @@
 //! What the model has seen, kept in step with what it still has before it; and what its calls touch, for their order.
 
+use super::Start;
 use super::driver::{Agent, lock};
 use crate::conversation::{Answer, CallId, Message};
 use crate::session::{SessionError, State};
@@ -30,6 +31,14 @@ impl Agent {
                 _ => {}
             }
         }
+    }
+
+    /// What is shown now is shown in the turn that begins next, or in the last one where it goes on. A turn begins with
+    /// what the person says.
+    pub(super) fn count_turn(&self, start: Option<&Start>) {
+        let said = self.transcript.messages().iter().filter(|m| matches!(m, Message::User { .. })).count();
+        let turn = if matches!(start, Some(Start::Retry)) { said.max(1) } else { said + 1 };
+        lock(&self.parts.env.ledger).begin_turn(u32::try_from(turn).unwrap_or(u32::MAX));
     }
 
     pub(super) fn save_ledger(&self) {

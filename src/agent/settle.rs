@@ -164,8 +164,9 @@ fn headline(set: &ChangeSet, view: &View) -> String {
 
 /// `3 changes`.
 fn counted(set: &ChangeSet) -> String {
-    let s = if set.len() == 1 { "" } else { "s" };
-    format!("{} change{s}", set.len())
+    let count = set.listed();
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} change{s}")
 }
 
 fn reason(view: &View) -> String {

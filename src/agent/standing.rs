@@ -1,16 +1,17 @@
 //! Notes that hold until they are told anew, in brackets among the messages: the mode, and the project's instructions.
 //! They must outlive the messages they came with, and are recognised by how they begin.
 
-use crate::conversation::{Message, Part};
+use crate::conversation::{Message, Part, SUMMED_UP};
 use crate::permission::Mode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
+    Summary,
     Mode,
     Instructions,
 }
 
-pub(super) const KINDS: [Standing; 2] = [Standing::Instructions, Standing::Mode];
+pub(super) const KINDS: [Standing; 3] = [Standing::Summary, Standing::Instructions, Standing::Mode];
 
 /// The first lines of the project's instructions as they are told; `GONE` is the whole note.
 pub(super) const FIRST: &str = "[placet: the project's instructions]\n";
@@ -39,7 +40,7 @@ pub(super) fn kind_of(text: &str) -> Option<Standing> {
     match (mode_in(text), instructions_in(text)) {
         (Some(_), _) => Some(Standing::Mode),
         (None, Some(_)) => Some(Standing::Instructions),
-        (None, None) => None,
+        (None, None) => text.starts_with(SUMMED_UP).then_some(Standing::Summary),
     }
 }
 

@@ -197,6 +197,14 @@ pub enum Command {
     /// Offer the tools to other programs
     #[command(subcommand)]
     Mcp(McpCommand),
+    /// What was spent, by day and model
+    Usage {
+        /// From this time on: 7d, 12h, 2026-11-01; without it, of 30 days
+        #[arg(long, value_name = "TIME")]
+        since: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
     /// List the themes, show what one looks like
     #[command(subcommand)]
     Theme(ThemeCommand),

@@ -4,7 +4,7 @@ use super::args::{
     Command, ConfigCommand, ExportFormat, McpCommand, Options, SandboxCommand, SessionCommand, ToolCommand,
 };
 use super::report::{self, Failure, print, print_foreign, warn};
-use super::{audit, blame, changes, doctor, metrics, permission, provider, review, start, theme};
+use super::{audit, blame, changes, doctor, metrics, permission, provider, review, start, theme, usage};
 use crate::agent::{Entrance, Visit, call_once};
 use crate::app::{self, WithProject};
 use crate::config::{KEYS, Project};
@@ -42,6 +42,7 @@ pub(super) fn run(command: Command, options: &Options) -> Result<u8, Failure> {
             changes::sandbox(&command, &network, then, options)
         }
         Command::Theme(command) => theme::run(command, options),
+        Command::Usage { since, json } => usage::run(since.as_deref(), json, options),
         Command::Doctor => doctor::run(options),
         Command::Completions { shell } => {
             let mut out = Vec::new();

@@ -16,6 +16,7 @@ mod review;
 mod signals;
 mod start;
 mod theme;
+mod usage;
 
 pub use args::Args;
 pub use report::Failure;

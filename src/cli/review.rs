@@ -5,10 +5,11 @@ use super::changes::{Chosen, chosen, cli_label, tell};
 use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
 use crate::app::App;
-use crate::repl::{blamed, carry_out, keymap, memory_of, review_of};
+use crate::repl::{TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
 use crate::text::patch::{Patch, Prefix, parse};
 use crate::ui::ansi::Depth;
 use crate::ui::clipboard::Clipboard;
+use crate::ui::picture::Display;
 use crate::ui::review::{
     Desk, Outcome, Review, ReviewPane, Stop, Subject, TABLE, accepted, binary_file, markdown, of_patch, value,
 };
@@ -17,6 +18,7 @@ use clap::Args;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 /// The largest difference that is read, in bytes.
 const MOST: u64 = 64 << 20;
@@ -76,7 +78,7 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, Failure> {
         start::paths().state.join("reviews").join(format!("{}.json", name.get(..24).unwrap_or_default()));
     let review = Review::new(&title, Subject::Patch, files);
     let Some((review, outcome)) =
-        shown(args, &app, review, memory, Box::new(|_| Err("it is a patch".into())))?
+        shown(args, &app, review, memory, Arc::new(|_: &Path| Err("it is a patch".into())))?
     else {
         return Ok(report::DONE);
     };
@@ -92,7 +94,7 @@ fn pending(args: &ReviewArgs, app: &App, chosen: &Chosen) -> Result<u8, Failure>
         return Ok(report::DONE);
     };
     let blaming = view.clone();
-    let blame = Box::new(move |path: &Path| blamed(&blaming, path));
+    let blame = Arc::new(move |path: &Path| blamed(&blaming, path, &TurnNumbers::new()));
     let Some((review, outcome)) = shown(args, app, review, memory_of(view), blame)? else {
         return Ok(report::DONE);
     };
@@ -112,12 +114,12 @@ fn pending(args: &ReviewArgs, app: &App, chosen: &Chosen) -> Result<u8, Failure>
 }
 
 /// Shows the pane; `None` when it was written out instead, because there is no screen.
-fn shown<'a>(
+fn shown(
     args: &ReviewArgs,
-    app: &'a App,
+    app: &App,
     review: Review,
     memory: PathBuf,
-    blame: crate::ui::review::Blamer<'a>,
+    blame: crate::ui::review::Blamer,
 ) -> Result<Option<(Review, Outcome)>, Failure> {
     let linear = args.linear || app.config.flag("ui.linear").unwrap_or(false);
     let base = if linear { None } else { term::Base::enter_any().ok() };
@@ -136,6 +138,8 @@ fn shown<'a>(
     let theme = app.config.text("ui.theme").unwrap_or("auto");
     let theme = Theme::load(theme, &start::paths().config, depth, variable).map_err(Failure::new)?;
     let keys = keymap(&app.config, "review", TABLE).map_err(Failure::usage)?;
+    let pictures = app.config.text("ui.pictures").unwrap_or("auto");
+    let display = Display::of(pictures, depth, variable);
     let desk = Desk {
         theme,
         keys,
@@ -143,6 +147,7 @@ fn shown<'a>(
         outbox: crate::ui::review::Memory::load(&memory).outbox,
         memory: Some(memory),
         blame,
+        display,
         copy: Box::new(|text| {
             let board = Clipboard::new(|name| std::env::var(name).ok(), &start::paths().cache);
             board.copy(text).map_or_else(|e| format!("not copied: {e}"), |copied| copied.words())

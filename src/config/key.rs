@@ -94,11 +94,26 @@ pub const KEYS: &[Key] = &[
         "Whether the model takes pictures, where placet does not know it.",
     ),
     key(
+        "budget.session",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "Dollars one session may cost before you are asked, such as `5.00`.",
+    ),
+    key("budget.day", Kind::Text, "", Trust::Needed, "The same for all sessions of a day together."),
+    key(
         "max_turns",
         Kind::Number,
         "200",
         Trust::Tightens,
         "The most requests one turn may make; 0 means no bound.",
+    ),
+    key(
+        "compact_percent",
+        Kind::Number,
+        "85",
+        Trust::Needed,
+        "How full the model's window may be before the beginning is summed up; 0 never does.",
     ),
     key("append_system_prompt", Kind::Text, "", Trust::Needed, "Text added to the end of the system prompt."),
     key(
@@ -453,11 +468,25 @@ pub const KEYS: &[Key] = &[
         "The terminal is told where prompts and answers begin, to jump between them (OSC 133).",
     ),
     key(
+        "ui.extended_keys",
+        Kind::Flag,
+        "true",
+        Trust::Harmless,
+        "The terminal is asked to tell Shift+Enter from Enter (kitty protocol, modifyOtherKeys).",
+    ),
+    key(
         "ui.links",
         Kind::Word(&["auto", "never"]),
         "\"auto\"",
         Trust::Harmless,
         "Addresses and files can be clicked: `auto` where the terminal is known to follow links.",
+    ),
+    key(
+        "ui.pictures",
+        Kind::Word(&["auto", "kitty", "iterm2", "sixel", "blocks", "off"]),
+        "\"auto\"",
+        Trust::Harmless,
+        "How pictures are shown: in the terminal's own way where it is known to have one, else as half blocks.",
     ),
     key(
         "ui.linear",

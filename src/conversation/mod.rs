@@ -9,6 +9,7 @@ mod id;
 mod message;
 mod part;
 mod spec;
+mod summary;
 mod transcript;
 mod usage;
 
@@ -17,5 +18,6 @@ pub use id::{CallId, SessionId};
 pub use message::{Answer, Block, Message, StopReason, Thinking};
 pub use part::{Image, Part, text_of};
 pub use spec::ToolSpec;
+pub use summary::{SUMMED_UP, Summary};
 pub use transcript::{Transcript, TranscriptError};
 pub use usage::Usage;

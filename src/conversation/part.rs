@@ -21,6 +21,13 @@ impl Part {
             Part::Image(_) => None,
         }
     }
+
+    pub fn as_image(&self) -> Option<&Image> {
+        match self {
+            Part::Text { .. } => None,
+            Part::Image(image) => Some(image),
+        }
+    }
 }
 
 /// The texts of `parts`, one after another with line breaks between; pictures are left out.
@@ -39,6 +46,9 @@ pub struct Image {
     /// Where it came from, for the person and for the note that replaces it when it cannot be sent.
     pub name: String,
     pub hash: String,
+    /// What was done to it before it came here: converted, scaled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     #[serde(skip)]
     pub bytes: Arc<[u8]>,
 }
@@ -46,7 +56,20 @@ pub struct Image {
 impl Image {
     pub fn new(media_type: &str, width: u32, height: u32, name: &str, bytes: Arc<[u8]>) -> Image {
         let hash = blake3::hash(&bytes).to_hex().to_string();
-        Image { media_type: media_type.into(), width, height, name: name.into(), hash, bytes }
+        Image {
+            media_type: media_type.into(),
+            width,
+            height,
+            name: name.into(),
+            hash,
+            notes: Vec::new(),
+            bytes,
+        }
+    }
+
+    /// About what it costs: providers count a token for some 750 pixels.
+    pub fn tokens(&self) -> u64 {
+        (u64::from(self.width) * u64::from(self.height)).div_ceil(750).clamp(100, 5000)
     }
 
     /// The line that stands for the picture where it cannot be shown or sent.

@@ -47,6 +47,18 @@ pub(super) fn decode(kind: Kind, bytes: &[u8]) -> Result<Decoded, MediaError> {
     Ok(Decoded { image, stored: (width, height) })
 }
 
+/// Decodes a picture and drops it; its size as stored.
+pub fn check(kind: Kind, bytes: &[u8]) -> Result<(u32, u32), MediaError> {
+    decode(kind, bytes).map(|decoded| decoded.stored)
+}
+
+/// The size that a header tells, where one can be read.
+pub fn size(kind: Kind, bytes: &[u8]) -> Option<(u32, u32)> {
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), kind.format()?);
+    reader.no_limits();
+    reader.into_dimensions().ok()
+}
+
 /// True for a GIF of more than one frame.
 pub(super) fn is_animated(bytes: &[u8]) -> bool {
     frames(bytes, 2).is_ok_and(|count| count > 1)
@@ -78,10 +90,6 @@ fn limits() -> Limits {
 
 /// The size a header claims, for the error.
 fn huge(kind: Kind, bytes: &[u8]) -> MediaError {
-    let mut reader = kind.format().map(|format| ImageReader::with_format(Cursor::new(bytes), format));
-    if let Some(reader) = &mut reader {
-        reader.no_limits();
-    }
-    let (width, height) = reader.and_then(|r| r.into_dimensions().ok()).unwrap_or_default();
+    let (width, height) = size(kind, bytes).unwrap_or_default();
     MediaError::Huge { width, height, most: MOST_BYTES >> 20 }
 }

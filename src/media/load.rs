@@ -48,18 +48,21 @@ pub fn load(
         let whole = encode(&pixels, Target::Png)?;
         notes.push(format!("converted from {kind} to PNG"));
         if whole.bytes.len() <= max_bytes {
-            return Ok(Loaded { image: whole.into_image(name), notes });
+            let mut image = whole.into_image(name);
+            image.notes.clone_from(&notes);
+            return Ok(Loaded { image, notes });
         }
         if oversize == Oversize::Refuse {
             return Err(MediaError::Oversize { bytes: whole.bytes.len(), most: max_bytes });
         }
     }
     let target = if kind == Kind::Jpeg { Target::Jpeg } else { Target::Png };
-    let image = shrink(&pixels, target, max_bytes, u32::MAX)?.into_image(name);
+    let mut image = shrink(&pixels, target, max_bytes, u32::MAX)?.into_image(name);
     let (w, h, after) = (image.width, image.height, image.bytes.len());
     notes.push(format!("scaled down from {width}x{height} ({before} bytes) to {w}x{h} ({after} bytes)"));
     if kind == Kind::Gif {
         notes.push("the first frame only".into());
     }
+    image.notes.clone_from(&notes);
     Ok(Loaded { image, notes })
 }

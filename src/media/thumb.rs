@@ -3,6 +3,8 @@
 use super::decode::decode;
 use super::tone::eight_bit;
 use super::{Kind, MediaError};
+use image::{ImageFormat, Rgba, RgbaImage};
+use std::io::Cursor;
 
 /// A small picture on a known background.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +20,18 @@ pub struct Thumb {
 impl Thumb {
     pub fn pixel(&self, x: u32, y: u32) -> Option<[u8; 3]> {
         (x < self.width).then(|| self.pixels.get((y * self.width + x) as usize).copied()).flatten()
+    }
+
+    /// A piece of it as PNG: `size` pixels from the row `above` on. What is beyond the picture is transparent.
+    pub fn png(&self, above: u32, (width, height): (u32, u32)) -> Vec<u8> {
+        let pixel = |x: u32, y: u32| match self.pixel(x, above + y) {
+            Some([r, g, b]) => Rgba([r, g, b, 255]),
+            None => Rgba([0; 4]),
+        };
+        let mut out = Cursor::new(Vec::new());
+        // Writing into memory does not fail; no bytes show nothing.
+        drop(RgbaImage::from_fn(width, height, pixel).write_to(&mut out, ImageFormat::Png));
+        out.into_inner()
     }
 }
 

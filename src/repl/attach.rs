@@ -3,6 +3,7 @@
 use super::Shell;
 use crate::agent::call_once;
 use crate::conversation::{Call, CallId, Input, Outcome, Part};
+use crate::ui::picture;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -67,9 +68,14 @@ impl Shell<'_> {
         if blind && result.parts.iter().any(|p| matches!(p, Part::Image(_))) {
             return Err(Refused::Because(format!("the model {model} takes no pictures")));
         }
+        let pictures: Vec<String> =
+            result.parts.iter().filter_map(Part::as_image).map(picture::chip).collect();
+        match pictures.is_empty() {
+            true => self.note(&format!("attached {path}")),
+            false => pictures.iter().for_each(|chip| self.note(&format!("attached picture {chip}"))),
+        }
         let mut parts = vec![Part::text(format!("[placet: the person attached {path}]"))];
         parts.extend(result.parts);
-        self.note(&format!("attached {path}"));
         Ok(parts)
     }
 }

@@ -27,7 +27,7 @@ impl Shell<'_> {
     /// Changes that wait for the person.
     pub(super) fn pending(&self) -> usize {
         let view = self.viewed();
-        let count = |view: View| view.changes(Shelf::Pending).map_or(0, |set| set.len());
+        let count = |view: View| view.changes(Shelf::Pending).map_or(0, |set| set.listed());
         view.filter(|(_, view)| !view.is_empty(Shelf::Pending)).map_or(0, |(_, view)| count(view))
     }
 

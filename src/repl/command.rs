@@ -1,6 +1,6 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
-use super::{Shell, changes, commands, permission, reading, taint, theme, view};
+use super::{Shell, changes, commands, context, cost, keys, permission, reading, taint, theme, view};
 use crate::agent::Start;
 use crate::permission::Mode;
 use crate::provider::Preset;
@@ -39,6 +39,8 @@ pub const COMMANDS: &[CommandRow] = &[
     row("redo", "", "put back what undo took away", none, changes::redo),
     row("journal", "[N]", "what was applied in this directory", none, changes::journal),
     row("batch", "{JSON}", "run a batch of aOperations, without a model", none, commands::batch),
+    row("context", "", "what fills the model's window", none, context::context),
+    row("compact", "[FOCUS]", "sum up the conversation so far, to make room", none, context::compact),
     row("clear", "", "start a new conversation on an empty screen", none, commands::clear),
     row("new", "", "start a new conversation", none, commands::new),
     row("history", "", "choose from the lines typed before", none, commands::history),
@@ -70,7 +72,7 @@ pub const COMMANDS: &[CommandRow] = &[
     ),
     row("tools", "[NAME]", "list the tools, or describe one", none, commands::tools),
     row("status", "", "what holds now: mode, provider, session, workspace", none, commands::status),
-    row("cost", "", "tokens used in this conversation", none, commands::cost),
+    row("cost", "", "tokens used in this conversation", none, cost::cost),
     row(
         "permission",
         "[check CMD|grant PATTERN|revoke N]",
@@ -80,6 +82,7 @@ pub const COMMANDS: &[CommandRow] = &[
     ),
     row("taint", "[reset]", "how high this conversation is classified", reset, taint::run),
     row("config", "[KEY]", "settings and where they come from", keys, commands::config),
+    row("keys", "", "what arrives when a key is pressed", none, keys::keys),
     row("theme", "[NAME]", "another theme for this shell; without a name, choose one", themes, theme::run),
     row("quit", "", "leave", none, commands::quit),
 ];

@@ -6,7 +6,7 @@ use crate::agent::{Agent, Start};
 use crate::permission::{Mode, Planning};
 use crate::session::{Entry, markdown, to_json};
 use crate::text::sanitize;
-use crate::ui::{cell, term};
+use crate::ui::term;
 use ratatui::text::{Line, Span};
 use std::path::Path;
 
@@ -352,23 +352,6 @@ pub(super) fn status(shell: &mut Shell<'_>, _: &str) -> After {
     None
 }
 
-pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> After {
-    match &shell.conversation.agent {
-        Some(agent) => {
-            let (usage, prompt) = agent.usage();
-            let window = agent.model().window.max(1);
-            shell.note(&format!(
-                "{}; the last request filled {}% of the window",
-                cell::tokens(&usage),
-                prompt * 100 / window
-            ));
-            shell.hint("prices are not known yet: this counts tokens only");
-        }
-        None => shell.note("nothing was sent yet"),
-    }
-    None
-}
-
 pub(super) fn config(shell: &mut Shell<'_>, rest: &str) -> After {
     let all = shell.app.config().all();
     let rows: Vec<(String, String)> = all
@@ -389,9 +372,9 @@ pub(super) fn quit(shell: &mut Shell<'_>, _: &str) -> After {
     shell.quit = Some(0);
     let pending = shell.pending();
     if pending > 0 {
-        let (s, them) = if pending == 1 { ("", "it") } else { ("s", "them") };
+        let (s, stay, them) = if pending == 1 { ("", "stays", "it") } else { ("s", "stay", "them") };
         shell.note(&format!(
-            "{pending} change{s} stay pending: `placet apply` lands {them}, `placet changes` shows {them}"
+            "{pending} change{s} {stay} pending: `placet apply` lands {them}, `placet changes` shows {them}"
         ));
     }
     if let Some(session) = shell.conversation.agent.as_ref().and_then(|a| a.session()) {

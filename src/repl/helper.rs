@@ -4,6 +4,8 @@ use super::command::COMMANDS;
 use super::files::Files;
 use super::host::Host;
 use crate::session::Drafts;
+use crate::ui::input::pump::Pump;
+use crate::ui::paste::Pastes;
 use crate::ui::{Theme, ansi};
 use ratatui::style::Style;
 use rustyline::completion::{Candidate, Completer};
@@ -23,6 +25,9 @@ pub(super) struct ShellHelper {
     hint: Style,
     /// Hears of every change of the line.
     drafts: Option<Arc<Drafts>>,
+    pastes: Pastes,
+    /// Hears that a line goes on after Enter.
+    pump: Option<Pump>,
 }
 
 /// A completion, and what is listed for it.
@@ -42,8 +47,14 @@ impl Candidate for Choice {
 }
 
 impl ShellHelper {
-    pub(super) fn new(app: &dyn Host, theme: &Theme, drafts: Option<Arc<Drafts>>) -> ShellHelper {
-        ShellHelper { files: Files::new(app.cwd()), hint: theme.style("hint"), drafts }
+    pub(super) fn new(
+        app: &dyn Host,
+        theme: &Theme,
+        drafts: Option<Arc<Drafts>>,
+        pastes: Pastes,
+        pump: Option<Pump>,
+    ) -> ShellHelper {
+        ShellHelper { files: Files::new(app.cwd()), hint: theme.style("hint"), drafts, pastes, pump }
     }
 
     pub(super) fn wear(&mut self, theme: &Theme) {
@@ -102,7 +113,7 @@ impl Hinter for ShellHelper {
     /// The rest of a command's name, or of the newest line in the history that begins so.
     fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<String> {
         if let Some(drafts) = &self.drafts {
-            drafts.typed(line);
+            drafts.typed(&self.pastes.expanded(line));
         }
         if line.is_empty() || pos < line.len() || line.contains('\n') {
             return None;
@@ -133,7 +144,13 @@ impl Highlighter for ShellHelper {
 
 impl Validator for ShellHelper {
     fn validate(&self, ctx: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(if is_whole(ctx.input()) { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
+        if is_whole(ctx.input()) {
+            return Ok(ValidationResult::Valid(None));
+        }
+        if let Some(pump) = &self.pump {
+            pump.go_on();
+        }
+        Ok(ValidationResult::Incomplete)
     }
 }
 
@@ -150,7 +167,13 @@ mod tests {
     use super::*;
 
     fn helper(dir: &std::path::Path) -> ShellHelper {
-        ShellHelper { files: Files::new(dir), hint: Style::default(), drafts: None }
+        ShellHelper {
+            files: Files::new(dir),
+            hint: Style::default(),
+            drafts: None,
+            pastes: Pastes::default(),
+            pump: None,
+        }
     }
 
     #[test]

@@ -4,9 +4,12 @@ mod attach;
 mod changes;
 mod command;
 mod commands;
+mod context;
+mod cost;
 mod files;
 mod helper;
 mod host;
+mod keys;
 mod line;
 mod linear;
 mod permission;
@@ -24,14 +27,16 @@ mod turn;
 mod view;
 
 pub use command::{COMMANDS, CommandRow};
+pub use cost::priced;
 pub use host::{Host, Trouble};
-pub use review::{Carried, blamed, carry_out, keymap, memory_of, review_of};
+pub use review::{Carried, TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
 pub use session::{title_of, when};
 
 use crate::agent::{Answerer, Queue};
 use crate::config::{Project, TrustStore};
 use crate::session::{Draft, Drafts, SessionError, Store};
 use crate::ui::ansi::{self, Depth};
+use crate::ui::paste::Pastes;
 use crate::ui::{Theme, ThemeError, term};
 use crate::workspace::Workspace;
 use line::Line;
@@ -111,6 +116,8 @@ pub(crate) struct Shell<'r> {
     queue: Queue,
     /// Keeps what is typed and queued, should this process end.
     drafts: Option<Arc<Drafts>>,
+    /// Long pastes of this session.
+    pastes: Pastes,
     /// Thinking and output are shown at length.
     expanded: bool,
     signals: Signals,
@@ -138,7 +145,12 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
     let (drafts, left) = drafts_of(store.as_ref(), app.cwd());
     let (signals, wrong) = Signals::new(app.as_ref(), &theme, variable);
     notes.extend(wrong);
-    let mut prompter = Prompter::new(app.as_ref(), &theme, store.as_ref(), drafts.clone())?;
+    let pastes = Pastes::default();
+    let mut prompter = Prompter::new(app.as_ref(), &theme, store.as_ref(), drafts.clone(), pastes.clone())?;
+    let linear = app.config().flag("ui.linear").unwrap_or(false);
+    if prompter.knows_keys() && !linear && app.config().flag("ui.extended_keys").unwrap_or(true) {
+        term::tell_keys_apart(&variable("TERM").unwrap_or_default());
+    }
     if signals.marks() {
         prompter.mark();
     }
@@ -159,6 +171,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         earlier: None,
         queue: Queue::default(),
         drafts,
+        pastes,
         expanded,
         signals,
     };
@@ -251,19 +264,14 @@ impl Shell<'_> {
             self.keep_draft(&draft);
             match Line::parse(&text) {
                 Line::Blank => {}
-                Line::Shell(command) => self.run_in_terminal(&command),
+                Line::Shell(command) => self.run_in_terminal(&self.pastes.expanded(&command)),
                 Line::Slash { name, rest } => {
+                    let rest = self.pastes.expanded(&rest).into_owned();
                     if let Some(after) = command::run(self, &name, &rest) {
                         draft = self.take_turn(prompter, after, draft)?;
                     }
                 }
-                Line::Say(text) if self.app.typed_batches() && self.app.operations(&text).is_some() => {
-                    if let Some(start) = self.app.operations(&text) {
-                        self.agent_for(&text)?;
-                        draft = self.take_turn(prompter, start, draft)?;
-                    }
-                }
-                Line::Say(text) => draft = self.say(prompter, &text, draft)?,
+                Line::Say(text) => draft = self.say_or_do(prompter, &text, draft)?,
             }
             if std::mem::take(&mut self.rethemed) {
                 prompter.wear(&self.theme);
@@ -284,6 +292,17 @@ impl Shell<'_> {
                 return Ok(code);
             }
         }
+    }
+
+    /// Operations are carried out where lines may be such; everything else is said.
+    fn say_or_do(&mut self, prompter: &mut Prompter, text: &str, draft: String) -> Result<String, ReplError> {
+        if self.app.typed_batches()
+            && let Some(start) = self.app.operations(&self.pastes.expanded(text))
+        {
+            self.agent_for(text)?;
+            return self.take_turn(prompter, start, draft);
+        }
+        self.say(prompter, text, draft)
     }
 
     /// A screen that a key opened; returns what stands in the line then.
@@ -336,8 +355,9 @@ impl Shell<'_> {
     fn keep_draft(&self, typed: &str) {
         let Some(drafts) = &self.drafts else { return };
         drafts.sent();
-        let queued = self.queue.lines().into_iter().map(|line| line.text).collect();
-        drafts.keep(Draft { queued, typed: typed.into() });
+        let whole = |line: &str| self.pastes.expanded(line).into_owned();
+        let queued = self.queue.lines().into_iter().map(|line| whole(&line.text)).collect();
+        drafts.keep(Draft { queued, typed: whole(typed) });
     }
 
     /// Pending changes of an earlier session are not forgotten.

@@ -6,14 +6,17 @@ use super::host::Host;
 use super::signals::PROMPT_END;
 use crate::permission::{Level, Mode, ModeCell};
 use crate::session::{Drafts, Store};
+use crate::ui::input::decode::Input;
+use crate::ui::input::pump::Pump;
 use crate::ui::live::mode_label;
+use crate::ui::paste::{self, Pastes, TOO_LONG};
 use crate::ui::{Theme, ansi, editor, term};
 use rustyline::config::{BellStyle, Configurer};
 use rustyline::error::ReadlineError;
 use rustyline::history::{History, MemHistory};
 use rustyline::{
     Cmd, CompletionType, ConditionalEventHandler, Config, EditMode, Editor, Event, EventContext,
-    EventHandler, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
+    EventHandler, ExternalPrinter, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount,
 };
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -63,6 +66,9 @@ pub(super) struct Prompter {
     left: Arc<Mutex<Left>>,
     /// The line goes on as this.
     put_back: Option<Typed>,
+    /// Where rustyline reads; without it, it reads the terminal itself.
+    pump: Option<Pump>,
+    pastes: Pastes,
 }
 
 impl Prompter {
@@ -71,6 +77,7 @@ impl Prompter {
         theme: &Theme,
         store: Option<&Store>,
         drafts: Option<Arc<Drafts>>,
+        pastes: Pastes,
     ) -> Result<Prompter, ReplError> {
         let vi = app.config().text("ui.edit_mode") == Some("vi");
         let lines = usize::try_from(app.config().number("ui.history_lines").unwrap_or(1000)).unwrap_or(1000);
@@ -87,12 +94,36 @@ impl Prompter {
         let mut editor = Editor::with_history(config, history)?;
         editor.set_auto_add_history(false);
         for line in store.and_then(|s| s.history(lines).ok()).unwrap_or_default() {
-            editor.history_mut().add(&line.line)?;
+            editor.history_mut().add_owned(pastes.collapsed(line.line))?;
         }
-        editor.set_helper(Some(ShellHelper::new(app, theme, drafts)));
+        let pump = pump(&mut editor, &pastes);
+        if pump.is_some() {
+            // Our own reader has waited, and passes on whole sequences.
+            editor.set_keyseq_timeout(Some(5));
+        }
+        editor.set_helper(Some(ShellHelper::new(app, theme, drafts, pastes.clone(), pump.clone())));
         let left = Arc::default();
-        bind(&mut editor, app, &left);
-        Ok(Prompter { editor, prompt: ModePrompt::new(app.mode().clone(), theme), left, put_back: None })
+        bind(&mut editor, app, &left, &pump, &pastes);
+        let prompt = ModePrompt::new(app.mode().clone(), theme);
+        Ok(Prompter { editor, prompt, left, put_back: None, pump, pastes })
+    }
+
+    /// True when keys come through a reader of our own, which knows more of them than rustyline does.
+    pub(super) fn knows_keys(&self) -> bool {
+        self.pump.is_some()
+    }
+
+    /// Reads a line where keys come from.
+    fn read(&mut self, prompt: Option<&str>, draft: &Typed) -> rustyline::Result<String> {
+        let Prompter { editor, prompt: own, pump, .. } = self;
+        let mut read = || match prompt {
+            Some(question) => editor.readline(question),
+            None => editor.readline_with_initial(own, (&draft.before, &draft.after)),
+        };
+        match pump {
+            Some(pump) => pump.during(read)?,
+            None => read(),
+        }
     }
 
     /// Tells the terminal where the prompt ends.
@@ -114,13 +145,16 @@ impl Prompter {
             Some(typed) => typed,
             None => fresh(),
         };
+        draft.before = self.pastes.collapsed(draft.before);
         loop {
-            match self.editor.readline_with_initial(&self.prompt, (&draft.before, &draft.after)) {
+            match self.read(None, &draft) {
                 Ok(line) => return Ok(Asked::Line(line)),
                 Err(ReadlineError::Interrupted) => {
                     let left = std::mem::take(&mut *lock(&self.left));
                     match left {
-                        Left { edited: Some(before), .. } => draft = Typed { before, after: String::new() },
+                        Left { edited: Some(before), .. } => {
+                            draft = Typed { before: self.pastes.collapsed(before), after: String::new() };
+                        }
                         Left { screen: Some((screen, typed)), .. } => {
                             self.erase(&typed);
                             return Ok(Asked::Open(screen, typed));
@@ -159,7 +193,7 @@ impl Prompter {
 
     /// Asks for a word of its own, without history or completion meaning anything.
     pub(super) fn ask_word(&mut self, question: &str) -> Result<String, ReplError> {
-        match self.editor.readline(question) {
+        match self.read(Some(question), &Typed::default()) {
             Ok(line) => Ok(line),
             // No word at all, and none that means yes anywhere.
             Err(ReadlineError::Interrupted | ReadlineError::Eof) => Ok(STOPPED.into()),
@@ -171,7 +205,8 @@ impl Prompter {
     pub(super) fn remember(&mut self, line: &str, cwd: &Path, store: Option<&Store>) {
         drop(self.editor.history_mut().add(line));
         // The history on disk outlives the conversation: what looks like a secret does not go there.
-        let kept = crate::text::secret::redact(line, &[]);
+        let line = self.pastes.for_history(line);
+        let kept = crate::text::secret::redact(&line, &[]);
         if let Some(Err(e)) = store.map(|s| s.remember(&kept, cwd)) {
             tracing::warn!("a line was not added to the history: {e}");
         }
@@ -250,7 +285,33 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &dyn Host, left: &Arc<Mutex<Left>>) {
+/// A reader of the terminal for rustyline. What is wrong with a paste is told above the line.
+fn pump(editor: &mut Editor<ShellHelper, MemHistory>, pastes: &Pastes) -> Option<Pump> {
+    let printer = Mutex::new(editor.create_external_printer().ok()?);
+    let pastes = pastes.clone();
+    let take = move |input: Input| {
+        let why = match input {
+            Input::Paste(text) => match pastes.take_in(&text) {
+                Ok(text) => return Some(text),
+                Err(why) => why,
+            },
+            Input::PasteRefused(bytes) => paste::refused(bytes, TOO_LONG),
+            _ => return None,
+        };
+        let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(printer.print(format!("{why}\n")));
+        None
+    };
+    Pump::open(Arc::new(take)).map_err(|e| tracing::warn!("keys are read directly: {e}")).ok()
+}
+
+fn bind(
+    editor: &mut Editor<ShellHelper, MemHistory>,
+    app: &dyn Host,
+    left: &Arc<Mutex<Left>>,
+    pump: &Option<Pump>,
+    pastes: &Pastes,
+) {
     let conditional = |handler: Box<dyn ConditionalEventHandler>| EventHandler::Conditional(handler);
     let cycle = Cycle { mode: app.mode().clone(), modes: app.modes().to_vec() };
     editor.bind_sequence(KeyEvent(KeyCode::BackTab, Modifiers::NONE), conditional(Box::new(cycle)));
@@ -260,9 +321,12 @@ fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &dyn Host, left: &Arc
     let cleared: Arc<Mutex<Option<String>>> = Arc::default();
     editor.bind_sequence(KeyEvent::ctrl('C'), conditional(Box::new(ClearFirst(Arc::clone(&cleared)))));
     editor.bind_sequence(KeyEvent(KeyCode::Up, Modifiers::NONE), conditional(Box::new(Recall(cleared))));
-    editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(Suspend)));
+    editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(Suspend(pump.clone()))));
     let own = app.config().text("editor").map(String::from);
-    let edit = || Box::new(EditLine { program: editor::program(own.as_deref()), left: Arc::clone(left) });
+    let edit = || {
+        let (program, left) = (editor::program(own.as_deref()), Arc::clone(left));
+        Box::new(EditLine { program, left, pump: pump.clone(), pastes: pastes.clone() })
+    };
     editor.bind_sequence(Event::KeySeq(vec![KeyEvent::ctrl('X'), KeyEvent::ctrl('E')]), conditional(edit()));
     editor.bind_sequence(KeyEvent::ctrl('G'), conditional(edit()));
     let open = |screen| Box::new(Open { screen, left: Arc::clone(left) });
@@ -277,12 +341,16 @@ fn bind(editor: &mut Editor<ShellHelper, MemHistory>, app: &dyn Host, left: &Arc
 struct EditLine {
     program: String,
     left: Arc<Mutex<Left>>,
+    pump: Option<Pump>,
+    pastes: Pastes,
 }
 
 impl ConditionalEventHandler for EditLine {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
         term::write_all(b"\x1b[?2004l");
-        let text = term::lent(|| editor::edit(&self.program, ctx.line(), ".md"));
+        // Pastes are there to be edited.
+        let line = self.pastes.expanded(ctx.line());
+        let text = with_terminal(&self.pump, || term::lent(|| editor::edit(&self.program, &line, ".md")));
         term::write_all(b"\x1b[?2004h");
         match text {
             // What is in the file counts, not how the editor ended.
@@ -293,6 +361,14 @@ impl ConditionalEventHandler for EditLine {
             // The draft stays as it is.
             Err(_) => Some(Cmd::Repaint),
         }
+    }
+}
+
+/// Runs `work` while nobody else reads the terminal.
+fn with_terminal<T>(pump: &Option<Pump>, work: impl FnOnce() -> T) -> T {
+    match pump {
+        Some(pump) => pump.pause(work),
+        None => work(),
     }
 }
 
@@ -351,11 +427,11 @@ impl ConditionalEventHandler for Recall {
 }
 
 /// rustyline's own would leave the person's shell without echo.
-struct Suspend;
+struct Suspend(Option<Pump>);
 
 impl ConditionalEventHandler for Suspend {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
-        crate::ui::term::suspend();
+        with_terminal(&self.0, term::suspend);
         Some(Cmd::Repaint)
     }
 }

@@ -10,6 +10,7 @@ use crate::text::sanitize;
 use crate::ui::clipboard::Clipboard;
 use crate::ui::full::{self, Pane};
 use crate::ui::keymap::{Keymap, Row};
+use crate::ui::talk::Terminal;
 use crate::ui::{code_blocks, editor, markdown, pager, term, transcript};
 
 /// What `/copy` is asked for: an answer, counted from the last one, and a block of code in it.
@@ -70,6 +71,9 @@ impl Shell<'_> {
 
     /// Shows a screen until it closes.
     pub(super) fn show(&self, pane: &mut dyn Pane) {
+        if self.is_linear() {
+            return pane.talk(&mut Terminal);
+        }
         if let Err(e) = full::run(pane) {
             self.error(&format!("the terminal failed: {e}"), None);
         }

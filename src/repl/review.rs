@@ -9,7 +9,7 @@ use super::{ReplError, Shell, linear};
 use crate::agent::Start;
 use crate::audit::Kind;
 use crate::config::Config;
-use crate::conversation::Part as Said;
+use crate::conversation::{Message, Part as Said};
 use crate::serve::changes::{Told, apply_choice};
 use crate::ui::full;
 use crate::ui::keymap::{Keymap, Row};
@@ -17,6 +17,7 @@ use crate::ui::review::{
     self, Desk, Land, Leave, Mark, Memory, Outcome, Review, ReviewPane, Standing, Subject, TABLE,
 };
 use crate::workspace::{Assent, Choice, Claim, Label, LineStanding, Node, Part, Shelf, View, Workspace};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,14 +58,15 @@ impl Shell<'_> {
         let (review, outcome) = match self.is_linear() {
             true => linear::run(self, prompter, review, &memory_of(&view))?,
             false => {
-                let (blaming, board) = (view.clone(), self.clipboard());
+                let (blaming, turns, board) = (view.clone(), self.turn_numbers(&view), self.clipboard());
                 let desk = Desk {
                     theme: self.theme.clone(),
                     keys,
                     editor: self.app.config().text("editor").map(String::from),
                     memory: Some(memory_of(&view)),
                     outbox: memory.outbox.clone(),
-                    blame: Box::new(move |path| blamed(&blaming, path)),
+                    blame: Arc::new(move |path| blamed(&blaming, path, &turns)),
+                    display: self.display(),
                     copy: Box::new(move |text| {
                         board.copy(text).map_or_else(|e| format!("not copied: {e}"), |copied| copied.words())
                     }),
@@ -181,8 +183,9 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         return Ok(None);
     }
     for file in &mut files {
-        let before = set.get(&file.path).and_then(|change| change.before.hash());
-        let moved_on = |hash| std::fs::read(&file.path).is_ok_and(|now| blake3::hash(&now) != hash);
+        let path = file.renamed.as_ref().unwrap_or(&file.path);
+        let before = set.get(path).and_then(|change| change.before.hash());
+        let moved_on = |hash| std::fs::read(path).is_ok_and(|now| blake3::hash(&now) != hash);
         if before.is_some_and(moved_on) {
             let words = "changed in the workspace since: both changes are merged where that can be; where the same lines \
                          changed, reject those lines";
@@ -260,6 +263,13 @@ fn choices(review: &Review, view: &View) -> io::Result<(Choice, Choice)> {
     let (mut land, mut out) = (Choice::new(), Choice::new());
     for file in &review.files {
         let (landing, leaving) = file.verdict();
+        if let Some(old) = &file.renamed {
+            match file.old_path_goes() {
+                Some(true) => drop(land.insert(old.clone(), Part::Whole)),
+                Some(false) => drop(out.insert(old.clone(), Part::Whole)),
+                None => {}
+            }
+        }
         for path in &file.paths {
             // Pipes, sockets and devices are never applied: accepted, they can only go.
             let part = match &landing {
@@ -296,6 +306,9 @@ fn rejections(review: &Review) -> Choice {
             Some(lines) => Part::Content(Arc::new(lines.kept())),
             None => Part::Whole,
         };
+        if let (Some(old), Part::Whole) = (&file.renamed, &part) {
+            out.insert(old.clone(), Part::Whole);
+        }
         out.extend(file.paths.iter().map(|path| (path.clone(), part.clone())));
     }
     out
@@ -308,13 +321,26 @@ fn join(before: Option<String>, now: Option<String>) -> Option<String> {
     }
 }
 
-/// Who wrote each line, in the width of a gutter: turn, what, consent.
-pub fn blamed(view: &View, path: &Path) -> Result<Vec<String>, String> {
-    let blame = view.blame(path).map_err(|e| e.to_string())?;
-    Ok(blame.lines.iter().map(|line| words(&line.claim)).collect())
+/// Turns of a conversation by the names they have in the journal, counted as people count them.
+pub type TurnNumbers = BTreeMap<String, usize>;
+
+impl Shell<'_> {
+    /// The turns of this conversation.
+    pub(super) fn turn_numbers(&self, view: &View) -> TurnNumbers {
+        let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let messages = self.conversation.agent.as_ref().map_or(&[][..], |a| a.transcript().messages());
+        let said = messages.iter().enumerate().filter(|(_, m)| matches!(m, Message::User { .. }));
+        said.enumerate().map(|(n, (index, _))| (format!("{name}#{index}"), n + 1)).collect()
+    }
 }
 
-fn words(claim: &Claim) -> String {
+/// Who wrote each line, in the width of a gutter: turn, what, consent.
+pub fn blamed(view: &View, path: &Path, turns: &TurnNumbers) -> Result<Vec<String>, String> {
+    let blame = view.blame(path).map_err(|e| e.to_string())?;
+    Ok(blame.lines.iter().map(|line| words(&line.claim, turns)).collect())
+}
+
+fn words(claim: &Claim, turns: &TurnNumbers) -> String {
     let who = match (&claim.standing, &claim.assent) {
         (LineStanding::Before, _) => return String::new(),
         (LineStanding::Outside { .. }, _) => return "you, outside".into(),
@@ -326,9 +352,12 @@ fn words(claim: &Claim) -> String {
         (_, Assent::Unknown) => "-",
     };
     let origin = claim.origin.as_deref();
-    // Turns are counted from 1 where people see them.
-    let turn = origin.and_then(|o| o.turn.rsplit_once('#')?.1.parse::<usize>().ok());
-    let turn = turn.map_or_else(String::new, |n| (n + 1).to_string());
+    let turn = origin.map_or("", |o| o.turn.as_str());
+    // What another conversation did is named as `placet blame` names it.
+    let turn = match turns.get(turn) {
+        Some(number) => number.to_string(),
+        None => turn.rsplit_once('#').map_or_else(String::new, |(_, index)| format!("#{index}")),
+    };
     let tool = origin.map_or("", |o| o.tool.as_str());
     format!("{turn} {who} {tool}").trim().to_string()
 }

@@ -3,7 +3,7 @@
 use super::Shell;
 use super::changes::label;
 use crate::audit::Kind;
-use crate::conversation::{Message, text_of};
+use crate::conversation::Message;
 use crate::serve::changes::{figures, undo_entries};
 use crate::text::{sanitize, width};
 use crate::workspace::{JournalEntry, View};
@@ -69,7 +69,7 @@ impl Shell<'_> {
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let standing = view.journal().turns();
         let said = agent.transcript().messages().iter().enumerate().filter_map(|(index, m)| match m {
-            Message::User { parts, .. } => Some((index, text_of(parts))),
+            Message::User { parts, .. } => Some((index, super::session::first_words(parts))),
             _ => None,
         });
         said.map(|(index, text)| {

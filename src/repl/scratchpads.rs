@@ -11,7 +11,7 @@ use crate::session::{Entry, Scratchpads};
 use crate::text::LineDiff;
 use crate::ui::scratchpads::{Browser, KEYS, Kind, Listed, Wish};
 use crate::ui::viewer::{self, FileText, Viewer};
-use crate::ui::{editor, pager, term};
+use crate::ui::{editor, pager, picture, term};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -123,12 +123,16 @@ impl Shell<'_> {
         if blind && parts.iter().any(|part| matches!(part, Part::Image(_))) {
             return Err(format!("the model {} takes no pictures", agent.model().name));
         }
+        let told: Vec<String> = parts.iter().filter_map(Part::as_image).map(picture::chip).collect();
         let bytes: usize = parts.iter().map(size).sum();
         let mut all = vec![Part::text(format!("[placet: the person attached the scratchpad `{name}`]"))];
         all.extend(parts);
         self.conversation.pinned.retain(|pinned| pinned.name != name);
         self.conversation.pinned.push(Pinned { name: name.into(), parts: all });
-        Ok(format!("`{name}` goes along with your next message: {bytes} bytes"))
+        Ok(match told.is_empty() {
+            true => format!("`{name}` goes along with your next message: {bytes} bytes"),
+            false => format!("goes along with your next message: {}", told.join("; ")),
+        })
     }
 
     /// What goes along with a message, once.

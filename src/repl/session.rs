@@ -2,7 +2,9 @@
 
 use super::{ReplError, Resume, Shell};
 use crate::agent::Agent;
+use crate::conversation::{Part, text_of};
 use crate::session::{OpenSession, SessionRow};
+use crate::ui::review;
 
 /// The conversation of this shell; it begins with the first thing said.
 #[derive(Default)]
@@ -17,6 +19,16 @@ pub fn title_of(text: &str) -> String {
     let text = &crate::text::secret::redact(text, &[]);
     let line = text.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim();
     crate::text::width::cut(&crate::text::sanitize::line(line), 60)
+}
+
+/// What a turn began with, in the person's words: what placet put before them does not count.
+pub(super) fn first_words(parts: &[Part]) -> String {
+    let texts = || parts.iter().filter_map(Part::as_text);
+    let own = |text: &&str| text.starts_with("[placet: ") || review::summary(text).is_some();
+    match texts().find(|text| !own(text)) {
+        Some(text) => text.to_string(),
+        None => texts().find_map(review::summary).unwrap_or_else(|| text_of(parts)),
+    }
 }
 
 /// Milliseconds since 1970 as local date and time, to the minute.

@@ -4,7 +4,6 @@
 
 use super::Host;
 use crate::agent::{Ending, Start};
-use crate::conversation::text_of;
 use crate::ui::{Links, Notifier, Theme, Way, links_are_supported, term};
 
 /// Before the prompt, after it, when a line is sent, and after what came of it.
@@ -54,9 +53,9 @@ impl Signals {
 
     pub(super) fn title(&self, start: &Start) {
         let text = match start {
-            Start::Say(parts) => text_of(parts),
+            Start::Say(parts) => super::session::first_words(parts),
             Start::Call { text, .. } => text.clone(),
-            Start::Retry => return,
+            Start::Retry | Start::SumUp { .. } => return,
         };
         if self.titles {
             term::title(&format!("placet: {}", super::title_of(&text)));

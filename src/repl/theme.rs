@@ -9,6 +9,9 @@ use crate::ui::ansi::Depth;
 use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
 use crate::ui::{Theme, ThemeError, sample};
 
+/// The name that stands for no theme of its own.
+const AUTO: &str = "auto";
+const ABOUT_AUTO: &str = "light or dark, as COLORFGBG says the terminal is";
 /// Columns of the sample beside the list; what the pane has no room for is cut there.
 const COLUMNS: usize = 60;
 
@@ -26,7 +29,8 @@ impl Shell<'_> {
             let about = listed.broken.map_or(listed.about, |e| e.to_string());
             Item::new(listed.name, about)
         };
-        let feed = Feed::of(all.into_iter().map(item).collect());
+        let auto = Item::new(AUTO, ABOUT_AUTO);
+        let feed = Feed::of(all.into_iter().map(item).chain([auto]).collect());
         let mut picker =
             Picker::new("Themes", feed, &self.theme, self.keymap("picker", KEYS)).with_preview(|item| {
                 match self.theme_named(item.value()) {
@@ -44,6 +48,7 @@ impl Shell<'_> {
         let rows: Vec<(String, String)> = Theme::all(self.app.config_dir())
             .into_iter()
             .map(|listed| (listed.name, listed.broken.map_or(listed.about, |e| e.to_string())))
+            .chain([(AUTO.into(), ABOUT_AUTO.into())])
             .collect();
         self.rows(&rows);
     }

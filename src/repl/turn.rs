@@ -1,10 +1,12 @@
 //! One turn on the screen: the pane opens, the agent works, the prompt comes back with what was typed meanwhile.
 
+use super::cost::cost_of;
 use super::prompt::Prompter;
 use super::{ReplError, Shell, attach};
 use crate::agent::{Ending, Event, Settled, Start};
 use crate::permission::Taint;
 use crate::session::Draft;
+use crate::tools::todos_in;
 use crate::ui::live::{self, Ended, Facts, LiveSettings};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -21,11 +23,13 @@ impl Shell<'_> {
         text: &str,
         draft: String,
     ) -> Result<Next, ReplError> {
+        // Files are named by what was typed, and never by what a paste says.
         let mentioned = attach::mentioned(text);
         self.agent_for(text)?;
+        let whole = self.pastes.expanded(text).into_owned();
         let report = self.review_report();
         let mut parts: Vec<_> = report.iter().map(crate::conversation::Part::text).collect();
-        parts.push(crate::conversation::Part::text(text));
+        parts.push(crate::conversation::Part::text(whole));
         for path in mentioned {
             match self.attach(&path) {
                 Ok(attached) => parts.extend(attached),
@@ -61,7 +65,11 @@ impl Shell<'_> {
             self.review = Some(String::new());
         }
         (self.on_turn)(None);
-        self.expanded = ended.expanded;
+        if std::mem::replace(&mut self.expanded, ended.expanded) != ended.expanded {
+            let file = self.app.config_dir().join("config.toml");
+            let expanded = self.expanded;
+            self.hint(&format!("to keep it: ui.expanded = {expanded} in {}", file.display()));
+        }
         self.signals.turn_ended(&ended.ending);
         if let Some(cleared) = ended.cleared {
             prompter.remember(&cleared, self.app.cwd(), self.store.as_ref());
@@ -95,15 +103,19 @@ impl Shell<'_> {
         );
         let (notifier, links) = (self.signals.notifier.clone(), self.signals.links.clone());
         let runtime = self.runtime;
-        let (queue, drafts) = (self.queue.clone(), self.drafts.clone());
+        let (queue, drafts, pastes) = (self.queue.clone(), self.drafts.clone(), self.pastes.clone());
         let agent = self.agent_for("")?;
         agent.listen_to(&queue);
         let (usage, prompt_tokens) = agent.usage();
         let (provider, name) = (agent.provider_name(), agent.model().name.clone());
         let model = if provider == name { name } else { format!("{provider} {name}") };
         let window = agent.model().window;
-        let facts = Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint, expanded };
-        let settings = LiveSettings { theme, facts, mode, modes, draft, queue, drafts, notifier, links };
+        let cost = cost_of(agent.costs().0);
+        let todos = todos_in(agent.transcript());
+        let facts =
+            Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint, expanded, todos, cost };
+        let settings =
+            LiveSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, links };
         let (events, inbox) = unbounded_channel();
         Ok(runtime.block_on(async {
             let working = async {

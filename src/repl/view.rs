@@ -6,13 +6,15 @@
 use super::Shell;
 use super::command::After;
 use crate::agent::Agent;
-use crate::media::{self, Oversize};
-use crate::text::{Detected, Encoding, RangeSet};
+use crate::media;
+use crate::text::{Detected, Encoding};
 use crate::tools::data_kind;
-use crate::ui::viewer::{self, FileText, Viewer};
+use crate::ui::picture::{Display, Protocol};
+use crate::ui::viewer::{self, FileText, PictureView, Viewer};
 use crate::ui::{editor, pager};
-use crate::workspace::{Consent, Ledger, Opened, Resolved, Shelf, TextFile, Workspace, WorkspaceError};
-use std::cell::OnceCell;
+use crate::workspace::{
+    Consent, Ledger, Opened, Resolved, SeenNow, SeenWindow, Shelf, TextFile, Workspace, WorkspaceError,
+};
 use std::io::{Read, Seek};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -25,10 +27,12 @@ const PICTURE: u64 = 256 << 20;
 enum Content {
     Text {
         text: FileText,
-        seen: RangeSet,
-        windows: Vec<viewer::Window>,
+        seen: SeenNow,
+        windows: Vec<SeenWindow>,
         facts: Vec<String>,
     },
+    /// A picture, and what is said of it.
+    Picture(Arc<Vec<u8>>, String),
     /// What is said of it instead.
     Other(String),
 }
@@ -58,6 +62,16 @@ impl Shell<'_> {
             .unwrap_or_else(|| self.app.workspace().clone())
     }
 
+    /// What pictures are drawn with here.
+    pub(super) fn display(&self) -> Display {
+        let setting = self.app.config().text("ui.pictures").unwrap_or("auto");
+        Display::of(setting, self.theme.depth, |name| std::env::var(name).ok())
+    }
+
+    fn shows_pictures(&self) -> bool {
+        !self.is_linear() && self.display().protocol != Protocol::Words && super::picking::is_interactive()
+    }
+
     /// Shows a file until its screen closes, or gives the sentence that says what it is instead of text.
     pub(super) fn view(&self, rest: &str) -> Result<Option<String>, String> {
         let workspace = self.seen_through();
@@ -65,13 +79,20 @@ impl Shell<'_> {
         let (path, line) = parse(rest, there);
         let at = workspace.resolve(&path).map_err(|e| refusal(&e))?;
         let opened = workspace.open(&at, Consent::Prepared).map_err(|e| refusal(&e))?;
+        let pending = is_pending(&workspace, &at);
         let (text, seen, windows, mut facts) = match self.content(&at, opened)? {
             Content::Text { text, seen, windows, facts } => (text, seen, windows, facts),
-            Content::Other(sentence) => {
+            Content::Picture(bytes, about) if self.shows_pictures() => {
+                let about = if pending { format!("{about}, pending") } else { about };
+                let (name, keys) = (workspace.shown(&at.path), self.keymap("pager", pager::KEYS));
+                let mut pane = PictureView::new(bytes, (&name, about), &self.theme, keys, self.display());
+                self.show(&mut pane);
+                return Ok(None);
+            }
+            Content::Picture(_, sentence) | Content::Other(sentence) => {
                 return Ok(Some(format!("{}: {sentence}", workspace.shown(&at.path))));
             }
         };
-        let pending = is_pending(&workspace, &at);
         if pending {
             facts.insert(0, "pending".into());
         }
@@ -90,11 +111,9 @@ impl Shell<'_> {
         let pane = Viewer::new(text, &name, line, &self.theme, hands);
         let mut pane = pane.with_seen(seen).with_windows(windows).with_facts(facts);
         if let Some(view) = workspace.view().cloned() {
-            // Worked out when it is first asked for: the whole history of the file may have to be played again.
-            let (path, lines) = (at.path.clone(), OnceCell::new());
-            pane = pane.with_provenance(Box::new(move |line| {
-                let lines = lines.get_or_init(|| super::review::blamed(&view, &path).unwrap_or_default());
-                lines.get(line).filter(|words| !words.is_empty()).cloned()
+            let (path, turns) = (at.path.clone(), self.turn_numbers(&view));
+            pane = pane.with_provenance(Box::new(move || {
+                super::review::blamed(&view, &path, &turns).unwrap_or_else(|why| vec![why])
             }));
         }
         self.show(&mut pane);
@@ -108,7 +127,7 @@ impl Shell<'_> {
         opened.file.rewind().map_err(failed)?;
         let size = opened.size;
         if media::sniff(&head, &at.written).is_some() {
-            return Ok(Content::Other(picture(&mut opened, at, &head)?));
+            return picture(&mut opened, at, &head);
         }
         if let Some(kind) = data_kind(&head) {
             return Ok(Content::Other(binary(kind, &mut opened)));
@@ -121,11 +140,9 @@ impl Shell<'_> {
         let Ok(file) = TextFile::new(Arc::clone(&bytes)) else {
             return Ok(Content::Other(binary("binary data", &mut opened)));
         };
-        let index = file.index();
-        let line_bytes = |lines: &std::ops::Range<usize>| file.part(index.bytes_of(lines));
         let seen = match &self.conversation.agent {
-            Some(agent) => ledger(agent).seen_now(&at.path, &bytes, blake3::hash(&bytes), line_bytes),
-            None => RangeSet::new(),
+            Some(agent) => ledger(agent).shown_now(&at.path, &bytes, blake3::hash(&bytes)),
+            None => SeenNow::default(),
         };
         let facts = facts(&file);
         let text = FileText::in_memory(file.text().as_ref().into());
@@ -154,7 +171,7 @@ impl Shell<'_> {
         };
         let facts = vec![format!("{} MB", opened.size / 1_000_000)];
         let text = FileText::on_disk(opened.file, opened.size, encoding);
-        Content::Text { text, seen: RangeSet::new(), windows, facts }
+        Content::Text { text, seen: SeenNow::default(), windows, facts }
     }
 }
 
@@ -181,18 +198,20 @@ fn facts(file: &TextFile) -> Vec<String> {
     out
 }
 
-/// What is said of a picture.
-fn picture(opened: &mut Opened, at: &Resolved, head: &[u8]) -> Result<String, String> {
-    let Some(kind) = media::sniff(head, &at.written) else { return Ok(binary("binary data", opened)) };
+/// A picture, and what is said of it. One that cannot be decoded is only named.
+fn picture(opened: &mut Opened, at: &Resolved, head: &[u8]) -> Result<Content, String> {
+    let Some(kind) = media::sniff(head, &at.written) else {
+        return Ok(Content::Other(binary("binary data", opened)));
+    };
     let bytes = opened.read_all(&at.path, PICTURE).map_err(|e| refusal(&e))?;
     let size = bytes.len();
-    match media::load(kind, &at.written, bytes, usize::MAX, Oversize::Refuse) {
-        Ok(loaded) => Ok(format!(
-            "a {kind} picture of {}x{} pixels, {size} bytes",
-            loaded.image.width, loaded.image.height
-        )),
-        Err(e) => Ok(format!("a {kind} picture of {size} bytes that cannot be decoded: {e}")),
-    }
+    let bytes = Arc::new(bytes);
+    Ok(match media::check(kind, &bytes) {
+        Ok((width, height)) => {
+            Content::Picture(bytes, format!("a {kind} picture of {width}x{height} pixels, {size} bytes"))
+        }
+        Err(e) => Content::Other(format!("a {kind} picture of {size} bytes that cannot be decoded: {e}")),
+    })
 }
 
 /// What is said of a file that is no text.

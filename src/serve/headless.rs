@@ -77,6 +77,7 @@ pub async fn run(
             }
             match event {
                 Event::Choice(question) => drop(question.reply),
+                Event::Enquiry(question) => drop(question.reply),
                 Event::Question(question) => drop(question.reply.send(Reply::Nobody)),
                 Event::LoopQuestion(question) => drop(question.reply.send(false)),
                 _ => {}

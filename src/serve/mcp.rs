@@ -59,7 +59,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, rmcp::ErrorData> {
-        let tools = self.registry.specs().into_iter().map(|spec| {
+        let tools = self.registry.specs_for_programs().into_iter().map(|spec| {
             let schema = match spec.schema {
                 serde_json::Value::Object(map) => map,
                 _ => serde_json::Map::new(),

@@ -15,6 +15,7 @@ mod salvage;
 mod schema;
 mod scratchpad;
 mod search;
+mod spent;
 mod store;
 
 pub use draft::{Draft, Drafts};
@@ -25,4 +26,5 @@ pub use open::OpenSession;
 pub use record::{Loaded, Record, State};
 pub use scratchpad::{Entry, MAX_ENTRY, MAX_NAME, Saver, ScratchpadError, Scratchpads, check_name};
 pub use search::Hit;
+pub use spent::{Spent, Within};
 pub use store::{SessionRow, Store};

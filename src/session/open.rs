@@ -3,7 +3,7 @@
 use super::record::{Record, State};
 use super::scratchpad::{Entry, Scratchpads};
 use super::store::{Store, images_mut, now};
-use super::{SessionError, blob};
+use super::{SessionError, blob, spent};
 use crate::conversation::{Image, Message, Part, SessionId};
 use rusqlite::params;
 use std::collections::BTreeMap;
@@ -58,6 +58,9 @@ impl OpenSession {
             .execute(params![self.id.as_str(), at])?;
         tx.prepare_cached("INSERT OR REPLACE INTO state (session, key, value) VALUES (?1, ?2, ?3)")?
             .execute(params![self.id.as_str(), State::Entries.key(), self.next.to_string()])?;
+        if let Record::Cost { provider, model, usage, picos } = &record {
+            spent::add(&tx, self.id.as_str(), (provider, model), usage, *picos)?;
+        }
         if let Record::Message { message } = &record {
             let text = searchable(message);
             if !text.is_empty() {

@@ -1,6 +1,7 @@
 //! What a session is made of, entry by entry.
 
-use crate::conversation::{Message, Transcript, Usage};
+use super::spent::Spent;
+use crate::conversation::{Message, Summary, Transcript, Usage};
 use serde::{Deserialize, Serialize};
 
 /// One entry. Entries are never changed; the newest word on a thing counts.
@@ -19,10 +20,19 @@ pub enum Record {
     Rewound {
         messages: usize,
     },
+    /// The messages before some place are sent to the model as this from here on.
+    SummedUp {
+        summary: Summary,
+    },
     /// What one request cost.
     Cost {
+        #[serde(default)]
+        provider: String,
         model: String,
         usage: Usage,
+        /// In millionths of a millionth of a dollar; absent where the price is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        picos: Option<u64>,
     },
 }
 
@@ -31,7 +41,11 @@ pub enum Record {
 pub struct Loaded {
     pub transcript: Transcript,
     pub withheld: Vec<(String, String)>,
+    /// Oldest first; the last one holds.
+    pub summaries: Vec<Summary>,
     pub usage: Usage,
+    /// Each request that was paid for.
+    pub spent: Vec<Spent>,
     /// The prompt tokens of the last request: how full the window is.
     pub last_prompt: u64,
     /// What could not be read, or had to be completed, in sentences for the person.

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The format this program writes. Older ones are migrated step by step; newer ones are refused.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// `migrations[n]` leads from format n to n + 1.
-const MIGRATIONS: [&str; 1] = ["
+const MIGRATIONS: [&str; 2] = ["
     CREATE TABLE session (
         id TEXT PRIMARY KEY, title TEXT NOT NULL, cwd TEXT NOT NULL,
         created INTEGER NOT NULL, updated INTEGER NOT NULL
@@ -27,6 +27,18 @@ const MIGRATIONS: [&str; 1] = ["
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE history (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, cwd TEXT NOT NULL, line TEXT NOT NULL) STRICT;
     CREATE VIRTUAL TABLE said USING fts5(text, session UNINDEXED, seq UNINDEXED, tokenize = 'trigram');
+", "
+    CREATE TABLE spent (
+        at INTEGER NOT NULL, session TEXT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL,
+        input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
+        reasoning INTEGER NOT NULL, picos INTEGER
+    ) STRICT;
+    CREATE INDEX spent_by_time ON spent (at);
+    CREATE INDEX spent_by_session ON spent (session);
+    INSERT INTO spent SELECT at, session, '', coalesce(body ->> '$.model', ''),
+        coalesce(body ->> '$.usage.input', 0), coalesce(body ->> '$.usage.output', 0),
+        coalesce(body ->> '$.usage.cache_read', 0), coalesce(body ->> '$.usage.cache_write', 0), 0, NULL
+        FROM entry WHERE body LIKE '{\"kind\":\"cost\"%' AND json_valid(body);
 "];
 
 /// Opens the database and brings it to [`VERSION`]. Several processes may do so at once.

@@ -1,6 +1,7 @@
 //! The database as a whole: listing, finding, reading and deleting sessions.
 
 use super::record::{Loaded, Record, State};
+use super::spent::Spent;
 use super::{SessionError, blob, open, salvage, schema};
 use crate::conversation::{Image, Message, Part, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -239,10 +240,24 @@ impl Store {
                         .push(format!("a message that does not follow from the one before is left out: {e}"));
                 }
             }
-            Record::Rewound { messages } => loaded.transcript.truncate(messages),
+            Record::Rewound { messages } => {
+                loaded.transcript.truncate(messages);
+                loaded.summaries.retain(|summary| summary.upto <= messages);
+            }
+            // One that names messages which could not be read stands for nothing.
+            Record::SummedUp { summary } if summary.upto > loaded.transcript.messages().len() => {
+                loaded.dropped.push(
+                    "a summary of messages that are missing is left out: the conversation is sent whole"
+                        .into(),
+                )
+            }
+            Record::SummedUp { summary } => loaded.summaries.push(summary),
             Record::Withheld { hash, reason } => loaded.withheld.push((hash, reason)),
-            Record::Cost { usage, .. } => {
+            Record::Cost { provider, model, usage, picos } => {
                 loaded.usage += usage;
+                let unpriced = u64::from(picos.is_none());
+                let (requests, picos, day) = (1, picos.unwrap_or(0), String::new());
+                loaded.spent.push(Spent { day, provider, model, requests, unpriced, usage, picos });
                 loaded.last_prompt = usage.prompt();
             }
         }

@@ -9,6 +9,7 @@ pub mod patch;
 mod range_set;
 pub mod sanitize;
 pub mod secret;
+pub mod size;
 pub mod width;
 pub mod words;
 

@@ -45,6 +45,29 @@ impl RangeSet {
         }
     }
 
+    /// What is in this set and not in `other`.
+    #[must_use]
+    pub fn without(&self, other: &RangeSet) -> RangeSet {
+        let mut out = RangeSet::new();
+        for range in self.ranges() {
+            let mut at = range.start;
+            for hole in other.ranges().filter(|hole| hole.start < range.end && hole.end > range.start) {
+                out.insert(at..hole.start.max(at));
+                at = hole.end.max(at);
+            }
+            out.insert(at..range.end.max(at));
+        }
+        out
+    }
+
+    /// What is in both.
+    #[must_use]
+    pub fn within(&self, other: &RangeSet) -> RangeSet {
+        let mut out = RangeSet::new();
+        other.ranges().for_each(|range| out.extend(&self.moved(&range, range.start)));
+        out
+    }
+
     /// True when every number of `range` is in the set; an empty range always is.
     pub fn covers(&self, range: &Range<usize>) -> bool {
         range.is_empty() || self.0.iter().any(|&(from, to)| from <= range.start && range.end <= to)
@@ -124,6 +147,15 @@ mod tests {
                 prop_assert_eq!(set.first_gap(&range).map(|g| g.start), gap);
             }
             prop_assert_eq!(set.len(), plain.iter().filter(|p| **p).count());
+            let mut other = RangeSet::of(5..17);
+            other.insert(30..31);
+            other.insert(40..90);
+            let holds = |set: &RangeSet, n: usize| set.covers(&(n..n + 1));
+            let (without, within) = (set.without(&other), set.within(&other));
+            for n in 0..80 {
+                prop_assert_eq!(holds(&without, n), plain[n] && !holds(&other, n));
+                prop_assert_eq!(holds(&within, n), plain[n] && holds(&other, n));
+            }
         }
     }
 

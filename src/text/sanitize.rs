@@ -19,13 +19,22 @@ pub fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A file's name for a list: one line whatever it holds. Control characters are written as escapes, so that a line
-/// break in a name forges no second entry.
+/// A file's name for a list: one line whatever it holds. Control characters, what reorders or hides text, and marks that
+/// would make a tower are written as escapes: a name forges no second entry, looks like no other name, and none of it is
+/// lost.
 pub fn name(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(char::is_control) {
+    if is_plain(text) {
         return Cow::Borrowed(text);
     }
-    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let mut marks = 0;
+    let escaped = |c: char| {
+        marks = if is_mark(c) { marks + 1 } else { 0 };
+        match c {
+            c if c.is_control() => c.escape_default().to_string(),
+            c if is_hidden(c) || marks > MARKS => c.escape_unicode().to_string(),
+            c => c.to_string(),
+        }
+    };
     Cow::Owned(text.chars().map(escaped).collect())
 }
 

@@ -54,6 +54,7 @@ proptest! {
     fn no_control_character_survives(text in "(\\PC|[\\x00-\\x1f\\x7f-\\x9f]|\u{1b}\\[|\u{1b}\\]|\u{202e}){0,60}") {
         prop_assert!(line(&text).chars().all(|c| !c.is_control() && !is_hidden(c)));
         prop_assert!(block(&text).chars().all(|c| c == '\n' || !c.is_control() && !is_hidden(c)));
+        prop_assert!(is_plain(&name(&text)));
     }
 
     #[test]
@@ -73,4 +74,11 @@ proptest! {
         let mut whole = Stream::default();
         prop_assert_eq!(out, whole.feed(&text));
     }
+}
+
+#[test]
+fn a_name_is_written_out_where_it_would_look_like_another_one() {
+    assert_eq!(name("e\u{301}\u{202e}gnp.exe"), "e\u{301}\\u{202e}gnp.exe");
+    let tower: String = std::iter::once('e').chain(std::iter::repeat_n('\u{301}', 10)).collect();
+    assert_eq!(name(&tower), format!("e{}\\u{{301}}\\u{{301}}", "\u{301}".repeat(8)));
 }

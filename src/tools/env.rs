@@ -85,6 +85,32 @@ pub struct RunCtx {
     pub cancel: CancellationToken,
     pub progress: Progress,
     pub inspect: Inspect,
+    pub enquire: Enquire,
+}
+
+/// What came of a question to the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    Words(String),
+    /// They were asked, and left it open.
+    Open,
+    Nobody,
+}
+
+type Saying = Pin<Box<dyn Future<Output = Said> + Send>>;
+
+/// The person, to be asked: a question, and choices for the answer if there are any.
+#[derive(Clone)]
+pub struct Enquire(Arc<dyn Fn(String, Vec<String>) -> Saying + Send + Sync>);
+
+impl Enquire {
+    pub fn new(ask: impl Fn(String, Vec<String>) -> Saying + Send + Sync + 'static) -> Enquire {
+        Enquire(Arc::new(ask))
+    }
+
+    pub(super) async fn ask(&self, question: String, choices: Vec<String>) -> Said {
+        (self.0)(question, choices).await
+    }
 }
 
 type Inspected = Pin<Box<dyn Future<Output = Output> + Send>>;

@@ -170,19 +170,12 @@ fn described(entry: &Entry) -> String {
             format!("{name} -> {}", sanitize::name(&target))
         }
         EntryKind::File => match entry.stat() {
-            Ok(stat) => format!("{name}  {}", bytes(u64::try_from(stat.st_size).unwrap_or(0))),
+            Ok(stat) => {
+                format!("{name}  {}", crate::text::size::of(u64::try_from(stat.st_size).unwrap_or(0)))
+            }
             Err(_) => name.into_owned(),
         },
         EntryKind::Special => format!("{name}  (special file)"),
-    }
-}
-
-fn bytes(size: u64) -> String {
-    let (kb, mb) = (1000.0, 1_000_000.0);
-    match size as f64 {
-        size if size >= mb => format!("{:.1} MB", size / mb),
-        size if size >= 10.0 * kb => format!("{:.1} kB", size / kb),
-        _ => format!("{size} B"),
     }
 }
 

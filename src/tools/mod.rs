@@ -4,6 +4,7 @@
 //! runs. A plan touches nothing until it is handed a [`Permit`], which only the policy can make.
 
 mod apply_patch;
+mod ask_person;
 mod confined;
 mod content;
 mod dialect;
@@ -34,6 +35,7 @@ mod run_command;
 mod scratchpad;
 mod search_contents;
 mod spans;
+mod todo;
 mod wording;
 mod work;
 mod write_file;
@@ -41,10 +43,11 @@ mod write_file;
 pub use confined::run_confined;
 pub use content::named as data_kind;
 pub use dialect::{Bases, Dialect, DialectSettings, is_batch};
-pub use env::{CommandSettings, Confining, Env, Inspect, Limits, Progress, RunCtx, Sight};
+pub use env::{CommandSettings, Confining, Enquire, Env, Inspect, Limits, Progress, RunCtx, Said, Sight};
 pub use error::{Fault, ToolError};
 pub use registry::Registry;
 pub use result::{Changed, Detail, Facts, Output, Preview, Ran, Summary};
+pub use todo::{Todo, TodoStatus, lines_of as todo_lines, list_in as todos_in};
 
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
@@ -71,6 +74,11 @@ pub trait Tool: Send + Sync {
     /// How its results reach the model.
     fn delivery(&self) -> Delivery {
         Delivery::Spilled
+    }
+
+    /// It means something only within a conversation with a model: no other program is offered it.
+    fn is_of_conversation(&self) -> bool {
+        false
     }
 
     /// Reads the arguments and resolves the paths. Reads no content and changes nothing.

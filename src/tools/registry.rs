@@ -2,7 +2,7 @@
 
 use super::{Delivery, Env, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
 use super::{apply_patch, edit_file, find_files, list_directory, operations, output, read_file, run_command};
-use super::{scratchpad, search_contents, wording::Names, write_file};
+use super::{ask_person, scratchpad, search_contents, todo, wording::Names, write_file};
 use crate::conversation::{Input, ToolSpec};
 use crate::permission::{Permit, Reach};
 use crate::session::check_name;
@@ -49,6 +49,8 @@ impl Registry {
             Arc::new(search_contents::SearchContents::default()),
             Arc::new(run_command::RunCommand::default()),
             Arc::new(scratchpad::Scratchpad::default()),
+            Arc::new(todo::TodoTool::default()),
+            Arc::new(ask_person::AskPerson::default()),
         ])
     }
 
@@ -67,6 +69,11 @@ impl Registry {
     /// The tools under their own names. The same bytes each time.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec()).collect()
+    }
+
+    /// What a program that calls tools by itself is told of them: not those that need a conversation.
+    pub fn specs_for_programs(&self) -> Vec<ToolSpec> {
+        self.tools.iter().filter(|tool| !tool.is_of_conversation()).map(|tool| tool.spec()).collect()
     }
 
     /// What a provider is told of them: under names that providers accept.

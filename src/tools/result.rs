@@ -42,6 +42,8 @@ pub enum Facts {
         places: usize,
     },
     Ran(Ran),
+    /// The list of steps is this now.
+    Todos(Vec<super::Todo>),
     Failed(ToolError),
 }
 

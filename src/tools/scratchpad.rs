@@ -221,7 +221,7 @@ impl Plan for PadPlan {
             let text = |text: String| Output::done(text.clone(), Summary::text(title.clone(), text));
             self.perform(&permit, &ctx.env, &title).map(|done| match done {
                 Told::Text(t) => text(t),
-                Told::Output(output) => output,
+                Told::Output(output) => *output,
             })
         })
     }
@@ -229,7 +229,7 @@ impl Plan for PadPlan {
 
 enum Told {
     Text(String),
-    Output(Output),
+    Output(Box<Output>),
 }
 
 impl PadPlan {
@@ -330,12 +330,8 @@ fn read(env: &Env, title: &str, name: &str, offset: usize, limit: Option<usize>)
         Entry::Image(image) => {
             let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
             let for_person = Summary { line: title.into(), detail: Detail::Image(image) };
-            return Ok(Told::Output(Output {
-                outcome: Outcome::Done,
-                for_model,
-                for_person,
-                facts: Facts::None,
-            }));
+            let (outcome, facts) = (Outcome::Done, Facts::None);
+            return Ok(Told::Output(Box::new(Output { outcome, for_model, for_person, facts })));
         }
     };
     let total = rows_of(&text).count();

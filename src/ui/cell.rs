@@ -1,5 +1,6 @@
 //! A transcript entry as lines for the scrollback: calls, diffs, notices, the end of a turn.
 
+use super::picture;
 use super::theme::Theme;
 use crate::agent::Ending;
 use crate::conversation::{Outcome, Usage};
@@ -39,7 +40,7 @@ pub fn detail(detail: &Detail, theme: &Theme, fold: usize) -> Vec<Line<'static>>
             folded(clean.lines().map(|l| styled(l, theme.style("output"))), fold, theme)
         }
         Detail::Diff(text) => folded(diff_lines(text, theme).into_iter(), DIFF_LINES, theme),
-        Detail::Image(image) => vec![styled(&sanitize::line(&image.describe()), theme.style("output"))],
+        Detail::Image(image) => vec![styled(&picture::chip(image), theme.style("output"))],
     }
 }
 

@@ -4,8 +4,12 @@
 //! without waking where nothing goes on. A pane changes in `key`, `paste`, `resize` and `tick`; drawing takes `&self`.
 
 use super::canvas::Canvas;
+use super::input::Keyboard;
+use super::input::decode::Input;
+use super::picture::Placed;
+use super::talk::Talk;
 use super::term;
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use std::io;
 use std::time::Duration;
@@ -43,8 +47,13 @@ pub trait Pane {
     /// Runs with the terminal given back: an editor, for one.
     fn lent(&mut self) {}
 
-    /// Written behind the frame: pictures in the terminal's own protocol.
-    fn after(&self) -> Vec<u8> {
+    /// The same without a screen: said line by line, answered with typed lines. Returns when it is left.
+    fn talk(&mut self, talk: &mut dyn Talk) {
+        talk.say("this can only be shown on a screen of its own");
+    }
+
+    /// What stands over blank cells of the frame that was drawn last.
+    fn pictures(&self) -> Vec<Placed> {
         Vec::new()
     }
 }
@@ -61,27 +70,30 @@ pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
     let (columns, rows) = term::size();
     pane.resize(columns, rows);
     let mut dirty = true;
+    let mut keyboard = Keyboard::new()?;
     loop {
         if dirty {
-            canvas.frame(term::size(), |buffer| pane.draw(buffer), &pane.after());
+            canvas.frame(term::size(), |buffer| pane.draw(buffer), pane.pictures());
             dirty = false;
         }
         let wait = if pane.waits() { TICK } else { Duration::from_secs(3600) };
         let mut taken = 0;
-        let mut ready = crossterm::event::poll(wait)?;
-        while ready {
+        let mut input = keyboard.next(wait)?;
+        while let Some(typed) = input.take() {
             dirty = true;
-            match take(pane, crossterm::event::read()?) {
+            match take(pane, &mut canvas, typed) {
                 Took::Stay => {}
                 Took::Close => {
+                    canvas.finish();
                     drop(full);
                     return Ok(());
                 }
                 Took::Anew => canvas.forget(),
             }
             taken += 1;
-            // Not zero: with that, crossterm's reader of terminals never reads.
-            ready = taken < BURST && crossterm::event::poll(Duration::from_millis(1))?;
+            if taken < BURST {
+                input = keyboard.next(Duration::ZERO)?;
+            }
         }
         dirty |= pane.tick();
     }
@@ -93,37 +105,38 @@ enum Took {
     Anew,
 }
 
-fn take(pane: &mut dyn Pane, event: Event) -> Took {
-    match event {
-        Event::Key(key) if key.kind == KeyEventKind::Release => Took::Stay,
-        Event::Key(key)
+fn take(pane: &mut dyn Pane, canvas: &mut Canvas, input: Input) -> Took {
+    match input {
+        Input::Key(key)
             if key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL) =>
         {
+            canvas.finish();
             term::lent_full(term::suspend);
             let (columns, rows) = term::size();
             pane.resize(columns, rows);
             Took::Anew
         }
-        Event::Key(key)
+        Input::Key(key)
             if key.code == KeyCode::Char('l') && key.modifiers.contains(KeyModifiers::CONTROL) =>
         {
             Took::Anew
         }
-        Event::Key(key) => match pane.key(key) {
+        Input::Key(key) => match pane.key(key) {
             Flow::Stay => Took::Stay,
             Flow::Close => Took::Close,
             Flow::Lend => {
+                canvas.finish();
                 term::lent_full(|| pane.lent());
                 let (columns, rows) = term::size();
                 pane.resize(columns, rows);
                 Took::Anew
             }
         },
-        Event::Paste(text) => {
+        Input::Paste(text) => {
             pane.paste(&text);
             Took::Stay
         }
-        Event::Resize(..) => {
+        Input::Resized => {
             // The kernel's figures, not the event's: events come late and in bursts.
             let (columns, rows) = term::size();
             pane.resize(columns, rows);

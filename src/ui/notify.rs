@@ -129,6 +129,7 @@ fn words(event: &Event) -> Option<String> {
         Event::Question(question) => format!("placet asks: {}", question.preview.line),
         Event::LoopQuestion(question) => format!("placet asks: go on with {}?", question.tool),
         Event::Choice(question) => format!("placet asks: {}", question.title),
+        Event::Enquiry(question) => format!("the agent asks: {}", question.question),
         Event::Ended(ending) => match ending.words() {
             None => "placet is done".into(),
             Some((words, _)) => format!("placet stopped: {words}"),

@@ -8,7 +8,7 @@ use rustix::fd::BorrowedFd;
 use rustix::termios::{self, InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios};
 use std::fs::File;
 use std::io::{self, IsTerminal};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -21,6 +21,10 @@ static FULL: AtomicBool = AtomicBool::new(false);
 static TITLED: AtomicBool = AtomicBool::new(false);
 /// The terminal, where standard input is something else.
 static TTY: OnceLock<File> = OnceLock::new();
+/// The terminal as it was standard input at first: the prompt's reader stands there for a time.
+static INPUT: OnceLock<OwnedFd> = OnceLock::new();
+/// The terminal was asked to tell more keys apart.
+static KEYS: AtomicBool = AtomicBool::new(false);
 
 /// Ends a synchronised update, reports of the focus and bracketed paste; shows the cursor, lets lines wrap; resets colours. Nothing else was
 /// ever changed: resetting margins or leaving an alternate screen that was not entered would move the cursor.
@@ -28,7 +32,17 @@ const RESTORE: &[u8] = b"\x1b[?2026l\x1b[?1004l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[
 
 /// The alternate screen, cleared; a paste arrives whole; the cursor is hidden and lines do not wrap.
 const ENTER_FULL: &[u8] = b"\x1b[?1049h\x1b[0m\x1b[H\x1b[2J\x1b[?2004h\x1b[?25l\x1b[?7l";
-const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l";
+/// The same undone. It is cleared first: tmux gives the screen back at the width it had before, and rows that are too
+/// long for it would wrap onto the one below.
+const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[H\x1b[2J\x1b[?7h\x1b[?2004l\x1b[?25h\x1b[?1049l";
+
+/// The kitty keyboard protocol's first level, and xterm's `modifyOtherKeys`: Shift+Enter becomes a key of its own. A
+/// terminal that knows neither ignores both.
+const KEYS_ON: &[u8] = b"\x1b[>1u\x1b[>4;1m";
+const KEYS_OFF: &[u8] = b"\x1b[<u\x1b[>4m";
+
+/// What Ctrl-Z sends.
+pub const SUSPEND: u8 = 26;
 
 /// The base mode, for as long as it lives.
 #[derive(Debug)]
@@ -55,7 +69,7 @@ impl Base {
     }
 
     fn take() -> io::Result<Base> {
-        let before = termios::tcgetattr(stdin())?;
+        let before = termios::tcgetattr(input())?;
         set(&base_of(&before))?;
         *saved() = Some(before);
         hook_panics();
@@ -97,6 +111,9 @@ pub fn leave() {
         if FULL.swap(false, Ordering::SeqCst) {
             write_all(LEAVE_FULL);
         }
+        if KEYS.swap(false, Ordering::SeqCst) {
+            write_all(KEYS_OFF);
+        }
         if TITLED.swap(false, Ordering::SeqCst) {
             write_all(b"\x1b[23;2t");
         }
@@ -114,14 +131,18 @@ pub struct Typing {
 
 impl Typing {
     pub fn begin() -> Option<Typing> {
-        let before = termios::tcgetattr(stdin()).ok()?;
+        let before = termios::tcgetattr(input()).ok()?;
         let mut mode = before.clone();
         mode.local_modes |= LocalModes::ECHO | LocalModes::ECHOE | LocalModes::ECHOK | LocalModes::ICANON;
         mode.local_modes &= !LocalModes::ISIG;
         mode.input_modes |= InputModes::ICRNL;
         mode.special_codes[SpecialCodeIndex::VEOL] = 3;
+        // Known to the terminal only among its extended functions, as are erasing a word and the next key as it is.
+        mode.local_modes |= LocalModes::IEXTEN;
+        mode.special_codes[SpecialCodeIndex::VEOL2] = SUSPEND;
         mode.special_codes[SpecialCodeIndex::VEOF] = 0;
         set(&mode).ok()?;
+        keys_as_ever();
         Some(Typing { before, mode })
     }
 
@@ -135,20 +156,46 @@ impl Typing {
 impl Drop for Typing {
     fn drop(&mut self) {
         drop(set(&self.before));
+        keys_apart();
     }
 }
 
 /// Runs `work` with the terminal as it was before us: for an editor, a shell command, a suspension.
 pub fn lent<T>(work: impl FnOnce() -> T) -> T {
-    let (before, now) = (saved().clone(), termios::tcgetattr(stdin()).ok());
+    let (before, now) = (saved().clone(), termios::tcgetattr(input()).ok());
     if let Some(before) = &before {
+        keys_as_ever();
         drop(set(before));
     }
     let out = work();
     if let (Some(_), Some(now)) = (before, now) {
         drop(set(&now));
+        keys_apart();
     }
     out
+}
+
+/// Asks the terminal to tell keys apart that are the same bytes otherwise, until it is given back. Not where sequences
+/// like these are known to be shown as text.
+pub fn tell_keys_apart(terminal: &str) {
+    let knows =
+        !terminal.is_empty() && !["dumb", "linux", "screen", "vt"].iter().any(|t| terminal.starts_with(t));
+    if knows && !KEYS.swap(true, Ordering::SeqCst) {
+        keys_apart();
+    }
+}
+
+fn keys_apart() {
+    if KEYS.load(Ordering::SeqCst) {
+        write_all(KEYS_ON);
+    }
+}
+
+/// For whoever has the terminal for a while and knows only the old bytes.
+fn keys_as_ever() {
+    if KEYS.load(Ordering::SeqCst) {
+        write_all(KEYS_OFF);
+    }
 }
 
 /// Gives the screen back for `work` while a full-screen pane is open, and takes it again. The pane has to be drawn
@@ -184,6 +231,13 @@ pub fn size() -> (u16, u16) {
     }
 }
 
+/// Pixels of a cell, across and down, where the terminal has told the kernel.
+pub fn cell() -> Option<(u32, u32)> {
+    let size = termios::tcgetwinsize(stdout()).ok()?;
+    let one = |pixels: u16, count: u16| pixels.checked_div(count).filter(|n| *n > 1).map(u32::from);
+    Some((one(size.ws_xpixel, size.ws_col)?, one(size.ws_ypixel, size.ws_row)?))
+}
+
 /// Writes everything in as few calls as the kernel needs. Errors are dropped: a screen that is gone is no failure of
 /// the turn that it was to show.
 pub fn write_all(mut bytes: &[u8]) {
@@ -217,7 +271,7 @@ fn base_of(before: &Termios) -> Termios {
 
 /// Waits for pending output and keeps what was typed ahead.
 fn set(mode: &Termios) -> io::Result<()> {
-    Ok(termios::tcsetattr(stdin(), OptionalActions::Drain, mode)?)
+    Ok(termios::tcsetattr(input(), OptionalActions::Drain, mode)?)
 }
 
 fn hook_panics() {
@@ -240,9 +294,19 @@ fn saved() -> std::sync::MutexGuard<'static, Option<Termios>> {
     SAVED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// From now on [`input`] is what standard input is at this moment.
+pub(super) fn keep_input() -> io::Result<()> {
+    if INPUT.get().is_none() {
+        let kept = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+        drop(INPUT.set(kept));
+    }
+    Ok(())
+}
+
 /// Where keys come from.
-fn stdin() -> BorrowedFd<'static> {
-    TTY.get().map_or_else(rustix::stdio::stdin, AsFd::as_fd)
+pub(super) fn input() -> BorrowedFd<'static> {
+    let kept = INPUT.get().map(AsFd::as_fd);
+    TTY.get().map(AsFd::as_fd).or(kept).unwrap_or_else(rustix::stdio::stdin)
 }
 
 /// Where the screen is.

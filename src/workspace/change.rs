@@ -269,33 +269,48 @@ impl ChangeSet {
     /// One line for each path, in the words of `git status`: `M src/app.rs +3 -1`. A repository's own files are one
     /// line, a directory with more than a screenful of new files is one line.
     pub fn listing(&self, objects: &Objects, shown: impl Fn(&Path) -> String) -> Vec<String> {
+        let name = |path: &Path| sanitize::name(&shown(path)).into_owned();
+        let line = |row: Row<'_>| match row {
+            Row::Repository(repository, files) => {
+                let s = if files == 1 { "" } else { "s" };
+                format!("M {} ({files} file{s} of the repository)", name(&repository))
+            }
+            Row::Directory(change, below) => {
+                let files = below.iter().filter(|c| c.before.is_file() || c.after.is_file()).count();
+                let bytes: u64 = below.iter().map(|c| c.after.size().max(c.before.size())).sum();
+                let letter = change.verb().letter();
+                format!("{letter} {}/ ({files} files, {bytes} bytes)", name(&change.path))
+            }
+            Row::One(change) => change.line(objects, &name),
+        };
+        self.rows().into_iter().map(line).collect()
+    }
+
+    /// How many changes a person is told of: the lines of [`ChangeSet::listing`].
+    pub fn listed(&self) -> usize {
+        self.rows().len()
+    }
+
+    fn rows(&self) -> Vec<Row<'_>> {
         const SCREENFUL: usize = 30;
-        let mut lines = Vec::new();
+        let mut rows = Vec::new();
         let mut skip: Option<PathBuf> = None;
         let moved: BTreeSet<&PathBuf> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
         for (at, change) in self.changes.iter().enumerate() {
             if skip.as_ref().is_some_and(|dir| change.path.starts_with(dir)) {
                 continue;
             }
-            let name = |path: &Path| sanitize::name(&shown(path)).into_owned();
             let rest = self.changes.get(at..).unwrap_or_default();
             if let Some(repository) = super::view::repository_of(&change.path) {
                 let files = rest.iter().take_while(|c| c.path.starts_with(&repository)).count();
-                let s = if files == 1 { "" } else { "s" };
-                lines.push(format!("M {} ({files} file{s} of the repository)", name(&repository)));
+                rows.push(Row::Repository(repository.clone(), files));
                 skip = Some(repository);
                 continue;
             }
             let below: Vec<&Change> =
                 rest.iter().skip(1).take_while(|c| c.path.starts_with(&change.path)).collect();
             if change.before.is_directory() != change.after.is_directory() && below.len() > SCREENFUL {
-                let files = below.iter().filter(|c| c.before.is_file() || c.after.is_file()).count();
-                let bytes: u64 = below.iter().map(|c| c.after.size().max(c.before.size())).sum();
-                lines.push(format!(
-                    "{} {}/ ({files} files, {bytes} bytes)",
-                    change.verb().letter(),
-                    name(&change.path)
-                ));
+                rows.push(Row::Directory(change, below));
                 skip = Some(change.path.clone());
                 continue;
             }
@@ -306,9 +321,9 @@ impl ChangeSet {
             {
                 continue;
             }
-            lines.push(change.line(objects, &name));
+            rows.push(Row::One(change));
         }
-        lines
+        rows
     }
 
     /// Bytes of the person's that would be gone or written over, and in how many files: of files that were there before
@@ -317,6 +332,15 @@ impl ChangeSet {
         let lost = self.changes.iter().filter(|c| c.before.is_file() && !c.before.same_content(&c.after));
         lost.fold((0, 0), |(files, bytes), c| (files + 1, bytes + c.before.size()))
     }
+}
+
+/// What one line of a listing is about.
+enum Row<'a> {
+    /// A repository's own files, and how many.
+    Repository(PathBuf, usize),
+    /// A directory with all that is in it.
+    Directory(&'a Change, Vec<&'a Change>),
+    One(&'a Change),
 }
 
 /// True when something strictly below `dir` is among `paths`: it follows it at once in their order.

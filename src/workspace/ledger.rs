@@ -5,7 +5,7 @@
 //! content itself is kept while there is room, so that a change can be told as a difference; when there is none,
 //! a change is still noticed, only not shown.
 
-use super::Hash;
+use super::{Hash, Turns};
 use crate::text::{Detected, LineDiff, RangeSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,6 +22,8 @@ pub struct Ledger {
     entries: BTreeMap<PathBuf, Seen>,
     kept: usize,
     clock: u64,
+    /// The turn that goes on, or the next one; 0 while nobody counts.
+    turn: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -33,9 +35,24 @@ struct Seen {
 #[derive(Clone, Debug)]
 enum What {
     /// The whole content is known by hash; `lines` of it were shown.
-    Content { hash: Hash, lines: RangeSet, content: Option<Arc<Vec<u8>>> },
+    Content { hash: Hash, lines: RangeSet, turns: Turns, content: Option<Arc<Vec<u8>>> },
     /// Windows into a file too large to hash at each read: each by its lines and their hash.
-    Windows(Vec<(Range<usize>, Hash)>),
+    Windows(Vec<Window>),
+}
+
+/// Lines of a large file as they were shown, and the turn in which that was; 0 where it is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    pub lines: Range<usize>,
+    pub hash: Hash,
+    pub turn: u32,
+}
+
+/// What of a file the model has seen as it is now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeenNow {
+    pub lines: RangeSet,
+    pub turns: Turns,
 }
 
 /// How a file stands now against what was seen of it.
@@ -84,17 +101,17 @@ impl Ledger {
         {
             seen.extend(before);
         }
-        self.put(path, hash, seen, Some(content));
+        self.put(path, hash, (seen, lines), Some(content));
     }
 
     /// Lines of a file that is too large to be known by its whole content.
     pub fn saw_window(&mut self, path: &Path, lines: Range<usize>, bytes: &[u8]) {
-        let window = (lines, blake3::hash(bytes));
+        let window = Window { lines, hash: blake3::hash(bytes), turn: self.turn };
         let used = self.tick();
         match self.entries.get_mut(path) {
             Some(Seen { what: What::Windows(windows), used: last }) => {
                 *last = used;
-                windows.retain(|(range, _)| *range != window.0);
+                windows.retain(|known| known.lines != window.lines);
                 windows.push(window);
             }
             _ => {
@@ -122,7 +139,8 @@ impl Ledger {
             Some(What::Windows(windows)) => {
                 let lines = intact_windows(windows, line_bytes);
                 let changed = |t: &Range<usize>| {
-                    windows.iter().any(|(r, _)| r.start < t.end && t.start < r.end && !lines.covers(r))
+                    let meets = |r: &Range<usize>| r.start < t.end && t.start < r.end;
+                    windows.iter().any(|w| meets(&w.lines) && !lines.covers(&w.lines))
                 };
                 match targets.iter().any(changed) {
                     true => Standing::Changed(Change { old: None, carried: lines, intact: false }),
@@ -144,7 +162,7 @@ impl Ledger {
     ) {
         let mut lines = carried.clone();
         lines.extend(shown);
-        self.put(path, hash, lines, Some(content));
+        self.put(path, hash, (lines, shown), Some(content));
     }
 
     /// The lines of the present content that were seen as they are now.
@@ -165,21 +183,40 @@ impl Ledger {
         }
     }
 
+    /// The same with the turn in which each line was shown.
+    pub fn shown_now(&self, path: &Path, content: &[u8], hash: Hash) -> SeenNow {
+        match self.entries.get(path).map(|seen| &seen.what) {
+            Some(What::Content { hash: known, lines, turns, .. }) if *known == hash => {
+                SeenNow { lines: lines.clone(), turns: turns.clone() }
+            }
+            Some(What::Content { lines, turns, content: old, .. }) => {
+                carried(old.as_deref().map(Vec::as_slice), content, lines, turns)
+            }
+            Some(What::Windows(_)) | None => SeenNow::default(),
+        }
+    }
+
+    /// What is shown from now on is shown in this turn, counted from 1.
+    pub fn begin_turn(&mut self, turn: u32) {
+        self.turn = turn;
+    }
+
     /// We wrote `after` over a content of which the lines `known` had been seen: they move along, and what was
     /// written counts as seen.
     pub fn wrote(&mut self, path: &Path, after: (&Arc<Vec<u8>>, Hash), edits: &[LineEdit], known: &RangeSet) {
-        let mut lines = RangeSet::new();
+        let (mut lines, mut written) = (RangeSet::new(), RangeSet::new());
         let (mut old_at, mut new_at) = (0, 0);
         for edit in edits {
             let same = old_at..edit.old.start.max(old_at);
             lines.extend(&known.moved(&same, new_at));
             new_at += same.len();
-            lines.insert(new_at..new_at + edit.new_len);
+            written.insert(new_at..new_at + edit.new_len);
             new_at += edit.new_len;
             old_at = edit.old.end.max(old_at);
         }
         lines.extend(&known.moved(&(old_at..usize::MAX), new_at));
-        self.put(path, after.1, lines, Some(after.0));
+        lines.extend(&written);
+        self.put(path, after.1, (lines, &written), Some(after.0));
     }
 
     /// The lines seen of the content with this hash.
@@ -191,7 +228,7 @@ impl Ledger {
     }
 
     /// What was shown of a file too large to be known as a whole: lines, and the hash they had.
-    pub fn windows(&self, path: &Path) -> &[(Range<usize>, Hash)] {
+    pub fn windows(&self, path: &Path) -> &[Window] {
         match self.entries.get(path).map(|s| &s.what) {
             Some(What::Windows(windows)) => windows,
             _ => &[],
@@ -207,9 +244,14 @@ impl Ledger {
         }
     }
 
-    /// Forgets everything: after a rewind or a compaction the model has none of it in view.
+    /// The files of which anything was seen, in the order of their names.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.entries.keys().map(PathBuf::as_path)
+    }
+
+    /// Forgets everything: after a rewind the model has none of it in view.
     pub fn drop_all(&mut self) {
-        *self = Ledger { clock: self.clock, ..Ledger::default() };
+        *self = Ledger { clock: self.clock, turn: self.turn, ..Ledger::default() };
     }
 
     fn tick(&mut self) -> u64 {
@@ -217,13 +259,58 @@ impl Ledger {
         self.clock
     }
 
-    fn put(&mut self, path: &Path, hash: Hash, lines: RangeSet, content: Option<&Arc<Vec<u8>>>) {
+    /// `lines` are seen of a content, `now` of them in this turn.
+    fn put(
+        &mut self,
+        path: &Path,
+        hash: Hash,
+        (lines, now): (RangeSet, &RangeSet),
+        content: Option<&Arc<Vec<u8>>>,
+    ) {
+        let turns = self.turns_after(path, hash, (&lines, now), content);
+        self.keep(path, hash, lines, turns, content);
+    }
+
+    fn keep(
+        &mut self,
+        path: &Path,
+        hash: Hash,
+        lines: RangeSet,
+        turns: Turns,
+        content: Option<&Arc<Vec<u8>>>,
+    ) {
         self.forget(path);
         let content = content.filter(|c| c.len() <= KEEP_ONE).cloned();
         self.kept += content.as_ref().map_or(0, |c| c.len());
         let used = self.tick();
-        self.entries.insert(path.to_path_buf(), Seen { what: What::Content { hash, lines, content }, used });
+        let what = What::Content { hash, lines, turns, content };
+        self.entries.insert(path.to_path_buf(), Seen { what, used });
         self.make_room();
+    }
+
+    /// The turns in which lines were shown, once `now` are shown as well: what stands unchanged keeps its own.
+    fn turns_after(
+        &self,
+        path: &Path,
+        hash: Hash,
+        (lines, now): (&RangeSet, &RangeSet),
+        content: Option<&Arc<Vec<u8>>>,
+    ) -> Turns {
+        let mut turns = match self.entries.get(path).map(|seen| &seen.what) {
+            Some(What::Content { hash: known, turns, .. }) if *known == hash => turns.clone(),
+            Some(What::Content { turns, .. }) if turns.is_only(self.turn) => {
+                let mut turns = Turns::default();
+                turns.show(lines, self.turn);
+                turns
+            }
+            Some(What::Content { lines, turns, content: Some(old), .. }) => {
+                content.map(|new| carried(Some(old), new, lines, turns).turns).unwrap_or_default()
+            }
+            _ => Turns::default(),
+        };
+        turns.keep(|of| of.within(lines));
+        turns.show(now, self.turn);
+        turns
     }
 
     /// Lets go of the contents used longest ago.
@@ -238,13 +325,10 @@ impl Ledger {
 }
 
 /// The windows that still hold what they held when they were shown.
-fn intact_windows<'a>(
-    windows: &[(Range<usize>, Hash)],
-    line_bytes: impl Fn(&Range<usize>) -> &'a [u8],
-) -> RangeSet {
+fn intact_windows<'a>(windows: &[Window], line_bytes: impl Fn(&Range<usize>) -> &'a [u8]) -> RangeSet {
     let mut lines = RangeSet::new();
-    let intact = windows.iter().filter(|(range, hash)| blake3::hash(line_bytes(range)) == *hash);
-    intact.for_each(|(range, _)| lines.insert(range.clone()));
+    let intact = windows.iter().filter(|window| blake3::hash(line_bytes(&window.lines)) == window.hash);
+    intact.for_each(|window| lines.insert(window.lines.clone()));
     lines
 }
 
@@ -267,6 +351,17 @@ impl Change {
     }
 }
 
+/// What stands unchanged in a new content of what was seen of the old one.
+fn carried(old: Option<&[u8]>, new: &[u8], lines: &RangeSet, turns: &Turns) -> SeenNow {
+    let Some((old, new)) = old.and_then(|old| Some((as_text(old)?, as_text(new)?))) else {
+        return SeenNow::default();
+    };
+    let diff = LineDiff::new(&old, &new);
+    let mut turns = turns.clone();
+    turns.keep(|of| diff.carry(of));
+    SeenNow { lines: diff.carry(lines), turns }
+}
+
 fn as_text(bytes: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
     let detected = Detected::of(bytes).ok()?;
     Some(detected.encoding.decode(bytes.get(detected.mark..)?))
@@ -278,29 +373,40 @@ pub struct LedgerSnapshot {
     files: Vec<SavedFile>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct SavedFile {
     path: PathBuf,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     hash: Option<String>,
     #[serde(default, skip_serializing_if = "RangeSet::is_empty")]
     lines: RangeSet,
+    #[serde(default, skip_serializing_if = "Turns::is_empty")]
+    turns: Turns,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     windows: Vec<(usize, usize, String)>,
+    /// The turn of each window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    window_turns: Vec<u32>,
 }
 
 impl Ledger {
     pub fn snapshot(&self) -> LedgerSnapshot {
         let file = |(path, seen): (&PathBuf, &Seen)| {
-            let blank =
-                SavedFile { path: path.clone(), hash: None, lines: RangeSet::new(), windows: Vec::new() };
+            let blank = SavedFile { path: path.clone(), ..SavedFile::default() };
             match &seen.what {
-                What::Content { hash, lines, .. } => {
-                    SavedFile { hash: Some(hash.to_hex().to_string()), lines: lines.clone(), ..blank }
-                }
+                What::Content { hash, lines, turns, .. } => SavedFile {
+                    hash: Some(hash.to_hex().to_string()),
+                    lines: lines.clone(),
+                    turns: turns.clone(),
+                    ..blank
+                },
                 What::Windows(windows) => {
-                    let window = |(r, h): &(Range<usize>, Hash)| (r.start, r.end, h.to_hex().to_string());
-                    SavedFile { windows: windows.iter().map(window).collect(), ..blank }
+                    let window = |w: &Window| (w.lines.start, w.lines.end, w.hash.to_hex().to_string());
+                    SavedFile {
+                        windows: windows.iter().map(window).collect(),
+                        window_turns: windows.iter().map(|w| w.turn).collect(),
+                        ..blank
+                    }
                 }
             }
         };
@@ -314,13 +420,15 @@ impl Ledger {
         for file in &snapshot.files {
             if let Some(hash) = &file.hash {
                 if let Ok(hash) = Hash::from_hex(hash) {
-                    ledger.put(&file.path, hash, file.lines.clone(), None);
+                    ledger.keep(&file.path, hash, file.lines.clone(), file.turns.clone(), None);
                 }
                 continue;
             }
-            let window =
-                |(from, to, hash): &(usize, usize, String)| Some((*from..*to, Hash::from_hex(hash).ok()?));
-            let windows: Vec<(Range<usize>, Hash)> = file.windows.iter().filter_map(window).collect();
+            let turns = file.window_turns.iter().copied().chain(std::iter::repeat(0));
+            let window = |((from, to, hash), turn): (&(usize, usize, String), u32)| {
+                Some(Window { lines: *from..*to, hash: Hash::from_hex(hash).ok()?, turn })
+            };
+            let windows: Vec<Window> = file.windows.iter().zip(turns).filter_map(window).collect();
             let used = ledger.tick();
             ledger.entries.insert(file.path.clone(), Seen { what: What::Windows(windows), used });
         }

@@ -91,3 +91,57 @@ fn contents_are_let_go_when_there_are_too_many() {
     ledger.drop_all();
     assert_eq!((ledger.entries.len(), ledger.kept), (0, 0));
 }
+
+#[test]
+fn each_line_keeps_the_turn_in_which_it_was_shown_last_through_edits_and_a_restart() {
+    let path = Path::new("/f");
+    let mut ledger = Ledger::default();
+    let turns = |ledger: &Ledger, text: &str| {
+        let (bytes, hash) = content(text);
+        let now = ledger.shown_now(path, &bytes, hash);
+        let line = |n| match (now.lines.covers(&(n..n + 1)), now.turns.of(n)) {
+            (false, None) => '.',
+            (true, Some(turn)) => char::from_digit(turn, 10).unwrap(),
+            (seen, turn) => panic!("line {n}: seen {seen}, turn {turn:?}"),
+        };
+        (0..text.lines().count()).map(line).collect::<String>()
+    };
+    let text = "a\nb\nc\nd\ne\nf\n";
+    let (bytes, hash) = content(text);
+    ledger.begin_turn(1);
+    ledger.saw(path, &bytes, hash, 0..4);
+    ledger.begin_turn(2);
+    ledger.saw(path, &bytes, hash, 3..5);
+    assert_eq!(turns(&ledger, text), "11122.");
+    // Somebody else adds a line and changes another: what stands unchanged keeps its turn.
+    assert_eq!(turns(&ledger, "new\na\nb\nC\nd\ne\nf\n"), ".11.22.");
+    // We write over it in the third turn.
+    ledger.begin_turn(3);
+    let after = "a\nB1\nB2\nc\nd\ne\nf\n";
+    let (new, new_hash) = content(after);
+    let known = ledger.seen_now(path, &bytes, hash, |_| &[]);
+    ledger.wrote(path, (&new, new_hash), &[LineEdit { old: 1..2, new_len: 2 }], &known);
+    assert_eq!(turns(&ledger, after), "133122.");
+    let saved = serde_json::to_string(&ledger.snapshot()).unwrap();
+    let back = Ledger::restore(&serde_json::from_str(&saved).unwrap());
+    assert_eq!(turns(&back, after), "133122.");
+    // A refusal shows what changed.
+    let changed = "a\nB1\nX\nc\nd\ne\nf\n";
+    let (bytes, hash) = content(changed);
+    let carried = ledger.seen_now(path, &bytes, hash, |_| &[]);
+    ledger.begin_turn(4);
+    ledger.told(path, &bytes, hash, &carried, &RangeSet::of(2..3));
+    assert_eq!(turns(&ledger, changed), "134122.");
+}
+
+#[test]
+fn a_ledger_saved_without_turns_is_read() {
+    let (bytes, hash) = content("a\n");
+    let json = format!(
+        r#"{{"files":[{{"path":"/f","hash":"{hash}","lines":[[0,1]]}},{{"path":"/g","windows":[[1,2,"{hash}"]]}}]}}"#
+    );
+    let ledger = Ledger::restore(&serde_json::from_str(&json).unwrap());
+    let now = ledger.shown_now(Path::new("/f"), &bytes, hash);
+    assert_eq!((now.lines, now.turns), (RangeSet::of(0..1), Turns::default()));
+    assert_eq!(ledger.windows(Path::new("/g")), [Window { lines: 1..2, hash, turn: 0 }]);
+}

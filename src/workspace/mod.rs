@@ -24,6 +24,7 @@ mod origin;
 mod patch;
 mod resolve;
 mod text_file;
+mod turns;
 mod view;
 mod walk;
 mod window;
@@ -35,7 +36,7 @@ pub use blame::{Blame, Claim, Line as BlameLine, Standing as LineStanding};
 pub use change::{Change as PathChange, ChangeSet, Verb};
 pub use error::{Special, WorkspaceError};
 pub use journal::{Entry as JournalEntry, Journal, Keep, Kind as JournalKind, Label, Landed, Pruned, prune};
-pub use ledger::{Change, Ledger, LedgerSnapshot, LineEdit, Standing};
+pub use ledger::{Change, Ledger, LedgerSnapshot, LineEdit, SeenNow, Standing, Window as SeenWindow};
 pub use line_index::LineIndex;
 pub use node::{Attrs, Node};
 pub use objects::Objects;
@@ -44,6 +45,7 @@ pub use origin::{Assent, InCall, Mark, Origin, Step as OriginStep, Writer};
 pub use patch::patch;
 pub use resolve::Resolved;
 pub use text_file::{EditError, Spliced, TextFile};
+pub use turns::Turns;
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
     Applied, Base, Brake, Braked, Choice, CommandView, Effects, Mount, Part, Places, Shelf, Snapshot,

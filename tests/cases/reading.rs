@@ -63,11 +63,15 @@ fn a_file_opens_at_a_line_with_what_the_model_has_seen_and_what_is_pending() {
     pty.send("k");
     pty.until("the prompt", |s| s.contains("placet [a] ±1 >"));
     pty.line("/view notes.txt:2");
-    pty.until("the pending content", |s| s.contains("❯▎  2  three") && s.contains("pending"));
+    pty.until("the pending content", |s| {
+        s.contains("❯ ▎  2  three") && s.contains("seen in turn 1  pending")
+    });
     pty.send("/one\r");
-    pty.until("the match", |s| s.contains("❯▎  1  one"));
+    pty.until("the match", |s| s.contains("❯1▎  1  one"));
     pty.send("b");
-    pty.until("who wrote it", |s| s.lines().any(|l| l.contains("pending edit_file") && l.ends_with("three")));
+    pty.until("who wrote it", |s| {
+        s.lines().any(|l| l.contains("1 pending edit_file") && l.ends_with("three"))
+    });
     pty.send("q");
     pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
     pty.line("/view blob");
@@ -232,4 +236,94 @@ fn scratchpads_are_compared_deleted_and_attached_to_the_next_message() {
     pty.until_prompt("");
     pty.line("/export");
     pty.until("the message", |s| s.contains("the person attached the scratchpad `p`") && s.contains("1│one"));
+}
+
+fn png(width: u32, height: u32) -> Vec<u8> {
+    let mut out = std::io::Cursor::new(Vec::new());
+    image::RgbImage::from_fn(width, height, |x, y| image::Rgb([x as u8, y as u8, 128]))
+        .write_to(&mut out, image::ImageFormat::Png)
+        .unwrap();
+    out.into_inner()
+}
+
+fn sent(pty: &Pty) -> String {
+    String::from_utf8_lossy(&pty.raw()).into_owned()
+}
+
+#[test]
+fn a_picture_is_shown_as_one_in_the_viewer_and_taken_off_the_screen_with_it() {
+    let pty = shell().file("logo.png", png(40, 30));
+    let mut pty = pty.arg("--set").arg("ui.pictures=kitty").open();
+    pty.line("/view logo.png");
+    pty.until("what it is", |s| s.contains("logo.png  a PNG picture of 40x30 pixels"));
+    pty.until("the picture", |_| sent(&pty).contains("\x1b_Ga=T,f=100,q=2,C=1,"));
+    pty.send("?");
+    pty.until("its keys", |s| s.contains("these keys"));
+    assert_eq!(sent(&pty).matches("\x1b_Ga=d,d=I,").count(), 1, "the page of keys has the screen");
+    pty.send("q");
+    pty.until("the picture again", |_| sent(&pty).matches("\x1b_Ga=T,").count() == 2);
+    pty.send("q");
+    pty.until_prompt("");
+    assert_eq!(sent(&pty).matches("\x1b_Ga=d,d=I,").count(), 2);
+    pty.line("/view logo.png");
+    pty.until("it is there again", |s| s.contains("a PNG picture"));
+}
+
+#[test]
+fn without_pictures_a_sentence_says_what_a_file_is() {
+    for setting in ["ui.pictures=off", "ui.linear=true"] {
+        let mut pty = shell().file("logo.png", png(40, 30)).arg("--set").arg(setting).open();
+        pty.line("/view logo.png");
+        pty.until("the sentence", |s| s.contains("logo.png: a PNG picture of 40x30 pixels"));
+        assert!(!sent(&pty).contains("\x1b[?1049h"));
+    }
+}
+
+#[test]
+fn a_picture_that_goes_along_is_told_before_and_in_the_transcript() {
+    let mut pty = shell().size(100, 24).file("logo.png", png(40, 30)).open();
+    pty.line("look at @logo.png");
+    let chip = "picture logo.png: 40x30, ";
+    pty.until("the chip", |s| {
+        s.contains(&format!("attached {chip}")) && s.contains("as it is, about 100 tokens")
+    });
+    pty.until_prompt("");
+    pty.send(CTRL_T);
+    pty.until("the transcript", |s| {
+        s.contains("transcript  turn 1 of 1") && s.contains(&format!("▸ {chip}"))
+    });
+    pty.send("q");
+    pty.until_prompt("");
+}
+
+#[test]
+fn line_by_line_lists_and_texts_are_numbered_and_a_number_answers() {
+    let mut pty = shell().size(100, 40).arg("--linear").file("notes.txt", "one\ntwo\n").open();
+    pty.line("show notes.txt");
+    pty.until("the end of the turn", |s| s.contains("done: the turn"));
+    pty.until_prompt("");
+    pty.line("/transcript");
+    pty.until("its entries", |s| {
+        s.contains("1: turn 1, you: show notes.txt") && s.contains("Enter leaves: ")
+    });
+    pty.send("3\r");
+    pty.until("the call", |s| s.contains("path notes.txt") && s.contains("end of 3"));
+    pty.send("view 3\r");
+    pty.until("the file", |s| s.contains("notes.txt: 2 lines") && s.contains("1, seen in turn 1: one"));
+    pty.send("q\r");
+    pty.until("the transcript again", |s| s.matches("transcript: 1 turn, 4 entries").count() == 2);
+    pty.send("\r");
+    pty.until_prompt("");
+    pty.line("/theme");
+    pty.until("the themes", |s| s.contains("Themes: ") && s.contains("a number, words to search"));
+    pty.send("auto\r");
+    pty.until("what matches", |s| s.contains("1: auto, light or dark"));
+    pty.send("1\r");
+    pty.until("the theme", |s| s.contains("the theme is auto until this shell ends"));
+    pty.until_prompt("");
+    pty.send(CTRL_P);
+    pty.until("the files", |s| s.contains("Files: 1") && s.contains("1: notes.txt"));
+    pty.send("1\r");
+    pty.until_prompt("@notes.txt ");
+    assert!(!sent(&pty).contains("\x1b[?1049h"), "no screen of its own");
 }

@@ -154,6 +154,8 @@ enum Edit {
     Create(Vec<u8>),
     Delete,
     Move,
+    /// Renamed, with a line more.
+    MoveAndAdd,
 }
 
 fn text() -> impl Strategy<Value = Vec<u8>> {
@@ -168,6 +170,7 @@ fn edit() -> impl Strategy<Value = (Vec<u8>, Edit)> {
         1 => text().prop_map(Edit::Create),
         1 => Just(Edit::Delete),
         1 => Just(Edit::Move),
+        2 => Just(Edit::MoveAndAdd),
         1 => Just(Edit::Write(vec![0, 1, 2, 255])),
     ];
     (text(), edit)
@@ -213,7 +216,7 @@ proptest! {
             }
         }
         let base = tree(&bench);
-        for (n, (_, edit)) in edits.iter().enumerate() {
+        for (n, (before, edit)) in edits.iter().enumerate() {
             let name = format!("f{n}.txt");
             let step = match edit {
                 Edit::Write(bytes) | Edit::Create(bytes) => {
@@ -221,10 +224,15 @@ proptest! {
                     continue;
                 }
                 Edit::Delete => json!({"op": "delete", "path": name}),
-                Edit::Move => json!({"op": "move", "path": name, "to": format!("moved{n}.txt")}),
+                Edit::Move | Edit::MoveAndAdd => {
+                    json!({"op": "move", "path": name, "to": format!("moved{n}.txt")})
+                }
             };
             bench.call("read_file", json!({"path": name})).done();
             bench.call("operations", json!({"operations": [step]})).done();
+            if let Edit::MoveAndAdd = edit {
+                layered(&bench, &format!("moved{n}.txt"), &[before, b"more\n".as_slice()].concat());
+            }
         }
         let whole: BTreeMap<String, Vec<u8>> = {
             let mut whole = base.clone();
@@ -236,6 +244,10 @@ proptest! {
                     Edit::Move => {
                         whole.remove(&name);
                         whole.insert(format!("moved{n}.txt"), before.clone());
+                    }
+                    Edit::MoveAndAdd => {
+                        whole.remove(&name);
+                        whole.insert(format!("moved{n}.txt"), [before, b"more\n".as_slice()].concat());
                     }
                 }
             }
@@ -287,6 +299,66 @@ fn decide(review: &mut Review, take: &mut impl Iterator<Item = bool>, mark: Mark
             }
         }
     }
+}
+
+#[test]
+fn a_file_that_was_renamed_and_changed_is_one_decision_and_its_lines_are_still_their_own() {
+    let text: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+    let changed = text.replace("line 5\n", "five\n").replace("line 25\n", "");
+    let pending = || {
+        let mut bench = Bench::new();
+        bench.mode = Mode::Ask;
+        bench.write("old.txt", &text);
+        bench.write("other.txt", "nothing like it\n");
+        bench.call("read_file", json!({"path": "old.txt"})).done();
+        bench
+            .call("operations", json!({"operations": [{"op": "move", "path": "old.txt", "to": "new.txt"}]}))
+            .done();
+        layered(&bench, "new.txt", changed.as_bytes());
+        let review = review(&bench).unwrap();
+        let named: Vec<(&str, char, usize)> =
+            review.files.iter().map(|f| (f.name.as_str(), f.letter, f.units())).collect();
+        assert_eq!(named, [("new.txt", 'R', 2)]);
+        assert!(review.files[0].facts[0].starts_with("renamed from old.txt"), "{:?}", review.files[0].facts);
+        (bench, review)
+    };
+    let names = |bench: &Bench| tree(bench).into_keys().collect::<Vec<_>>();
+    let content = |bench: &Bench, name: &str| String::from_utf8(tree(bench)[name].clone()).unwrap();
+
+    let (bench, mut all) = pending();
+    decide(&mut all, &mut std::iter::repeat(true), Mark::Accepted);
+    carry(&bench, &all);
+    assert_eq!(
+        (names(&bench), content(&bench, "new.txt")),
+        (vec!["new.txt".into(), "other.txt".into()], changed.clone())
+    );
+    assert!(review(&bench).is_none());
+
+    let (bench, mut none) = pending();
+    decide(&mut none, &mut std::iter::repeat(true), Mark::Rejected);
+    carry(&bench, &none);
+    assert_eq!(
+        (names(&bench), content(&bench, "old.txt")),
+        (vec!["old.txt".into(), "other.txt".into()], text.clone())
+    );
+    assert!(review(&bench).is_none());
+
+    // One hunk lands and takes the name with it, the other is rejected.
+    let (bench, mut some) = pending();
+    let hunks = &mut some.files[0].lines_mut().unwrap().hunks;
+    hunks[0].marks.fill(Mark::Accepted);
+    hunks[1].marks.fill(Mark::Rejected);
+    carry(&bench, &some);
+    assert_eq!(content(&bench, "new.txt"), text.replace("line 5\n", "five\n"));
+    assert!(!names(&bench).contains(&"old.txt".to_string()) && review(&bench).is_none());
+
+    // One is rejected and the other open: nothing lands, and what stays pending is the rename with the rest.
+    let (bench, mut open) = pending();
+    open.files[0].lines_mut().unwrap().hunks[0].marks.fill(Mark::Rejected);
+    carry(&bench, &open);
+    assert_eq!(content(&bench, "old.txt"), text);
+    let rest = review(&bench).unwrap();
+    assert_eq!((rest.files.len(), rest.files[0].letter, rest.files[0].units()), (1, 'R', 1));
 }
 
 /// A copy of what it was stayed on the shelf, and the person's later edit was not seen through it.
@@ -387,4 +459,57 @@ fn rejecting_the_lines_that_clash_lets_the_others_land() {
     }
     let expected = text.replace("line 5\n", "mine\n").replace("line 25\n", "twenty-five\n");
     assert_eq!(pty.read("a.txt"), expected);
+}
+
+#[test]
+fn the_prompt_counts_what_the_list_of_changes_lists() {
+    let mut pty = ask_mode().size(100, 30).file("a.txt", "one\n").open();
+    pty.line("run mkdir d; mv a.txt b.txt; echo x > d/new.txt");
+    pty.until("a question", |s| s.contains("2 changes, ") && s.contains("apply?"));
+    quiet();
+    pty.send("k");
+    pty.until("the prompt", |s| s.contains("±2 >"));
+    pty.line("/changes");
+    pty.until("two lines", |s| s.contains("\nR a.txt -> b.txt") && s.contains("\nA d/new.txt +1 -0"));
+    assert!(!pty.screen().contains("\nA d/ ") && !pty.screen().contains("\nD a.txt"), "{}", pty.screen());
+}
+
+/// tmux gives the screen back at the width it had before, and wraps what is too long for it: it has to be empty then.
+#[test]
+fn leaving_the_review_after_a_resize_inside_tmux_leaves_nothing_of_it() {
+    if !crate::support::require::require("tmux") {
+        return;
+    }
+    let dir = tempfile::TempDir::new().unwrap();
+    let old: String = (1..=40).map(|n| format!("-{n}\n+{n} {}\n", "word ".repeat(40))).collect();
+    let patch = format!("--- a/x\n+++ b/x\n@@ -1,40 +1,40 @@\n{old}");
+    std::fs::write(dir.path().join("x.patch"), patch).unwrap();
+    let tmux = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("tmux");
+        command.current_dir(dir.path()).env("HOME", dir.path()).env_remove("TMUX");
+        let out =
+            command.arg("-S").arg(dir.path().join("s")).args(["-f", "/dev/null"]).args(arguments).output();
+        String::from_utf8_lossy(&out.unwrap().stdout).into_owned()
+    };
+    let until = |found: &dyn Fn(&str) -> bool| {
+        let started = std::time::Instant::now();
+        loop {
+            let screen = tmux(&["capture-pane", "-p", "-S", "-"]);
+            if found(&screen) {
+                return screen;
+            }
+            assert!(started.elapsed().as_secs() < 20, "the screen shows:\n{screen}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    let line = format!("seq 60; {} review x.patch; echo over; sleep 60", env!("CARGO_BIN_EXE_placet"));
+    tmux(&["new-session", "-d", "-x", "100", "-y", "30", "sh", "-c", &line]);
+    until(&|screen| screen.contains(" hunks"));
+    tmux(&["resize-window", "-x", "140", "-y", "24"]);
+    until(&|screen| screen.lines().any(|row| row.chars().count() > 120));
+    tmux(&["send-keys", "q"]);
+    let screen = until(&|screen| screen.contains("\nover"));
+    tmux(&["kill-server"]);
+    let numbers: Vec<String> = (1..=60).map(|n| n.to_string()).chain(["over".into()]).collect();
+    assert_eq!(screen.lines().filter(|row| !row.trim().is_empty()).collect::<Vec<_>>(), numbers);
 }

@@ -381,29 +381,6 @@ fn with_model(server: &MockServer) -> crate::support::pty::Start {
 }
 
 #[test]
-fn a_large_paste_reaches_the_model_byte_for_byte() {
-    let server = MockServer::start([Reply::openai(&[Say::Text("thanks")])]);
-    let mut pty = with_model(&server).arg("--set").arg("context_window=10000000").open();
-    let lines = if std::env::var_os("PLACET_FULL").is_some() { 20_000 } else { 2_000 };
-    let text: String =
-        (0..lines).map(|n| format!("{n}\tline with \u{e9} and 日本 \u{1f600} \\ end\n")).collect();
-    let pasted = format!("\x1b[200~{text}last\x1b[201~");
-    // In pieces that cut characters and the closing sequence.
-    for piece in pasted.as_bytes().chunks(4093) {
-        pty.send_bytes(piece);
-    }
-    pty.until("the end of the paste", |s| s.trim_end().ends_with("last"));
-    pty.send("\r");
-    pty.until("the answer", |s| s.contains("thanks"));
-    let requests = server.requests();
-    let said = requests[0].body["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
-    let wanted = serde_json::to_string(&format!("{text}last")).unwrap();
-    let wanted = wanted.trim_matches('"');
-    let first = said.chars().zip(wanted.chars()).skip(1).take(80).map(|(a, _)| a).collect::<String>();
-    assert!(said.contains(wanted), "{} bytes arrived of {}: {first}", said.len(), wanted.len());
-}
-
-#[test]
 fn escape_stops_a_silent_provider_at_once_and_retry_sends_again() {
     let server = MockServer::start([Reply::stream().stall(), Reply::openai(&[Say::Text("now it answers")])]);
     let mut pty = with_model(&server).open();

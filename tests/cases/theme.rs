@@ -74,8 +74,8 @@ fn the_list_of_themes_shows_each_as_it_is_and_escape_leaves_the_one_before() {
     pty.until("its sample", |s| {
         s.contains("colorblind  for a background of") && s.contains("let limit = 25;")
     });
-    let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
-    assert!(raw.contains("48;2;15;34;56"), "the line that was added, in its colours");
+    let raw = |pty: &crate::support::pty::Pty| String::from_utf8_lossy(&pty.raw()).into_owned();
+    pty.until("the line that was added, in its colours", |_| raw(&pty).contains("48;2;15;34;56"));
     pty.send("\x1b");
     pty.until("the prompt again", |s| !s.contains("Themes ❯"));
     assert!(!pty.screen().contains("the theme is"), "{}", pty.screen());

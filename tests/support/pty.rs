@@ -30,7 +30,7 @@ pub struct Start {
     size: (u16, u16),
     args: Vec<String>,
     variables: Vec<(String, String)>,
-    files: Vec<(String, String)>,
+    files: Vec<(String, Vec<u8>)>,
     places: Option<(TempDir, TempDir)>,
 }
 
@@ -55,8 +55,8 @@ impl Start {
         self
     }
 
-    pub fn file(mut self, path: &str, content: &str) -> Start {
-        self.files.push((path.into(), content.into()));
+    pub fn file(mut self, path: &str, content: impl AsRef<[u8]>) -> Start {
+        self.files.push((path.into(), content.as_ref().into()));
         self
     }
 

@@ -1,7 +1,7 @@
 //! A conversation in this process: the agent, a scripted server, a store, and a tool that does what its call says.
 
 use super::mock_server::MockServer;
-use placet::agent::{Agent, Ending, Event, Gate, Parts, Start};
+use placet::agent::{Agent, Budget, Ending, Event, Gate, Parts, Start};
 use placet::conversation::{Outcome, Part, SessionId, ToolSpec};
 use placet::permission::{Labels, Mode, ModeCell, Permit, Policy, Reach, Rule, Taint};
 use placet::provider::{
@@ -86,6 +86,10 @@ pub struct Talk {
     pub ran: Arc<Mutex<Vec<String>>>,
     pub figures: Figures,
     pub max_rounds: u32,
+    pub sum_up_at: f64,
+    /// The provider and the model.
+    pub named: (&'static str, &'static str),
+    pub budget: Budget,
     pub first_wait: Duration,
     /// How long the server may say nothing.
     pub silence: Duration,
@@ -110,6 +114,9 @@ impl Talk {
             ran,
             figures: Figures { window: 200_000, max_output: 8_000, vision: true },
             max_rounds: 0,
+            sum_up_at: 0.0,
+            named: ("mock", "mock-1"),
+            budget: Budget::default(),
             first_wait: Duration::from_millis(1),
             silence: Duration::from_secs(180),
             gate: Arc::default(),
@@ -141,8 +148,8 @@ impl Talk {
         let settings =
             LiveSettings { retry, jitter: || 0.0, silence_limit: self.silence, ..LiveSettings::default() };
         let endpoint = Endpoint { base_url: self.server.url(), ..Endpoint::default() };
-        let live = Live::new("mock", self.wire.dialect(), endpoint, KeySource::None, settings);
-        (Arc::new(live), self.figures.model("mock-1"))
+        let live = Live::new(self.named.0, self.wire.dialect(), endpoint, KeySource::None, settings);
+        (Arc::new(live), self.figures.model(self.named.1))
     }
 
     fn parts(&self) -> Parts {
@@ -175,6 +182,8 @@ impl Talk {
             env: Arc::new(env),
             policy: Arc::new(Mutex::new(policy)),
             max_rounds: self.max_rounds,
+            sum_up_at: self.sum_up_at,
+            budget: self.budget,
             gate: Arc::clone(&self.gate),
             session: None,
         }

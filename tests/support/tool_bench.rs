@@ -4,8 +4,8 @@ use placet::conversation::{CallId, Input, Outcome, Part, text_of};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{
-    CommandSettings, Dialect, DialectSettings, Env, Inspect, Limits, Output, Progress, Registry, RunCtx,
-    Sight,
+    CommandSettings, Dialect, DialectSettings, Enquire, Env, Inspect, Limits, Output, Progress, Registry,
+    RunCtx, Said, Sight,
 };
 use placet::workspace::{Brake, Ledger, Places, View, Workspace};
 use serde_json::Value;
@@ -167,6 +167,7 @@ impl Bench {
             cancel: self.cancel.clone(),
             progress: Progress::silent(),
             inspect: Inspect::nothing(),
+            enquire: Enquire::new(|_, _| Box::pin(std::future::ready(Said::Nobody))),
         };
         Ok(plan.run(permit, ctx).await)
     }

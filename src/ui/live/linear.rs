@@ -11,8 +11,9 @@ use crate::agent::{Ending, Event, Queue, Reply, Sending, is_command};
 use crate::conversation::Outcome;
 use crate::session::Draft;
 use crate::text::sanitize;
-use crate::tools::Detail;
+use crate::tools::{Detail, Said};
 use crate::ui::cell;
+use crate::ui::picture;
 use crate::ui::stream::Stream;
 use crate::ui::theme::Theme;
 use ratatui::text::Line;
@@ -27,6 +28,7 @@ enum Choice {
     Reply(Reply),
     Loop(bool),
     Key(char),
+    Said(Said),
     Why,
 }
 
@@ -120,6 +122,7 @@ impl Linear {
             Event::Question(question) => self.ask(Asked::Call(Box::new(question)), now),
             Event::LoopQuestion(question) => self.ask(Asked::Loop(question), now),
             Event::Choice(question) => self.ask(Asked::Choice(question), now),
+            Event::Enquiry(question) => self.ask(Asked::Enquiry(question), now),
             Event::Retrying { attempt, of, wait, error } => {
                 let text = format!("{attempt} of {of} in {:.0} s: {error}", wait.as_secs_f64());
                 self.told("retry", &text)
@@ -135,6 +138,14 @@ impl Linear {
             Event::Usage { total, .. } => {
                 self.facts.usage = total;
                 Vec::new()
+            }
+            Event::Todos(items) => {
+                let news: Vec<String> = crate::tools::todo_lines(&items);
+                self.facts.todos = items;
+                let mut out = self.end_thinking();
+                out.extend(self.end_text());
+                out.extend(news.iter().map(|line| label("step", line)));
+                out
             }
             Event::Steered(text) => self.told("you", &text.replace('\n', " / ")),
             Event::Notice(text) => self.told("note", &text),
@@ -226,6 +237,14 @@ impl Linear {
                 choice("go on", Choice::Loop(true));
                 choice("stop", Choice::Loop(false));
             }
+            Asked::Enquiry(question) => {
+                let clean = sanitize::block(&question.question).into_owned();
+                out.extend(clean.lines().map(|line| label("question", line)));
+                for words in &question.choices {
+                    choice(words, Choice::Said(Said::Words(words.clone())));
+                }
+                choice("leave it open", Choice::Said(Said::Open));
+            }
             Asked::Choice(question) => {
                 out.push(label("question", &question.title));
                 out.push(label("because", &question.reason));
@@ -239,7 +258,10 @@ impl Linear {
         let mut said: Vec<String> = text.into_iter().filter(|line| line != "question: ").collect();
         said.extend(out);
         said.extend(choices.iter().enumerate().map(|(at, (words, _))| label(&(at + 1).to_string(), words)));
-        said.push("answer: type a number and Enter".into());
+        said.push(match &asked {
+            Asked::Enquiry(_) => "answer: type a number, or the answer itself, and Enter".into(),
+            _ => "answer: type a number and Enter".into(),
+        });
         let interrupts = !self.begun.is_empty();
         self.open = Some(Open { asked, choices, since: now, interrupts, word });
         said
@@ -264,6 +286,16 @@ impl Linear {
                 }
                 self.recall = Some(text);
                 (vec![label("note", "the line is cleared; Ctrl-C again stops the turn")], None)
+            }
+            Typed::Suspend(text) => {
+                self.begun.clear();
+                if text.trim().is_empty() {
+                    return (Vec::new(), Some(Action::Suspend));
+                }
+                // The terminal gave the line away with the key.
+                let said = label("note", &format!("what was begun is at the next prompt: {text}"));
+                self.draft = if self.draft.is_empty() { text } else { format!("{}\n{text}", self.draft) };
+                (vec![said], Some(Action::Suspend))
             }
             Typed::Line(text) => {
                 self.begun.clear();
@@ -290,7 +322,7 @@ impl Linear {
                 (vec![label("note", &format!("thinking and output are told {how}"))], None)
             }
             "/steer" => {
-                let said = if self.queue.steer_newest() {
+                let said = if self.queue.steer_newest(str::to_string) {
                     "the newest line goes with the next request"
                 } else {
                     "no line waits that could go with the next request"
@@ -334,6 +366,9 @@ impl Linear {
         let (words, choice) = match (of_word, number.and_then(|at| open.choices.get(at))) {
             (true, _) => ("yes".to_string(), Choice::Reply(Reply::Yes)),
             (false, Some(choice)) => choice.clone(),
+            (false, None) if matches!(open.asked, Asked::Enquiry(_)) && !is_command(text) => {
+                (text.to_string(), Choice::Said(Said::Words(text.into())))
+            }
             (false, None) => return None,
         };
         let too_soon = now.saturating_duration_since(open.since) < QUIET;
@@ -356,6 +391,7 @@ impl Linear {
             (Asked::Call(question), Choice::Reply(reply)) => drop(question.reply.send(reply)),
             (Asked::Loop(question), Choice::Loop(on)) => drop(question.reply.send(on)),
             (Asked::Choice(question), Choice::Key(key)) => drop(question.reply.send(key)),
+            (Asked::Enquiry(question), Choice::Said(said)) => drop(question.reply.send(said)),
             _ => {}
         }
         Some((vec![label("answered", &words)], cancels.then_some(Action::Stop)))
@@ -366,7 +402,7 @@ fn cancel(asked: Asked) {
     match asked {
         Asked::Call(question) => drop(question.reply.send(Reply::Cancel)),
         Asked::Loop(question) => drop(question.reply.send(false)),
-        Asked::Choice(_) => {}
+        Asked::Choice(_) | Asked::Enquiry(_) => {}
     }
 }
 
@@ -376,7 +412,7 @@ fn body(detail: &Detail, theme: &Theme) -> Vec<String> {
         Detail::Text(text) => {
             sanitize::block(text.trim_end_matches('\n')).lines().map(|l| spoken(&format!("  {l}"))).collect()
         }
-        Detail::Image(image) => vec![label("picture", &image.describe())],
+        Detail::Image(image) => vec![label("picture", &picture::chip(image))],
         Detail::None => Vec::new(),
     }
 }

@@ -17,6 +17,8 @@ fn linear() -> (Linear, Instant) {
         expanded: false,
         grants: 0,
         taint: Taint::default(),
+        todos: Vec::new(),
+        cost: None,
     };
     let now = Instant::now();
     (Linear::new(Theme::plain(), facts, Queue::default(), String::new(), now), now)
@@ -184,4 +186,14 @@ fn choices_of_other_questions_are_numbered_too() {
     assert!(said.ends_with(&["1: apply".into(), "2: keep".into(), "answer: type a number and Enter".into()]));
     l.typed(line("2"), now + Duration::from_secs(1));
     assert_eq!(answer.try_recv(), Ok('k'));
+}
+
+#[test]
+fn ctrl_z_suspends_and_keeps_what_was_begun_for_the_next_prompt() {
+    let (mut linear, now) = linear();
+    let (said, action) = linear.typed(Typed::Suspend(String::new()), now);
+    assert_eq!((said.len(), action), (0, Some(Action::Suspend)));
+    let (said, action) = linear.typed(Typed::Suspend("half a line".into()), now);
+    assert_eq!(said, ["note: what was begun is at the next prompt: half a line"]);
+    assert_eq!((action, linear.draft().typed), (Some(Action::Suspend), "half a line".into()));
 }

@@ -32,8 +32,10 @@ fn bench_of(width: u16, height: u16) -> Bench {
         expanded: false,
         grants: 0,
         taint: Taint::default(),
+        todos: Vec::new(),
+        cost: None,
     };
-    let live = Live::new(Theme::plain(), usize::from(width), facts, Queue::default(), now);
+    let live = Live::new(Theme::plain(), usize::from(width), facts, Queue::default(), Pastes::default(), now);
     Bench { live, now, scrollback: Vec::new(), size: (width, height), typed: None }
 }
 
@@ -115,6 +117,7 @@ fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
         total: Usage { input: 1500, output: 30, ..Usage::default() },
         prompt: 1500,
         window: 200_000,
+        cost: None,
     });
     b.pass(3_000);
     b.type_text("next thing");

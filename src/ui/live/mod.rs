@@ -15,14 +15,16 @@ pub use speak::speak;
 
 use super::cell;
 use super::composer::Composer;
+use super::paste::Pastes;
 use super::stream::Stream;
 use super::theme::Theme;
 use crate::agent::{Ending, Event, Queue, Sending, is_command};
 use crate::conversation::{CallId, Outcome, Usage};
 use crate::permission::{Mode, Planning, Taint};
+use crate::provider::catalog::Money;
 use crate::session::Draft;
 use crate::text::sanitize;
-use crate::tools::Summary;
+use crate::tools::{Summary, Todo};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use question::{Answered, Asked, Open};
 use ratatui::text::Line;
@@ -54,6 +56,10 @@ pub struct Facts {
     pub grants: usize,
     /// How high the conversation is classified; shown above PUBLIC.
     pub taint: Taint,
+    /// What the session cost, where that is known.
+    pub cost: Option<Money>,
+    /// The model's list of steps.
+    pub todos: Vec<Todo>,
 }
 
 struct RunningCall {
@@ -86,6 +92,7 @@ pub struct Live {
     composing: bool,
     composer: Composer,
     queue: Queue,
+    pastes: Pastes,
     recall: Option<String>,
     state: String,
     retry: Option<Retry>,
@@ -100,7 +107,14 @@ pub struct Live {
 }
 
 impl Live {
-    pub fn new(theme: Theme, columns: usize, facts: Facts, queue: Queue, now: Instant) -> Live {
+    pub fn new(
+        theme: Theme,
+        columns: usize,
+        facts: Facts,
+        queue: Queue,
+        pastes: Pastes,
+        now: Instant,
+    ) -> Live {
         Live {
             theme,
             columns,
@@ -114,6 +128,7 @@ impl Live {
             composing: false,
             composer: Composer::default(),
             queue,
+            pastes,
             recall: None,
             state: "waiting for the model".into(),
             retry: None,
@@ -137,11 +152,12 @@ impl Live {
 
     /// What would be lost if this process ended now.
     pub fn draft(&self) -> Draft {
-        let queued = self.queue.lines().into_iter().map(|line| line.text).collect();
-        Draft { queued, typed: self.composer.text().to_string() }
+        let whole = |line: &str| self.pastes.expanded(line).into_owned();
+        let queued = self.queue.lines().into_iter().map(|line| whole(&line.text)).collect();
+        Draft { queued, typed: whole(self.composer.text()) }
     }
 
-    /// Keys and pastes that arrived after the turn had ended.
+    /// What was typed before the turn, and not sent.
     pub fn type_in(&mut self, text: &str) {
         self.composer.insert(text);
     }
@@ -232,6 +248,11 @@ impl Live {
             Event::Question(question) => self.ask(Asked::Call(Box::new(question))),
             Event::LoopQuestion(question) => self.ask(Asked::Loop(question)),
             Event::Choice(question) => self.ask(Asked::Choice(question)),
+            Event::Enquiry(question) => self.ask(Asked::Enquiry(question)),
+            Event::Todos(items) => {
+                self.facts.todos = items;
+                Vec::new()
+            }
             Event::Retrying { attempt, of, wait, error } => {
                 self.retry = Some(Retry { attempt, of, at: now + wait });
                 let text = format!("{error}; retry {attempt}/{of} in {:.1} s", wait.as_secs_f64());
@@ -245,7 +266,8 @@ impl Live {
                 };
                 Vec::new()
             }
-            Event::Usage { total, prompt, window } => {
+            Event::Usage { total, prompt, window, cost } => {
+                self.facts.cost = cost.or(self.facts.cost);
                 self.facts.usage = total;
                 self.facts.prompt_tokens = prompt;
                 self.facts.window = window;
@@ -308,11 +330,22 @@ impl Live {
         lines
     }
 
-    /// A paste goes to the draft whole, whatever stands in it, and never answers anything.
-    pub fn paste(&mut self, text: &str, now: Instant) {
+    /// A paste goes to the draft whole, whatever stands in it, and never answers anything. One that cannot be kept is
+    /// told above the pane.
+    pub fn paste(&mut self, text: &str, now: Instant) -> Option<Line<'static>> {
         self.last_input = Some(now);
-        self.composer.insert(&text.replace("\r\n", "\n").replace('\r', "\n"));
-        self.composing = true;
+        match self.pastes.take_in(text) {
+            Ok(text) => {
+                self.composer.insert(&text);
+                self.composing = true;
+                None
+            }
+            Err(why) => Some(cell::notice(&why, &self.theme)),
+        }
+    }
+
+    pub(super) fn notice(&self, text: &str) -> Line<'static> {
+        cell::notice(text, &self.theme)
     }
 
     /// The person comes back: no key answers before they had the time to look.
@@ -380,12 +413,15 @@ impl Live {
     /// What is typed, or the newest line that waits, reaches the model with its next request.
     fn steer(&mut self) -> Option<Action> {
         if self.composer.is_empty() {
-            self.queue.steer_newest();
+            self.queue.steer_newest(|line| self.pastes.expanded(line).into_owned());
             return None;
         }
         let text = self.composer.take();
-        let sending = if is_command(&text) { Sending::AfterTurn } else { Sending::NextRequest };
-        self.queue.push(text, sending);
+        if is_command(&text) {
+            self.queue.push(text, Sending::AfterTurn);
+        } else {
+            self.queue.push(self.pastes.expanded(&text).into_owned(), Sending::NextRequest);
+        }
         self.composing = false;
         None
     }
@@ -393,14 +429,14 @@ impl Live {
     fn edit(&mut self, key: KeyEvent, ctrl: bool) {
         let composer = &mut self.composer;
         match (key.code, ctrl) {
-            (KeyCode::Enter, _) if key.modifiers.contains(KeyModifiers::ALT) => composer.insert("\n"),
+            (KeyCode::Enter, _) if !key.modifiers.is_empty() => composer.insert("\n"),
             (KeyCode::Char('j'), true) => composer.insert("\n"),
             (KeyCode::Enter, _) if !composer.is_empty() => {
                 self.queue.push(composer.take(), Sending::AfterTurn);
             }
             (KeyCode::Up, _) if composer.is_empty() => {
                 if let Some(text) = self.queue.take_back().or_else(|| self.recall.take()) {
-                    composer.set(text);
+                    composer.set(self.pastes.collapsed(text));
                 }
             }
             _ => composer.key(key),

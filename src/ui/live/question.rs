@@ -4,11 +4,12 @@
 //! no paste. What hides below the fold must be seen, or the answer given twice.
 
 use super::super::cell;
+use super::super::picture;
 use super::super::theme::Theme;
 use super::super::wrap::wrap;
-use crate::agent::{Choice, ChoiceQuestion, LoopQuestion, Question, Reply};
+use crate::agent::{Choice, ChoiceQuestion, Enquiry, LoopQuestion, Question, Reply};
 use crate::text::sanitize;
-use crate::tools::Detail;
+use crate::tools::{Detail, Said};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::text::{Line, Span};
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ pub(super) enum Asked {
     Call(Box<Question>),
     Loop(LoopQuestion),
     Choice(ChoiceQuestion),
+    Enquiry(Enquiry),
 }
 
 pub(super) struct Open {
@@ -85,7 +87,7 @@ impl Open {
         match self.asked {
             Asked::Call(question) => drop(question.reply.send(Reply::Cancel)),
             Asked::Loop(question) => drop(question.reply.send(false)),
-            Asked::Choice(_) => {}
+            Asked::Choice(_) | Asked::Enquiry(_) => {}
         }
     }
 
@@ -119,6 +121,10 @@ impl Open {
             open.shows_why = !open.shows_why;
             open.scroll = 0;
             return Answered::Open;
+        }
+        if let Asked::Enquiry(question) = &open.asked {
+            let chosen = chosen_of(question, key.code);
+            return Open::enquire(slot, key.code, chosen);
         }
         if let Asked::Choice(question) = &open.asked {
             let chosen = question.choices.iter().find(|c| KeyCode::Char(c.key) == key.code).cloned();
@@ -167,6 +173,28 @@ impl Open {
         }
     }
 
+    /// A key of the model's own question: a choice, the first letter of an answer, or Esc, which leaves it open.
+    fn enquire(slot: &mut Option<Open>, key: KeyCode, chosen: Option<String>) -> Answered {
+        match (key, chosen) {
+            (_, Some(words)) => Open::answer(slot, Said::Words(words)),
+            (KeyCode::Esc, None) => Open::answer(slot, Said::Open),
+            (KeyCode::Char(c), None) => {
+                if let Some(open) = slot {
+                    open.typing = Some(c.to_string());
+                }
+                Answered::Open
+            }
+            _ => Answered::Open,
+        }
+    }
+
+    fn answer(slot: &mut Option<Open>, said: Said) -> Answered {
+        if let Some(Open { asked: Asked::Enquiry(question), .. }) = slot.take() {
+            drop(question.reply.send(said));
+        }
+        Answered::Closed
+    }
+
     fn close(slot: &mut Option<Open>, reply: Reply) -> Answered {
         let cancelled = reply == Reply::Cancel;
         let consents = matches!(reply, Reply::Yes | Reply::Always | Reply::Pattern);
@@ -174,7 +202,7 @@ impl Open {
         match open.asked {
             Asked::Call(question) => drop(question.reply.send(reply)),
             Asked::Loop(question) => drop(question.reply.send(consents)),
-            Asked::Choice(_) => {}
+            Asked::Choice(_) | Asked::Enquiry(_) => {}
         }
         if cancelled { Answered::Cancelled } else { Answered::Closed }
     }
@@ -184,12 +212,17 @@ impl Open {
         let Some(open) = slot.as_mut() else { return Answered::Not };
         let wanted = match &open.asked {
             Asked::Call(q) => q.typed.clone(),
-            Asked::Loop(_) | Asked::Choice(_) => None,
+            Asked::Loop(_) | Asked::Choice(_) | Asked::Enquiry(_) => None,
         };
+        let is_enquiry = matches!(open.asked, Asked::Enquiry(_));
         match (key.code, &mut open.typing) {
             (KeyCode::Char(c), Some(typed)) => typed.push(c),
             (KeyCode::Backspace, Some(typed)) => drop(typed.pop()),
             (KeyCode::Esc, typing) => *typing = None,
+            (KeyCode::Enter, Some(typed)) if is_enquiry && !typed.trim().is_empty() => {
+                let words = std::mem::take(typed);
+                return Open::answer(slot, Said::Words(words));
+            }
             (KeyCode::Enter, Some(typed)) if wanted.as_ref() == Some(typed) => {
                 return Open::close(slot, Reply::Yes);
             }
@@ -204,6 +237,7 @@ impl Open {
         let detail = match &self.asked {
             Asked::Call(question) => &question.preview.detail,
             Asked::Choice(question) => &question.detail,
+            Asked::Enquiry(question) => return choices_of(question, theme, columns),
             Asked::Loop(_) => return Vec::new(),
         };
         if let (true, Asked::Call(question)) = (self.shows_why, &self.asked) {
@@ -217,7 +251,7 @@ impl Open {
                 let clean = sanitize::block(text.trim_end_matches('\n'));
                 clean.lines().map(|l| Line::raw(format!("  {l}"))).collect()
             }
-            Detail::Image(image) => vec![Line::raw(image.describe())],
+            Detail::Image(image) => vec![Line::raw(picture::chip(image))],
             Detail::None => Vec::new(),
         };
         lines.iter().flat_map(|line| wrap(line, columns)).collect()
@@ -249,6 +283,11 @@ impl Open {
                 let style = theme.style("notice");
                 head.extend(wrap(&Line::styled(sanitize::line(&q.reason).into_owned(), style), columns));
             }
+            Asked::Enquiry(q) => {
+                let clean = sanitize::block(q.question.trim_end()).into_owned();
+                let lines = clean.lines().map(|l| Line::styled(l.to_string(), theme.style("question")));
+                head.extend(lines.flat_map(|line| wrap(&line, columns)));
+            }
             Asked::Loop(q) => {
                 let text = format!("{} was called {} times with the same result. Go on?", q.tool, q.times);
                 head.extend(wrap(
@@ -274,12 +313,32 @@ impl Open {
         (rows, total, fits)
     }
 
+    /// The answer that is typed, or how to give one.
+    fn answer_row(&self, question: &Enquiry, theme: &Theme, ready: bool) -> Line<'static> {
+        if let Some(typed) = &self.typing {
+            let text = format!("your answer, Enter sends it, Esc goes back: {typed}");
+            return Line::styled(sanitize::line(&text).into_owned(), theme.style("question"));
+        }
+        let key = |k: String| Span::styled(k, theme.style("key"));
+        let mut spans = match question.choices.len() {
+            0 => vec![Span::raw("type an answer  ")],
+            1 => vec![key("1".into()), Span::raw(" chooses it, or type an answer  ")],
+            n => vec![key(format!("1-{n}")), Span::raw(" chooses, or type an answer  ")],
+        };
+        spans.extend([key("Esc".into()), Span::raw(" leaves it open")]);
+        spans.extend(waiting(theme, ready));
+        Line::from(spans)
+    }
+
     fn keys(&self, theme: &Theme, ready: bool, composing: bool) -> Vec<Line<'static>> {
         if composing {
             return vec![Line::styled(
                 "typing goes to your draft; Tab turns to the question",
                 theme.style("hint"),
             )];
+        }
+        if let Asked::Enquiry(question) = &self.asked {
+            return vec![self.answer_row(question, theme, ready)];
         }
         if let (Some(typed), Asked::Call(question)) = (&self.typing, &self.asked) {
             let wanted = question.typed.as_deref().unwrap_or_default();
@@ -325,6 +384,22 @@ impl Open {
         lines.push(Line::from(spans));
         lines
     }
+}
+
+/// The choice that a digit means.
+fn chosen_of(question: &Enquiry, key: KeyCode) -> Option<String> {
+    let KeyCode::Char(c) = key else { return None };
+    let number = usize::try_from(c.to_digit(10)?).ok()?;
+    question.choices.get(number.checked_sub(1)?).cloned()
+}
+
+/// The choices with their digits, wrapped to rows.
+fn choices_of(question: &Enquiry, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let row = |(at, words): (usize, &String)| {
+        let digit = Span::styled((at + 1).to_string(), theme.style("key"));
+        Line::from(vec![digit, Span::raw(format!(" {}", sanitize::line(words)))])
+    };
+    question.choices.iter().enumerate().map(row).flat_map(|line| wrap(&line, columns)).collect()
 }
 
 /// What stands behind the keys while they do not count yet.

@@ -8,6 +8,7 @@ use super::{Live, RunningCall, mode_label};
 use crate::agent::{Queued, Sending, is_command};
 use crate::permission::{Level, Mode, Planning};
 use crate::text::{sanitize, width};
+use crate::tools::{Todo, TodoStatus, todo_lines};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -17,6 +18,8 @@ use std::time::{Duration, Instant};
 const TALL_TAIL: usize = 20;
 /// Queued lines shown at most; the newest of them.
 const MOST_QUEUED: usize = 5;
+/// Steps of the model's list.
+const MOST_TODOS: usize = 5;
 
 /// One frame of the pane, laid out.
 pub struct Picture {
@@ -49,6 +52,7 @@ impl Live {
         let room = usize::from(room.max(1));
         let (composer, column) = self.composer_row();
         let mut rest: Vec<Line<'static>> = Vec::new();
+        rest.extend(self.todo_rows());
         rest.extend(self.queue_rows());
         rest.push(self.status_row(mode, now));
         rest.push(composer);
@@ -66,6 +70,33 @@ impl Live {
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
         Picture { rows, column, asked }
+    }
+
+    /// The model's list of steps: around the one it is at, or all of it at length. One that is done is not shown.
+    fn todo_rows(&self) -> Vec<Line<'static>> {
+        let todos = &self.facts.todos;
+        if todos.iter().all(|item| item.status == TodoStatus::Done) {
+            return Vec::new();
+        }
+        let most = if self.facts.expanded { TALL_TAIL } else { MOST_TODOS };
+        let at = todos.iter().position(|item| item.status != TodoStatus::Done).unwrap_or(0);
+        let from = at.saturating_sub(1).min(todos.len().saturating_sub(most));
+        let row = |(item, text): (&Todo, String)| {
+            let label = match item.status {
+                TodoStatus::Pending => "status",
+                TodoStatus::InProgress => "call",
+                TodoStatus::Done => "dim",
+            };
+            Line::styled(width::cut(&text, self.columns), self.theme.style(label))
+        };
+        let all = todos.iter().zip(todo_lines(todos));
+        let mut rows: Vec<Line<'static>> = all.skip(from).take(most).map(row).collect();
+        let hidden = todos.len() - rows.len();
+        if hidden > 0 {
+            let text = format!("    {hidden} more steps: Ctrl-O shows them");
+            rows.push(Line::styled(width::cut(&text, self.columns), self.theme.style("hint")));
+        }
+        rows
     }
 
     /// The queue, numbered, each line with when it is sent; and what can be done about it.
@@ -170,6 +201,7 @@ impl Live {
         if self.facts.usage.prompt() + self.facts.usage.output > 0 {
             rest.push(cell::tokens(&self.facts.usage));
         }
+        rest.extend(self.facts.cost.map(|cost| cost.to_string()));
         if self.facts.window > 0 && self.facts.prompt_tokens > 0 {
             rest.push(format!("{}% of context", self.facts.prompt_tokens * 100 / self.facts.window.max(1)));
         }

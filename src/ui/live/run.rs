@@ -4,11 +4,13 @@ use super::{Action, Facts, Live};
 use crate::agent::{Ending, Event, Queue};
 use crate::permission::{Mode, ModeCell};
 use crate::session::Drafts;
-use crate::ui::keys::Keys;
+use crate::ui::input::Keys;
+use crate::ui::input::decode::Input;
 use crate::ui::painter::Painter;
+use crate::ui::paste::{self, Pastes, TOO_LONG};
 use crate::ui::theme::Theme;
 use crate::ui::{Links, Notifier, term};
-use crossterm::event::{Event as Input, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
@@ -32,6 +34,8 @@ pub struct LiveSettings {
     pub queue: Queue,
     /// Keeps what is typed and queued, should this process end.
     pub drafts: Option<Arc<Drafts>>,
+    /// Where long pastes are.
+    pub pastes: Pastes,
     pub notifier: Notifier,
     pub links: Links,
 }
@@ -54,9 +58,9 @@ pub async fn run(
     mut events: UnboundedReceiver<Event>,
     stop: CancellationToken,
 ) -> Ended {
-    let LiveSettings { theme, facts, mode, modes, draft, queue, drafts, notifier, links } = settings;
+    let LiveSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, links } = settings;
     let mut painter = Painter::new(Box::new(term::write_all), term::size());
-    let mut live = Live::new(theme, usize::from(term::size().0), facts, queue, Instant::now());
+    let mut live = Live::new(theme, usize::from(term::size().0), facts, queue, pastes, Instant::now());
     live.type_in(&draft);
     let mut quiet_since = Instant::now();
     listen(&notifier);
@@ -87,6 +91,10 @@ pub async fn run(
                             notifier.typed();
                             quiet_since = Instant::now();
                         }
+                    }
+                    if let Some(refused) = refused(&mut live, &input) {
+                        painter.insert(&links.line(&refused));
+                        painter.insert("\n");
                     }
                     match take_input(&mut live, input) {
                         Some(Action::Stop) => stop.cancel(),
@@ -140,9 +148,8 @@ pub async fn run(
     }
     painter.frame(Instant::now(), term::size(), 0, |_, _| None);
     painter.finish();
-    for input in keys.map(Keys::finish).unwrap_or_default() {
-        keep(&mut live, input);
-    }
+    // What was typed and not taken belongs to the prompt.
+    drop(keys);
     term::write_all(b"\x1b[?1004l\x1b[?2004l");
     keep_draft(&drafts, &live);
     let (draft, cleared) = live.take_drafts();
@@ -175,34 +182,24 @@ fn frame(painter: &mut Painter, live: &mut Live, mode: &ModeCell) {
     }
 }
 
+/// Takes a paste; returns what there is to say of one that was not kept.
+fn refused(live: &mut Live, input: &Input) -> Option<Line<'static>> {
+    match input {
+        Input::Paste(text) => live.paste(text, Instant::now()),
+        Input::PasteRefused(bytes) => Some(live.notice(&paste::refused(*bytes, TOO_LONG))),
+        _ => None,
+    }
+}
+
 fn take_input(live: &mut Live, input: Input) -> Option<Action> {
     match input {
-        Input::Key(key) if key.kind != KeyEventKind::Release => live.key(key, Instant::now()),
-        Input::Paste(text) => {
-            live.paste(&text, Instant::now());
-            None
-        }
+        Input::Key(key) => live.key(key, Instant::now()),
         // Whoever comes back by a click has not read the question yet.
         Input::FocusGained => {
             live.looked_away(Instant::now());
             None
         }
         _ => None,
-    }
-}
-
-/// What was typed while the pane went away belongs to the next prompt.
-fn keep(live: &mut Live, input: Input) {
-    match input {
-        Input::Key(key) if key.kind != KeyEventKind::Release => match key.code {
-            KeyCode::Char(c) if key.modifiers.difference(KeyModifiers::SHIFT).is_empty() => {
-                live.type_in(c.encode_utf8(&mut [0; 4]));
-            }
-            KeyCode::Enter => live.type_in("\n"),
-            _ => {}
-        },
-        Input::Paste(text) => live.type_in(&text.replace("\r\n", "\n").replace('\r', "\n")),
-        _ => {}
     }
 }
 

@@ -26,6 +26,10 @@ pub async fn speak(
             typed = typed(&mut lines) => match typed {
                 Some(typed) => {
                     quiet_since = Instant::now();
+                    if matches!(typed, Typed::Suspend(_)) {
+                        // The terminal showed the key and stayed on its line.
+                        term::write_all(b"\n");
+                    }
                     let (said, action) = linear.typed(typed, quiet_since);
                     say(&said);
                     match action {
@@ -34,7 +38,8 @@ pub async fn speak(
                             mode.store(mode.load().next(&modes));
                             say(&[format!("mode: {}", mode.load().name())]);
                         }
-                        Some(Action::Suspend) | None => {}
+                        Some(Action::Suspend) => term::suspend(),
+                        None => {}
                     }
                 }
                 // The terminal is gone: so is the person.
@@ -47,7 +52,7 @@ pub async fn speak(
                 let Some(event) = event else { break Ending::Interrupted };
                 notifier.hear(&event, quiet_since, Instant::now());
                 let ended = if let Event::Ended(ending) = &event { Some(ending.clone()) } else { None };
-                let asks = matches!(event, Event::Question(_) | Event::LoopQuestion(_) | Event::Choice(_));
+                let asks = matches!(event, Event::Question(_) | Event::LoopQuestion(_) | Event::Choice(_) | Event::Enquiry(_));
                 if asks && let Some(typing) = &typing {
                     typing.surrender();
                 }

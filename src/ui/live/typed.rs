@@ -3,6 +3,7 @@
 //! A thread of its own reads them, as for keys; it ends when it is told to and never reads a byte that is not there.
 //! Ctrl-C arrives as the end of a line, so that it acts at once.
 
+use crate::ui::{input, term};
 use rustix::event::{PollFd, PollFlags};
 use rustix::pipe::PipeFlags;
 use std::io;
@@ -19,6 +20,8 @@ pub(super) enum Typed {
     Begun(String),
     /// Ctrl-C, and what stood in the line.
     Stop(String),
+    /// Ctrl-Z, and what stood in the line.
+    Suspend(String),
 }
 
 pub(super) struct Lines {
@@ -57,7 +60,7 @@ impl Drop for Lines {
 fn read(begun: &mut Vec<u8>, chunk: &[u8]) -> Typed {
     begun.extend_from_slice(chunk);
     let last = begun.last().copied();
-    if matches!(last, Some(b'\n' | b'\r' | 3)) {
+    if matches!(last, Some(b'\n' | b'\r' | 3 | term::SUSPEND)) {
         begun.pop();
     }
     let text = String::from_utf8_lossy(begun).into_owned();
@@ -70,12 +73,22 @@ fn read(begun: &mut Vec<u8>, chunk: &[u8]) -> Typed {
             begun.clear();
             Typed::Stop(text)
         }
+        Some(term::SUSPEND) => {
+            begun.clear();
+            Typed::Suspend(text)
+        }
         _ => Typed::Begun(text),
     }
 }
 
 fn listen(stopped: &OwnedFd, sender: &UnboundedSender<Vec<u8>>) {
-    let terminal = rustix::stdio::stdin();
+    let terminal = term::input();
+    // What was typed ahead at the prompt, line by line as the terminal would give it.
+    for chunk in input::take_ahead().split_inclusive(|b| matches!(*b, b'\r' | b'\n' | 3 | term::SUSPEND)) {
+        if sender.send(chunk.to_vec()).is_err() {
+            return;
+        }
+    }
     let mut buffer = vec![0; 8192];
     loop {
         let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
@@ -112,6 +125,7 @@ mod tests {
         assert_eq!(read(&mut begun, b"o\n"), Typed::Line("two".into()));
         assert_eq!(read(&mut begun, b"half\x03"), Typed::Stop("half".into()));
         assert_eq!(read(&mut begun, b"\x03"), Typed::Stop(String::new()));
+        assert_eq!(read(&mut begun, b"gone\x1a"), Typed::Suspend("gone".into()));
         assert_eq!(read(&mut begun, "日".as_bytes()), Typed::Begun("日".into()));
     }
 }

@@ -4,6 +4,7 @@
 //! with it is up to who opened the list.
 
 mod rank;
+mod talk;
 
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use crate::ui::Theme;
 use crate::ui::full::{Flow, Pane};
 use crate::ui::keymap::{Keymap, Row};
 use crate::ui::pager::bar;
+use crate::ui::talk::Talk;
 use crate::ui::tint::{DocId, Tint};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -177,6 +179,11 @@ impl<'h> Picker<'h> {
     fn ask(&mut self) {
         self.feed.0.ask(&self.query);
         (self.selected, self.top) = (0, 0);
+    }
+
+    fn begin(&mut self) {
+        self.ask();
+        rank::start(&self.feed.0, self.beyond.take());
     }
 
     fn act(&mut self, act: Act) -> Flow {
@@ -398,11 +405,14 @@ impl Pane for Picker<'_> {
 
     fn resize(&mut self, columns: u16, rows: u16) {
         if self.size == (0, 0) {
-            self.ask();
-            rank::start(&self.feed.0, self.beyond.take());
+            self.begin();
         }
         self.size = (columns, rows);
         self.select(self.selected);
+    }
+
+    fn talk(&mut self, talk: &mut dyn Talk) {
+        self.converse(talk);
     }
 
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {

@@ -235,3 +235,52 @@ proptest! {
         settle(&mut pane);
     }
 }
+
+#[test]
+fn without_a_screen_a_list_is_numbered_and_a_number_takes() {
+    use crate::ui::talk::script::Script;
+    let names: Vec<String> = (1..=12).map(|n| format!("src/file{n:02}.rs")).collect();
+    let items = || names.iter().map(|name| Item::new(name.as_str(), "a \u{1b}note")).collect();
+    let told = |answers: &[&str]| {
+        let keys = Keymap::new("picker", KEYS, &[]).unwrap();
+        let mut pane = Picker::new("Files", Feed::of(items()), &theme(), keys).several();
+        let mut script = Script::of(answers);
+        pane.talk(&mut script);
+        (script.transcript(), pane.taken())
+    };
+    let (said, taken) = told(&["more", "99", "file1", "2"]);
+    insta::assert_snapshot!(said, @"
+    Files: 12
+    1: src/file01.rs, a ote
+    2: src/file02.rs, a ote
+    3: src/file03.rs, a ote
+    4: src/file04.rs, a ote
+    5: src/file05.rs, a ote
+    6: src/file06.rs, a ote
+    7: src/file07.rs, a ote
+    8: src/file08.rs, a ote
+    9: src/file09.rs, a ote
+    10: src/file10.rs, a ote
+    numbers, words to search, `more`, or Enter to leave: more
+    Files: 12
+    11: src/file11.rs, a ote
+    12: src/file12.rs, a ote
+    numbers, words to search, or Enter to leave: 99
+    there is no 99; `/99` searches for it
+    Files: 12
+    11: src/file11.rs, a ote
+    12: src/file12.rs, a ote
+    numbers, words to search, or Enter to leave: file1
+    Files: 4 of 12 match file1
+    1: src/file10.rs, a ote
+    2: src/file11.rs, a ote
+    3: src/file12.rs, a ote
+    4: src/file01.rs, a ote
+    numbers, words to search, or Enter to leave: 2
+    ");
+    assert_eq!(taken, ["src/file11.rs"]);
+    assert_eq!(told(&["3, 1"]).1, ["src/file03.rs", "src/file01.rs"]);
+    assert_eq!(told(&["/12", "1"]).1, ["src/file12.rs"], "a number is searched for behind a slash");
+    assert_eq!(told(&["nothing like it", ""]).1, Vec::<String>::new());
+    assert_eq!(told(&[]).1, Vec::<String>::new(), "Ctrl-C takes nothing");
+}

@@ -2,14 +2,17 @@
 
 use super::action::Action;
 use super::cells::{Blanks, Cell, cells, window};
-use super::file::{Mark, Standing};
+use super::comment::Side;
+use super::file::{Body, Mark, Standing, Whole};
 use super::input::{Input, Overlay};
 use super::inside::Inside;
-use super::paint::{Beside, Painter};
+use super::paint::{Beside, INDENT, Painter, picture_columns};
+use super::rows::Row;
 use super::state::{Focus, Review, Subject};
 use crate::text::width;
 use crate::ui::Theme;
 use crate::ui::keymap::Keymap;
+use crate::ui::picture::Placed;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
@@ -262,6 +265,41 @@ impl Review {
             skip = 0;
             row += 1;
         }
+    }
+
+    /// The pictures that stand over cells, as far as they are in view.
+    pub fn pictures(&self, scene: &Scene<'_>) -> Vec<Placed> {
+        let places = self.places();
+        let covered = matches!(self.overlay, Overlay::Help { .. } | Overlay::Summary { .. });
+        if covered || places.tree >= usize::from(self.size.0) {
+            return Vec::new();
+        }
+        let painter = Painter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
+        let (mut out, mut y, mut row, mut skip) = (Vec::new(), 0, self.top.0, self.top.1);
+        while y < places.rows && row < self.rows.list.len() {
+            let file = match self.rows.list.get(row) {
+                Some(Row::Picture(file)) => self.files.get(*file as usize).map(|of| (*file, &of.body)),
+                _ => None,
+            };
+            if let Some((file, Body::Whole(Whole { pictures: Some(pictures), .. }))) = file {
+                // Behind the cursor and the mark.
+                let left = places.tree + 2 + INDENT;
+                let right = match pictures.before {
+                    Some(_) => left + picture_columns(places.columns, pictures) + INDENT,
+                    None => left,
+                };
+                for (side, x) in [(Side::Old, left), (Side::New, right)] {
+                    let dots = scene.beside.dots(file as usize, side);
+                    let placed =
+                        dots.and_then(|dots| Placed::within(&dots, (x, y + 1), skip, places.rows + 1));
+                    out.extend(placed);
+                }
+            }
+            y += painter.height(row).saturating_sub(skip);
+            skip = 0;
+            row += 1;
+        }
+        out
     }
 
     /// The last row: what is typed, what was said, or which keys there are.

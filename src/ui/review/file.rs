@@ -24,6 +24,9 @@ pub struct File {
     pub path: PathBuf,
     /// Everything that is decided with it: itself, both ends of a move, all of a repository.
     pub paths: Vec<PathBuf>,
+    /// The path it had before it was renamed and changed: that goes when any of it lands, and stays when all of it is
+    /// rejected.
+    pub renamed: Option<PathBuf>,
     /// As `git status` marks it.
     pub letter: char,
     /// What there is to know beside its lines: a mode, a move, the command that did it.
@@ -276,6 +279,15 @@ impl File {
         match &self.body {
             Body::Lines(lines) => lines.hunks.iter().any(|h| h.marks.contains(&Mark::Rejected)),
             Body::Whole(whole) => whole.mark == Mark::Rejected,
+        }
+    }
+
+    /// What becomes of the path that it had: `true` for going, `false` for staying, `None` while that is open.
+    pub fn old_path_goes(&self) -> Option<bool> {
+        match self.verdict() {
+            (Land::Nothing, Leave::Nothing) => Some(false),
+            (Land::Nothing, _) => None,
+            _ => Some(true),
         }
     }
 

@@ -10,6 +10,7 @@ fn file(lines: Lines) -> File {
         name: "a".into(),
         path: "/w/a".into(),
         paths: vec!["/w/a".into()],
+        renamed: None,
         letter: 'M',
         facts: Vec::new(),
         body: Body::Lines(lines),

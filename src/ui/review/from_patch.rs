@@ -21,6 +21,7 @@ pub fn binary_file(name: &str) -> File {
         name: sanitize::name(name).into_owned(),
         path: path.clone(),
         paths: vec![path],
+        renamed: None,
         letter: 'M',
         facts: Vec::new(),
         body: Body::Whole(Whole { words, ..Whole::default() }),
@@ -63,7 +64,7 @@ fn one(file: &FilePatch) -> File {
     });
     let key = blake3::hash(format!("{name}\0{facts:?}").as_bytes()).to_hex().to_string();
     let path = PathBuf::from(&name);
-    File { name: safe(&name), path: path.clone(), paths: vec![path], letter, facts, body, key }
+    File { name: safe(&name), path: path.clone(), paths: vec![path], renamed: None, letter, facts, body, key }
 }
 
 /// The parts of both sides that the patch has, one behind the other.

@@ -3,7 +3,8 @@
 
 use super::doc::Doc;
 use super::file::{Body, File, Lines, Pictures, Whole};
-use crate::media::sniff;
+use super::renames::renames;
+use crate::media::{self, sniff};
 use crate::text::{Detected, LineDiff, sanitize};
 use crate::workspace::{ChangeSet, Node, Objects, PathChange, Verb, repository_of};
 use std::collections::BTreeSet;
@@ -19,11 +20,15 @@ const SHOWN: usize = 2000;
 pub fn pending(set: &ChangeSet, objects: &Objects, shown: &dyn Fn(&Path) -> String) -> Vec<File> {
     let name = |path: &Path| sanitize::name(&shown(path)).into_owned();
     let moved: BTreeSet<&PathBuf> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
+    let renames = renames(set, objects);
     let mut files: Vec<File> = Vec::new();
     let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
     let mut room = MOST;
     for change in &set.changes {
         if taken.contains(&change.path) || change.verb() == Verb::Deleted && moved.contains(&change.path) {
+            continue;
+        }
+        if renames.values().any(|old| *old == change.path) {
             continue;
         }
         let unit = unit_of(set, &change.path);
@@ -36,7 +41,11 @@ pub fn pending(set: &ChangeSet, objects: &Objects, shown: &dyn Fn(&Path) -> Stri
             _ if change.after.is_directory()
                 && change.before.is_absent()
                 && set.below(&change.path).len() > 1 => {}
-            _ => files.push(one(change, objects, &name, &mut room)),
+            _ => {
+                let old = renames.get(&change.path).and_then(|old| set.get(old));
+                let renamed = old.and_then(|old| renamed(change, old, objects, &name, &mut room));
+                files.push(renamed.unwrap_or_else(|| one(change, objects, &name, &mut room)));
+            }
         }
     }
     files
@@ -78,6 +87,7 @@ fn together(
         name: format!("{}/", name(unit)),
         path: unit.to_path_buf(),
         paths: group.iter().cloned().collect(),
+        renamed: None,
         letter: if repository { 'M' } else { 'D' },
         facts: Vec::new(),
         body: Body::Whole(Whole { words, ..Whole::default() }),
@@ -113,11 +123,38 @@ fn one(change: &PathChange, objects: &Objects, name: &dyn Fn(&Path) -> String, r
         name: format!("{}{slash}", name(&change.path)),
         path: change.path.clone(),
         paths,
+        renamed: None,
         letter: change.verb().letter(),
         facts,
         body,
         key: own_key(change),
     }
+}
+
+/// A file that was renamed and changed: the lines of both ends as one difference.
+fn renamed(
+    change: &PathChange,
+    old: &PathChange,
+    objects: &Objects,
+    name: &dyn Fn(&Path) -> String,
+    room: &mut u64,
+) -> Option<File> {
+    let size = old.before.size() + change.after.size();
+    let (before, after) = (old.bytes(objects)?.0, change.bytes(objects)?.1);
+    let (before, after) = (Doc::new(before)?, Doc::new(after)?);
+    *room = room.checked_sub(size)?;
+    let lines = Lines::new(before, after);
+    let mut file = one(change, objects, name, &mut 0);
+    file.facts
+        .insert(0, format!("renamed from {}: that goes with any line that is accepted", name(&old.path)));
+    if let (Some(a), Some(b)) = (old.before.attrs(), change.after.attrs())
+        && a.mode != b.mode
+    {
+        file.facts.push(format!("mode {:o} becomes {:o}, with whatever part is accepted", a.mode, b.mode));
+    }
+    let key = format!("{}\0{}", own_key(old), own_key(change));
+    file.key = blake3::hash(key.as_bytes()).to_hex().to_string();
+    Some(File { letter: 'R', body: Body::Lines(lines), renamed: Some(old.path.clone()), ..file })
 }
 
 fn body(
@@ -175,9 +212,10 @@ fn text(change: &PathChange, before: Vec<u8>, after: Vec<u8>) -> Body {
     let picture =
         |bytes: &[u8]| sniff(bytes.get(..64).unwrap_or(bytes), &file).and_then(|k| k.media_type()).is_some();
     if picture(&after) || after.is_empty() && picture(&before) {
+        let words = picture_sizes(change, &before, &after);
         let side = |bytes: Vec<u8>| (!bytes.is_empty()).then(|| Arc::new(bytes));
         let pictures = Some(Pictures { before: side(before), after: side(after) });
-        return Body::Whole(Whole { words: vec![sizes(change)], pictures, ..Whole::default() });
+        return Body::Whole(Whole { words: vec![words], pictures, ..Whole::default() });
     }
     let whole = |words| Body::Whole(Whole { words, ..Whole::default() });
     let (Some(old), Some(new)) = (Doc::new(before.clone()), Doc::new(after.clone())) else {
@@ -209,7 +247,25 @@ fn wide_text(change: &PathChange, before: &[u8], after: &[u8]) -> Vec<String> {
 }
 
 fn sizes(change: &PathChange) -> String {
-    let side = |node: &Node| match node {
+    format!("no text: {} becomes {}", size(&change.before), size(&change.after))
+}
+
+/// The same of a picture, with its kind and its pixels where its head tells them.
+fn picture_sizes(change: &PathChange, before: &[u8], after: &[u8]) -> String {
+    let file = change.path.to_string_lossy();
+    let side = |node: &Node, bytes: &[u8]| {
+        let kind = sniff(bytes.get(..64).unwrap_or(bytes), &file);
+        let known = kind.and_then(|kind| Some((kind, media::size(kind, bytes)?)));
+        match known {
+            Some((kind, (width, height))) => format!("{kind} {width}x{height}, {}", size(node)),
+            None => size(node),
+        }
+    };
+    format!("picture: {} becomes {}", side(&change.before, before), side(&change.after, after))
+}
+
+fn size(node: &Node) -> String {
+    match node {
         Node::File { hash, size, .. } => {
             let hash = hash.to_hex();
             format!("{size} bytes ({})", hash.get(..12).unwrap_or_default())
@@ -218,8 +274,7 @@ fn sizes(change: &PathChange) -> String {
         Node::Link { target } => format!("a link -> {}", sanitize::name(&target.to_string_lossy())),
         Node::Directory { .. } => "a directory".into(),
         Node::Special { what } => what.clone(),
-    };
-    format!("no text: {} becomes {}", side(&change.before), side(&change.after))
+    }
 }
 
 fn own_key(change: &PathChange) -> String {

@@ -4,6 +4,7 @@
 //! actions, highlights beside the drawing, and runs the person's editor.
 
 mod action;
+mod around;
 mod cells;
 mod comment;
 mod decide;
@@ -22,6 +23,7 @@ mod moved;
 mod paint;
 mod paint_line;
 mod pane;
+mod renames;
 mod report;
 mod rows;
 mod spoken;
@@ -29,6 +31,7 @@ mod state;
 mod tree;
 
 pub use action::{Action, TABLE};
+pub use around::Blamer;
 pub use cells::Cell;
 pub use comment::{Comment, Side, Target};
 pub use doc::{Doc, End};
@@ -39,8 +42,8 @@ pub use inside::Inside;
 pub use load::pending;
 pub use memory::Memory;
 pub use paint::{Beside, Nothing};
-pub use pane::{Blamer, Desk, Outcome, ReviewPane};
-pub use report::{markdown, report, value};
+pub use pane::{Desk, Outcome, ReviewPane};
+pub use report::{markdown, report, summary, value};
 pub use spoken::Stop;
 pub use state::{Effect, Review, Subject};
 

@@ -108,6 +108,7 @@ mod tests {
             name: "a".into(),
             path: "/w/a".into(),
             paths: Vec::new(),
+            renamed: None,
             letter: 'M',
             facts: Vec::new(),
             body: Body::Lines(Lines::new(doc(old), doc(new))),

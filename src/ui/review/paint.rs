@@ -3,15 +3,17 @@
 use super::cells::{Blanks, Cell, cells, window, wrap};
 use super::comment::{Comment, Side, Target};
 use super::doc::End;
-use super::file::{Body, File, Lines, Mark, Standing};
+use super::file::{Body, File, Lines, Mark, Pictures, Standing, Whole};
 use super::go::Needle;
 use super::inside::Inside;
 use super::rows::{Row, only_blanks};
 use super::state::Review;
 use crate::text::{sanitize, width};
 use crate::ui::Theme;
+use crate::ui::picture::Dots;
 use ratatui::style::Style;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What is worked out beside the drawing: colours of code, who wrote what.
 pub trait Beside {
@@ -25,8 +27,13 @@ pub trait Beside {
         None
     }
 
-    /// A picture in so many columns: rows of cells.
-    fn picture(&self, _file: usize, _side: Side, _columns: usize) -> Option<Vec<Vec<Cell>>> {
+    /// A picture as rows of cells; blank ones where it stands over them.
+    fn picture(&self, _file: usize, _side: Side) -> Option<Vec<Vec<Cell>>> {
+        None
+    }
+
+    /// A picture that stands over its cells.
+    fn dots(&self, _file: usize, _side: Side) -> Option<Arc<Dots>> {
         None
     }
 }
@@ -242,8 +249,13 @@ impl<'a> Painter<'a> {
     }
 
     fn picture(&self, f: usize) -> Vec<Vec<Cell>> {
-        let half = (self.room() / 2).saturating_sub(2).clamp(4, 60);
-        let side = |side| self.beside.picture(f, side, half);
+        let Some(File { body: Body::Whole(Whole { pictures: Some(pictures), .. }), .. }) =
+            self.review.files.get(f)
+        else {
+            return Vec::new();
+        };
+        let half = picture_columns(self.columns, pictures);
+        let side = |side| self.beside.picture(f, side);
         let (before, after) = (side(Side::Old), side(Side::New));
         let rows = before.as_ref().map_or(0, Vec::len).max(after.as_ref().map_or(0, Vec::len));
         let blank = Vec::new();
@@ -252,11 +264,13 @@ impl<'a> Painter<'a> {
                 let part = |side: &Option<Vec<Vec<Cell>>>| {
                     side.as_ref().and_then(|rows| rows.get(n)).unwrap_or(&blank).clone()
                 };
-                let mut row = vec![cell(" ", Style::default()); 2];
+                let mut row = vec![cell(" ", Style::default()); INDENT];
                 let left = part(&before);
                 let used: usize = left.iter().map(|c| c.width).sum();
                 row.extend(left);
-                row.extend((used..half + 2).map(|_| cell(" ", Style::default())));
+                if pictures.before.is_some() {
+                    row.extend((used..half + INDENT).map(|_| cell(" ", Style::default())));
+                }
                 row.extend(part(&after));
                 row
             })
@@ -323,6 +337,18 @@ impl<'a> Painter<'a> {
             Side::Old => format!("becomes line {}", lines.new_number(other)),
             Side::New => format!("was line {}", lines.old_number(other)),
         })
+    }
+}
+
+/// Columns before a picture, and between two of them.
+pub(super) const INDENT: usize = 2;
+
+/// Columns of each picture: one of two beside each other, or one alone.
+pub(super) fn picture_columns(columns: usize, pictures: &Pictures) -> usize {
+    let room = columns.saturating_sub(2);
+    match pictures.before.is_some() && pictures.after.is_some() {
+        true => (room / 2).saturating_sub(INDENT).clamp(4, 60),
+        false => room.saturating_sub(INDENT).clamp(4, 80),
     }
 }
 

@@ -2,30 +2,27 @@
 //! drawing, the person's editor, the clipboard, and remembering after every change.
 
 use super::action::Action;
-use super::cells::{Blanks, Cell, cells};
+use super::around::{Around, Blamer, News};
 use super::comment::Side;
 use super::draw::Scene;
 use super::edit;
-use super::file::{Body, File, Pictures, Whole};
+use super::file::{Body, File, Whole};
 use super::history::Was;
 use super::inside::Inside;
 use super::memory::Memory;
-use super::paint::{Beside, cell};
+use super::paint::picture_columns;
 use super::rows::Row;
 use super::state::{Effect, Review};
 use crate::text::sanitize;
-use crate::ui::ansi::Depth;
 use crate::ui::full::{Flow, Pane};
 use crate::ui::keymap::Keymap;
-use crate::ui::tint::{DocId, Tint};
-use crate::ui::{Theme, editor, picture};
+use crate::ui::picture::{Display, Placed};
+use crate::ui::{Theme, editor};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
-use ratatui::style::Style;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::path::PathBuf;
 
 /// How the review was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +30,6 @@ pub enum Outcome {
     Left,
     Apply { tell: bool },
 }
-
-/// Who wrote each line of a file, in a few words; the error says why that cannot be told.
-pub type Blamer<'a> = Box<dyn FnMut(&Path) -> Result<Vec<String>, String> + 'a>;
 
 /// What the review needs of the world.
 pub struct Desk<'a> {
@@ -47,7 +41,8 @@ pub struct Desk<'a> {
     pub memory: Option<PathBuf>,
     /// What the agent has still to be told from an earlier review.
     pub outbox: Option<String>,
-    pub blame: Blamer<'a>,
+    pub blame: Blamer,
+    pub display: Display,
     /// Puts text on the clipboard; says what became of it.
     pub copy: Box<dyn FnMut(&str) -> String + 'a>,
 }
@@ -69,64 +64,6 @@ pub struct ReviewPane<'a> {
     pub outcome: Outcome,
 }
 
-/// What is known beside the lines.
-struct Around {
-    tint: Tint,
-    docs: HashMap<(usize, Side), DocId>,
-    blamed: HashMap<usize, Vec<String>>,
-    pictures: HashMap<(usize, Side), Vec<Vec<Cell>>>,
-    /// Pictures that are being decoded.
-    coming: usize,
-    made: (Sender<Made>, Receiver<Made>),
-}
-
-/// A decoded picture, for which file and side.
-type Made = ((usize, Side), Vec<Vec<Cell>>);
-
-impl Around {
-    /// Decodes the pictures of a file on a thread of its own, once.
-    fn picture_of(&mut self, file: usize, pictures: &Pictures, name: &str, columns: usize, depth: Depth) {
-        for (side, bytes) in [(Side::Old, &pictures.before), (Side::New, &pictures.after)] {
-            let Some(bytes) = bytes.clone().filter(|_| !self.pictures.contains_key(&(file, side))) else {
-                continue;
-            };
-            self.pictures.insert((file, side), Vec::new());
-            self.coming += 1;
-            let (sender, name) = (self.made.0.clone(), name.to_string());
-            std::thread::spawn(move || {
-                let rows = match picture::half_blocks(&bytes, &name, (columns, PICTURE_ROWS), depth) {
-                    _ if depth < Depth::Indexed => Vec::new(),
-                    Ok(lines) => lines.iter().map(cells_of).collect(),
-                    Err(why) => vec![cells(&why, |_| Style::default(), Blanks::Plain)],
-                };
-                drop(sender.send(((file, side), rows)));
-            });
-        }
-    }
-}
-
-fn cells_of(line: &ratatui::text::Line<'_>) -> Vec<Cell> {
-    line.spans.iter().map(|span| cell(&span.content, span.style)).collect()
-}
-
-/// Rows of the screen that a picture takes at most.
-const PICTURE_ROWS: usize = 16;
-
-impl Beside for Around {
-    fn colours(&self, file: usize, side: Side, line: usize) -> Option<Vec<(Range<usize>, Style)>> {
-        let doc = self.docs.get(&(file, side))?;
-        self.tint.line(*doc, line).map(<[_]>::to_vec)
-    }
-
-    fn blame(&self, file: usize, line: usize) -> Option<String> {
-        self.blamed.get(&file)?.get(line).cloned()
-    }
-
-    fn picture(&self, file: usize, side: Side, _columns: usize) -> Option<Vec<Vec<Cell>>> {
-        self.pictures.get(&(file, side)).cloned()
-    }
-}
-
 impl<'a> ReviewPane<'a> {
     /// The pane over `review`, with what was remembered put on it.
     pub fn new(mut review: Review, desk: Desk<'a>) -> ReviewPane<'a> {
@@ -139,14 +76,7 @@ impl<'a> ReviewPane<'a> {
         if let Some((_, _, row)) = review.rows.hunks.first() {
             review.cursor = *row;
         }
-        let around = Around {
-            tint: Tint::new(&desk.theme),
-            docs: HashMap::new(),
-            blamed: HashMap::new(),
-            pictures: HashMap::new(),
-            coming: 0,
-            made: channel(),
-        };
+        let around = Around::new(&desk.theme);
         ReviewPane {
             review,
             desk,
@@ -207,16 +137,9 @@ impl<'a> ReviewPane<'a> {
     }
 
     fn blame(&mut self, file: usize) {
-        if self.around.blamed.contains_key(&file) {
-            return;
-        }
         let Some(path) = self.review.files.get(file).map(|f| f.path.clone()) else { return };
-        match (self.desk.blame)(&path) {
-            Ok(lines) => drop(self.around.blamed.insert(file, lines)),
-            Err(why) => {
-                self.around.blamed.insert(file, Vec::new());
-                self.review.say(format!("who wrote these lines is not known: {why}"));
-            }
+        if self.around.want_blame(file, path, &self.desk.blame) {
+            self.review.say("working out who wrote these lines…");
         }
     }
 
@@ -234,12 +157,12 @@ impl<'a> ReviewPane<'a> {
             .take(shown.len())
             .copied()
             .collect();
-        let half = (places.columns.saturating_sub(2) / 2).saturating_sub(2).clamp(4, 60);
         for row in &rows {
             let Row::Picture(file) = *row else { continue };
             let Some(of) = self.review.files.get(file as usize) else { continue };
             if let Body::Whole(Whole { pictures: Some(pictures), .. }) = &of.body {
-                self.around.picture_of(file as usize, pictures, &of.name, half, self.desk.theme.depth);
+                let columns = picture_columns(places.columns, pictures);
+                self.around.want_pictures(file as usize, (pictures, &of.name), columns, self.desk.display);
             }
         }
         let mut wanted: HashMap<(usize, Side), Range<usize>> = HashMap::new();
@@ -325,12 +248,7 @@ impl<'a> ReviewPane<'a> {
         let Some(Body::Lines(slot)) = self.review.files.get_mut(file).map(|f| &mut f.body) else { return };
         let was = std::mem::replace(slot, lines);
         self.review.keep("an edited hunk", vec![Was::Lines { file, was: Box::new(was) }]);
-        for side in [Side::Old, Side::New] {
-            if let Some(doc) = self.around.docs.remove(&(file, side)) {
-                self.around.tint.remove(doc);
-            }
-        }
-        self.around.blamed.remove(&file);
+        self.around.forget(file);
         self.review.lay_out();
         self.inside.forget();
         self.review.say("edited and accepted; u takes it back");
@@ -412,18 +330,30 @@ impl Pane for ReviewPane<'_> {
         self.review.draw(buffer, &scene)
     }
 
+    fn pictures(&self) -> Vec<Placed> {
+        let scene = Scene {
+            theme: &self.desk.theme,
+            keys: &self.desk.keys,
+            beside: &self.around,
+            inside: &self.inside,
+        };
+        self.review.pictures(&scene)
+    }
+
     fn tick(&mut self) -> bool {
-        let mut news = self.around.tint.poll();
-        while let Ok((at, rows)) = self.around.made.1.try_recv() {
-            self.around.coming = self.around.coming.saturating_sub(1);
-            self.around.pictures.insert(at, rows);
-            news = true;
+        let news = self.around.take_in();
+        match news {
+            News::Nothing => return false,
+            News::Something => {}
+            News::Said(words) => self.review.say(words),
         }
-        news
+        // A picture that came may have more rows than its words had.
+        self.settle();
+        true
     }
 
     fn waits(&self) -> bool {
-        self.around.tint.is_busy() || self.around.coming > 0
+        self.around.is_busy()
     }
 
     fn lent(&mut self) {

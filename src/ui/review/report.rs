@@ -64,9 +64,36 @@ struct Said {
     comment: String,
 }
 
+/// How every report begins; by this it is known again.
+const BEGINS: &str = "The person reviewed your changes.";
+
+/// `review: 2 rejected, 1 comment`: what a report says, in short. `None` where `text` is none; reports of several reviews,
+/// one after the other, are one.
+pub fn summary(text: &str) -> Option<String> {
+    if !text.starts_with('{') {
+        return None;
+    }
+    let mut counts = [("rejected", 0), ("edited", 0), ("comments", 0), ("undecided", 0)];
+    let mut reports = 0;
+    for report in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+        let report = report.ok()?;
+        report.get("review")?.as_str().filter(|words| words.starts_with(BEGINS))?;
+        reports += 1;
+        for (name, count) in &mut counts {
+            *count += report.get(*name).and_then(Value::as_array).map_or(0, Vec::len);
+        }
+    }
+    let words = counts.iter().filter(|(_, count)| *count > 0).map(|(name, count)| match (*name, count) {
+        ("comments", 1) => "1 comment".to_string(),
+        (name, count) => format!("{count} {name}"),
+    });
+    (reports > 0).then(|| format!("review: {}", words.collect::<Vec<_>>().join(", ")))
+}
+
 /// The report as JSON; `None` when there is nothing to tell.
 pub fn report(review: &Review) -> Option<String> {
     let report = Report {
+        // It begins as [`BEGINS`].
         review: "The person reviewed your changes. What is not named here was accepted and is in the workspace. \
                  Rejected parts are not in the files: do not make them again unless asked to.",
         rejected: review.files.iter().flat_map(rejected).collect(),

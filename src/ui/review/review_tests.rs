@@ -29,6 +29,7 @@ fn file(name: &str, letter: char, body: Body) -> File {
         name: name.into(),
         path: format!("/w/{name}").into(),
         paths: vec![format!("/w/{name}").into()],
+        renamed: None,
         letter,
         facts: Vec::new(),
         body,
@@ -465,4 +466,13 @@ fn changed_words_are_marked_in_every_theme_and_without_colour() {
         let rows = [styled(&desk, 3), styled(&desk, 4)].join("\n");
         insta::assert_snapshot!(format!("words_{name}"), rows);
     }
+}
+
+#[test]
+fn a_report_is_known_again_by_its_words() {
+    let mut desk = Desk::new(100, 30);
+    desk.press("rc this is wrong<Enter>");
+    let report = super::report(&desk.review).unwrap();
+    assert_eq!(super::summary(&report).as_deref(), Some("review: 1 rejected, 1 comment, 3 undecided"));
+    assert_eq!(super::summary("{ not a report"), None);
 }

@@ -137,6 +137,7 @@ mod tests {
             name: (*name).into(),
             path: format!("/w/{name}").into(),
             paths: Vec::new(),
+            renamed: None,
             letter: 'M',
             facts: Vec::new(),
             body: Body::Whole(Whole::default()),

@@ -4,6 +4,7 @@
 //! So it needs no store and no workspace.
 
 mod draw;
+mod talk;
 
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use crate::ui::full::{Flow, Pane};
 use crate::ui::keymap::{Keymap, Row};
 use crate::ui::pager;
 use crate::ui::reading::Help;
+use crate::ui::talk::Talk;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 
@@ -284,6 +286,10 @@ impl Pane for Browser {
         if let Focus::Path(path) = &mut self.focus {
             path.push_str(text.lines().next().unwrap_or(""));
         }
+    }
+
+    fn talk(&mut self, talk: &mut dyn Talk) {
+        self.converse(talk);
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {

@@ -115,3 +115,29 @@ fn no_key_at_any_size_breaks_it() {
         }
     }
 }
+
+#[test]
+fn without_a_screen_a_word_and_a_number_ask_for_the_same() {
+    use crate::ui::talk::script::Script;
+    for (answers, want) in [
+        (&["2"][..], Some(Wish::View("notes".into()))),
+        (&["notes"], Some(Wish::View("notes".into()))),
+        (&["diff 1 2"], Some(Wish::Diff("log".into(), "notes".into()))),
+        (&["edit 3", "edit 1"], Some(Wish::Edit("log".into()))),
+        (&["attach 3"], Some(Wish::Pin("shot".into()))),
+        (&["file 2 a b.txt"], Some(Wish::Promote { name: "notes".into(), path: "a b.txt".into() })),
+        (&["delete 1", "yes"], Some(Wish::Delete("log".into()))),
+        (&["delete 1", "y", ""], None),
+        (&["9", "delete", ""], None),
+        (&[], None),
+    ] {
+        let mut pane = opened(80, 24);
+        let mut script = Script::of(answers);
+        pane.talk(&mut script);
+        assert_eq!(pane.take_wish(), want, "{answers:?}: {}", script.transcript());
+        assert_eq!(
+            script.said[1..4],
+            ["1: log, 3 bytes", "2: notes, 5 bytes", "3: shot, a picture, 4 bytes"]
+        );
+    }
+}

@@ -3,6 +3,7 @@
 //! Entries are places in the messages and own no text: a conversation of any length is listed at once.
 
 use crate::conversation::{Answer, Block, Call, CallResult, Input, Message, Outcome, Part, StopReason};
+use crate::ui::{picture, review};
 use serde_json::Value;
 
 /// What placet itself adds to a person's words begins so.
@@ -25,6 +26,8 @@ pub(super) struct Entry<'m> {
     pub(super) what: What<'m>,
     /// The turn it belongs to, from 1.
     pub(super) turn: usize,
+    /// It is the first of its turn.
+    pub(super) begins: bool,
 }
 
 /// Every entry of a conversation, in order.
@@ -35,7 +38,8 @@ pub(super) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
         match message {
             Message::User { parts } => {
                 turn += 1;
-                out.extend(parts.iter().map(|part| Entry { what: of_part(part), turn }));
+                let part = |(n, part)| Entry { what: of_part(part), turn, begins: n == 0 };
+                out.extend(parts.iter().enumerate().map(part));
             }
             Message::Assistant(answer) => {
                 let results: &[CallResult] = match messages.get(at + 1) {
@@ -43,7 +47,7 @@ pub(super) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
                     _ => &[],
                 };
                 let of = |block| of_block(answer, block, results);
-                out.extend(answer.blocks.iter().map(|block| Entry { what: of(block), turn }));
+                out.extend(answer.blocks.iter().map(|block| Entry { what: of(block), turn, begins: false }));
             }
             // Shown with their calls.
             Message::Results { .. } => {}
@@ -54,7 +58,9 @@ pub(super) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
 
 fn of_part(part: &Part) -> What<'_> {
     match part {
-        Part::Text { text } if !text.starts_with(OWN) => What::Person(text),
+        Part::Text { text } if !text.starts_with(OWN) && review::summary(text).is_none() => {
+            What::Person(text)
+        }
         part => What::Attached(part),
     }
 }
@@ -98,8 +104,11 @@ impl<'m> Entry<'m> {
     pub(super) fn head(&self) -> String {
         match self.what {
             What::Person(_) => "you".into(),
-            What::Attached(Part::Image(image)) => image.describe(),
+            What::Attached(Part::Image(image)) => format!("picture {}", picture::chip(image)),
             What::Attached(Part::Text { text }) => {
+                if let Some(summary) = review::summary(text) {
+                    return summary;
+                }
                 let first = text.lines().next().unwrap_or("");
                 first.trim_start_matches(OWN).trim_end_matches(']').to_string()
             }

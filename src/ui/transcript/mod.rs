@@ -6,6 +6,7 @@
 mod entry;
 mod render;
 mod source;
+mod talk;
 
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use crate::ui::full::{Flow, Pane};
 use crate::ui::keymap::{Keymap, Row};
 use crate::ui::pager::{self, Pos, Scroll, Source, Taken, Wrap, bar};
 use crate::ui::reading::Help;
+use crate::ui::talk::Talk;
 use crossterm::event::KeyEvent;
 use entry::{Entry, What};
 use ratatui::buffer::Buffer;
@@ -125,8 +127,8 @@ impl<'m> Transcript<'m> {
                 self.entries.toggle_all();
                 self.scroll.to(&self.entries, Pos::of(self.entries.current, 0));
             }
-            Act::NextTurn => self.jump(Seek::Down, |entry| matches!(entry.what, What::Person(_))),
-            Act::PreviousTurn => self.jump(Seek::Up, |entry| matches!(entry.what, What::Person(_))),
+            Act::NextTurn => self.jump(Seek::Down, |entry| entry.begins),
+            Act::PreviousTurn => self.jump(Seek::Up, |entry| entry.begins),
             Act::NextCall => self.jump(Seek::Down, |entry| matches!(entry.what, What::Call(..))),
             Act::PreviousCall => self.jump(Seek::Up, |entry| matches!(entry.what, What::Call(..))),
             Act::Copy => self.copy(self.current().map(|entry| entry.text())),
@@ -241,6 +243,10 @@ impl Pane for Transcript<'_> {
     fn paste(&mut self, text: &str) {
         self.scroll.pasted(&self.entries, text);
         self.follow();
+    }
+
+    fn talk(&mut self, talk: &mut dyn Talk) {
+        self.converse(talk);
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {

@@ -5,7 +5,7 @@
 use super::entry::{Entry, What};
 use crate::conversation::{Input, Outcome, Part};
 use crate::text::{sanitize, width};
-use crate::ui::{Theme, cell, markdown};
+use crate::ui::{Theme, cell, markdown, picture};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
@@ -104,7 +104,7 @@ pub(super) fn body(entry: &Entry<'_>, colours: Colours, theme: &Theme, columns: 
         What::Person(text) => plain(text, theme.style("text")),
         What::Thinking(text) => plain(text, theme.style("thinking")),
         What::Attached(Part::Text { text }) => plain(text, theme.style("output")),
-        What::Attached(Part::Image(image)) => plain(&image.describe(), theme.style("output")),
+        What::Attached(Part::Image(image)) => plain(&picture::chip(image), theme.style("output")),
         What::Answer(_, text) => answer(text, colours, theme, columns),
         What::Call(call, result) => {
             let mut out = Vec::new();
@@ -126,7 +126,10 @@ pub(super) fn body(entry: &Entry<'_>, colours: Colours, theme: &Theme, columns: 
             for part in result.iter().flat_map(|result| &result.parts) {
                 match part {
                     Part::Text { text } => out.extend(plain(text, theme.style("output"))),
-                    Part::Image(image) => out.extend(plain(&image.describe(), theme.style("output"))),
+                    Part::Image(image) => {
+                        let chip = format!("picture {}", picture::chip(image));
+                        out.extend(plain(&chip, theme.style("output")));
+                    }
                 }
             }
             out

@@ -223,3 +223,87 @@ proptest! {
         screen(&pane);
     }
 }
+
+#[test]
+fn without_a_screen_entries_are_numbered_and_told_as_a_whole() {
+    use crate::ui::talk::script::Script;
+    let messages = talk();
+    let (mut pane, copied) = opened(&messages, 80, 24);
+    let mut script = Script::of(&["4", "/tail", "copy 3", "99", "view 1", "view 3"]);
+    pane.talk(&mut script);
+    insta::assert_snapshot!(script.transcript(), @"
+    transcript: 2 turns, 7 entries
+    1: turn 1, you: Where is the tail written?
+    2: thinking: Perhaps in a.rs.
+    3: call read_file src/a.rs, done
+    4: call run_command grep -n tail ., failed
+    5: big-1: In **a.rs**:
+    6: turn 2, you: thanks
+    7: big-1: You are welcome.
+    a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: 4
+    4: call run_command grep -n tail ., failed
+      command
+        grep -n tail .
+        echo done
+    failed
+      exit code 2
+      grep: .: Is a directory
+    end of 4
+    a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: /tail
+    4 entries have tail
+    1: turn 1, you: Where is the tail written?
+    3: call read_file src/a.rs, done
+    4: call run_command grep -n tail ., failed
+    5: big-1: In **a.rs**:
+    a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: copy 3
+    copied 22 bytes
+    a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: 99
+    there is no entry `99`
+    a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: view 1
+    this is no call with a path
+    a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: view 3
+    ");
+    assert_eq!(*copied.borrow(), ["1│fn tail() {\n2│}\n"]);
+    assert_eq!(pane.take_view().as_deref(), Some("src/a.rs"));
+}
+
+#[test]
+fn a_long_conversation_is_told_from_its_end_ten_entries_at_a_time() {
+    use crate::ui::talk::script::Script;
+    let messages: Vec<Message> = (1..=25).map(|n| Message::user(format!("line {n}"))).collect();
+    let (mut pane, _) = opened(&messages, 80, 24);
+    let mut script = Script::of(&["back", "back", "back", "more", ""]);
+    pane.talk(&mut script);
+    let numbers: Vec<usize> =
+        script.said.iter().filter_map(|line| line.split_once(": turn")?.0.parse().ok()).collect();
+    let pages: Vec<usize> = [16..26, 6..16, 1..11, 1..11, 11..21].into_iter().flatten().collect();
+    assert_eq!(numbers, pages);
+}
+
+#[test]
+fn what_the_agent_was_told_of_a_review_is_folded_and_named_and_not_the_persons_words() {
+    let report =
+        r#"{"review": "The person reviewed your changes. More.", "rejected": [{}, {}], "comments": [{}]}"#;
+    let said = |text: &str| Message::User { parts: vec![crate::conversation::Part::text(text)] };
+    let two = vec![
+        crate::conversation::Part::text(format!("{report}\n{report}")),
+        crate::conversation::Part::text("and?"),
+    ];
+    let messages = [said(report), said(r#"{"review": "my own words"}"#), Message::User { parts: two }];
+    let (mut pane, _) = opened(&messages, 80, 24);
+    let head = |at: usize| pane.entries.lines(at)[0].to_string();
+    assert_eq!(
+        [head(0), head(1), head(2), head(3)],
+        [
+            "▸ review: 2 rejected, 1 comment  1 line",
+            "▾ you  turn 2",
+            "▸ review: 4 rejected, 2 comments  2 lines",
+            "▾ you  turn 3"
+        ]
+    );
+    // A turn that begins with a report is gone to like any other.
+    press(&mut pane, "{{{");
+    assert!(screen(&pane).contains("turn 1 of 3"), "{}", screen(&pane));
+    press(&mut pane, "}}");
+    assert!(screen(&pane).contains("turn 3 of 3"), "{}", screen(&pane));
+}

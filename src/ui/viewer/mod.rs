@@ -3,14 +3,18 @@
 //! It is given an open file and reads what comes into view. It opens none itself: rules about files, and what is
 //! pending, are known where it is called.
 
+mod picture;
 mod source;
+mod talk;
 mod text;
+mod who;
 
 #[cfg(test)]
 mod tests;
 
-pub use source::Provenance;
+pub use picture::PictureView;
 pub use text::FileText;
+pub use who::Provenance;
 
 use crate::text::{RangeSet, width};
 use crate::ui::Theme;
@@ -18,13 +22,15 @@ use crate::ui::full::{Flow, Pane};
 use crate::ui::keymap::{Keymap, Row};
 use crate::ui::pager::{self, Scroll, Source, Taken, Wrap, bar};
 use crate::ui::reading::Help;
+use crate::ui::talk::Talk;
+use crate::workspace::{SeenNow, SeenWindow};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 pub(super) use source::styled;
 use source::{Column, Lines};
-use std::ops::Range;
+use who::Who;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
@@ -44,9 +50,6 @@ pub const KEYS: &[Row<Act>] = &[
     row(Act::Edit, "edit", "e", "open the file in your editor, at this line"),
     row(Act::Copy, "copy", "y", "copy this line exactly"),
 ];
-
-/// Lines of a file that the model was shown when they had this hash.
-pub type Window = (Range<usize>, blake3::Hash);
 
 /// The most that is read of a file to see whether a window still holds.
 const WINDOW: usize = 8 << 20;
@@ -69,7 +72,7 @@ pub struct Viewer<'h> {
     name: String,
     /// What else is to be known of the file: its encoding, that it is pending.
     facts: Vec<String>,
-    windows: Vec<Window>,
+    windows: Vec<SeenWindow>,
     /// A line to go to once it is known.
     ahead: Option<usize>,
     note: Option<String>,
@@ -102,14 +105,14 @@ impl<'h> Viewer<'h> {
 
     /// Lines the model has seen as they are now.
     #[must_use]
-    pub fn with_seen(mut self, seen: RangeSet) -> Viewer<'h> {
+    pub fn with_seen(mut self, seen: SeenNow) -> Viewer<'h> {
         self.lines.seen = seen;
         self
     }
 
     /// Lines the model was shown of a file that is too large to be known as a whole: marked where they are the same.
     #[must_use]
-    pub fn with_windows(mut self, windows: Vec<Window>) -> Viewer<'h> {
+    pub fn with_windows(mut self, windows: Vec<SeenWindow>) -> Viewer<'h> {
         self.windows = windows;
         self
     }
@@ -122,14 +125,14 @@ impl<'h> Viewer<'h> {
 
     /// Who wrote which line.
     #[must_use]
-    pub fn with_provenance(mut self, who: Box<Provenance>) -> Viewer<'h> {
-        self.lines.who = Some(who);
+    pub fn with_provenance(mut self, who: Provenance) -> Viewer<'h> {
+        self.lines.who = Who::Asleep(who);
         self
     }
 
     fn act(&mut self, act: Act) -> Flow {
         match act {
-            Act::Provenance if self.lines.who.is_none() => {
+            Act::Provenance if self.lines.who.is_unknown() => {
                 self.note = Some("nothing is known of who wrote this".into());
             }
             Act::Provenance => {
@@ -137,6 +140,7 @@ impl<'h> Viewer<'h> {
                     Column::Shown => Column::Hidden,
                     Column::Hidden => Column::Shown,
                 };
+                self.lines.who.want();
                 self.fit();
             }
             Act::NextSeen => self.next_seen(),
@@ -152,8 +156,8 @@ impl<'h> Viewer<'h> {
 
     fn next_seen(&mut self) {
         let here = self.lines.line_of(self.scroll.cursor());
-        let mut ranges = self.lines.seen.ranges();
-        let next = ranges.find(|range| range.start > here).or_else(|| self.lines.seen.ranges().next());
+        let seen = &self.lines.seen.lines;
+        let next = seen.ranges().find(|range| range.start > here).or_else(|| seen.ranges().next());
         match next {
             Some(range) => self.scroll.to_top(&self.lines, self.lines.place_of(range.start)),
             None => self.note = Some("the model has seen nothing of this as it is now".into()),
@@ -202,11 +206,12 @@ impl<'h> Viewer<'h> {
     fn check_windows(&mut self) -> bool {
         let text = &self.lines.text;
         let known = if text.is_whole() { usize::MAX } else { text.line_count() };
-        let Some(at) = self.windows.iter().position(|(range, _)| range.end < known) else { return false };
-        let (range, hash) = self.windows.swap_remove(at);
-        let bytes = self.lines.text.bytes_of(&range, WINDOW);
-        if bytes.is_some_and(|bytes| blake3::hash(&bytes) == hash) {
-            self.lines.seen.insert(range);
+        let Some(at) = self.windows.iter().position(|window| window.lines.end < known) else { return false };
+        let window = self.windows.swap_remove(at);
+        let bytes = self.lines.text.bytes_of(&window.lines, WINDOW);
+        if bytes.is_some_and(|bytes| blake3::hash(&bytes) == window.hash) {
+            self.lines.seen.turns.show(&RangeSet::of(window.lines.clone()), window.turn);
+            self.lines.seen.lines.insert(window.lines);
             return true;
         }
         false
@@ -227,9 +232,13 @@ impl<'h> Viewer<'h> {
             Span::styled(format!(" {name} "), self.theme.style("title")),
             Span::styled(format!(" {} of {count}{more}", (line + 1).min(count)), self.theme.style("status")),
         ];
-        if !self.lines.seen.is_empty() {
+        if !self.lines.seen.lines.is_empty() {
+            let words = match self.lines.seen.turns.of(line) {
+                Some(turn) => format!("seen in turn {turn}"),
+                None => "seen by the model".into(),
+            };
             spans.push(Span::styled("  ▎", self.theme.style("seen")));
-            spans.push(Span::styled("seen by the model", self.theme.style("status")));
+            spans.push(Span::styled(words, self.theme.style("status")));
         }
         spans.extend(self.facts.iter().map(|f| Span::styled(format!("  {f}"), self.theme.style("status"))));
         Line::from(spans)
@@ -261,6 +270,10 @@ impl Pane for Viewer<'_> {
 
     fn paste(&mut self, text: &str) {
         self.scroll.pasted(&self.lines, text);
+    }
+
+    fn talk(&mut self, talk: &mut dyn Talk) {
+        self.converse(talk);
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {

@@ -1,10 +1,12 @@
 //! A file's blocks as styled lines with their gutter: numbers, what the model has seen, who wrote what.
 
 use super::text::FileText;
-use crate::text::{RangeSet, sanitize, width};
+use super::who::Who;
+use crate::text::{sanitize, width};
 use crate::ui::Theme;
 use crate::ui::pager::{Cursor, Pos, Source};
 use crate::ui::tint::{DocId, Tint};
+use crate::workspace::SeenNow;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::cell::RefCell;
@@ -12,13 +14,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Who a line is from, in a few words.
-pub type Provenance = dyn Fn(usize) -> Option<String>;
-
 /// Columns between tab stops.
 const TAB: usize = 4;
 /// Columns for who wrote a line.
 const WHO: usize = 22;
+/// In a long stretch of lines that were seen together the turn stands again every so many lines.
+const TURN_AGAIN: usize = 10;
 /// Blocks whose lines are kept.
 const KEPT: usize = 64;
 
@@ -31,8 +32,8 @@ pub(super) enum Column {
 
 pub(super) struct Lines {
     pub(super) text: FileText,
-    pub(super) seen: RangeSet,
-    pub(super) who: Option<Box<Provenance>>,
+    pub(super) seen: SeenNow,
+    pub(super) who: Who,
     pub(super) column: Column,
     name: String,
     theme: Theme,
@@ -46,8 +47,8 @@ impl Lines {
     pub(super) fn new(text: FileText, name: &str, theme: &Theme) -> Lines {
         Lines {
             text,
-            seen: RangeSet::new(),
-            who: None,
+            seen: SeenNow::default(),
+            who: Who::Unknown,
             column: Column::Hidden,
             name: name.into(),
             theme: theme.clone(),
@@ -72,11 +73,11 @@ impl Lines {
         if news {
             self.cache.get_mut().clear();
         }
-        news
+        self.who.take_in() || news
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        self.tint.borrow().is_busy()
+        self.tint.borrow().is_busy() || self.who.is_coming()
     }
 
     /// The document that colours a block, and the line of it where the block begins.
@@ -107,6 +108,22 @@ impl Lines {
             usize::try_from(self.text.size() / 8).unwrap_or(0)
         };
         most.max(999).to_string().len()
+    }
+
+    /// Columns for the turn in which lines were seen.
+    fn turn_width(&self) -> usize {
+        self.seen.turns.last().map_or(0, |turn| turn.to_string().len())
+    }
+
+    /// The turn in which a line was seen, where another one was for the line above.
+    fn turn(&self, line: usize, row: usize) -> String {
+        let wide = self.turn_width();
+        let turn = self.seen.turns.of(line);
+        let above = line.checked_sub(1).and_then(|above| self.seen.turns.of(above));
+        match turn.filter(|_| row == 0 && (turn != above || line % TURN_AGAIN == 0)) {
+            Some(turn) => format!("{turn:>wide$}"),
+            None => " ".repeat(wide),
+        }
     }
 
     fn who_width(&self) -> usize {
@@ -142,25 +159,25 @@ impl Source for Lines {
     }
 
     fn gutter_width(&self) -> u16 {
-        u16::try_from(self.digits() + self.who_width() + 4).unwrap_or(12)
+        u16::try_from(self.turn_width() + self.digits() + self.who_width() + 4).unwrap_or(12)
     }
 
     fn gutter(&self, at: Pos, under: Cursor) -> Line<'static> {
         let line = self.line_of(at);
         let (digits, who) = (self.digits(), self.who_width());
         let sign = if under == Cursor::Here { "❯" } else { " " };
-        let seen = if self.seen.covers(&(line..line + 1)) { "▎" } else { " " };
+        let seen = if self.seen.lines.covers(&(line..line + 1)) { "▎" } else { " " };
         let number = if at.row == 0 { format!("{:>digits$}", line + 1) } else { " ".repeat(digits) };
         let number_style = if under == Cursor::Here { "key" } else { "gutter" };
         let mut spans = vec![
             Span::styled(sign, self.theme.style("key")),
+            Span::styled(self.turn(line, at.row), self.theme.style("seen")),
             Span::styled(seen, self.theme.style("seen")),
             Span::styled(number, self.theme.style(number_style)),
         ];
         if who > 0 {
-            let words =
-                self.who.as_ref().filter(|_| at.row == 0).and_then(|who| who(line)).unwrap_or_default();
-            let words = width::cut(&sanitize::line(&words), who - 1);
+            let words = if at.row == 0 { self.who.of(line) } else { "" };
+            let words = width::cut(&sanitize::line(words), who - 1);
             let pad = " ".repeat(who.saturating_sub(1 + width::of(&words)));
             spans.push(Span::styled(format!(" {words}{pad}"), self.theme.style("dim")));
         }

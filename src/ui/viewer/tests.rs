@@ -7,6 +7,7 @@ use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::io::{Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -81,22 +82,40 @@ fn screen(pane: &Viewer<'_>) -> String {
     (0..pane.size.1).map(row).collect::<Vec<_>>().join("\n")
 }
 
+/// Lines with the turn in which they were seen; 0 where that is not known.
+fn seen(all: &[(Range<usize>, u32)]) -> SeenNow {
+    let mut seen = SeenNow::default();
+    for (lines, turn) in all {
+        seen.lines.insert(lines.clone());
+        seen.turns.show(&RangeSet::of(lines.clone()), *turn);
+    }
+    seen
+}
+
+fn window(lines: Range<usize>, bytes: &[u8]) -> SeenWindow {
+    SeenWindow { lines, hash: blake3::hash(bytes), turn: 7 }
+}
+
 const CODE: &str = "//! A tail.\n\nfn tail(of: &str) -> &str {\n\tlet end = of.len(); // 日本\n\tof.get(end - 1..).unwrap_or(\"\u{1b}[2J\")\n}\n";
 
 #[test]
 fn a_file_has_numbers_marks_and_nothing_that_a_terminal_would_act_on() {
+    let (open, gate) = std::sync::mpsc::channel::<()>();
     let mut pane = opened(CODE, Some(4), 80, 24)
-        .with_seen(RangeSet::of(2..4))
+        .with_seen(seen(&[(2..3, 0), (3..4, 12)]))
         .with_facts(vec!["pending".into()])
-        .with_provenance(Box::new(|line| (line % 2 == 0).then(|| format!("turn {line}"))));
+        .with_provenance(Box::new(move || {
+            let _ = gate.recv();
+            vec![String::new(), String::new(), "turn 2".into()]
+        }));
     settle(&mut pane);
     insta::assert_snapshot!(screen(&pane), @r#"
-        1  //! A tail.
-        2
-     ▎  3  fn tail(of: &str) -> &str {
-    ❯▎  4      let end = of.len(); // 日本
-        5      of.get(end - 1..).unwrap_or("␛[2J")
-        6  }
+          1  //! A tail.
+          2
+       ▎  3  fn tail(of: &str) -> &str {
+    ❯12▎  4      let end = of.len(); // 日本
+          5      of.get(end - 1..).unwrap_or("␛[2J")
+          6  }
 
 
 
@@ -114,11 +133,16 @@ fn a_file_has_numbers_marks_and_nothing_that_a_terminal_would_act_on() {
 
 
 
-     src/a.rs  4 of 6  ▎seen by the model  pending        / search  ? keys  q close
+     src/a.rs  4 of 6  ▎seen in turn 12  pending          / search  ? keys  q close
     "#);
     let plain = screen(&pane);
-    press(&mut pane, "b");
-    assert!(screen(&pane).contains("turn 2"), "{}", screen(&pane));
+    press(&mut pane, "bj");
+    assert!(screen(&pane).contains("❯     5 working out…"), "keys work meanwhile:\n{}", screen(&pane));
+    press(&mut pane, "k");
+    drop(open);
+    settle(&mut pane);
+    assert!(screen(&pane).contains("3 turn 2"), "{}", screen(&pane));
+    assert!(!screen(&pane).contains("working out"), "{}", screen(&pane));
     press(&mut pane, "b");
     assert_eq!(screen(&pane), plain);
     let colours: std::collections::HashSet<_> = buffer(&pane).content.iter().map(|cell| cell.fg).collect();
@@ -193,14 +217,38 @@ fn a_window_that_was_shown_is_marked_only_while_it_is_the_same() {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(text.as_bytes()).unwrap();
     let text = FileText::on_disk(file, text.len() as u64, Encoding::Utf8);
-    let windows =
-        vec![(250..260, blake3::hash(lines(250..260).as_bytes())), (600..610, blake3::hash(b"other"))];
+    let windows = vec![window(250..260, lines(250..260).as_bytes()), window(600..610, b"other")];
     let mut pane = Viewer::new(text, "x.log", None, &theme(), hands().0).with_windows(windows);
     pane.resize(40, 8);
     settle(&mut pane);
-    assert_eq!(pane.lines.seen, RangeSet::of(250..260));
+    assert_eq!(pane.lines.seen, seen(&[(250..260, 7)]));
     press(&mut pane, "s");
-    assert!(screen(&pane).contains("\n❯▎251  line 250\n"), "{}", screen(&pane));
+    assert!(screen(&pane).contains("\n❯7▎251  line 250\n"), "{}", screen(&pane));
+}
+
+#[test]
+fn without_a_screen_lines_are_told_with_the_turn_in_which_they_were_seen() {
+    use crate::ui::talk::script::Script;
+    let text: String = (1..=45).map(|n| format!("line {n}\t\u{1b}[2J\n")).collect();
+    let pane = Viewer::new(FileText::in_memory(text.into()), "src/a.rs", Some(18), &theme(), hands().0);
+    let mut pane = pane.with_seen(seen(&[(18..20, 3), (20..21, 0)]));
+    let mut script = Script::of(&["", "/LINE 2\t", "99", "/nowhere", "44", "", "more"]);
+    pane.talk(&mut script);
+    let said = script.transcript();
+    assert!(
+        said.starts_with(
+            "src/a.rs: 45 lines\n18: line 18 ␛[2J\n19, seen in turn 3: line 19 ␛[2J\n20: line 20 ␛[2J\n\
+         21, seen by the model: line 21 ␛[2J\n22, not seen: line 22 ␛[2J\n23: line 23 ␛[2J\n"
+        ),
+        "{said}"
+    );
+    let asked: Vec<&String> = script.said.iter().filter(|line| line.contains("searches")).collect();
+    let rest = "a number goes there, `/words` searches, `q` leaves: ";
+    assert_eq!(asked[0], &format!("Enter goes on, {rest}"));
+    assert!(
+        said.contains("there is no line `99`; the last one is 45") && said.contains("`nowhere` is not in it")
+    );
+    assert!(said.ends_with(&format!("45: line 45 ␛[2J\nthat is the end; {rest}")), "{said}");
 }
 
 #[test]

@@ -1,0 +1,361 @@
+//! Summing up: the beginning of a long conversation becomes a summary that the model itself writes.
+//!
+//! The record keeps every message; only what is sent changes. Asked for by the person, or done in time before the window
+//! is full. A beginning that is longer than the window is summed up piece by piece, each with the summary so far before
+//! it. What placet knows itself (open steps, scratchpads, files that were seen, what is pending) it adds to the summary,
+//! so that it does not hang on the model's memory. When summing up fails, nothing has changed: requests are shortened
+//! as they are sent ([`super::context`]), as always.
+
+use super::context::{estimate, weight};
+use super::driver::{Agent, lock};
+use super::ending::Ending;
+use super::event::Event;
+use super::standing::{self, Standing};
+use crate::conversation::{Answer, Message, Part, SUMMED_UP, Summary};
+use crate::provider::{ProviderError, StreamEvent};
+use crate::session::Record;
+use crate::tools::{TodoStatus, todo_lines, todos_in};
+use crate::workspace::Shelf;
+use futures_util::StreamExt;
+use std::fmt::Write;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+/// Of the window, what the newest messages may take and are kept as they are.
+const KEPT: f64 = 0.15;
+/// Of a conversation that is summed up on request, what is kept as it is.
+const KEPT_OF_ALL: f64 = 0.25;
+/// Of the window, what one piece of the beginning may take.
+const PIECE: f64 = 0.6;
+/// A conversation of fewer tokens would not become shorter.
+const TOO_SHORT: f64 = 600.0;
+/// Tokens a summary may have.
+const LONGEST: u64 = 8_000;
+/// Pieces at most: of what is still longer the oldest results are left out.
+const MOST_PIECES: usize = 12;
+/// Messages after which a failed attempt is repeated.
+const AGAIN: usize = 12;
+/// Names of files and scratchpads that are listed.
+const LISTED: usize = 60;
+
+/// Why nothing was summed up.
+enum Not {
+    /// There is nothing that a summary would make shorter.
+    Short,
+    Stopped,
+    Failed(String),
+}
+
+impl Agent {
+    /// The whole turn of `/compact`.
+    pub(super) async fn sum_up_asked(
+        &mut self,
+        focus: &str,
+        events: &UnboundedSender<Event>,
+        stop: &CancellationToken,
+    ) -> Ending {
+        match self.sum_up(focus, true, events, stop).await {
+            Ok(words) => {
+                drop(events.send(Event::Notice(words)));
+                Ending::Done
+            }
+            Err(Not::Stopped) => Ending::Interrupted,
+            Err(Not::Short) => {
+                let words = "there is nothing to sum up: the conversation is short already";
+                drop(events.send(Event::Notice(words.into())));
+                Ending::Done
+            }
+            Err(Not::Failed(why)) => Ending::Blocked {
+                why: format!("the conversation was not summed up: {why}"),
+                hint: Some("nothing has changed; /compact tries again".into()),
+            },
+        }
+    }
+
+    /// Sums up before the window is full. What fails is told, and the turn goes on.
+    pub(super) async fn sum_up_in_time(
+        &mut self,
+        events: &UnboundedSender<Event>,
+        cancel: &CancellationToken,
+        stop: &CancellationToken,
+    ) {
+        let count = self.transcript.messages().len();
+        let waits = self.not_summed_up.is_some_and(|failed| count < failed + AGAIN);
+        if waits || !self.is_nearly_full() {
+            return;
+        }
+        let words = "the conversation nearly fills the model's window: summing up its beginning";
+        drop(events.send(Event::Notice(words.into())));
+        let either = cancel.child_token();
+        let summed = tokio::select! {
+            summed = self.sum_up("", false, events, &either) => summed,
+            () = stop.cancelled() => Err(Not::Stopped),
+        };
+        self.not_summed_up = Some(self.transcript.messages().len());
+        match summed {
+            Ok(words) => {
+                self.not_summed_up = None;
+                drop(events.send(Event::Notice(words)));
+            }
+            Err(Not::Short | Not::Stopped) => {}
+            Err(Not::Failed(why)) => {
+                let words =
+                    format!("the conversation was not summed up: {why}; older parts are left out instead");
+                drop(events.send(Event::Notice(words)));
+            }
+        }
+    }
+
+    /// The estimate, corrected by what the provider last counted, against the setting.
+    fn is_nearly_full(&self) -> bool {
+        let at = self.parts.sum_up_at;
+        if at <= 0.0 {
+            return false;
+        }
+        let room = self.context.room(&self.parts.model, self.parts.max_output);
+        let (system, tools) = self.context.fixed();
+        let estimate = estimate(&self.sent());
+        let counted = match (self.last_prompt(), self.context.last_estimate()) {
+            (prompt, last) if prompt > 0 && last > 0.0 => (prompt as f64 / last).clamp(0.5, 3.0),
+            _ => 1.0,
+        };
+        (estimate + system + tools) * counted > (room + system + tools) * at
+    }
+
+    /// The conversation as the model has it.
+    pub(super) fn sent(&self) -> Vec<Message> {
+        let all = self.transcript.messages();
+        self.summaries.last().map_or_else(|| all.to_vec(), |summary| summary.over(all))
+    }
+
+    async fn sum_up(
+        &mut self,
+        focus: &str,
+        asked: bool,
+        events: &UnboundedSender<Event>,
+        cancel: &CancellationToken,
+    ) -> Result<String, Not> {
+        let before = estimate(&self.sent());
+        let from = self.summaries.last().map_or(0, |summary| summary.upto);
+        if before < TOO_SHORT {
+            return Err(Not::Short);
+        }
+        let window = self.parts.model.window as f64;
+        let kept = if asked { (KEPT * window).min(KEPT_OF_ALL * before) } else { KEPT * window };
+        let upto = cut_at(self.transcript.messages(), from, kept, asked).ok_or(Not::Short)?;
+        let room = self.context.room(&self.parts.model, LONGEST) * PIECE;
+        let mut so_far = self.summaries.last().and_then(|s| s.notes.first().cloned());
+        let mut begin = from;
+        let ends = pieces(self.transcript.messages(), from, upto, room);
+        for (at, end) in ends.iter().enumerate() {
+            if ends.len() > 1 {
+                let words = format!("summing up, part {} of {}", at + 1, ends.len());
+                drop(events.send(Event::Notice(words)));
+            }
+            let piece = self.transcript.messages().get(begin..*end).unwrap_or(&[]).to_vec();
+            let messages = asking(so_far.as_deref(), piece, focus);
+            so_far = Some(format!("{SUMMED_UP}{}", self.ask_for_summary(messages, events, cancel).await?));
+            begin = *end;
+        }
+        let summary = Summary { upto, notes: self.notes(so_far.unwrap_or_default(), upto) };
+        self.take(summary)?;
+        let after = estimate(&self.sent());
+        Ok(format!(
+            "summed up {} messages: about {} tokens became {}; the whole stays in /transcript",
+            upto - from,
+            short(before),
+            short(after)
+        ))
+    }
+
+    /// The model's own words for it. One that is too long for the window is sent again, shorter.
+    async fn ask_for_summary(
+        &mut self,
+        messages: Vec<Message>,
+        events: &UnboundedSender<Event>,
+        cancel: &CancellationToken,
+    ) -> Result<String, Not> {
+        let mut attempts = 0;
+        loop {
+            let request = self.context.build(&messages, &self.parts.model, LONGEST).request;
+            match self.hear(request, events, cancel).await {
+                Ok(answer) => {
+                    self.count(&answer, events);
+                    let text = self.parts.gate.secrets.redact(&answer.text()).trim().to_string();
+                    return match text.is_empty() {
+                        true => Err(Not::Failed("the model wrote nothing".into())),
+                        false => Ok(text),
+                    };
+                }
+                Err(ProviderError::TooLong { message }) if attempts < 2 => {
+                    attempts += 1;
+                    self.context.was_too_long(&message, &self.parts.model);
+                }
+                Err(ProviderError::Cancelled) => return Err(Not::Stopped),
+                Err(error) => return Err(Not::Failed(self.unseen(error).to_string())),
+            }
+        }
+    }
+
+    async fn hear(
+        &self,
+        request: crate::provider::Request,
+        events: &UnboundedSender<Event>,
+        cancel: &CancellationToken,
+    ) -> Result<Answer, ProviderError> {
+        let mut stream = self.parts.provider.answer(request, cancel.child_token());
+        while let Some(event) = stream.next().await {
+            match event? {
+                StreamEvent::Finished(answer) => return Ok(answer),
+                StreamEvent::Retrying { attempt, of, wait, error } => {
+                    drop(events.send(Event::Retrying { attempt, of, wait, error }));
+                }
+                StreamEvent::Silent { since } => drop(events.send(Event::Silent { since })),
+                _ => {}
+            }
+        }
+        Err(ProviderError::Protocol("the stream ended without an end".into()))
+    }
+
+    /// Saved first; then it holds.
+    fn take(&mut self, summary: Summary) -> Result<(), Not> {
+        if let Some(session) = &mut self.parts.session {
+            let record = Record::SummedUp { summary: summary.clone() };
+            session.append(record).map_err(|e| Not::Failed(e.to_string()))?;
+        }
+        let gone = self.transcript.messages().get(..summary.upto).unwrap_or(&[]).iter();
+        let results = gone.flat_map(|message| match message {
+            Message::Results { results } => results.iter().map(|r| r.id.clone()).collect(),
+            _ => Vec::new(),
+        });
+        let out_of_view = results.collect();
+        self.summaries.push(summary);
+        self.forget_unseen(out_of_view);
+        self.save_ledger();
+        Ok(())
+    }
+
+    /// The summary, what placet adds to it, and the notes that go on to hold.
+    fn notes(&self, mut summary: String, upto: usize) -> Vec<String> {
+        summary.push_str(&self.known());
+        let before = self.transcript.messages().get(..upto).unwrap_or(&[]);
+        let newest = |kind: Standing| {
+            let mut texts = before.iter().rev().flat_map(standing::texts);
+            texts.find(|text| standing::kind_of(text) == Some(kind)).map(String::from)
+        };
+        let standing = [Standing::Instructions, Standing::Mode].into_iter().filter_map(newest);
+        std::iter::once(summary).chain(standing).collect()
+    }
+
+    /// What is so, whatever the model remembers.
+    fn known(&self) -> String {
+        let mut out = String::from("\n\n[what placet knows]\n");
+        let todos = todos_in(&self.transcript);
+        if todos.iter().any(|item| item.status != TodoStatus::Done) {
+            let _ = writeln!(out, "The list of steps:\n{}", todo_lines(&todos).join("\n"));
+        }
+        let pads: Vec<String> = self
+            .parts
+            .env
+            .scratchpads
+            .list()
+            .into_iter()
+            .map(|(name, bytes)| format!("{name} ({bytes} bytes)"))
+            .collect();
+        push_list(&mut out, "Scratchpads", &pads);
+        let workspace = &self.parts.env.workspace;
+        let seen: Vec<String> =
+            lock(&self.parts.env.ledger).paths().map(|path| workspace.shown(path)).collect();
+        push_list(
+            &mut out,
+            "Files read or written so far (read again before editing: their content is no longer before you)",
+            &seen,
+        );
+        let pending = workspace.view().and_then(|view| view.changes(Shelf::Pending).ok()).unwrap_or_default();
+        let pending: Vec<String> =
+            pending.changes.iter().map(|change| workspace.shown(&change.path)).collect();
+        push_list(&mut out, "Changed and waiting for the person", &pending);
+        out.trim_end().to_string()
+    }
+}
+
+fn push_list(out: &mut String, title: &str, all: &[String]) {
+    if all.is_empty() {
+        return;
+    }
+    let more = all.len().saturating_sub(LISTED);
+    let shown = all.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", ");
+    let _ = write!(out, "{title}: {shown}");
+    let _ = if more > 0 { writeln!(out, " and {more} more") } else { writeln!(out) };
+}
+
+/// Where the beginning ends that is summed up: at a message of the person or an answer, never between a call and its
+/// result, with at most `kept` tokens behind it where that can be had.
+fn cut_at(messages: &[Message], from: usize, kept: f64, asked: bool) -> Option<usize> {
+    let is_boundary = |at: usize| match messages.get(at) {
+        Some(message) => !matches!(message, Message::Results { .. }),
+        // After everything: when no call is open.
+        None => {
+            asked
+                && matches!(messages.last(), Some(Message::Assistant(answer)) if answer.calls().next().is_none())
+        }
+    };
+    let mut tail = 0.0;
+    let mut found = None;
+    for at in (from + 1..=messages.len()).rev() {
+        tail += messages.get(at).map_or(0.0, weight);
+        if tail > kept && found.is_some() {
+            break;
+        }
+        if is_boundary(at) {
+            found = Some(at);
+        }
+    }
+    // One message that is a summary already, and one more, are not made shorter by another.
+    found.filter(|at| at - from >= 2)
+}
+
+/// The ends of pieces of at most `room` tokens, never between a call and its result.
+fn pieces(messages: &[Message], from: usize, upto: usize, room: f64) -> Vec<usize> {
+    let total: f64 = messages.get(from..upto).unwrap_or(&[]).iter().map(weight).sum();
+    let room = room.max(total / MOST_PIECES as f64);
+    let mut ends = Vec::new();
+    let mut used = 0.0;
+    for at in from..upto {
+        let Some(message) = messages.get(at) else { break };
+        let begins = ends.last().copied().unwrap_or(from);
+        if used + weight(message) > room && at > begins && !matches!(message, Message::Results { .. }) {
+            ends.push(at);
+            used = 0.0;
+        }
+        used += weight(message);
+    }
+    ends.push(upto);
+    ends
+}
+
+/// The messages of a request for a summary of `piece`.
+fn asking(so_far: Option<&str>, piece: Vec<Message>, focus: &str) -> Vec<Message> {
+    let mut words = include_str!("../../prompts/compact.md").trim_end().to_string();
+    if !focus.is_empty() {
+        let _ = write!(words, "\n\nThe person wants this above all in it: {focus}");
+    }
+    let mut messages = Vec::new();
+    let opening = so_far.map(String::from).or_else(|| {
+        // A conversation begins with the person.
+        (!matches!(piece.first(), Some(Message::User { .. })))
+            .then(|| "[placet: the conversation goes on]".to_string())
+    });
+    messages.extend(opening.map(|text| Message::User { parts: vec![Part::text(text)] }));
+    messages.extend(piece);
+    messages.push(Message::User { parts: vec![Part::text(words)] });
+    messages
+}
+
+fn short(tokens: f64) -> String {
+    if tokens < 1000.0 { format!("{tokens:.0}") } else { format!("{:.1}k", tokens / 1000.0) }
+}
+
+#[cfg(test)]
+#[path = "compact_tests.rs"]
+mod tests;

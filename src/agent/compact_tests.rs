@@ -1,0 +1,72 @@
+use super::*;
+use crate::conversation::{Block, Call, CallId, CallResult, Input, Outcome};
+use proptest::prelude::*;
+
+fn user(size: usize) -> Vec<Message> {
+    vec![Message::User { parts: vec![Part::text("x".repeat(size))] }]
+}
+
+fn answer(size: usize) -> Vec<Message> {
+    let blocks = vec![Block::Text { text: "x".repeat(size) }];
+    vec![Message::Assistant(Answer { blocks, ..Answer::default() })]
+}
+
+fn round(size: usize) -> Vec<Message> {
+    let call = Call { id: CallId::new("c"), name: "t".into(), input: Input::parse("{}") };
+    let result = CallResult::text(&call, Outcome::Done, "x".repeat(size));
+    vec![
+        Message::Assistant(Answer { blocks: vec![Block::Call(call)], ..Answer::default() }),
+        Message::Results { results: vec![result] },
+    ]
+}
+
+fn conversation() -> impl Strategy<Value = Vec<Message>> {
+    let piece = (0..3u8, 1..4000usize).prop_map(|(kind, size)| match kind {
+        0 => [user(size), answer(size)].concat(),
+        1 => round(size),
+        _ => answer(size),
+    });
+    prop::collection::vec(piece, 1..20).prop_map(|pieces| [user(10), pieces.concat()].concat())
+}
+
+proptest! {
+    #[test]
+    fn no_cut_parts_a_call_from_its_result(
+        messages in conversation(), kept in 0.0..5000.0f64, room in 50.0..3000.0f64, asked: bool,
+    ) {
+        let is_result = |at: usize| matches!(messages.get(at), Some(Message::Results { .. }));
+        if let Some(upto) = cut_at(&messages, 0, kept, asked) {
+            prop_assert!(upto >= 2 && upto <= messages.len() && !is_result(upto));
+            let ends = pieces(&messages, 0, upto, room);
+            prop_assert_eq!(ends.last(), Some(&upto));
+            prop_assert!(ends.windows(2).all(|w| w[0] < w[1]) && ends.len() <= MOST_PIECES * 2 + 1);
+            prop_assert!(ends.iter().all(|end| !is_result(*end)));
+            let sent = Summary { upto, notes: vec![format!("{SUMMED_UP}s")] }.over(&messages);
+            let begins_with_person = matches!(sent.first(), Some(Message::User { .. }));
+            prop_assert!(begins_with_person);
+            let mut transcript = crate::conversation::Transcript::default();
+            for message in sent {
+                prop_assert!(transcript.push(message).is_ok());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_asked_for_stays_in_the_persons_words_with_what_was_added() {
+    let messages = [
+        user(1),
+        answer(1),
+        vec![Message::user("mend it")],
+        round(1),
+        vec![Message::user("with tabs")],
+        round(1),
+    ]
+    .concat();
+    let sent = Summary { upto: 6, notes: vec!["note".into()] }.over(&messages);
+    let Some(Message::User { parts }) = sent.first() else { panic!() };
+    assert_eq!(parts.iter().filter_map(Part::as_text).collect::<Vec<_>>(), ["note", "mend it", "with tabs"]);
+    let sent = Summary { upto: 2, notes: vec!["note".into()] }.over(&messages);
+    let Some(Message::User { parts }) = sent.first() else { panic!() };
+    assert_eq!(parts.iter().filter_map(Part::as_text).collect::<Vec<_>>(), ["note", "mend it"]);
+}

@@ -1,0 +1,83 @@
+//! `placet usage`: what was spent, by day and model, over all sessions.
+
+use super::args::Options;
+use super::report::{self, Failure, print};
+use super::start;
+use crate::provider::catalog::Money;
+use crate::repl::priced;
+use crate::session::{Spent, Within};
+use crate::ui::cell;
+use serde_json::json;
+
+/// Days that are shown without `--since`.
+const DAYS: i64 = 30;
+
+pub(super) fn run(since: Option<&str>, json: bool, options: &Options) -> Result<u8, Failure> {
+    let since = from(since)?;
+    let app = start::app(options)?;
+    let (store, _) = app.store().map_err(Failure::new)?;
+    let all = store.spent(Within { since, session: None }).map_err(Failure::new)?;
+    let mut total = Spent::default();
+    all.iter().for_each(|one| total.add(one));
+    if json {
+        let rows: Vec<_> = all.iter().map(row).collect();
+        return print(&format!("{:#}\n", json!({"version": 1, "days": rows, "total": row(&total)})))
+            .map(|()| report::DONE);
+    }
+    if all.is_empty() {
+        return print("nothing was spent in that time\n").map(|()| report::DONE);
+    }
+    let mut out = String::new();
+    let wide = all.iter().map(|one| name(one).len()).max().unwrap_or(0);
+    for one in &all {
+        out.push_str(&format!(
+            "{}  {:wide$}  {:>6} requests  {:>24}  {}\n",
+            one.day,
+            name(one),
+            one.requests,
+            cell::tokens(&one.usage),
+            priced(one)
+        ));
+    }
+    out.push_str(&format!(
+        "total: {} requests, {}, {}\n",
+        total.requests,
+        cell::tokens(&total.usage),
+        priced(&total)
+    ));
+    print(&out).map(|()| report::DONE)
+}
+
+fn name(spent: &Spent) -> String {
+    let name = format!("{} {}", spent.provider, spent.model);
+    crate::text::sanitize::line(name.trim()).into_owned()
+}
+
+/// Amounts in millionths of a dollar, absent where no price is known.
+fn row(spent: &Spent) -> serde_json::Value {
+    let cost = (spent.unpriced < spent.requests).then(|| Money::from_picos(spent.picos).micros());
+    json!({
+        "day": spent.day, "provider": spent.provider, "model": spent.model,
+        "requests": spent.requests, "unpriced_requests": spent.unpriced,
+        "usage": spent.usage, "cost_micros": cost,
+    })
+}
+
+/// `7d`, `12h` or a day: milliseconds since 1970.
+fn from(since: Option<&str>) -> Result<i64, Failure> {
+    let now = jiff::Zoned::now();
+    let hours = |count: i64| now.timestamp().as_millisecond() - count.saturating_mul(3_600_000);
+    let Some(text) = since else { return Ok(hours(DAYS * 24)) };
+    let number = |unit: char| text.strip_suffix(unit).and_then(|n| n.parse::<u32>().ok()).map(i64::from);
+    if let Some(days) = number('d') {
+        return Ok(hours(days * 24));
+    }
+    if let Some(count) = number('h') {
+        return Ok(hours(count));
+    }
+    let day =
+        text.parse::<jiff::civil::Date>().ok().and_then(|day| day.to_zoned(now.time_zone().clone()).ok());
+    day.map(|day| day.timestamp().as_millisecond()).ok_or_else(|| {
+        Failure::usage(format!("`{text}` is no time")).hint("--since 7d, --since 12h or --since 2026-11-01")
+    })
+}

@@ -1,0 +1,46 @@
+//! The beginning of a conversation in short: what a model is given in place of messages that no longer fit its window.
+
+use super::{Message, Part};
+use serde::{Deserialize, Serialize};
+
+/// How a summary begins where the model reads it.
+pub const SUMMED_UP: &str = "[placet: what came before, summed up; the person still has all of it]\n";
+
+/// Stands for the messages before `upto`, which stay on record. It never parts a call from its result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    pub upto: usize,
+    /// The summary itself, which begins with [`SUMMED_UP`], and notes that go on to hold.
+    pub notes: Vec<String>,
+}
+
+impl Summary {
+    /// The conversation as the model has it: the summary, then `messages` from where it ends. In the middle of a turn
+    /// what the person asked for stays in their own words.
+    pub fn over(&self, messages: &[Message]) -> Vec<Message> {
+        let (before, after) = messages.split_at_checked(self.upto).unwrap_or((messages, &[]));
+        let (said, rest) = match after.split_first() {
+            Some((Message::User { parts }, rest)) => (parts.clone(), rest),
+            _ => (request_in(before), after),
+        };
+        // A note may have come with the request itself.
+        let notes = self.notes.iter().map(Part::text).filter(|note| !said.contains(note));
+        let parts: Vec<Part> = notes.chain(said.iter().cloned()).collect();
+        std::iter::once(Message::User { parts }).chain(rest.iter().cloned()).collect()
+    }
+}
+
+/// What the person asked for in the turn that `messages` end in, with what they added while it ran.
+fn request_in(messages: &[Message]) -> Vec<Part> {
+    let mut said: Vec<&[Part]> = Vec::new();
+    for (at, message) in messages.iter().enumerate().rev() {
+        let Message::User { parts } = message else { continue };
+        said.push(parts);
+        // What follows results was added while the turn ran.
+        let goes_on = at.checked_sub(1).and_then(|before| messages.get(before));
+        if !matches!(goes_on, Some(Message::Results { .. })) {
+            break;
+        }
+    }
+    said.into_iter().rev().flatten().cloned().collect()
+}

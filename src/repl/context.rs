@@ -1,0 +1,88 @@
+//! `/context` and `/compact`: what fills the model's window, and making room in it.
+
+use super::Shell;
+use super::command::After;
+use crate::agent::{Fill, Start};
+use crate::ui::cell;
+use ratatui::text::Line;
+
+/// Cells of the bar before a share.
+const BAR: usize = 20;
+
+pub(super) fn context(shell: &mut Shell<'_>, _: &str) -> After {
+    let Some(agent) = &shell.conversation.agent else {
+        shell.note("nothing has been said yet");
+        return None;
+    };
+    let lines: Vec<Line<'static>> = told(&agent.fill()).into_iter().map(Line::raw).collect();
+    shell.print(&lines);
+    None
+}
+
+pub(super) fn compact(shell: &mut Shell<'_>, rest: &str) -> After {
+    if shell.conversation.agent.is_none() {
+        shell.note("there is nothing to sum up");
+        return None;
+    }
+    Some(Start::SumUp { focus: rest.trim().to_string() })
+}
+
+/// A line for the whole and one for each share, the largest with the longest bar.
+fn told(fill: &Fill) -> Vec<String> {
+    let used: u64 = fill.shares.iter().map(|share| share.tokens).sum();
+    let percent = |tokens: u64| tokens * 100 / fill.window.max(1);
+    let how =
+        if fill.counted > 0 { "by the provider's last count" } else { "estimated; nothing was sent yet" };
+    let mut lines = vec![format!(
+        "{} of {} tokens, {}% ({how}); {} are kept free for the answer",
+        cell::short(used),
+        cell::short(fill.window),
+        percent(used),
+        cell::short(fill.answer)
+    )];
+    let wide = fill.shares.iter().map(|share| share.name.len()).max().unwrap_or(0);
+    let largest = fill.shares.iter().map(|share| share.tokens).max().unwrap_or(0).max(1);
+    for share in &fill.shares {
+        let cells = usize::try_from(share.tokens * BAR as u64 / largest).unwrap_or(BAR);
+        let bar = "#".repeat(cells.max(1));
+        let hint = share.hint.map(|hint| format!("  ({hint})")).unwrap_or_default();
+        lines.push(format!(
+            "  {:wide$}  {:>7}  {:>3}%  {bar:BAR$}{hint}",
+            share.name,
+            cell::short(share.tokens),
+            percent(share.tokens)
+        ));
+    }
+    if fill.summed_up > 0 {
+        lines.push(format!("  {} earlier messages are summed up; /transcript shows them", fill.summed_up));
+    }
+    lines.iter().map(|line| line.trim_end().to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::Share;
+
+    #[test]
+    fn every_share_has_its_part_of_the_window() {
+        let share = |name: &str, tokens, hint| Share { name: name.into(), tokens, count: 1, hint };
+        let fill = Fill {
+            window: 200_000,
+            answer: 8_000,
+            counted: 30_000,
+            shares: vec![
+                share("tool definitions", 10_000, None),
+                share("results of read_file", 20_000, Some("/compact")),
+            ],
+            summed_up: 12,
+        };
+        let wanted = [
+            "30.0k of 200.0k tokens, 15% (by the provider's last count); 8.0k are kept free for the answer",
+            "  tool definitions        10.0k    5%  ##########",
+            "  results of read_file    20.0k   10%  ####################  (/compact)",
+            "  12 earlier messages are summed up; /transcript shows them",
+        ];
+        assert_eq!(told(&fill), wanted);
+    }
+}

@@ -1,0 +1,65 @@
+//! `/cost`: what this conversation and this day cost.
+
+use super::Shell;
+use super::command::After;
+use crate::provider::catalog::{self, Money};
+use crate::session::{Spent, Within};
+use crate::ui::cell;
+use ratatui::text::Line;
+
+/// What was paid, where any of it is known.
+pub(super) fn cost_of(spent: &Spent) -> Option<Money> {
+    (spent.unpriced < spent.requests).then(|| Money::from_picos(spent.picos))
+}
+
+/// `$0.0435`, `at least $0.0435`, or that it is not known.
+pub fn priced(spent: &Spent) -> String {
+    match (cost_of(spent), spent.unpriced) {
+        (None, _) => "price not known".into(),
+        (Some(cost), 0) => cost.to_string(),
+        (Some(cost), some) => format!("at least {cost} ({some} requests of unknown price)"),
+    }
+}
+
+pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> After {
+    let Some(agent) = &shell.conversation.agent else {
+        shell.note("nothing was sent yet");
+        return None;
+    };
+    let (session, turn) = agent.costs();
+    let mut lines = vec![row("last turn", turn), row("session", session)];
+    let id = agent.session().map(|s| s.id().to_string());
+    if let (Some(store), Some(id)) = (&shell.store, id) {
+        let by_model = store.spent(Within { since: 0, session: Some(&id) }).unwrap_or_default();
+        if by_model.len() > 1 {
+            lines.extend(by_model.iter().map(|one| row(&format!("  {} {}", one.day, one.model), one)));
+        }
+        let midnight = jiff::Zoned::now().start_of_day().map_or(0, |day| day.timestamp().as_millisecond());
+        let mut today = Spent::default();
+        for one in store.spent(Within { since: midnight, session: None }).unwrap_or_default() {
+            today.add(&one);
+        }
+        lines.push(row("today, all sessions", &today));
+    }
+    if session.usage.prompt() > 0 {
+        let hit = session.usage.cache_read * 100 / session.usage.prompt();
+        lines.push(format!("{hit}% of what was sent came from the provider's cache"));
+    }
+    let budget = agent.budget();
+    for (limit, what) in [(budget.session, "session"), (budget.day, "day")] {
+        lines.extend(limit.map(|limit| format!("budget of a {what}: {limit}")));
+    }
+    let model = agent.model().name.clone();
+    let known = catalog::find(agent.provider_name(), &model).is_some_and(|m| m.price.is_some());
+    let lines: Vec<Line<'static>> = lines.into_iter().map(Line::raw).collect();
+    shell.print(&lines);
+    if !known {
+        shell.hint(&format!("no price is known for {model}: models.toml beside your settings can name it"));
+    }
+    None
+}
+
+fn row(name: &str, spent: &Spent) -> String {
+    let s = if spent.requests == 1 { "" } else { "s" };
+    format!("{name:<20} {} in {} request{s}: {}", priced(spent), spent.requests, cell::tokens(&spent.usage))
+}

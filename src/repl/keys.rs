@@ -1,0 +1,96 @@
+//! `/keys`: what arrives when a key is pressed, for whoever wonders why one does nothing.
+//!
+//! A terminal multiplexer or the terminal itself may keep a key, or send other bytes than one expects. What is shown is
+//! what every screen of the shell goes by; nothing that is pressed does anything but Ctrl-C, which ends it.
+
+use super::Shell;
+use super::command::After;
+use crate::ui::input::Keyboard;
+use crate::ui::input::decode::{Input, Token};
+use crate::ui::keymap::Chord;
+use crossterm::event::{KeyCode, KeyModifiers};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// Nobody presses anything for so long: they have gone.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Bytes of one press that are shown.
+const BYTES: usize = 48;
+
+pub(super) fn keys(shell: &mut Shell<'_>, _: &str) -> After {
+    if !std::io::stdin().is_terminal() {
+        shell.error("there are no keys where no terminal is", None);
+        return None;
+    }
+    shell.note("press keys to see what arrives; Ctrl-C ends it");
+    if let Err(e) = show(shell) {
+        shell.error(&format!("the keyboard cannot be read: {e}"), None);
+    }
+    None
+}
+
+fn show(shell: &Shell<'_>) -> std::io::Result<()> {
+    let mut keyboard = Keyboard::new()?;
+    while let Some(token) = keyboard.next_token(PATIENCE)? {
+        shell.hint(&said(&token));
+        let is_end = |input: &Input| match input {
+            Input::Key(key) => key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL,
+            _ => false,
+        };
+        if token.input.as_ref().is_some_and(is_end) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// `Shift-Enter       ESC [13;2u`
+fn said(token: &Token) -> String {
+    let name = match &token.input {
+        Some(Input::Key(key)) => Chord::of(*key).to_string(),
+        Some(Input::Paste(text)) => format!("a paste of {} bytes", text.len()),
+        Some(Input::PasteRefused(bytes)) => format!("a paste of {bytes} bytes, too long"),
+        Some(Input::FocusGained) => "the window has the focus".into(),
+        Some(Input::FocusLost) => "the window lost the focus".into(),
+        Some(Input::Resized) => "the window has another size".into(),
+        None => "nothing: an answer, or unknown".into(),
+    };
+    format!("{name:<18} {}", bytes(&token.raw))
+}
+
+fn bytes(raw: &[u8]) -> String {
+    let mut out = String::new();
+    for byte in raw.iter().take(BYTES) {
+        match byte {
+            0x1b => out.push_str("ESC "),
+            0x20 => out.push_str("SPC "),
+            0x21..=0x7e => out.push(char::from(*byte)),
+            _ => out.push_str(&format!("{byte:02x} ")),
+        }
+    }
+    if raw.len() > BYTES {
+        out.push_str(&format!("... {} bytes", raw.len()));
+    }
+    out.trim_end().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::input::decode::Decoder;
+
+    #[test]
+    fn every_press_is_named_with_its_bytes() {
+        let said: Vec<String> =
+            Decoder::default().feed("a\x1b[13;2u\x1b[1;5A\r日\x1b[I".as_bytes()).iter().map(said).collect();
+        let wanted = [
+            "a                  a",
+            "Shift-Enter        ESC [13;2u",
+            "Ctrl-Up            ESC [1;5A",
+            "Enter              0d",
+            "日                  e6 97 a5",
+            "the window has the focus ESC [I",
+        ];
+        assert_eq!(said, wanted);
+    }
+}

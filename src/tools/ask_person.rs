@@ -1,0 +1,106 @@
+//! ask_person: a question of the model's to the person, with choices or free words.
+//!
+//! It changes nothing and needs no permission; what it costs is the person's time. Without a person it says so at once
+//! and the model goes on by itself.
+
+use super::env::Said;
+use super::input::Shape;
+use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use crate::conversation::ToolSpec;
+use crate::permission::{Permit, Reach};
+use crate::text::sanitize;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A key for each: 1 to 9.
+const MOST: usize = 9;
+const LONGEST: usize = 4000;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    question: String,
+    choices: Option<Vec<String>>,
+}
+
+pub(super) struct AskPerson(Shape);
+
+impl Default for AskPerson {
+    fn default() -> AskPerson {
+        AskPerson(Shape::of::<Args>("ask_person", include_str!("../../prompts/tools/ask_person.md")))
+    }
+}
+
+impl Tool for AskPerson {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, _: &Value) -> Touches {
+        Touches::default()
+    }
+
+    fn is_of_conversation(&self) -> bool {
+        true
+    }
+
+    fn plan(&self, input: &Value, _: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        let choices = args.choices.unwrap_or_default();
+        if args.question.trim().is_empty() {
+            return Err(ToolError::new("`question` is empty"));
+        }
+        if args.question.chars().count() > LONGEST {
+            return Err(ToolError::hint(
+                format!("the question is longer than {LONGEST} characters"),
+                "say in your answer what there is to know, and ask in short",
+            ));
+        }
+        if choices.len() > MOST || choices.iter().any(|c| c.trim().is_empty()) {
+            return Err(ToolError::new(format!("`choices` are at most {MOST}, and none may be empty")));
+        }
+        Ok(Box::new(AskPlan { question: args.question, choices }))
+    }
+}
+
+struct AskPlan {
+    question: String,
+    choices: Vec<String>,
+}
+
+impl Plan for AskPlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![Reach::Session]
+    }
+
+    fn title(&self) -> String {
+        format!("ask: {}", sanitize::line(self.question.lines().next().unwrap_or_default()))
+    }
+
+    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
+        Ok(Preview { line: self.title(), detail: Detail::None })
+    }
+
+    fn run(self: Box<Self>, _: Permit, ctx: RunCtx) -> Running {
+        Box::pin(async move {
+            let title = self.title();
+            let answering = ctx.enquire.ask(self.question, self.choices);
+            let said = tokio::select! {
+                said = answering => said,
+                () = ctx.cancel.cancelled() => return super::output::interrupted(&title),
+            };
+            let (text, shown) = match said {
+                Said::Words(words) => (format!("the person answers: {words}"), words),
+                Said::Open => (
+                    "the person leaves it open: decide yourself and say what you assumed".into(),
+                    "left open".into(),
+                ),
+                Said::Nobody => (
+                    "nobody is here to answer: decide yourself and say what you assumed".into(),
+                    "nobody is here to answer".into(),
+                ),
+            };
+            Output::done(text, Summary::text(title, shown))
+        })
+    }
+}

@@ -1,0 +1,157 @@
+//! todo: the model's list of steps, which the person sees while it works.
+//!
+//! The list is replaced whole, so that there is one truth and no numbering to get wrong. It is kept in the conversation
+//! itself: the last call of it that went through says what the list is, also after a resume.
+
+use super::input::Shape;
+use super::{
+    Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+};
+use crate::conversation::{Block, Message, Outcome, ToolSpec, Transcript};
+use crate::permission::{Permit, Reach};
+use crate::text::sanitize;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+const NAME: &str = "todo";
+/// Steps at most.
+const MOST: usize = 50;
+/// Characters of a step at most.
+const LONGEST: usize = 300;
+
+/// One step.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct Todo {
+    /// The step in a few words.
+    pub text: String,
+    pub status: TodoStatus,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TodoStatus {
+    Pending,
+    InProgress,
+    Done,
+}
+
+impl TodoStatus {
+    /// A mark and a word, for the list is read without colours too.
+    pub fn mark(self) -> &'static str {
+        match self {
+            TodoStatus::Pending => "[ ]",
+            TodoStatus::InProgress => "[>]",
+            TodoStatus::Done => "[x]",
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Args {
+    items: Vec<Todo>,
+}
+
+pub(super) struct TodoTool(Shape);
+
+impl Default for TodoTool {
+    fn default() -> TodoTool {
+        TodoTool(Shape::of::<Args>(NAME, include_str!("../../prompts/tools/todo.md")))
+    }
+}
+
+impl Tool for TodoTool {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, _: &Value) -> Touches {
+        // One list after the other.
+        Touches { writes: vec!["todo:".into()], ..Touches::default() }
+    }
+
+    fn is_of_conversation(&self) -> bool {
+        true
+    }
+
+    fn plan(&self, input: &Value, _: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let Args { items } = self.0.parse(input)?;
+        if items.len() > MOST {
+            let hint = "put several of them into one step";
+            return Err(ToolError::hint(format!("{} steps are too many: {MOST} at most", items.len()), hint));
+        }
+        if let Some(at) = items.iter().position(|item| item.text.trim().is_empty()) {
+            return Err(ToolError::new(format!("items[{at}].text is empty")));
+        }
+        if let Some(at) = items.iter().position(|item| item.text.chars().count() > LONGEST) {
+            return Err(ToolError::new(format!("items[{at}].text is longer than {LONGEST} characters")));
+        }
+        Ok(Box::new(TodoPlan { items }))
+    }
+}
+
+/// The list as it was left by the last call that went through.
+pub fn list_in(transcript: &Transcript) -> Vec<Todo> {
+    let messages = transcript.messages();
+    for (at, message) in messages.iter().enumerate().rev() {
+        let Message::Assistant(answer) = message else { continue };
+        let done = |call: &crate::conversation::Call| match messages.get(at + 1) {
+            Some(Message::Results { results }) => {
+                results.iter().any(|r| r.id == call.id && r.outcome == Outcome::Done)
+            }
+            _ => false,
+        };
+        let calls = answer.blocks.iter().rev().filter_map(|block| match block {
+            Block::Call(call) if call.name == NAME && done(call) => Some(call),
+            _ => None,
+        });
+        for call in calls {
+            if let crate::conversation::Input::Object(value) = &call.input
+                && let Ok(args) = serde_json::from_value::<Args>(value.clone())
+            {
+                return args.items;
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// `[x] read the code`, a line each.
+pub fn lines_of(items: &[Todo]) -> Vec<String> {
+    items.iter().map(|item| format!("{} {}", item.status.mark(), sanitize::line(&item.text))).collect()
+}
+
+struct TodoPlan {
+    items: Vec<Todo>,
+}
+
+impl TodoPlan {
+    fn counts(&self) -> String {
+        let done = self.items.iter().filter(|item| item.status == TodoStatus::Done).count();
+        format!("{done} of {} done", self.items.len())
+    }
+}
+
+impl Plan for TodoPlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![Reach::Session]
+    }
+
+    fn title(&self) -> String {
+        if self.items.is_empty() { "todo: cleared".into() } else { format!("todo: {}", self.counts()) }
+    }
+
+    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
+        Ok(Preview { line: self.title(), detail: Detail::Text(lines_of(&self.items).join("\n")) })
+    }
+
+    fn run(self: Box<Self>, _: Permit, _: RunCtx) -> Running {
+        let text = match self.items.is_empty() {
+            true => "the list is empty now".to_string(),
+            false => format!("the list has {} steps, {}", self.items.len(), self.counts()),
+        };
+        let summary = Summary::text(self.title(), lines_of(&self.items).join("\n"));
+        let output = Output::done(text, summary).with(Facts::Todos(self.items));
+        Box::pin(std::future::ready(output))
+    }
+}

@@ -1,0 +1,393 @@
+//! Bytes of a terminal as keys, pastes and news of the focus.
+//!
+//! Understood are the sequences of xterm and its kin, the Linux console's function keys, xterm's `modifyOtherKeys`
+//! (`CSI 27 ; m ; c ~`) and the kitty keyboard protocol (`CSI c ; m u`). Answers to questions (OSC, DCS, device
+//! attributes, cursor reports) and sequences that mean nothing here are swallowed whole, however they are cut into
+//! reads: what a terminal says is never typed. Several lines that arrive at once from a terminal that does not mark
+//! pastes are one all the same. A lone escape is told from the beginning of a sequence by time, which is the caller's:
+//! see [`Decoder::is_waiting`].
+
+use super::control;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use memchr::memmem;
+
+/// A longer paste is refused, in bytes.
+pub const LONGEST_PASTE: usize = 10 * 1024 * 1024;
+/// An answer that goes on for longer than this is none.
+const LONGEST_ANSWER: usize = 8 * 1024;
+/// Calls of [`Decoder::settle`] after which an unfinished answer is given up.
+const PATIENCE: u8 = 25;
+const PASTE_BEGIN: &[u8] = b"\x1b[200~";
+const PASTE_END: &[u8] = b"\x1b[201~";
+/// So many line ends in one read are no typing.
+const BURST_LINES: usize = 3;
+
+/// What was typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    Key(KeyEvent),
+    /// As it came: line ends are not touched.
+    Paste(String),
+    /// A paste of so many bytes was thrown away, because it is longer than [`LONGEST_PASTE`].
+    PasteRefused(usize),
+    FocusGained,
+    FocusLost,
+    /// The window has another size. Never from bytes.
+    Resized,
+}
+
+/// What was typed, and the bytes that said so; nothing for what is swallowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    pub input: Option<Input>,
+    pub raw: Vec<u8>,
+}
+
+#[derive(Debug, Default)]
+pub struct Decoder {
+    /// Not understood yet.
+    rest: Vec<u8>,
+    paste: Option<Paste>,
+    /// A paste that nothing marked: it ends when nothing follows.
+    burst: Option<Paste>,
+    waited: u8,
+}
+
+/// A paste that has begun.
+#[derive(Debug, Default)]
+struct Paste {
+    content: Vec<u8>,
+    /// All of it, that which was not kept too.
+    length: usize,
+}
+
+/// What the next bytes are.
+enum Scan {
+    /// So many bytes, and what they mean.
+    Whole(usize, Option<Input>),
+    PasteBegins(usize),
+    /// More has to come.
+    Part,
+}
+
+impl Decoder {
+    /// Takes what was read; returns what is complete, in its order.
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Token> {
+        self.waited = 0;
+        let mut out = Vec::new();
+        // Whoever cannot wait for the end of a paste says so; nothing else is ever read as this one byte.
+        if bytes == [control::CTRL_C]
+            && let Some(paste) = self.paste.take()
+        {
+            self.rest.clear();
+            out.push(paste.end());
+            return out;
+        }
+        if let Some(burst) = &mut self.burst {
+            burst.keep(bytes);
+            return out;
+        }
+        if self.paste.is_none() && self.rest.is_empty() && is_burst(bytes) {
+            self.burst.get_or_insert_default().keep(bytes);
+            return out;
+        }
+        self.rest.extend_from_slice(bytes);
+        let mut at = 0;
+        loop {
+            let rest = self.rest.get(at..).unwrap_or(&[]);
+            if let Some(paste) = &mut self.paste {
+                let (used, ended) = paste.take(rest);
+                at += used;
+                if !ended {
+                    break;
+                }
+                out.extend(self.paste.take().map(Paste::end));
+                continue;
+            }
+            match scan(rest) {
+                Scan::Whole(length, input) => {
+                    let raw = rest.get(..length).unwrap_or(rest).to_vec();
+                    at += length;
+                    out.push(Token { input, raw });
+                }
+                Scan::PasteBegins(length) => {
+                    at += length;
+                    self.paste = Some(Paste::default());
+                }
+                Scan::Part => break,
+            }
+        }
+        self.rest.drain(..at.min(self.rest.len()));
+        if self.paste.is_none() && self.rest.len() > LONGEST_ANSWER {
+            out.push(Token { input: None, raw: std::mem::take(&mut self.rest) });
+        }
+        out
+    }
+
+    /// Something has begun that time decides: when nothing follows for a moment, [`Decoder::settle`] is due.
+    pub fn is_waiting(&self) -> bool {
+        self.burst.is_some() || (self.paste.is_none() && !self.rest.is_empty())
+    }
+
+    /// Nothing followed for a moment: an escape was the key itself. An answer may take a second.
+    pub fn settle(&mut self) -> Option<Token> {
+        if !self.is_waiting() {
+            return None;
+        }
+        if let Some(burst) = self.burst.take() {
+            return Some(burst.end());
+        }
+        let input = match self.rest.as_slice() {
+            [control::ESCAPE] => Some(plain(KeyCode::Esc)),
+            [control::ESCAPE, c @ (b'[' | b']' | b'O' | b'P' | b'_' | b'^' | b'X')] => {
+                Some(with_alt(char::from(*c)))
+            }
+            _ => {
+                self.waited += 1;
+                if self.waited < PATIENCE {
+                    return None;
+                }
+                None
+            }
+        };
+        self.waited = 0;
+        Some(Token { input, raw: std::mem::take(&mut self.rest) })
+    }
+
+    /// What was taken and not given out, as it came.
+    pub fn finish(self) -> Vec<u8> {
+        match (self.burst, self.paste) {
+            (Some(burst), _) => burst.end().raw,
+            (None, Some(paste)) => [PASTE_BEGIN, &paste.content, &self.rest].concat(),
+            (None, None) => self.rest,
+        }
+    }
+}
+
+impl Paste {
+    /// Takes what belongs to it; returns how much that was, and whether it has ended.
+    fn take(&mut self, bytes: &[u8]) -> (usize, bool) {
+        let (content, used, ended) = match memmem::find(bytes, PASTE_END) {
+            Some(at) => (bytes.get(..at), at + PASTE_END.len(), true),
+            // The end may have come in part.
+            None => {
+                let kept =
+                    (1..PASTE_END.len()).rev().find(|n| bytes.ends_with(PASTE_END.get(..*n).unwrap_or(&[])));
+                let used = bytes.len() - kept.unwrap_or(0);
+                (bytes.get(..used), used, false)
+            }
+        };
+        self.keep(content.unwrap_or(&[]));
+        (used, ended)
+    }
+
+    fn keep(&mut self, content: &[u8]) {
+        self.length += content.len();
+        if self.length <= LONGEST_PASTE {
+            self.content.extend_from_slice(content);
+        } else {
+            self.content = Vec::new();
+        }
+    }
+
+    fn end(self) -> Token {
+        if self.length > LONGEST_PASTE {
+            return Token { input: Some(Input::PasteRefused(self.length)), raw: Vec::new() };
+        }
+        let raw = [PASTE_BEGIN, &self.content, PASTE_END].concat();
+        let text = String::from_utf8(self.content)
+            .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
+        Token { input: Some(Input::Paste(text)), raw }
+    }
+}
+
+/// Lines of text with their ends, in one read. Held keys make many ends and no text.
+fn is_burst(bytes: &[u8]) -> bool {
+    let ends = bytes.iter().filter(|b| matches!(b, b'\r' | b'\n')).count();
+    let text = bytes.iter().filter(|b| **b >= b' ' && **b != 0x7f).count();
+    ends >= BURST_LINES && text >= 2 * ends && !bytes.contains(&control::ESCAPE)
+}
+
+fn scan(bytes: &[u8]) -> Scan {
+    let Some((&first, after)) = bytes.split_first() else { return Scan::Part };
+    match first {
+        control::ESCAPE => escape(after),
+        0x00..0x20 | 0x7f => Scan::Whole(1, Some(Input::Key(control::key(first)))),
+        _ => match character(bytes) {
+            Character::One(c, length) => Scan::Whole(length, Some(typed(c))),
+            Character::Part => Scan::Part,
+            Character::None(length) => Scan::Whole(length, None),
+        },
+    }
+}
+
+fn escape(after: &[u8]) -> Scan {
+    let Some((&second, rest)) = after.split_first() else { return Scan::Part };
+    match second {
+        b'[' => sequence(rest),
+        b'O' => match rest.first() {
+            None => Scan::Part,
+            Some(&last) => Scan::Whole(3, letter(last, KeyModifiers::NONE).map(Input::Key)),
+        },
+        b']' | b'P' | b'_' | b'^' | b'X' => answer(rest),
+        // Escape twice: the key, and what follows.
+        control::ESCAPE => Scan::Whole(1, Some(plain(KeyCode::Esc))),
+        0x00..0x20 | 0x7f => {
+            let key = control::key(second);
+            Scan::Whole(2, Some(Input::Key(KeyEvent::new(key.code, key.modifiers | KeyModifiers::ALT))))
+        }
+        _ => match character(after) {
+            Character::One(c, length) => Scan::Whole(1 + length, Some(with_alt(c))),
+            Character::Part => Scan::Part,
+            Character::None(length) => Scan::Whole(1 + length, None),
+        },
+    }
+}
+
+/// A string that ends with BEL or ST, and is no key.
+fn answer(rest: &[u8]) -> Scan {
+    let Some(end) = rest.iter().position(|b| matches!(*b, 0x07 | control::ESCAPE)) else { return Scan::Part };
+    match (rest.get(end), rest.get(end + 1)) {
+        (Some(0x07), _) => Scan::Whole(2 + end + 1, None),
+        (_, Some(b'\\')) => Scan::Whole(2 + end + 2, None),
+        (_, None) => Scan::Part,
+        // Broken off by something else, which is to be read.
+        _ => Scan::Whole(2 + end, None),
+    }
+}
+
+/// What follows `ESC [`.
+fn sequence(rest: &[u8]) -> Scan {
+    let parameters = rest.iter().take_while(|b| matches!(b, 0x30..=0x3f)).count();
+    let between = rest.iter().skip(parameters).take_while(|b| matches!(b, 0x20..=0x2f)).count();
+    let length = 2 + parameters + between + 1;
+    let Some(&last) = rest.get(parameters + between) else { return Scan::Part };
+    let numbers = rest.get(..parameters).unwrap_or(&[]);
+    match last {
+        // The Linux console: `ESC [ [ A` is F1.
+        b'[' if parameters + between == 0 => match rest.get(1) {
+            None => Scan::Part,
+            Some(c @ b'A'..=b'E') => Scan::Whole(4, Some(plain(KeyCode::F(c - b'A' + 1)))),
+            Some(_) => Scan::Whole(3, None),
+        },
+        0x40..=0x7e if between > 0 => Scan::Whole(length, None),
+        0x40..=0x7e if numbers == b"200" && last == b'~' => Scan::PasteBegins(length),
+        0x40..=0x7e => Scan::Whole(length, meaning(numbers, last)),
+        // Broken off: what has begun is dropped, what breaks it off is read.
+        _ => Scan::Whole(length - 1, None),
+    }
+}
+
+/// What a whole `CSI numbers last` means; nothing for an answer.
+fn meaning(numbers: &[u8], last: u8) -> Option<Input> {
+    if numbers.first().is_some_and(|b| matches!(b, b'<' | b'=' | b'>' | b'?')) {
+        return None;
+    }
+    let text = std::str::from_utf8(numbers).ok()?;
+    let mut parts = text.split(';').map(|part| {
+        let mut sub = part.split(':').map(|n| n.parse::<u32>().ok());
+        (sub.next().flatten(), sub.next().flatten())
+    });
+    let (first, second, third) = (parts.next(), parts.next(), parts.next());
+    let number = first.and_then(|(n, _)| n);
+    let (held, event) = second.unwrap_or((None, None));
+    let modifiers = modifiers(held);
+    match last {
+        b'I' if numbers.is_empty() => Some(Input::FocusGained),
+        b'O' if numbers.is_empty() => Some(Input::FocusLost),
+        // A cursor report looks like F3 with modifiers, but never begins with 1 where anybody would ask for one.
+        b'A'..=b'F' | b'H' | b'P'..=b'S' if matches!(number, None | Some(1)) && event != Some(3) => {
+            letter(last, modifiers).map(Input::Key)
+        }
+        b'Z' => Some(Input::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT))),
+        b'~' if number == Some(27) => control::from_code(third?.0?, modifiers).map(Input::Key),
+        b'~' if event != Some(3) => numbered(number?).map(|code| Input::Key(KeyEvent::new(code, modifiers))),
+        b'u' if event != Some(3) => control::from_code(number?, modifiers).map(Input::Key),
+        _ => None,
+    }
+}
+
+/// The parameter is one more than a sum of bits.
+fn modifiers(held: Option<u32>) -> KeyModifiers {
+    let bits = held.unwrap_or(1).saturating_sub(1);
+    let table = [
+        (1, KeyModifiers::SHIFT),
+        (2, KeyModifiers::ALT),
+        (4, KeyModifiers::CONTROL),
+        (8, KeyModifiers::SUPER),
+        (16, KeyModifiers::HYPER),
+        (32, KeyModifiers::META),
+    ];
+    table.into_iter().filter(|(bit, _)| bits & bit != 0).map(|(_, m)| m).collect()
+}
+
+fn letter(last: u8, modifiers: KeyModifiers) -> Option<KeyEvent> {
+    let code = match last {
+        b'A' => KeyCode::Up,
+        b'B' => KeyCode::Down,
+        b'C' => KeyCode::Right,
+        b'D' => KeyCode::Left,
+        b'F' => KeyCode::End,
+        b'H' => KeyCode::Home,
+        b'M' => KeyCode::Enter,
+        b'P'..=b'S' => KeyCode::F(last - b'P' + 1),
+        _ => return None,
+    };
+    Some(KeyEvent::new(code, modifiers))
+}
+
+fn numbered(number: u32) -> Option<KeyCode> {
+    let code = match u8::try_from(number).ok()? {
+        1 | 7 => KeyCode::Home,
+        2 => KeyCode::Insert,
+        3 => KeyCode::Delete,
+        4 | 8 => KeyCode::End,
+        5 => KeyCode::PageUp,
+        6 => KeyCode::PageDown,
+        n @ 11..=15 => KeyCode::F(n - 10),
+        n @ 17..=21 => KeyCode::F(n - 11),
+        n @ 23..=24 => KeyCode::F(n - 12),
+        _ => return None,
+    };
+    Some(code)
+}
+
+enum Character {
+    One(char, usize),
+    Part,
+    /// So many bytes that are no text.
+    None(usize),
+}
+
+fn character(bytes: &[u8]) -> Character {
+    let head = bytes.get(..bytes.len().min(4)).unwrap_or(bytes);
+    let valid = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(e) if e.valid_up_to() > 0 => {
+            std::str::from_utf8(head.get(..e.valid_up_to()).unwrap_or(&[])).unwrap_or("")
+        }
+        Err(e) => return e.error_len().map_or(Character::Part, Character::None),
+    };
+    match valid.chars().next() {
+        Some(c) => Character::One(c, c.len_utf8()),
+        None => Character::Part,
+    }
+}
+
+fn plain(code: KeyCode) -> Input {
+    Input::Key(KeyEvent::new(code, KeyModifiers::NONE))
+}
+
+fn typed(c: char) -> Input {
+    let shift = if c.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
+    Input::Key(KeyEvent::new(KeyCode::Char(c), shift))
+}
+
+fn with_alt(c: char) -> Input {
+    let shift = if c.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
+    Input::Key(KeyEvent::new(KeyCode::Char(c), shift | KeyModifiers::ALT))
+}
+
+#[cfg(test)]
+#[path = "decode_tests.rs"]
+mod decode_tests;

@@ -1,0 +1,95 @@
+//! Keys for a full screen: waited for on the thread that draws, together with the window's size.
+
+use super::decode::{Decoder, Input, Token};
+use super::keys::timespec;
+use super::{CHUNK, MOMENT, ahead};
+use crate::ui::term;
+use rustix::event::{PollFd, PollFlags};
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+pub struct Keyboard {
+    decoder: Decoder,
+    tokens: VecDeque<Token>,
+    /// A byte arrives with every change of the window's size.
+    resizes: UnixStream,
+    registered: signal_hook::SigId,
+    buffer: Vec<u8>,
+}
+
+impl Keyboard {
+    pub fn new() -> io::Result<Keyboard> {
+        let (resizes, told) = UnixStream::pair()?;
+        resizes.set_nonblocking(true)?;
+        let registered = signal_hook::low_level::pipe::register(signal_hook::consts::SIGWINCH, told)?;
+        let mut decoder = Decoder::default();
+        let tokens = decoder.feed(&ahead::take()).into();
+        Ok(Keyboard { decoder, tokens, resizes, registered, buffer: vec![0; CHUNK] })
+    }
+
+    /// What was typed next, waiting for it as long as `most` and no longer. The error is that the terminal is gone.
+    pub fn next(&mut self, most: Duration) -> io::Result<Option<Input>> {
+        let end = Instant::now() + most;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.next_token(left)? {
+                Some(Token { input: None, .. }) => {}
+                token => return Ok(token.and_then(|token| token.input)),
+            }
+        }
+    }
+
+    /// The same with the bytes, and with what means nothing.
+    pub fn next_token(&mut self, most: Duration) -> io::Result<Option<Token>> {
+        let end = Instant::now() + most;
+        loop {
+            if let Some(token) = self.tokens.pop_front() {
+                return Ok(Some(token));
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            let settles = self.decoder.is_waiting();
+            let wait = if settles { MOMENT.min(left) } else { left };
+            let terminal = term::input();
+            let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&self.resizes, PollFlags::IN)];
+            match rustix::event::poll(&mut fds, Some(&timespec(wait))) {
+                Ok(0) if settles && wait == MOMENT => self.tokens.extend(self.decoder.settle()),
+                Ok(0) if left.is_zero() => return Ok(None),
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(e) => return Err(e.into()),
+            }
+            let [typed, resized] = &fds;
+            let (typed, resized) = (typed.revents(), !resized.revents().is_empty());
+            if resized {
+                self.forget_resizes();
+                return Ok(Some(Token { input: Some(Input::Resized), raw: Vec::new() }));
+            }
+            if typed.contains(PollFlags::IN) {
+                match rustix::io::read(terminal, &mut self.buffer) {
+                    Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    Ok(n) => self.tokens.extend(self.decoder.feed(self.buffer.get(..n).unwrap_or(&[]))),
+                    Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+                    Err(e) => return Err(e.into()),
+                }
+            } else if typed.intersects(PollFlags::HUP | PollFlags::ERR) {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+
+    /// However many there were: the size is asked for, and not told.
+    fn forget_resizes(&mut self) {
+        let mut bytes = [0; 64];
+        while matches!(self.resizes.read(&mut bytes), Ok(n) if n > 0) {}
+    }
+}
+
+impl Drop for Keyboard {
+    fn drop(&mut self) {
+        signal_hook::low_level::unregister(self.registered);
+        let mut unused: Vec<u8> = self.tokens.drain(..).flat_map(|token| token.raw).collect();
+        unused.extend_from_slice(&std::mem::take(&mut self.decoder).finish());
+        ahead::give_back(&unused);
+    }
+}

@@ -1,0 +1,27 @@
+//! What the person types, read in one way for the prompt, the pane and the full screens.
+//!
+//! Whoever reads takes first what was read before and not used ([`ahead`]), and gives back what it did not use: no key
+//! is lost or overtaken where one reader follows another. Bytes become keys, pastes and news of the focus in
+//! [`decode`]; a terminal's own answers, early or late, are dropped there and never typed. rustyline reads through
+//! [`pump`].
+
+mod ahead;
+mod control;
+pub mod decode;
+mod keyboard;
+mod keys;
+mod legacy;
+mod line;
+pub mod pump;
+
+pub(in crate::ui) use ahead::take as take_ahead;
+pub use keyboard::Keyboard;
+pub(in crate::ui) use keys::Keys;
+pub(in crate::ui) use line::line;
+
+use std::time::Duration;
+
+/// How long an escape may be the beginning of something longer.
+const MOMENT: Duration = Duration::from_millis(40);
+/// Read at once at most.
+const CHUNK: usize = 64 * 1024;

@@ -1,0 +1,306 @@
+//! What rustyline reads: a private terminal that is fed with keys it understands.
+//!
+//! rustyline reads ahead, types a terminal's answers into the line and knows neither long pastes nor Shift+Enter. While
+//! it reads a line, its standard input is the other end of a terminal of our own. A thread reads the real one and
+//! passes on what is a key ([`super::legacy`]); a paste first becomes what is to stand in the line. After a key that may
+//! end the line nothing more is passed on before it is known whether it did: what follows belongs to whoever reads
+//! next.
+//!
+//! Where no private terminal can be had, rustyline reads the real one as before, and loses only these advantages.
+
+use super::decode::{Decoder, Input, Token};
+use super::keys::{timespec, wait};
+use super::{CHUNK, ahead, legacy};
+use crate::ui::term;
+use crossterm::event::{KeyCode, KeyModifiers};
+use rustix::event::{PollFd, PollFlags};
+use rustix::pipe::PipeFlags;
+use rustix::pty::OpenptFlags;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What a paste is to be in the line; nothing where it was refused.
+pub type Take = Arc<dyn Fn(Input) -> Option<String> + Send + Sync>;
+
+/// How long rustyline may take for a key before it is asked whether it has read it.
+const LOOK: Duration = Duration::from_millis(30);
+
+/// The private terminal. Cloned handles are the same one.
+#[derive(Clone)]
+pub struct Pump(Arc<Shared>);
+
+struct Shared {
+    /// Ours to write into.
+    feed: OwnedFd,
+    /// rustyline's, as its standard input.
+    line: OwnedFd,
+    take: Take,
+    phase: Mutex<Phase>,
+    changed: Condvar,
+    /// Wakes the thread from its wait for the terminal.
+    wake: OwnedFd,
+    woken: OwnedFd,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nobody reads a line.
+    Off,
+    Run,
+    /// The line is whole or not: rustyline has said that it goes on.
+    GoOn,
+    /// Something else has the terminal for a while; the thread has to say that it keeps off.
+    Pausing,
+    Paused,
+    Ending,
+}
+
+impl Pump {
+    /// Opens the private terminal; nothing else changes yet.
+    pub fn open(take: Take) -> io::Result<Pump> {
+        let feed = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        rustix::pty::grantpt(&feed)?;
+        rustix::pty::unlockpt(&feed)?;
+        let name = rustix::pty::ptsname(&feed, Vec::new())?;
+        let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::CLOEXEC;
+        let line = rustix::fs::open(&name, flags, rustix::fs::Mode::empty())?;
+        // It is as raw from the start as rustyline will make it: nothing is echoed back between two lines.
+        let mut mode = rustix::termios::tcgetattr(&line)?;
+        mode.make_raw();
+        rustix::termios::tcsetattr(&line, rustix::termios::OptionalActions::Now, &mode)?;
+        let (woken, wake) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        term::keep_input()?;
+        let (phase, changed) = (Mutex::new(Phase::Off), Condvar::new());
+        Ok(Pump(Arc::new(Shared { feed, line, take, phase, changed, wake, woken })))
+    }
+
+    /// Runs `read`, which reads a line from standard input.
+    pub fn during<T>(&self, read: impl FnOnce() -> T) -> io::Result<T> {
+        self.0.set(Phase::Run);
+        let shared = Arc::clone(&self.0);
+        let thread = std::thread::Builder::new().name("pump".into()).spawn(move || shared.run())?;
+        if let Err(e) = rustix::stdio::dup2_stdin(&self.0.line) {
+            self.0.finish(thread);
+            return Err(e.into());
+        }
+        let back = Back;
+        let out = read();
+        drop(back);
+        self.0.finish(thread);
+        Ok(out)
+    }
+
+    /// The line goes on after a key that might have ended it.
+    pub fn go_on(&self) {
+        let mut phase = self.0.phase();
+        if *phase == Phase::Run {
+            *phase = Phase::GoOn;
+            self.0.changed.notify_all();
+        }
+    }
+
+    /// Runs `work` with the real terminal as standard input and nobody else reading it.
+    pub fn pause<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut phase = self.0.phase();
+        if *phase == Phase::Off {
+            drop(phase);
+            return work();
+        }
+        *phase = Phase::Pausing;
+        self.0.rouse();
+        while *phase == Phase::Pausing {
+            phase = self.0.changed.wait(phase).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(phase);
+        drop(Back);
+        let out = work();
+        let _ = rustix::stdio::dup2_stdin(&self.0.line);
+        self.0.set(Phase::Run);
+        out
+    }
+}
+
+/// Gives standard input back to the real terminal, also when a reader panics.
+struct Back;
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        let _ = rustix::stdio::dup2_stdin(term::input());
+    }
+}
+
+impl Shared {
+    fn phase(&self) -> MutexGuard<'_, Phase> {
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, to: Phase) {
+        *self.phase() = to;
+        self.rouse();
+    }
+
+    fn rouse(&self) {
+        self.changed.notify_all();
+        let _ = rustix::io::write(&self.wake, b"!");
+    }
+
+    fn finish(&self, thread: std::thread::JoinHandle<()>) {
+        self.set(Phase::Ending);
+        drop(thread.join());
+        *self.phase() = Phase::Off;
+    }
+
+    /// Feeds rustyline until the line has ended; what was not passed on is given back.
+    fn run(&self) {
+        let mut decoder = Decoder::default();
+        let mut tokens: VecDeque<Token> = decoder.feed(&ahead::take()).into();
+        while self.may_read() {
+            match tokens.pop_front() {
+                Some(token) => self.pass(&token),
+                None => match self.read(&mut decoder) {
+                    Some(read) => tokens.extend(read),
+                    None => {
+                        self.hang_up();
+                        self.wait_for_end();
+                    }
+                },
+            }
+        }
+        let mut unused: Vec<u8> = tokens.into_iter().flat_map(|token| token.raw).collect();
+        unused.extend_from_slice(&decoder.finish());
+        ahead::give_back(&unused);
+    }
+
+    /// False when the line has ended. Waits while something else has the terminal.
+    fn may_read(&self) -> bool {
+        let mut phase = self.phase();
+        loop {
+            match *phase {
+                Phase::Run | Phase::GoOn => {
+                    *phase = Phase::Run;
+                    return true;
+                }
+                Phase::Ending | Phase::Off => return false,
+                Phase::Pausing => {
+                    *phase = Phase::Paused;
+                    self.changed.notify_all();
+                }
+                Phase::Paused => {
+                    phase = self.changed.wait(phase).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    /// The terminal is gone: rustyline wakes, and reads the end.
+    fn hang_up(&self) {
+        if let Ok(nothing) = std::fs::File::open("/dev/null") {
+            let _ = rustix::stdio::dup2_stdin(&nothing);
+        }
+        self.write(&[0]);
+    }
+
+    fn wait_for_end(&self) {
+        let mut phase = self.phase();
+        while matches!(*phase, Phase::Run | Phase::GoOn) {
+            phase = self.changed.wait(phase).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// What is typed; nothing more than a rousing may come. `None` when the terminal is gone.
+    fn read(&self, decoder: &mut Decoder) -> Option<Vec<Token>> {
+        let terminal = term::input();
+        let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&self.woken, PollFlags::IN)];
+        match rustix::event::poll(&mut fds, wait(decoder).as_ref()) {
+            Ok(0) => return Some(decoder.settle().into_iter().collect()),
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Some(Vec::new()),
+            Err(_) => return None,
+        }
+        let [typed, woken] = &fds;
+        let (typed, woken) = (typed.revents(), !woken.revents().is_empty());
+        if woken {
+            let _ = rustix::io::read(&self.woken, &mut [0; 64]);
+            return Some(Vec::new());
+        }
+        if typed.contains(PollFlags::IN) {
+            let mut buffer = vec![0; CHUNK];
+            return match rustix::io::read(terminal, &mut buffer) {
+                Ok(0) => None,
+                Ok(n) => Some(decoder.feed(buffer.get(..n).unwrap_or(&[]))),
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Some(Vec::new()),
+                Err(_) => None,
+            };
+        }
+        (!typed.intersects(PollFlags::HUP | PollFlags::ERR)).then(Vec::new)
+    }
+
+    fn pass(&self, token: &Token) {
+        match &token.input {
+            Some(Input::Paste(_) | Input::PasteRefused(_)) => {
+                if let Some(input) = token.input.clone()
+                    && let Some(text) = (self.take)(input)
+                {
+                    self.write(&[b"\x1b[200~", text.as_bytes(), b"\x1b[201~"].concat());
+                }
+            }
+            _ => {
+                self.write(&legacy::bytes(token));
+                if may_end_the_line(token) {
+                    self.hold();
+                }
+            }
+        }
+    }
+
+    /// Waits until rustyline has done with the last key: the line has ended, or it goes on, or the key meant something
+    /// else, which nobody says; then it has been read and a moment has passed.
+    fn hold(&self) {
+        let mut phase = self.phase();
+        let mut read = false;
+        while *phase == Phase::Run {
+            let (next, waited) =
+                self.changed.wait_timeout(phase, LOOK).unwrap_or_else(PoisonError::into_inner);
+            phase = next;
+            if waited.timed_out() {
+                if read {
+                    return;
+                }
+                read = rustix::io::ioctl_fionread(&self.line).is_ok_and(|waiting| waiting == 0);
+            }
+        }
+    }
+
+    /// All of it, unless the line ends meanwhile.
+    fn write(&self, mut bytes: &[u8]) {
+        while !bytes.is_empty() && !matches!(*self.phase(), Phase::Ending | Phase::Off) {
+            let mut fds = [PollFd::new(&self.feed, PollFlags::OUT)];
+            if !matches!(rustix::event::poll(&mut fds, Some(&timespec(LOOK))), Ok(n) if n > 0) {
+                continue;
+            }
+            // The kernel's buffer of a terminal holds 4096 bytes; a larger write would wait where nothing wakes it.
+            let part = bytes.get(..bytes.len().min(512)).unwrap_or(bytes);
+            match rustix::io::write(&self.feed, part) {
+                Ok(n) => bytes = bytes.get(n..).unwrap_or(&[]),
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Enter, and the keys that leave the line for something else.
+fn may_end_the_line(token: &Token) -> bool {
+    let Some(Input::Key(key)) = &token.input else { return false };
+    match key.code {
+        KeyCode::Enter => key.modifiers.is_empty(),
+        KeyCode::Char('c' | 'd' | 'e' | 'g' | 'm' | 'p' | 't' | 'z') => {
+            key.modifiers == KeyModifiers::CONTROL
+        }
+        KeyCode::Char('r') => key.modifiers == KeyModifiers::ALT,
+        _ => false,
+    }
+}

@@ -1,0 +1,68 @@
+//! A screen without a screen: lines that are said once, and lines that are typed in answer.
+//!
+//! For screen readers, and where nothing may be repainted. Things are numbered, a number chooses one, and Enter alone
+//! never chooses anything. What is said has been made safe for the terminal by who says it.
+
+use super::{input, term};
+
+/// Who is talked to.
+pub trait Talk {
+    fn say(&mut self, line: &str);
+
+    /// The line that is typed in answer; `None` when the person stopped, or has gone.
+    fn ask(&mut self, question: &str) -> Option<String>;
+}
+
+/// The person at the terminal.
+pub struct Terminal;
+
+impl Talk for Terminal {
+    fn say(&mut self, line: &str) {
+        term::write_all(format!("{line}\r\n").as_bytes());
+    }
+
+    fn ask(&mut self, question: &str) -> Option<String> {
+        input::line(question)
+    }
+}
+
+/// What a number that was typed means: the place it counts from 1, if there is one.
+pub fn number(word: &str, count: usize) -> Option<usize> {
+    word.trim().parse::<usize>().ok()?.checked_sub(1).filter(|at| *at < count)
+}
+
+#[cfg(test)]
+pub(in crate::ui) mod script {
+    use super::Talk;
+    use std::collections::VecDeque;
+
+    /// A person who has made up their mind beforehand.
+    pub(in crate::ui) struct Script {
+        answers: VecDeque<String>,
+        pub(in crate::ui) said: Vec<String>,
+    }
+
+    impl Script {
+        pub(in crate::ui) fn of(answers: &[&str]) -> Script {
+            Script { answers: answers.iter().map(ToString::to_string).collect(), said: Vec::new() }
+        }
+
+        /// Everything that was said, question and answer in one line.
+        pub(in crate::ui) fn transcript(&self) -> String {
+            self.said.join("\n")
+        }
+    }
+
+    impl Talk for Script {
+        fn say(&mut self, line: &str) {
+            assert!(!line.contains(char::is_control), "{line:?} would act on a terminal");
+            self.said.push(line.into());
+        }
+
+        fn ask(&mut self, question: &str) -> Option<String> {
+            let answer = self.answers.pop_front();
+            self.said.push(format!("{question}{}", answer.as_deref().unwrap_or("^C")));
+            answer
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A picture on a screen of its own, as large as the screen allows and no larger than it is.
+//!
+//! It is decoded beside the drawing, anew when the screen has another size. It neither zooms nor plays: of a picture
+//! that moves the first frame is shown.
+
+use crate::text::{sanitize, width};
+use crate::ui::Theme;
+use crate::ui::full::{Flow, Pane};
+use crate::ui::keymap::Keymap;
+use crate::ui::pager::{Act, bar};
+use crate::ui::picture::{Display, Drawn, Placed};
+use crate::ui::reading::Help;
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::text::{Line, Span};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+pub struct PictureView {
+    bytes: Arc<Vec<u8>>,
+    name: String,
+    /// What it is, in words.
+    about: String,
+    theme: Theme,
+    keys: Keymap<Act>,
+    display: Display,
+    size: (u16, u16),
+    /// As it is shown at this size; `None` while it is decoded.
+    drawn: Option<Drawn>,
+    made: (Sender<Made>, Receiver<Made>),
+    help: Option<Help>,
+}
+
+/// A picture for a size of the screen.
+type Made = ((u16, u16), Drawn);
+
+impl PictureView {
+    pub fn new(
+        bytes: Arc<Vec<u8>>,
+        (name, about): (&str, String),
+        theme: &Theme,
+        keys: Keymap<Act>,
+        display: Display,
+    ) -> PictureView {
+        PictureView {
+            bytes,
+            name: name.into(),
+            about,
+            theme: theme.clone(),
+            keys,
+            display,
+            size: (0, 0),
+            drawn: None,
+            made: channel(),
+            help: None,
+        }
+    }
+
+    fn rows(&self) -> u16 {
+        self.size.1.saturating_sub(1)
+    }
+
+    /// What is said in the middle of the screen in place of a picture.
+    fn words(&self) -> Option<String> {
+        match &self.drawn {
+            None => Some("working out…".into()),
+            Some(Drawn::Words(why)) if why.is_empty() => Some(self.about.clone()),
+            Some(Drawn::Words(why)) => Some(why.clone()),
+            Some(Drawn::Cells(_) | Drawn::Dots(_)) => None,
+        }
+    }
+
+    fn middle(&self, columns: u16, rows: u16) -> (u16, u16) {
+        (self.size.0.saturating_sub(columns) / 2, self.rows().saturating_sub(rows) / 2)
+    }
+}
+
+impl Pane for PictureView {
+    fn key(&mut self, key: KeyEvent) -> Flow {
+        if let Some(help) = &mut self.help {
+            if help.key(key, &self.keys) == Flow::Close {
+                self.help = None;
+            }
+            return Flow::Stay;
+        }
+        match self.keys.action(key) {
+            Some(Act::Close) => return Flow::Close,
+            Some(Act::Help) => {
+                let all = self.keys.help();
+                let own = all.into_iter().rev().take(2).rev().collect();
+                self.help = Some(Help::new(&[("Picture", own)], &self.theme, self.size));
+            }
+            _ => {}
+        }
+        Flow::Stay
+    }
+
+    fn resize(&mut self, columns: u16, rows: u16) {
+        if let Some(help) = &mut self.help {
+            help.resize(columns, rows);
+        }
+        if self.size == (columns, rows) {
+            return;
+        }
+        self.size = (columns, rows);
+        self.drawn = None;
+        let (bytes, name, display) = (Arc::clone(&self.bytes), self.name.clone(), self.display);
+        let (sender, size, room) = (self.made.0.clone(), self.size, self.rows());
+        let work = move || {
+            let drawn = display.draw(&bytes, &name, (usize::from(size.0), usize::from(room)));
+            drop(sender.send((size, drawn)));
+        };
+        if std::thread::Builder::new().name("picture".into()).spawn(work).is_err() {
+            self.drawn = Some(Drawn::Words("no thread can be started".into()));
+        }
+    }
+
+    fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
+        if let Some(help) = &self.help {
+            help.draw(buffer);
+            return None;
+        }
+        let area = buffer.area;
+        if let Some(words) = self.words() {
+            let words = sanitize::line(&words).into_owned();
+            let wide = u16::try_from(width::of(&words)).unwrap_or(u16::MAX);
+            let (x, y) = self.middle(wide, 1);
+            if y < area.height {
+                buffer.set_line(x, y, &Line::styled(words, self.theme.style("hint")), area.width);
+            }
+        }
+        if let Some(Drawn::Cells(lines)) = &self.drawn {
+            let wide = lines.iter().map(Line::width).max().unwrap_or(0);
+            let tall = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+            let (x, y) = self.middle(u16::try_from(wide).unwrap_or(u16::MAX), tall);
+            for (n, line) in (y..self.rows()).zip(lines) {
+                buffer.set_line(x, n, line, area.width);
+            }
+        }
+        let room = usize::from(area.width).saturating_sub(30).max(10);
+        let status = Line::from(vec![
+            Span::styled(
+                format!(" {} ", width::cut_middle(&sanitize::name(&self.name), room)),
+                self.theme.style("title"),
+            ),
+            Span::styled(format!(" {}", sanitize::line(&self.about)), self.theme.style("status")),
+        ]);
+        let close = self.keys.key(Act::Close);
+        bar(buffer, area.height.saturating_sub(1), &self.theme, &status, &format!("? keys  {close} close "));
+        None
+    }
+
+    fn pictures(&self) -> Vec<Placed> {
+        let Some(Drawn::Dots(dots)) = self.drawn.as_ref().filter(|_| self.help.is_none()) else {
+            return Vec::new();
+        };
+        let (x, y) = self.middle(dots.columns, dots.rows);
+        let bottom = usize::from(self.rows());
+        Placed::within(dots, (x.into(), y.into()), 0, bottom).into_iter().collect()
+    }
+
+    fn tick(&mut self) -> bool {
+        let mut news = false;
+        while let Ok((size, drawn)) = self.made.1.try_recv() {
+            if size == self.size {
+                self.drawn = Some(drawn);
+                news = true;
+            }
+        }
+        news
+    }
+
+    fn waits(&self) -> bool {
+        self.drawn.is_none()
+    }
+}

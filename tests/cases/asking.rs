@@ -1,0 +1,143 @@
+//! What the model tells and asks the person by itself: its list of steps, and questions.
+
+use crate::support::binary::Place;
+use crate::support::mock_server::{MockServer, Reply, Say, openai_events};
+use crate::support::pty::{Pty, Start, shell};
+use std::time::Duration;
+
+fn model(server: &MockServer) -> [String; 6] {
+    ["--provider", "openai-compatible", "--model", "m", "--base-url", &server.url()].map(String::from)
+}
+
+fn with_model(server: &MockServer) -> Start {
+    model(server).iter().fold(shell(), |start, arg| start.arg(arg))
+}
+
+const QUESTION: &str = r#"{"question":"Which database?","choices":["SQLite","PostgreSQL"]}"#;
+
+/// The result of the call in the request after it.
+fn result(server: &MockServer) -> String {
+    let body = server.requests()[1].body.clone();
+    body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_string()
+}
+
+/// A shell in which the model has asked, and the half second in which no key counts has passed.
+fn asked(server: &MockServer, arguments: &[&str]) -> Pty {
+    let start = arguments.iter().fold(with_model(server), |start, arg| start.arg(arg));
+    let mut pty = start.open();
+    pty.line("go on");
+    pty.until("the question", |s| s.contains("Which database?") && s.contains("1 SQLite"));
+    pty.until("keys to count", |s| s.contains("leaves it open") && !s.contains("a moment"));
+    pty
+}
+
+fn asking() -> MockServer {
+    MockServer::start([
+        Reply::openai(&[Say::Call("c1", "ask_person", QUESTION)]),
+        Reply::openai(&[Say::Text("so be it")]),
+    ])
+}
+
+#[test]
+fn the_person_answers_by_a_digit_in_words_or_not_at_all() {
+    for (keys, answer) in [
+        ("2", "the person answers: PostgreSQL"),
+        ("both, please\r", "the person answers: both, please"),
+        ("\x1b", "the person leaves it open: decide yourself and say what you assumed"),
+    ] {
+        let server = asking();
+        let mut pty = asked(&server, &[]);
+        pty.send(keys);
+        pty.until("the end", |s| s.contains("so be it"));
+        assert_eq!(result(&server), answer);
+        let told = pty.screen();
+        assert!(told.contains("ask: Which database?"), "{told}");
+    }
+}
+
+#[test]
+fn a_draft_is_no_answer_and_comes_back_afterwards() {
+    let server = MockServer::start([
+        Reply::stream()
+            .wait(Duration::from_millis(700))
+            .write(openai_events(&[Say::Call("c1", "ask_person", QUESTION)]).concat())
+            .close(),
+        Reply::openai(&[Say::Text("so be it")]),
+    ]);
+    let mut pty = with_model(&server).open();
+    pty.line("go on");
+    pty.until("the pane", |s| s.contains("waiting for the model"));
+    pty.send("12 apples");
+    pty.until("the question", |s| s.contains("typing goes to your draft"));
+    pty.send(" and 2 pears\t");
+    pty.until("keys to count", |s| s.contains("leaves it open") && !s.contains("a moment"));
+    pty.send("1");
+    pty.until("the end", |s| s.contains("so be it"));
+    assert_eq!(result(&server), "the person answers: SQLite");
+    pty.until_prompt("12 apples and 2 pears");
+}
+
+#[test]
+fn a_question_is_answered_by_number_or_words_where_lines_are_read() {
+    for (line, answer) in [("2", "PostgreSQL"), ("a flat file", "a flat file")] {
+        let server = asking();
+        let mut pty = with_model(&server).arg("--linear").open();
+        pty.line("go on");
+        pty.until("the question", |s| s.contains("answer: type a number, or the answer itself, and Enter"));
+        std::thread::sleep(Duration::from_millis(600));
+        pty.send(&format!("{line}\r"));
+        pty.until("the end", |s| s.contains("so be it"));
+        assert_eq!(result(&server), format!("the person answers: {answer}"));
+    }
+}
+
+#[test]
+fn nobody_answers_where_nobody_is() {
+    let server = asking();
+    Place::new().run(model(&server).into_iter().chain(["-p".into(), "go on".into()])).code(0);
+    assert_eq!(result(&server), "nobody is here to answer: decide yourself and say what you assumed");
+}
+
+const STEPS: &str = r#"{"items":[{"text":"read the code","status":"done"},{"text":"mend it","status":"in_progress"},{"text":"test it","status":"pending"}]}"#;
+
+#[test]
+fn the_list_of_steps_stands_in_the_pane_also_after_a_resume() {
+    let late = |said: &[Say]| {
+        Reply::stream().wait(Duration::from_millis(1500)).write(openai_events(said).concat()).close()
+    };
+    let server = MockServer::start([
+        Reply::openai(&[Say::Call("c1", "todo", STEPS)]),
+        late(&[Say::Text("half of it")]),
+        late(&[Say::Text("the rest")]),
+    ]);
+    let mut pty = with_model(&server).open();
+    pty.line("go on");
+    let shown =
+        |s: &str| ["[x] read the code", "[>] mend it", "[ ] test it"].iter().all(|step| s.contains(step));
+    pty.until("the list in the pane", |s| {
+        let pane = s.rsplit_once("todo: 1 of 3 done").map_or("", |(_, below)| below);
+        pane.matches("[>] mend it").count() == 2
+    });
+    pty.until("the end", |s| s.contains("half of it"));
+    pty.until_prompt("");
+    assert_eq!(result(&server), "the list has 3 steps, 1 of 3 done");
+    let mut again = with_model(&server).arg("--continue").after(pty).open();
+    again.line("and now");
+    again.until("the list again", |s| s.rsplit_once("and now").is_some_and(|(_, below)| shown(below)));
+}
+
+#[test]
+fn a_list_that_cannot_be_one_is_refused_with_what_is_wrong() {
+    for (input, wrong) in [
+        (r#"{"items":[{"text":" ","status":"done"}]}"#, "items[0].text is empty"),
+        (r#"{"items":[{"text":"x","status":"finished"}]}"#, "items"),
+        (r#"{}"#, "`items` is missing"),
+    ] {
+        let server = MockServer::start([
+            Reply::openai(&[Say::Call("c1", "todo", input)]),
+            Reply::openai(&[Say::Text("well")]),
+        ]);
+        Place::new().run(model(&server).into_iter().chain(["-p".into(), "go".into()]));
+        assert!(result(&server).contains(wrong), "{}", result(&server));
+    }
+}

@@ -1,0 +1,298 @@
+//! What is typed and pasted reaches the line, the pane and the model as it was meant: the real binary and its bytes.
+
+use crate::support::mock_server::{MockServer, Reply, Say};
+use crate::support::pty::{Pty, Start, shell};
+use std::time::{Duration, Instant};
+
+const MARK: &str = "[Pasted text #1";
+
+fn with_model(server: &MockServer) -> Start {
+    ["--provider", "openai-compatible", "--model", "m", "--base-url", &server.url()]
+        .iter()
+        .fold(shell().arg("--set").arg("context_window=100000000"), |start, arg| start.arg(arg))
+}
+
+/// What the person said last in the request with this number, from 0.
+fn said(server: &MockServer, request: usize) -> String {
+    let content =
+        server.requests()[request].body["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    let text: String = match content.as_str() {
+        Some(text) => text.to_string(),
+        None => content.as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap_or("")).collect(),
+    };
+    // What placet itself adds stands behind what was said.
+    text.rsplit_once("\n\n[placet: ").map_or(text.clone(), |(own, _)| own.to_string())
+}
+
+fn paste(pty: &mut Pty, text: &str) {
+    // In pieces that cut characters and the closing sequence.
+    for piece in format!("\x1b[200~{text}\x1b[201~").as_bytes().chunks(4093) {
+        pty.send_bytes(piece);
+    }
+}
+
+#[test]
+fn shift_enter_is_a_new_line_in_every_protocol() {
+    for newline in ["\x1b[13;2u", "\x1b[27;2;13~", "\x1b\r", "\n"] {
+        let server = MockServer::start([Reply::openai(&[Say::Text("understood")])]);
+        let mut pty = with_model(&server).open();
+        pty.send(&format!("one{newline}"));
+        pty.until("the first line", |s| s.contains("one"));
+        pty.send("two");
+        pty.until("the second line", |s| s.contains("\ntwo"));
+        pty.send("\r");
+        pty.until("the answer", |s| s.contains("understood"));
+        assert_eq!(said(&server, 0), "one\ntwo", "{newline:?}");
+    }
+}
+
+#[test]
+fn the_terminal_is_asked_for_more_keys_and_left_as_it_was() {
+    let asked = |start: Start| {
+        let mut pty = start.open();
+        pty.send("\x04");
+        assert_eq!(pty.ended(), 0);
+        let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
+        (raw.matches("\x1b[>1u").count(), raw.matches("\x1b[<u").count())
+    };
+    assert_eq!(asked(shell()), (1, 1));
+    assert_eq!(asked(shell().variable("TERM", "linux")), (0, 0));
+    assert_eq!(asked(shell().arg("--set").arg("ui.extended_keys=false")), (0, 0));
+    assert_eq!(asked(shell().arg("--linear")), (0, 0));
+    // A program of the person's own gets the keys that it knows.
+    let mut pty = shell().open();
+    pty.line("!echo here");
+    pty.until_prompt("");
+    let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
+    let places = ["\x1b[>1u", "\x1b[<u", "here\r\n", "\x1b[>1u"];
+    let mut rest = raw.as_str();
+    for place in places {
+        let (_, after) = rest.split_once(place).unwrap_or_else(|| panic!("{place:?} is missing in {rest:?}"));
+        rest = after;
+    }
+}
+
+#[test]
+fn a_late_answer_of_the_terminal_is_never_typed() {
+    let server = MockServer::start([Reply::stream()
+        .wait(Duration::from_millis(600))
+        .write(crate::support::mock_server::openai_events(&[Say::Text("done with it")]).concat())
+        .close()]);
+    let mut pty = with_model(&server).open();
+    let answers = [
+        "\x1b]11;rgb:1e1e/1e1e/2e2e\x07",
+        "\x1b[?62;22c",
+        "\x1b[24;80R",
+        "\x1bP>|xterm(380)\x1b\\",
+        "\x1b[?1u",
+    ];
+    for answer in answers {
+        pty.send("a");
+        let (first, second) = answer.split_at(answer.len() / 2);
+        pty.send(first);
+        std::thread::sleep(Duration::from_millis(20));
+        pty.send(second);
+    }
+    pty.until_prompt("aaaaa");
+    pty.send("\r");
+    pty.until("the pane", |s| s.contains("waiting for the model"));
+    for answer in answers {
+        pty.send(&format!("b{answer}"));
+    }
+    pty.until("the end", |s| s.contains("done with it"));
+    pty.until_prompt("bbbbb");
+    assert_eq!(said(&server, 0), "aaaaa");
+}
+
+#[test]
+fn keys_typed_at_once_after_enter_reach_the_pane_and_the_next_prompt_in_their_order() {
+    for _ in 0..10 {
+        let server = MockServer::start([Reply::stream()
+            .wait(Duration::from_millis(200))
+            .write(crate::support::mock_server::openai_events(&[Say::Text("the answer")]).concat())
+            .close()]);
+        let mut pty = with_model(&server).open();
+        // One write: Enter, and what belongs to whoever reads then.
+        pty.send("hello\rtyped ahead of everything");
+        pty.until("the pane", |s| s.contains("typed ahead"));
+        pty.until("the end", |s| s.contains("the answer"));
+        pty.until_prompt("typed ahead of everything");
+    }
+}
+
+#[test]
+fn a_megabyte_with_everything_in_it_arrives_whole_and_is_named_by_lines_and_bytes() {
+    let piece = "line of text \\\nrow\ttab\0nul \u{1b}[200~ \u{1b}]0;title\u{7} 日本 👩\u{200d}👧\n";
+    let text = piece.repeat(1024 * 1024 / piece.len());
+    let server =
+        MockServer::start([Reply::openai(&[Say::Text("thanks")]), Reply::openai(&[Say::Text("again")])]);
+    let mut pty = with_model(&server).open();
+    pty.send("look: ");
+    let started = Instant::now();
+    paste(&mut pty, &text);
+    let lines = text.lines().count();
+    pty.until("the placeholder", |s| {
+        s.replace('\n', "").contains(&format!("{MARK}: {lines} lines, 1.0 MB]"))
+    });
+    pty.send("!\r");
+    pty.until("the answer", |s| s.contains("thanks"));
+    let took = started.elapsed();
+    assert!(said(&server, 0) == format!("look: {text}!"), "the paste was changed on its way");
+    // In the history it is the same line, and the same paste.
+    pty.until_prompt("");
+    pty.send("\x1b[A");
+    pty.until("the line again", |s| s.matches(MARK).count() >= 2);
+    pty.send("\r");
+    pty.until("the second answer", |s| s.contains("again"));
+    assert!(said(&server, 1) == format!("look: {text}!"), "the paste was changed in the history");
+    assert!(took < Duration::from_secs(15), "{took:?}");
+}
+
+#[test]
+fn a_paste_while_a_turn_runs_is_put_away_too_and_queued_whole() {
+    let text = "a line of it\n".repeat(40);
+    let server = MockServer::start([
+        Reply::stream()
+            .wait(Duration::from_millis(800))
+            .write(crate::support::mock_server::openai_events(&[Say::Text("one")]).concat())
+            .close(),
+        Reply::openai(&[Say::Text("the second answer")]),
+    ]);
+    let mut pty = with_model(&server).open();
+    pty.line("first");
+    pty.until("the pane", |s| s.contains("waiting for the model"));
+    paste(&mut pty, &text);
+    pty.until("the placeholder", |s| s.contains(MARK));
+    pty.send("\r");
+    pty.until("the second answer", |s| s.contains("the second answer"));
+    assert_eq!(said(&server, 1), text);
+}
+
+#[test]
+fn a_paste_that_is_too_long_is_refused_aloud() {
+    let mut pty = shell().size(120, 24).open();
+    pty.send("kept ");
+    let text = "0123456789abcdef".repeat(64 * 1024 * 11);
+    paste(&mut pty, &text);
+    pty.until("the refusal", |s| s.contains("was not taken: it is longer than 10 MB; save it to a file"));
+    pty.until_prompt("kept");
+}
+
+#[test]
+fn lines_that_arrive_at_once_unmarked_are_one_paste() {
+    let server = MockServer::start([Reply::openai(&[Say::Text("one message")])]);
+    let mut pty = with_model(&server).open();
+    pty.send("first line\rsecond line\rthird line\r");
+    pty.until("all lines", |s| s.contains("third line"));
+    pty.send("\r");
+    pty.until("the answer", |s| s.contains("one message"));
+    assert_eq!(said(&server, 0), "first line\nsecond line\nthird line");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn a_paste_is_text_whatever_it_begins_with_and_names_no_file() {
+    let server = MockServer::start([Reply::openai(&[Say::Text("read as text")])]);
+    let mut pty = with_model(&server).file("secret.txt", "the content").open();
+    let text = format!("!touch made\n/quit\n@secret.txt\n{}", "more\n".repeat(20));
+    paste(&mut pty, &text);
+    pty.until("the placeholder", |s| s.contains(MARK));
+    pty.send("\r");
+    pty.until("the answer", |s| s.contains("read as text"));
+    assert_eq!(said(&server, 0), text);
+    assert!(!pty.exists("made"));
+}
+
+#[test]
+fn a_paste_is_edited_whole_and_outlives_a_kill() {
+    let text = "a line of it\n".repeat(40);
+    let editor = "sed -i s/line/row/";
+    let mut pty = shell().variable("EDITOR", editor).open();
+    paste(&mut pty, &text);
+    pty.until("the placeholder", |s| s.contains("[Pasted text #1: 40 lines"));
+    pty.send("\x07");
+    pty.until("the edited one", |s| s.contains("[Pasted text #2: 40 lines"));
+    // The draft is written a moment after the last key.
+    std::thread::sleep(Duration::from_millis(400));
+    let server = MockServer::start([Reply::openai(&[Say::Text("thanks")])]);
+    let mut again = with_model(&server).after(pty).open();
+    again.until("the draft", |s| s.contains("[Pasted text #1: 40 lines"));
+    again.send("\r");
+    again.until("the answer", |s| s.contains("thanks"));
+    assert_eq!(said(&server, 0), text.replace("line", "row").trim_end());
+}
+
+#[test]
+fn every_key_can_be_asked_for_its_bytes() {
+    let mut pty = shell().open();
+    pty.line("/keys");
+    pty.until("the invitation", |s| s.contains("Ctrl-C ends it"));
+    pty.send("\x1b[13;2u");
+    pty.until("the key", |s| s.contains("Shift-Enter        ESC [13;2u"));
+    pty.send("\x1b]11;rgb:0/0/0\x07");
+    pty.until("the answer", |s| s.contains("nothing: an answer, or unknown"));
+    pty.send("\x03");
+    pty.until_prompt("");
+}
+
+#[test]
+fn the_cursor_stands_where_the_next_letter_goes_after_every_edit() {
+    use rand_like::Steps;
+    let mut pty = shell().size(40, 24).open();
+    let mut line: Vec<char> = Vec::new();
+    let mut at = 0;
+    let edits = if std::env::var_os("PLACET_FULL").is_some() { 1000 } else { 200 };
+    let mut steps = Steps(7);
+    let (_, first) = pty.cursor();
+    for _ in 0..edits {
+        match steps.below(5) {
+            0 if at > 0 => {
+                pty.send("\x1b[D");
+                at -= 1;
+            }
+            1 if at < line.len() => {
+                pty.send("\x1b[C");
+                at += 1;
+            }
+            2 if at > 0 => {
+                pty.send("\x7f");
+                at -= 1;
+                line.remove(at);
+            }
+            _ if line.len() < 60 => {
+                let c = ['a', '日', 'é', '語', ' '][steps.below(5)];
+                pty.send(&c.to_string());
+                line.insert(at, c);
+                at += 1;
+            }
+            _ => continue,
+        }
+        let wanted = place(&line[..at], first);
+        pty.until(&format!("the cursor at {wanted:?} in {line:?}"), |_| pty.cursor() == wanted);
+    }
+}
+
+/// Where the cursor stands behind `before`, typed at a prompt of 40 columns in row `row`: a wide letter does not part.
+fn place(before: &[char], mut row: u16) -> (u16, u16) {
+    let mut column = 13;
+    for c in before {
+        let wide = if ['日', '語'].contains(c) { 2 } else { 1 };
+        if column + wide > 40 {
+            (column, row) = (0, row + 1);
+        }
+        column += wide;
+    }
+    if column == 40 { (0, row + 1) } else { (column, row) }
+}
+
+/// Numbers that are the same in every run.
+mod rand_like {
+    pub struct Steps(pub u64);
+
+    impl Steps {
+        pub fn below(&mut self, most: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            usize::try_from(self.0 >> 33).unwrap() % most
+        }
+    }
+}
