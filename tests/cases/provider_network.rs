@@ -301,3 +301,25 @@ fn the_person_is_told_who_answers_instead() {
         .code(2)
         .warns("there is no provider `nobody`");
 }
+
+#[test]
+fn a_connection_is_opened_while_the_person_types_only_where_that_is_wanted() {
+    for warm in [true, false] {
+        let server = Keeping::start(openai_events(&[Say::Text("hello there")]).concat());
+        let mut pty = crate::support::pty::shell()
+            .arg("--provider=openai-compatible")
+            .arg("--model=m")
+            .arg(&format!("--base-url={}", server.url()))
+            .arg(&format!("--set=network.warm={warm}"))
+            .open();
+        if warm {
+            pty.until("a connection", |_| server.requests() == 1);
+        }
+        pty.send("a lin");
+        pty.until_prompt("a lin");
+        assert_eq!(server.requests(), usize::from(warm));
+        pty.line("e");
+        pty.until("the answer", |screen| screen.contains("hello there"));
+        assert_eq!(server.connections(), 1, "one connection for both");
+    }
+}
