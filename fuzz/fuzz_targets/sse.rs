@@ -1,11 +1,11 @@
-//! Server-sent events and both wire formats: a stream cut anywhere gives the same events, `Finished` comes once and
+//! Server-sent events and all wire formats: a stream cut anywhere gives the same events, `Finished` comes once and
 //! last, and an answer that was cut off holds no call.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use placet::conversation::StopReason;
 use placet::http::{SseEvent, SseParser};
-use placet::provider::{Anthropic, Dialect, OpenAiChat, StreamEvent};
+use placet::provider::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses, StreamEvent};
 
 fn events(pieces: &[&[u8]]) -> Vec<SseEvent> {
     let mut parser = SseParser::new();
@@ -22,7 +22,8 @@ fuzz_target!(|data: (u16, &[u8])| {
     let (left, right) = bytes.split_at(usize::from(cut).min(bytes.len()));
     let whole = events(&[bytes]);
     assert_eq!(events(&[left, right]), whole);
-    let dialects: [&dyn Dialect; 2] = [&Anthropic, &OpenAiChat::default()];
+    let dialects: [&dyn Dialect; 4] =
+        [&Anthropic, &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
     for dialect in dialects {
         let mut decoder = dialect.decoder();
         let mut finished = false;

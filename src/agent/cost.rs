@@ -54,9 +54,14 @@ impl Agent {
         if usage.is_zero() {
             return;
         }
-        let (provider, model) = (self.parts.provider.name().to_string(), self.parts.model.name.clone());
-        // The model that answered may be another than the one that was asked for.
-        let known = catalog::find(&provider, &answer.model).or_else(|| catalog::find(&provider, &model));
+        let (asked, model) = (self.parts.provider.name().to_string(), self.parts.model.name.clone());
+        // Who answered, and with which model, may be others than those that were asked.
+        let elsewhere = !answer.provider.is_empty();
+        let provider = if elsewhere { answer.provider.clone() } else { asked };
+        let known = match catalog::find(&provider, &answer.model) {
+            None if !elsewhere => catalog::find(&provider, &model),
+            known => known,
+        };
         let cost = known.and_then(|known| known.cost(&usage));
         let picos = cost.map(Money::picos);
         let one = Spent {

@@ -113,11 +113,11 @@ impl App {
         let seconds = |key: &str| self.config.number(key).map(|n| Duration::from_secs(n.max(1)));
         settings.first_byte_limit = seconds("network.first_byte_seconds");
         settings.client.connect_timeout = seconds("network.connect_seconds").unwrap_or(CONNECT);
-        settings.client.ca_file = self.config.text("network.ca_file").map(|path| self.from_home(path));
+        settings.client.ca_file = self.config.text("network.ca_file").map(|path| self.below_home(path));
         Ok(Live::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
     }
 
-    fn from_home(&self, path: &str) -> PathBuf {
+    fn below_home(&self, path: &str) -> PathBuf {
         match (path.strip_prefix("~/"), std::env::var_os("HOME")) {
             (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
             _ => self.cwd().join(path),

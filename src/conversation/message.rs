@@ -32,6 +32,9 @@ pub struct Answer {
     /// The model that wrote it: thinking signatures go back only to the same one.
     #[serde(default)]
     pub model: String,
+    /// Who answered, where it was another provider than the one that was asked.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub provider: String,
 }
 
 impl Answer {

@@ -6,7 +6,7 @@
 use super::flow::flow;
 use super::telling;
 use super::{AnswerStream, Provider, Request};
-use crate::conversation::{Answer, Block, Call, CallId, Input, Message, StopReason, Usage};
+use crate::conversation::{Answer, Block, Call, CallId, Input, Message, StopReason};
 use serde_json::Value;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -34,7 +34,7 @@ impl Direct {
                 (Block::Call(Call { id, name: self.tool.clone(), input }), StopReason::ToolUse)
             }
         };
-        Answer { blocks: vec![block], stop, model: String::new(), usage: Usage::default() }
+        Answer { blocks: vec![block], stop, ..Answer::default() }
     }
 }
 

@@ -40,6 +40,12 @@ impl Endpoint {
         url
     }
 
+    /// The server's name and port, for messages.
+    pub(super) fn host(&self) -> &str {
+        let rest = self.base_url.split_once("://").map_or(self.base_url.as_str(), |(_, rest)| rest);
+        rest.split('/').next().unwrap_or_default()
+    }
+
     /// The headers, with the key in the one that this server wants it in.
     pub(super) fn headers_with(&self, key: Option<&str>) -> Vec<(String, String)> {
         let mut headers = self.headers.clone();
@@ -86,6 +92,7 @@ mod tests {
     fn a_path_of_its_own_and_a_query_are_put_where_they_belong() {
         let query = vec![("api-version".to_string(), "2025-01-01 preview&x".to_string())];
         let endpoint = Endpoint { base_url: "http://b/".into(), query, ..Endpoint::default() };
+        assert_eq!(endpoint.host(), "b");
         assert_eq!(endpoint.url("/c"), "http://b/c?api-version=2025-01-01%20preview%26x");
         assert!(endpoint.url("/m:s?alt=sse").ends_with("/m:s?alt=sse&api-version=2025-01-01%20preview%26x"));
         let own = Endpoint { path: Some("/own".into()), ..endpoint };

@@ -135,9 +135,12 @@ impl Provider for Fallback {
                 failed = None;
                 while let Some(item) = stream.next().await {
                     match item {
-                        Ok(event @ StreamEvent::Finished(_)) => {
+                        Ok(StreamEvent::Finished(mut answer)) => {
                             chain.breaker(*at, Breaker::answered);
-                            return emit.send(event).await;
+                            if *at > 0 {
+                                answer.provider = link.provider.name().to_string();
+                            }
+                            return emit.send(StreamEvent::Finished(answer)).await;
                         }
                         Ok(event) => {
                             begun |= shows(&event);

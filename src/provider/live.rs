@@ -6,17 +6,18 @@
 //! connecting, before the headers, mid-stream and between attempts.
 
 use super::flow::{Emit, flow};
+use super::proof::Proofs;
+use super::reading::{Failed, Progress, Reading, slept, unstarted};
+use super::watch::{Halt, Watch};
 use super::{
-    AnswerStream, Blame, Decoder, Dialect, Endpoint, Key, KeySource, Provider, ProviderError, Request, Retry,
+    AnswerStream, Blame, Dialect, Endpoint, Key, KeySource, Provider, ProviderError, Request, Retry,
     StreamEvent, Warming,
 };
-use super::{proof::Proofs, retry, roster, watch};
-use crate::conversation::{Answer, StopReason};
-use crate::http::{Client, ClientSettings, HttpError, Response, SseEvent, SseParser, retry_after};
+use super::{retry, roster};
+use crate::http::{Client, ClientSettings, HttpError, Response, SseEvent, retry_after};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-use watch::{Halt, Watch};
 
 /// The most of an error's body that is read.
 const ERROR_BODY: usize = 64 * 1024;
@@ -26,9 +27,6 @@ const WHOLE_BODY: usize = 64 * 1024 * 1024;
 
 /// How long opening a connection ahead of time may take.
 const WARMING: Duration = Duration::from_secs(10);
-
-/// How long the end of a stream is waited for when nothing of the answer is missing any more.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
 pub struct LiveSettings {
@@ -144,18 +142,6 @@ impl Provider for Live {
     }
 }
 
-/// An attempt that failed, and whether anything of the answer had been shown before.
-struct Failed {
-    error: ProviderError,
-    begun: bool,
-}
-
-impl From<ProviderError> for Failed {
-    fn from(error: ProviderError) -> Failed {
-        Failed { error, begun: false }
-    }
-}
-
 impl Server {
     async fn attempts(
         &self,
@@ -202,10 +188,13 @@ impl Server {
 
     /// An attempt that ended before anything of the answer came. After a sleep no connection is trusted.
     fn unstarted(&self, halt: Halt) -> Failed {
-        if let Halt::Slept(_) = halt {
-            self.client.forget_connections();
+        match halt {
+            Halt::Slept(asleep) => {
+                self.client.forget_connections();
+                slept(self.endpoint.host(), asleep)
+            }
+            halt => unstarted(halt),
         }
-        unstarted(halt)
     }
 
     fn body(&self, request: &Request) -> Result<Vec<u8>, ProviderError> {
@@ -239,12 +228,7 @@ impl Server {
             let words = self.dialect.error(502, &text).to_string();
             return Err(ProviderError::Protocol(format!("{}: {words}", response.host())).into());
         }
-        let mut reading = Reading {
-            decoder: self.dialect.decoder(),
-            request,
-            begun: false,
-            host: response.host().to_string(),
-        };
+        let mut reading = Reading::new(self.dialect.decoder(), request, response.host());
         if kind.contains("json") {
             let text = watch.wait(response.text(WHOLE_BODY)).await.map_err(unstarted)?;
             let event = SseEvent { name: String::new(), data: text };
@@ -291,124 +275,6 @@ impl Server {
         match known.or(given) {
             Some(key) => error.map_message(|words| key.redact(words)),
             None => error,
-        }
-    }
-}
-
-enum Progress {
-    More,
-    Done,
-}
-
-/// One response being read.
-struct Reading<'r> {
-    decoder: Box<dyn Decoder>,
-    request: &'r Request,
-    /// Something of the answer has been shown.
-    begun: bool,
-    host: String,
-}
-
-impl Reading<'_> {
-    async fn read(mut self, mut response: Response, watch: &mut Watch<'_>) -> Result<(), Failed> {
-        let mut parser = SseParser::new();
-        loop {
-            let chunk = match watch.wait(response.chunk()).await {
-                Ok(chunk) => chunk,
-                Err(Halt::Cancelled) => return Err(ProviderError::Cancelled.into()),
-                Err(Halt::Silent(_)) if self.decoder.is_whole() => {
-                    return self.ended("the end did not come", watch).await;
-                }
-                Err(Halt::Silent(limit)) => return Err(self.failed(ProviderError::Timeout(limit))),
-                // The server may have gone on as if nothing had been; the silence will tell.
-                Err(Halt::Slept(_)) if self.begun => continue,
-                Err(halt) => return Err(unstarted(halt)),
-            };
-            let events = match chunk {
-                Ok(Some(bytes)) => parser.push(bytes.as_ref()),
-                Ok(None) => {
-                    if let Some(last) = parser.finish()
-                        && matches!(self.feed(last, watch).await?, Progress::Done)
-                    {
-                        return Ok(());
-                    }
-                    return self.ended("the server closed the connection", watch).await;
-                }
-                Err(error) => return self.ended(&error.message, watch).await,
-            };
-            let events = events.map_err(|e| self.failed(ProviderError::Protocol(e.to_string())))?;
-            for event in events {
-                if let Progress::Done = self.feed(event, watch).await? {
-                    return Ok(());
-                }
-            }
-        }
-    }
-
-    async fn feed(&mut self, event: SseEvent, watch: &mut Watch<'_>) -> Result<Progress, Failed> {
-        let told = self.decoder.feed(&event.name, &event.data).map_err(|e| self.failed(e))?;
-        if !told.is_empty() {
-            watch.progress();
-        }
-        if self.decoder.is_whole() {
-            watch.at_most(PATIENCE);
-        }
-        for event in told {
-            match event {
-                StreamEvent::Finished(answer) => {
-                    let answer = self.named(answer);
-                    watch.finish(answer).await;
-                    return Ok(Progress::Done);
-                }
-                other => {
-                    self.begun |= !matches!(other, StreamEvent::Usage(_));
-                    watch.tell(other).await.map_err(unstarted)?;
-                }
-            }
-        }
-        Ok(Progress::More)
-    }
-
-    /// The body is over without the event that ends an answer.
-    async fn ended(mut self, why: &str, watch: &mut Watch<'_>) -> Result<(), Failed> {
-        let answer = self.decoder.cut();
-        if answer.stop != StopReason::Cut {
-            let answer = self.named(answer);
-            watch.finish(answer).await;
-            return Ok(());
-        }
-        Err(if self.begun {
-            let partial = Box::new(self.named(answer));
-            Failed { error: ProviderError::Broken { message: why.to_string(), partial }, begun: true }
-        } else {
-            ProviderError::Network { host: self.host, message: why.to_string() }.into()
-        })
-    }
-
-    /// The answer under the model's name as it was asked for: servers resolve aliases, and reasoning goes back only
-    /// to the same name.
-    fn named(&self, answer: Answer) -> Answer {
-        Answer { model: self.request.model.name.clone(), ..answer }
-    }
-
-    /// The error that ends this attempt: as it is before the answer began, else with what had arrived.
-    fn failed(&mut self, error: ProviderError) -> Failed {
-        if !self.begun {
-            return error.into();
-        }
-        let partial = self.decoder.cut();
-        let partial = Box::new(self.named(partial));
-        Failed { error: ProviderError::Broken { message: error.to_string(), partial }, begun: true }
-    }
-}
-
-fn unstarted(halt: Halt) -> Failed {
-    match halt {
-        Halt::Cancelled => ProviderError::Cancelled.into(),
-        Halt::Silent(limit) => ProviderError::Timeout(limit).into(),
-        Halt::Slept(asleep) => {
-            let message = format!("this machine slept for {} min", asleep.as_secs() / 60);
-            ProviderError::Network { host: "the connection".into(), message }.into()
         }
     }
 }

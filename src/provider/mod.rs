@@ -17,6 +17,7 @@ mod preset;
 pub mod probe;
 mod proof;
 mod quirks;
+mod reading;
 mod record;
 mod recording;
 mod replay;

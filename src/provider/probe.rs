@@ -32,8 +32,13 @@ pub async fn probe(provider: &dyn Provider, model: &Model, picture: Image) -> Ve
     let first =
         hear(provider, request(model, Vec::new(), vec![Message::user("Reply with one word: ready")])).await;
     let reached = first.result.is_ok();
-    steps.push(Step { name: "key", found: key(&first) });
-    steps.push(Step { name: "streaming", found: streaming(&first) });
+    let key = key(&first);
+    let streaming = match key {
+        Found::Fails(_) => Found::Untried("the key was not taken".into()),
+        _ => streaming(&first),
+    };
+    steps.push(Step { name: "key", found: key });
+    steps.push(Step { name: "streaming", found: streaming });
     if !reached {
         let why = || Found::Untried("no answer came at all".into());
         steps.extend(["tools", "images"].map(|name| Step { name, found: why() }));

@@ -135,7 +135,7 @@ impl Shell<'_> {
         let own_model = |name: &str| config.text(&format!("providers.{name}.model")).map(String::from);
         let mut pairs: Vec<(String, Option<String>, &str)> =
             own.iter().map(|name| (name.clone(), own_model(name), "from your settings")).collect();
-        for preset in Preset::all().iter().filter(|preset| !own.iter().any(|name| *name == preset.name)) {
+        for preset in Preset::all().iter().filter(|preset| !own.contains(&preset.name)) {
             let note = match std::env::var_os(&preset.key_variable) {
                 Some(_) => "its key is set",
                 None if preset.key == crate::provider::KeyNeed::Required => "no key yet",

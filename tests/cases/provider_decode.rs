@@ -159,6 +159,33 @@ fn a_stream_cut_at_any_byte_gives_no_call_that_was_not_whole() {
 }
 
 #[test]
+fn a_stream_spoilt_anywhere_never_panics_and_ends_once() {
+    for (name, stream_name) in STREAMS {
+        let bytes = stream(name, stream_name);
+        for at in (0..bytes.len()).step_by(11) {
+            for byte in [b'0', b'"', b'}', b'\n', 0xff] {
+                let mut spoilt = bytes.clone();
+                spoilt[at] = byte;
+                let told = decode(name, &[&spoilt]);
+                let case = format!("{name}/{stream_name}, {byte} at {at}");
+                let finished = told.events.iter().filter(|e| matches!(e, StreamEvent::Finished(_))).count();
+                assert!(finished <= 1, "{case}");
+                let last = matches!(told.events.last(), Some(StreamEvent::Finished(_)));
+                assert_eq!(finished == 1, last, "{case}");
+                if told.answer.stop == StopReason::Cut {
+                    assert_eq!(told.answer.calls().count(), 0, "{case}");
+                }
+                let mut ids: Vec<_> = told.answer.calls().map(|call| call.id.clone()).collect();
+                let count = ids.len();
+                ids.sort();
+                ids.dedup();
+                assert_eq!(ids.len(), count, "{case}: ids are unique");
+            }
+        }
+    }
+}
+
+#[test]
 fn finished_comes_once_and_nothing_after_it() {
     for name in DIALECTS {
         let stream_name = "tools";

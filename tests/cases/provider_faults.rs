@@ -20,6 +20,13 @@ enum Fate {
     Whole,
 }
 
+/// Whether the server said why it stops.
+#[derive(Clone, Copy)]
+enum Reason {
+    Missing,
+    There,
+}
+
 /// An answer in events, and where its first words are in them.
 struct Answer {
     events: Vec<String>,
@@ -36,6 +43,18 @@ impl Answer {
     /// Up to the first words.
     fn beginning(&self) -> String {
         self.events[..self.begun].concat()
+    }
+
+    /// Everything but what says that it is over: the reason, or only the last word after it.
+    fn without_end(&self, wire: Wire, reason: Reason) -> String {
+        let last = match (wire, reason) {
+            (Wire::Anthropic, Reason::Missing) => 2,
+            (Wire::OpenAi, Reason::Missing) => 3,
+            (Wire::OpenAi, Reason::There) => 2,
+            (Wire::Gemini, Reason::There) => 0,
+            _ => 1,
+        };
+        self.events[..self.events.len() - last].concat()
     }
 
     /// Up to the middle of the event after them.
@@ -76,6 +95,16 @@ fn faults(wire: Wire) -> Vec<(&'static str, Reply, Fate)> {
         ("stalls after the first words", beginning().stall(), Kept(silent)),
         ("stalls in the middle of an event", Reply::sse(answer.mid_event()).stall(), Kept(silent)),
         ("stalls in the middle of a letter", Reply::sse(answer.mid_letter()).stall(), Kept(silent)),
+        (
+            "stalls after the last block",
+            Reply::sse(answer.without_end(wire, Reason::Missing)).stall(),
+            Kept(silent),
+        ),
+        (
+            "hangs up after the last block",
+            Reply::sse(answer.without_end(wire, Reason::Missing)).close(),
+            Kept("the answer broke off"),
+        ),
         ("stalls when all was said", Reply::sse(answer.events.concat()).stall(), Whole),
         ("hangs up before the headers' first event", Reply::stream().close(), Retried("no connection to")),
         ("hangs up after the first words", beginning().close(), Kept("the answer broke off")),
@@ -92,6 +121,15 @@ fn faults(wire: Wire) -> Vec<(&'static str, Reply, Fate)> {
             Told("the provider sent something that is no answer"),
         ),
         ("sends no JSON after the first words", malformed, Kept("the answer broke off")),
+        // The Responses API says why it stops in its last event.
+        (
+            "says why it stops and no more",
+            match wire {
+                Wire::Responses => Reply::sse(answer.events.concat()),
+                _ => Reply::sse(answer.without_end(wire, Reason::There)).stall(),
+            },
+            Whole,
+        ),
         ("says everything twice", doubled, Whole),
         ("limits the rate", limited(), Retried("rate limited: slow down")),
         (

@@ -158,7 +158,9 @@ async fn another_provider_answers_when_the_first_does_not_and_the_first_is_spare
     assert_eq!(text(&heard), "from the second");
     let told = "mock > mock with second-model: the provider is overloaded (HTTP 529): busy";
     assert_eq!(elsewhere(&heard), [told]);
-    assert!(matches!(heard.last(), Some(Ok(StreamEvent::Finished(a))) if a.model == "second-model"));
+    assert!(
+        matches!(heard.last(), Some(Ok(StreamEvent::Finished(a))) if a.model == "second-model" && a.provider == "mock")
+    );
     let sent = &second.requests()[0].body;
     assert_eq!((&sent["model"], &sent["max_tokens"]), (&"second-model".into(), &50.into()));
     let heard = hear(&chain).await;
@@ -289,6 +291,10 @@ fn the_person_is_told_who_answers_instead() {
         "note: one does not answer (the provider is overloaded (HTTP 529): busy); two with m-2 answers instead",
     );
     assert_eq!(second.requests()[0].body["model"], "m-2");
+    // What it cost is the cost of who answered.
+    let usage = place.run(["usage", "--json"]).code(0);
+    assert!(usage.stdout.contains("\"two\"") && usage.stdout.contains("m-2"), "{usage:#?}");
+    assert!(!usage.stdout.contains("\"one\""), "{usage:#?}");
     let place = Place::new().config("provider = \"offline\"\nnetwork.fallback = [\"nobody/x\"]\n");
     place
         .run(["-p", "hi", "--provider", "ollama", "--model", "m"])

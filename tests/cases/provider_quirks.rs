@@ -150,6 +150,14 @@ fn reasoning_in_blocks_goes_back_unchanged() {
 }
 
 #[test]
+fn a_server_that_wants_reasoning_back_gets_its_field_also_where_there_was_none() {
+    let messages = conversation(Thinking { text: String::new(), ..Thinking::default() });
+    let body =
+        OpenAiChat { quirks: quirks("reasoning_back = 'reasoning_content'") }.encode(&request(messages));
+    assert_eq!(body["messages"][2]["reasoning_content"], "");
+}
+
+#[test]
 fn reasoning_is_read_where_the_quirks_say() {
     let delta = json!({"choices": [{"index": 0, "delta": {"thoughts": "A", "reasoning": "B"}}]}).to_string();
     for (text, heard) in [("", "B"), ("reasoning_fields = ['thoughts']", "A")] {

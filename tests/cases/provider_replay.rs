@@ -42,6 +42,7 @@ fn conversation() -> (Scripted, Vec<Vec<Message>>) {
         stop: StopReason::ToolUse,
         usage: Usage { input: 3, output: 4, cache_read: 5, cache_write: 6, reasoning: 2 },
         model: "m".into(),
+        ..Answer::default()
     };
     let limited =
         ProviderError::RateLimited { message: "slow".into(), retry_after: Some(Duration::from_secs(2)) };

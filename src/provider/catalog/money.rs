@@ -69,7 +69,7 @@ impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit, places) = match self.0 {
             0 => (PER_DOLLAR / 100, 2),
-            ..PER_DOLLAR => (PER_DOLLAR / 10_000, 4),
+            1..PER_DOLLAR => (PER_DOLLAR / 10_000, 4),
             _ => (PER_DOLLAR / 100, 2),
         };
         let rounded = self.0.saturating_add(unit / 2) / unit;

@@ -79,7 +79,13 @@ impl Assembly {
                 Piece::Call(open) => call(open).map(Block::Call),
             })
             .collect();
-        Answer { blocks, stop, usage: self.usage, model: std::mem::take(&mut self.model) }
+        Answer {
+            blocks,
+            stop,
+            usage: self.usage,
+            model: std::mem::take(&mut self.model),
+            ..Answer::default()
+        }
     }
 }
 

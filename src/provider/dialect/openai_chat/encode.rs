@@ -107,7 +107,8 @@ impl Writer<'_> {
             (true, EmptyContent::Empty) => drop(message.insert("content".into(), json!(""))),
             (true, EmptyContent::Omitted) => {}
         }
-        if let (Some(field), false) = (&self.quirks.reasoning_back, words.is_empty()) {
+        // A server that wants reasoning back wants the field even where there was none, or came from another model.
+        if let Some(field) = &self.quirks.reasoning_back {
             message.insert(field.clone(), Value::String(words.concat()));
         }
         if let (Some(field), false) = (&self.quirks.reasoning_blocks, blocks.is_empty()) {

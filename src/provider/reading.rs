@@ -1,0 +1,148 @@
+//! One response being read: event by event under watch, and what its end means. What had arrived when it broke is handed
+//! over, without calls; whether the attempt is made again is not decided here.
+
+use super::watch::{Halt, Watch};
+use super::{Decoder, ProviderError, Request, StreamEvent};
+use crate::conversation::{Answer, StopReason};
+use crate::http::{Response, SseEvent, SseParser};
+use std::time::Duration;
+
+/// How long the end of a stream is waited for when nothing of the answer is missing any more.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// An attempt that failed, and whether anything of the answer had been shown before.
+pub(super) struct Failed {
+    pub(super) error: ProviderError,
+    pub(super) begun: bool,
+}
+
+impl From<ProviderError> for Failed {
+    fn from(error: ProviderError) -> Failed {
+        Failed { error, begun: false }
+    }
+}
+
+pub(super) enum Progress {
+    More,
+    Done,
+}
+
+/// One response being read.
+pub(super) struct Reading<'r> {
+    decoder: Box<dyn Decoder>,
+    request: &'r Request,
+    /// Something of the answer has been shown.
+    begun: bool,
+    host: String,
+}
+
+impl<'r> Reading<'r> {
+    pub(super) fn new(decoder: Box<dyn Decoder>, request: &'r Request, host: &str) -> Reading<'r> {
+        Reading { decoder, request, begun: false, host: host.to_string() }
+    }
+
+    pub(super) async fn read(mut self, mut response: Response, watch: &mut Watch<'_>) -> Result<(), Failed> {
+        let mut parser = SseParser::new();
+        loop {
+            let chunk = match watch.wait(response.chunk()).await {
+                Ok(chunk) => chunk,
+                Err(Halt::Cancelled) => return Err(ProviderError::Cancelled.into()),
+                Err(Halt::Silent(_)) if self.decoder.is_whole() => {
+                    return self.ended("the end did not come", watch).await;
+                }
+                Err(Halt::Silent(limit)) => return Err(self.failed(ProviderError::Timeout(limit))),
+                // The server may have gone on as if nothing had been; the silence will tell.
+                Err(Halt::Slept(_)) if self.begun => continue,
+                Err(Halt::Slept(asleep)) => return Err(slept(&self.host, asleep)),
+            };
+            let events = match chunk {
+                Ok(Some(bytes)) => parser.push(bytes.as_ref()),
+                Ok(None) => {
+                    if let Some(last) = parser.finish()
+                        && matches!(self.feed(last, watch).await?, Progress::Done)
+                    {
+                        return Ok(());
+                    }
+                    return self.ended("the server closed the connection", watch).await;
+                }
+                Err(error) => return self.ended(&error.message, watch).await,
+            };
+            let events = events.map_err(|e| self.failed(ProviderError::Protocol(e.to_string())))?;
+            for event in events {
+                if let Progress::Done = self.feed(event, watch).await? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    pub(super) async fn feed(&mut self, event: SseEvent, watch: &mut Watch<'_>) -> Result<Progress, Failed> {
+        let told = self.decoder.feed(&event.name, &event.data).map_err(|e| self.failed(e))?;
+        if !told.is_empty() {
+            watch.progress();
+        }
+        if self.decoder.is_whole() {
+            watch.at_most(PATIENCE);
+        }
+        for event in told {
+            match event {
+                StreamEvent::Finished(answer) => {
+                    let answer = self.named(answer);
+                    watch.finish(answer).await;
+                    return Ok(Progress::Done);
+                }
+                other => {
+                    self.begun |= !matches!(other, StreamEvent::Usage(_));
+                    watch.tell(other).await.map_err(unstarted)?;
+                }
+            }
+        }
+        Ok(Progress::More)
+    }
+
+    /// The body is over without the event that ends an answer.
+    pub(super) async fn ended(mut self, why: &str, watch: &mut Watch<'_>) -> Result<(), Failed> {
+        let answer = self.decoder.cut();
+        if answer.stop != StopReason::Cut {
+            let answer = self.named(answer);
+            watch.finish(answer).await;
+            return Ok(());
+        }
+        Err(if self.begun {
+            let partial = Box::new(self.named(answer));
+            Failed { error: ProviderError::Broken { message: why.to_string(), partial }, begun: true }
+        } else {
+            ProviderError::Network { host: self.host, message: why.to_string() }.into()
+        })
+    }
+
+    /// The answer under the model's name as it was asked for: servers resolve aliases, and reasoning goes back only
+    /// to the same name.
+    fn named(&self, answer: Answer) -> Answer {
+        Answer { model: self.request.model.name.clone(), ..answer }
+    }
+
+    /// The error that ends this attempt: as it is before the answer began, else with what had arrived.
+    fn failed(&mut self, error: ProviderError) -> Failed {
+        if !self.begun {
+            return error.into();
+        }
+        let partial = self.decoder.cut();
+        let partial = Box::new(self.named(partial));
+        Failed { error: ProviderError::Broken { message: error.to_string(), partial }, begun: true }
+    }
+}
+
+pub(super) fn unstarted(halt: Halt) -> Failed {
+    match halt {
+        Halt::Cancelled => ProviderError::Cancelled.into(),
+        Halt::Silent(limit) => ProviderError::Timeout(limit).into(),
+        // Told with the host where it matters; here nothing was waited for but a body.
+        Halt::Slept(asleep) => slept("the server", asleep),
+    }
+}
+
+pub(super) fn slept(host: &str, asleep: Duration) -> Failed {
+    let message = format!("this machine slept for {} min", asleep.as_secs() / 60);
+    ProviderError::Network { host: host.into(), message }.into()
+}
