@@ -103,6 +103,7 @@ fn tool(patch: &[u8], old: &str) -> Duration {
         cancel: CancellationToken::new(),
         progress: Progress::silent(),
         inspect: placet::tools::Inspect::nothing(),
+        children: placet::tools::Children::none(),
         enquire: placet::tools::Enquire::new(|_, _| {
             Box::pin(std::future::ready(placet::tools::Said::Nobody))
         }),

@@ -1,6 +1,6 @@
 //! The wiring: settings become each module's own options, and the parts are built and joined here.
 
-use crate::agent::{Agent, Answerer, Budget, Gate, Parts, Start};
+use crate::agent::{Agent, Answerer, Budget, Family, Gate, Parts, Start};
 use crate::config::{Config, Origin, Paths, Problem, Project, Sources, TrustStore};
 use crate::hooks::HookError;
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Taint, Verdict};
@@ -226,6 +226,9 @@ impl App {
             budget: self.budget()?,
             sum_up_at: self.config.number("compact_percent").unwrap_or(85).min(100) as f64 / 100.0,
             gate: Arc::clone(&self.gate),
+            family: Family::new(
+                usize::try_from(self.config.number("agents.at_once").unwrap_or(4)).unwrap_or(4),
+            ),
             session,
         }))
     }

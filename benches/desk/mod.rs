@@ -68,6 +68,7 @@ impl Bench {
             cancel: CancellationToken::new(),
             progress: Progress::silent(),
             inspect: placet::tools::Inspect::nothing(),
+            children: placet::tools::Children::none(),
             enquire: placet::tools::Enquire::new(|_, _| {
                 Box::pin(std::future::ready(placet::tools::Said::Nobody))
             }),

@@ -1,5 +1,6 @@
 //! The calls of an answer on their way: plan, decide, ask, run. Each is its own task; the turn hears how it ended.
 
+use super::children::Family;
 use super::driver::lock;
 use super::event::{Enquiry, Event, Question, Reply};
 use super::gate::{Entrance, Visit, described};
@@ -11,8 +12,8 @@ use crate::hooks::{Action, Point};
 use crate::metrics::Status;
 use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask, Reach};
 use crate::tools::{
-    Detail, Enquire, Env, Facts, Output, Plan, Preview, Progress, Registry, RunCtx, Said, Sight, Summary,
-    ToolError,
+    Children, Detail, Enquire, Env, Facts, Output, Plan, Preview, Progress, Registry, RunCtx, Said, Sight,
+    Summary, ToolError,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -46,8 +47,22 @@ pub(super) struct Shared {
     events: UnboundedSender<Event>,
     inputs: UnboundedSender<Input>,
     cleared: Mutex<HashMap<CallId, Cleared>>,
-    /// Questions are asked one at a time.
-    asking: tokio::sync::Mutex<()>,
+    family: Family,
+    children: Children,
+}
+
+/// What the calls of a turn share with others: who hears of them, and the conversation's sub-agents.
+pub(super) struct Shares {
+    pub(super) events: UnboundedSender<Event>,
+    pub(super) family: Family,
+    pub(super) children: Children,
+}
+
+/// A turn that was waited for; it ends when this goes.
+enum Order {
+    None,
+    Alone(#[expect(dead_code, reason = "held, not looked at")] tokio::sync::OwnedRwLockWriteGuard<()>),
+    Together(#[expect(dead_code, reason = "held, not looked at")] tokio::sync::OwnedRwLockReadGuard<()>),
 }
 
 /// Why a call will not run.
@@ -63,20 +78,12 @@ impl Calls {
         env: Arc<Env>,
         policy: Arc<Mutex<Policy>>,
         visit: Visit,
-        events: UnboundedSender<Event>,
+        shares: Shares,
         inputs: UnboundedSender<Input>,
     ) -> Calls {
         let cleared = Mutex::default();
-        Calls(Arc::new(Shared {
-            registry,
-            env,
-            policy,
-            visit,
-            events,
-            inputs,
-            cleared,
-            asking: tokio::sync::Mutex::default(),
-        }))
+        let Shares { events, family, children } = shares;
+        Calls(Arc::new(Shared { registry, env, policy, visit, events, inputs, cleared, family, children }))
     }
 
     /// Plans and decides; ends in `Cleared` or `Ended`.
@@ -163,7 +170,7 @@ impl Shared {
                 let (planned, preview) = self.prepare(planned, Sight::InsideOnly).await?;
                 note.preview_hash = Some(fingerprint(&preview));
                 let turn = tokio::select! {
-                    guard = self.asking.lock() => guard,
+                    guard = self.family.asking.lock() => guard,
                     () = cancel.cancelled() => return Err(Refusal::Stopped),
                 };
                 // An "always" given to an earlier question may have answered this one; the mode may have changed.
@@ -253,13 +260,16 @@ impl Shared {
             progress: self.progress(call),
             inspect: Arc::clone(&self).inspect(call, &reach, cancel.clone()),
             enquire: Arc::clone(&self).enquire(),
+            children: self.children.clone(),
             cancel,
         };
         let started = Instant::now();
+        let order = self.turn_of(&reach, &ctx.cancel).await;
         let output = match tokio::spawn(plan.run(permit, ctx)).await {
             Ok(output) => output,
             Err(e) => failed(&crashed(&e), &title),
         };
+        drop(order);
         let output = Arc::clone(&self).held_down(watch, output).await;
         let status = if output.outcome == Outcome::Done { Status::Success } else { Status::Failure };
         self.visit.count(&call.name, status, started.elapsed());
@@ -286,12 +296,31 @@ impl Shared {
         })
     }
 
+    /// Waits for the turn of what reaches so far, among all of the family: a command runs alone, writes run together,
+    /// reads need no turn. Nothing is held where the call was cancelled meanwhile: it will see that itself.
+    async fn turn_of(&self, reach: &[Reach], cancel: &CancellationToken) -> Order {
+        let order = Arc::clone(&self.family.order);
+        if reach.iter().any(|one| matches!(one, Reach::Run { .. })) {
+            return tokio::select! {
+                guard = order.write_owned() => Order::Alone(guard),
+                () = cancel.cancelled() => Order::None,
+            };
+        }
+        if reach.iter().any(|one| matches!(one, Reach::Write { .. })) {
+            return tokio::select! {
+                guard = order.read_owned() => Order::Together(guard),
+                () = cancel.cancelled() => Order::None,
+            };
+        }
+        Order::None
+    }
+
     /// The person for a tool that asks them: after other questions, one at a time.
     fn enquire(self: Arc<Self>) -> Enquire {
         Enquire::new(move |question, choices| {
             let shared = Arc::clone(&self);
             Box::pin(async move {
-                let _turn = shared.asking.lock().await;
+                let _turn = shared.family.asking.lock().await;
                 let (reply, answer) = oneshot::channel();
                 let question = shared.visit.gate.secrets.redact(&question).into_owned();
                 shared.tell(Event::Enquiry(Enquiry { question, choices, reply }));

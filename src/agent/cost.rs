@@ -83,6 +83,27 @@ impl Agent {
         self.tell_usage(self.costs.session.usage, usage.prompt(), events);
     }
 
+    /// Adds what a sub-agent cost.
+    pub(super) fn count_child(&mut self, spent: &Spent) {
+        self.costs.turn.add(spent);
+        self.costs.session.add(spent);
+        let (provider, model) = (self.parts.provider.name().to_string(), self.parts.model.name.clone());
+        let picos = (spent.unpriced < spent.requests).then_some(spent.picos);
+        if let Some(session) = &mut self.parts.session {
+            let record = Record::Cost { provider, model, usage: spent.usage, picos };
+            if let Err(e) = session.append(record) {
+                tracing::warn!("the cost of a sub-agent was not saved: {e}");
+            }
+        }
+    }
+
+    /// What is left of the budget for a sub-agent that begins now.
+    pub(super) fn budget_left(&self) -> Budget {
+        let spent = self.costs.session.picos;
+        let left = |limit: Money| Money::from_picos(limit.picos().saturating_sub(spent).max(1));
+        Budget { session: self.parts.budget.session.map(left), day: self.parts.budget.day }
+    }
+
     /// What the session cost so far, and the turn that ran last.
     pub fn costs(&self) -> (&Spent, &Spent) {
         (&self.costs.session, &self.costs.turn)

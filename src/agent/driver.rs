@@ -1,6 +1,6 @@
 //! Performs the effects of a [`Turn`]: saves, asks the provider, plans and runs calls, and tells a face about it.
 
-use super::calls::{Calls, Cleared};
+use super::calls::{Calls, Cleared, Shares};
 use super::context::{Built, Context};
 use super::cost::Costs;
 use super::ending::Ending;
@@ -58,7 +58,9 @@ pub struct Agent {
 
 impl Agent {
     pub fn new(parts: Parts) -> Agent {
-        lock(&parts.policy).taint().begin(Level::Public);
+        if !parts.family.is_child() {
+            lock(&parts.policy).taint().begin(Level::Public);
+        }
         lock(&parts.env.ledger).begin_turn(1);
         Agent {
             points: Points::default(),
@@ -237,7 +239,11 @@ impl Agent {
             Arc::clone(&self.parts.env),
             Arc::clone(&self.parts.policy),
             self.visit(),
-            events.clone(),
+            Shares {
+                events: events.clone(),
+                family: self.parts.family.clone(),
+                children: self.children(&events),
+            },
             inputs.clone(),
         );
         let events_after = events.clone();
@@ -260,6 +266,7 @@ impl Agent {
             (None, Some(blocked)) => blocked,
             (None, None) => ending,
         };
+        self.count_children(&events_after);
         self.save_ledger();
         self.count_turn(None);
         self.end_turn(&events_after);
@@ -268,6 +275,9 @@ impl Agent {
 
     /// What is applied from now on is journaled under this turn's name.
     fn begin_turn(&self, start: &Start) {
+        if self.parts.family.is_child() {
+            return;
+        }
         let Some(view) = self.parts.env.workspace.view() else { return };
         let said = match start {
             Start::Say(parts) => crate::conversation::text_of(parts),
@@ -288,6 +298,9 @@ impl Agent {
 
     /// What read mode's commands changed goes, and is said to.
     fn end_turn(&self, events: &UnboundedSender<Event>) {
+        if self.parts.family.is_child() {
+            return;
+        }
         for why in self.parts.env.mounts.push() {
             drop(events.send(Event::Notice(format!("not carried to its store: {why}"))));
         }
@@ -420,6 +433,7 @@ impl Run<'_> {
             self.fail_unsaved(e.to_string());
             return;
         }
+        self.agent.count_children(&self.events);
         if let Message::Results { results } = &mut message {
             // The person may have switched modes while the calls ran: the model hears it with the results.
             if let (Some(note), Some(last)) = (self.agent.mode_note(), results.last_mut()) {

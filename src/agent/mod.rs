@@ -2,6 +2,7 @@
 
 mod after;
 mod calls;
+mod children;
 mod compact;
 mod context;
 mod cost;
@@ -22,6 +23,7 @@ mod standing;
 mod trickle;
 mod turn;
 
+pub use children::Family;
 pub use cost::Budget;
 pub use driver::Agent;
 pub use ending::Ending;

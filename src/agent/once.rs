@@ -1,12 +1,13 @@
 //! One call outside a conversation, for `tool call` and the MCP server: through the very same gate, with nobody to ask.
 
-use super::calls::Calls;
+use super::calls::{Calls, Shares};
+use super::children::Family;
 use super::event::{Event, Reply};
 use super::gate::Visit;
 use super::turn::Input;
 use crate::conversation::{Call, CallResult, Outcome, Part};
 use crate::permission::Policy;
-use crate::tools::{Env, Registry};
+use crate::tools::{Children, Env, Registry};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +24,8 @@ pub async fn call_once(
     let (events, mut heard) = unbounded_channel();
     let (inputs, mut inbox) = unbounded_channel();
     let mounts = Arc::clone(&env.mounts);
-    let calls = Calls::new(registry, env, policy, visit, events, inputs);
+    let shares = Shares { events, family: Family::default(), children: Children::none() };
+    let calls = Calls::new(registry, env, policy, visit, shares, inputs);
     calls.check(call.clone(), cancel.clone());
     loop {
         tokio::select! {

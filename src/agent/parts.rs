@@ -1,5 +1,6 @@
 //! What an agent is made of, and how a turn begins.
 
+use super::children::Family;
 use super::cost::Budget;
 use super::gate::Gate;
 use crate::conversation::Part;
@@ -24,6 +25,8 @@ pub struct Parts {
     pub sum_up_at: f64,
     pub budget: Budget,
     pub gate: Arc<Gate>,
+    /// What it shares with its sub-agents.
+    pub family: Family,
     /// Where the conversation is kept; `None` keeps it in memory only.
     pub session: Option<OpenSession>,
 }

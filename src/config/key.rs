@@ -101,6 +101,7 @@ pub const KEYS: &[Key] = &[
         "Dollars one session may cost before you are asked, such as `5.00`.",
     ),
     key("budget.day", Kind::Text, "", Trust::Needed, "The same for all sessions of a day together."),
+    key("agents.at_once", Kind::Number, "4", Trust::Needed, "How many sub-agents work at the same time."),
     key(
         "max_turns",
         Kind::Number,

@@ -1,6 +1,7 @@
 //! What tools work with: the workspace, the ledger, the scratchpads, the limits.
 
 use super::Output;
+use crate::conversation::Outcome;
 use crate::permission::ModeCell;
 use crate::sandbox::{self, Backend};
 use crate::session::Scratchpads;
@@ -24,6 +25,21 @@ pub struct Env {
     pub commands: CommandSettings,
     /// Stores that are mounted beside the workspace.
     pub mounts: Arc<Mounts>,
+}
+
+impl Env {
+    /// The same for a sub-agent, which has seen nothing yet.
+    pub fn for_child(&self) -> Env {
+        Env {
+            workspace: self.workspace.clone(),
+            mode: self.mode.clone(),
+            ledger: Mutex::default(),
+            scratchpads: Arc::clone(&self.scratchpads),
+            limits: self.limits.clone(),
+            commands: self.commands.clone(),
+            mounts: Arc::clone(&self.mounts),
+        }
+    }
 }
 
 /// Caps on what goes to the model. Every cut says that it was made.
@@ -86,6 +102,61 @@ pub struct RunCtx {
     pub progress: Progress,
     pub inspect: Inspect,
     pub enquire: Enquire,
+    pub children: Children,
+}
+
+/// A task for a sub-agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    pub name: Option<String>,
+    pub text: String,
+    /// It has no tool that changes anything.
+    pub read_only: bool,
+}
+
+/// What a sub-agent gives back.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub name: String,
+    pub outcome: Outcome,
+    pub text: String,
+    /// What it did, line by line.
+    pub log: String,
+    /// `12 requests, $0.03`
+    pub cost: String,
+}
+
+impl Default for Report {
+    fn default() -> Report {
+        let (name, text, log, cost) = Default::default();
+        Report { name, outcome: Outcome::Failed, text, log, cost }
+    }
+}
+
+type Reporting = Pin<Box<dyn Future<Output = Report> + Send>>;
+
+/// Begins sub-agents; each ends within moments when it is cancelled.
+#[derive(Clone)]
+pub struct Children(Arc<dyn Fn(Task, Progress, CancellationToken) -> Reporting + Send + Sync>);
+
+impl Children {
+    pub fn new(
+        begin: impl Fn(Task, Progress, CancellationToken) -> Reporting + Send + Sync + 'static,
+    ) -> Children {
+        Children(Arc::new(begin))
+    }
+
+    /// Where nobody could do the work.
+    pub fn none() -> Children {
+        Children::new(|_, _, _| {
+            let text = "there is no model here that could do it".to_string();
+            Box::pin(std::future::ready(Report { text, ..Report::default() }))
+        })
+    }
+
+    pub(super) async fn run(&self, task: Task, progress: Progress, cancel: CancellationToken) -> Report {
+        (self.0)(task, progress, cancel).await
+    }
 }
 
 /// What came of a question to the person.

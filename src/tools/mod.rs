@@ -3,6 +3,7 @@
 //! A call becomes a [`Plan`]; the plan says its reach; the policy decides on that reach; and the very same plan
 //! runs. A plan touches nothing until it is handed a [`Permit`], which only the policy can make.
 
+mod agent;
 mod apply_patch;
 mod ask_person;
 mod confined;
@@ -43,7 +44,10 @@ mod write_file;
 pub use confined::run_confined;
 pub use content::named as data_kind;
 pub use dialect::{Bases, Dialect, DialectSettings, is_batch};
-pub use env::{CommandSettings, Confining, Enquire, Env, Inspect, Limits, Progress, RunCtx, Said, Sight};
+pub use env::{
+    Children, CommandSettings, Confining, Enquire, Env, Inspect, Limits, Progress, Report, RunCtx, Said,
+    Sight, Task,
+};
 pub use error::{Fault, ToolError};
 pub use registry::Registry;
 pub use result::{Changed, Detail, Facts, Output, Preview, Ran, Summary};

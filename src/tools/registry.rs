@@ -1,8 +1,8 @@
 //! All tools under their names, and the front every call comes through.
 
 use super::{Delivery, Env, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
+use super::{agent, ask_person, scratchpad, search_contents, todo, wording::Names, write_file};
 use super::{apply_patch, edit_file, find_files, list_directory, operations, output, read_file, run_command};
-use super::{ask_person, scratchpad, search_contents, todo, wording::Names, write_file};
 use crate::conversation::{Input, ToolSpec};
 use crate::permission::{Permit, Reach};
 use crate::session::check_name;
@@ -51,6 +51,7 @@ impl Registry {
             Arc::new(scratchpad::Scratchpad::default()),
             Arc::new(todo::TodoTool::default()),
             Arc::new(ask_person::AskPerson::default()),
+            Arc::new(agent::AgentTool::default()),
         ])
     }
 
@@ -69,6 +70,13 @@ impl Registry {
     /// The tools under their own names. The same bytes each time.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec()).collect()
+    }
+
+    /// Those whose names `keep` lets through.
+    #[must_use]
+    pub fn only(&self, keep: impl Fn(&str) -> bool) -> Registry {
+        let kept = self.tools.iter().filter(|tool| keep(&tool.spec().name)).cloned().collect();
+        Registry { names: self.names.clone(), ..Registry::of(kept) }
     }
 
     /// What a program that calls tools by itself is told of them: not those that need a conversation.

@@ -19,6 +19,11 @@ pub struct Row<A: 'static> {
     pub help: &'static str,
 }
 
+/// A row of a screen's table.
+pub const fn row<A: Copy>(action: A, name: &'static str, keys: &'static str, help: &'static str) -> Row<A> {
+    Row { action, name, keys, help }
+}
+
 /// One press: `a`, `A`, `Enter`, `Ctrl-D`, `Alt-x`, `Space`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chord {

@@ -257,6 +257,23 @@ mod tests {
     }
 
     #[test]
+    fn an_address_over_three_rows_is_one_link_and_every_letter_of_it_is_there() {
+        let links = Links::new(Path::new("/"), &Theme::plain());
+        let address = format!("https://a.example/{}", "abcdefghij".repeat(9));
+        let out = links.line(&Line::raw(format!("see {address} now")));
+        assert_eq!(
+            (out.matches("\x1b]8;id=").count(), out.matches("\x1b]8;;\x1b\\").count()),
+            (1, 1),
+            "{out:?}"
+        );
+        let mut parser = vt100::Parser::new(6, 40, 0);
+        parser.process(out.as_bytes());
+        let rows: Vec<String> = parser.screen().rows(0, 40).collect();
+        assert_eq!(rows.concat().trim_end(), format!("see {address} now"));
+        assert!(rows[2].starts_with("ijabc"), "three rows: {rows:?}");
+    }
+
+    #[test]
     fn a_file_that_is_there_can_be_opened_and_one_that_is_not_cannot() {
         let dir = tempfile::TempDir::new().unwrap();
         std::fs::write(dir.path().join("a b.rs"), "").unwrap();

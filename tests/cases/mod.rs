@@ -11,6 +11,7 @@ mod audit;
 mod batch;
 mod blame;
 mod changes;
+mod children;
 mod cli;
 mod cost;
 mod dialect_editors;

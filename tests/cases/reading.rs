@@ -327,3 +327,64 @@ fn line_by_line_lists_and_texts_are_numbered_and_a_number_answers() {
     pty.until_prompt("@notes.txt ");
     assert!(!sent(&pty).contains("\x1b[?1049h"), "no screen of its own");
 }
+
+/// Text that would act on a terminal, and marks without end.
+fn hostile() -> String {
+    let tower: String = std::iter::once('e').chain(std::iter::repeat_n('\u{301}', 100_000)).collect();
+    format!("\x1b]0;owned\x07\x1b]52;c;aGk=\x07\x1b[2J\x1b[?1000h\u{9b}?1002h\x1bcquiet\u{202e}rtl {tower}")
+}
+
+#[test]
+fn hostile_text_changes_no_title_no_clipboard_and_no_mode_wherever_it_is_shown() {
+    let text = format!("the head\n{}\n", hostile());
+    let pty = shell().size(100, 30).arg("--mode").arg("ask").file("bad.txt", &text);
+    let mut pty = pty.file("a\x1b]0;owned\x07\u{202e}.txt", "x\n").open();
+    // What a tool gave, while it is told and in the transcript.
+    pty.line("show bad.txt");
+    pty.until("the answer", |s| s.contains("✓ read bad.txt") && s.contains("the head"));
+    pty.until_prompt("");
+    pty.send(CTRL_T);
+    pty.until("the transcript", |s| s.contains("transcript  turn 1 of 1"));
+    pty.send("ZZ");
+    pty.send("g/the head\r");
+    pty.until("it, unfolded", |s| s.contains("the head"));
+    pty.send("q");
+    pty.until_prompt("");
+    // A file, a list of files.
+    pty.line("/view bad.txt");
+    pty.until("the file", |s| s.contains("bad.txt") && s.contains("1  the head"));
+    pty.send("q");
+    pty.until_prompt("");
+    pty.send(CTRL_P);
+    pty.until("the names", |s| s.contains("Files ❯") && s.contains("\\u{202e}.txt"));
+    pty.send("\x1b");
+    pty.until_prompt("");
+    // A difference, and a comment that was pasted.
+    pty.line("run echo more >> bad.txt");
+    pty.until("a question", |s| s.contains("apply?"));
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    pty.send("r");
+    pty.until("the review", |s| s.contains(" hunks"));
+    pty.send("c");
+    pty.until("a comment to be typed", |s| s.contains("comment:"));
+    pty.send("\x1b[200~said \x1b]0;owned\x07\x1b[?1003h\u{202e}so\x1b[201~");
+    pty.until("what was pasted", |s| s.contains("comment: said "));
+    pty.send("\r");
+    pty.until("the comment", |s| s.contains("» said "));
+    pty.send("q");
+    pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
+    let raw = sent(&pty);
+    for bad in [
+        "\x1b]0;owned",
+        "\x1b]52;",
+        "\x1b[?1000h",
+        "\x1b[?1002h",
+        "\x1b[?1003h",
+        "\x1bc",
+        "\u{9b}",
+        "\u{202e}",
+    ] {
+        assert!(!raw.contains(bad), "{bad:?} was written");
+    }
+    assert!(!raw.contains(&"\u{301}".repeat(20)), "a tower of marks was written");
+}

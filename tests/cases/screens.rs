@@ -10,8 +10,8 @@ use placet::conversation::{
 use placet::text::RangeSet;
 use placet::ui::Theme;
 use placet::ui::ansi::Depth;
-use placet::ui::full::Pane;
-use placet::ui::keymap::Keymap;
+use placet::ui::full::{Flow, Pane};
+use placet::ui::keymap::{Keymap, Row};
 use placet::ui::pager;
 use placet::ui::picker::{self, Feed, Item, Picker, Preview};
 use placet::ui::picture::Display;
@@ -23,9 +23,11 @@ use placet::workspace::SeenNow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -315,4 +317,143 @@ fn a_hundred_thousand_marks_stay_in_their_cell_on_every_screen() {
         let longest = buffer.content.iter().map(|cell| cell.symbol().chars().count()).max().unwrap();
         assert!(longest <= 12, "{name}: a cell of {longest} letters");
     }
+}
+
+/// What a person does before a key, so that it has something to do.
+fn way(screen: &str, action: &str) -> &'static str {
+    match (screen, action) {
+        ("viewer" | "transcript" | "help", "up" | "half-up" | "page-up" | "top") => "G",
+        ("viewer", "left") => "lll",
+        ("transcript", "left") => "wlll",
+        ("transcript", "right") => "w",
+        ("viewer" | "transcript", "next" | "previous") => "/l\n",
+        ("transcript", "next-turn" | "next-call" | "bottom" | "down" | "half-down" | "page-down") => "gZZ",
+        ("transcript", "view" | "copy-input") => "[",
+        ("picker", "up" | "first" | "page-up") => "\x0e\x0e",
+        ("picker", "clear") => "s",
+        ("scratchpads", "up" | "first" | "page-up") => "jj",
+        ("scratchpads", "diff") => "\t\t",
+        _ => "",
+    }
+}
+
+/// A screen in a state that can be compared: its picture, what it asked of the world, and whether it stays.
+fn state(screen_name: &str, keys: &[KeyEvent], rows: u16) -> (String, Vec<String>, Flow) {
+    let theme = theme("dark");
+    let asked: Rc<RefCell<Vec<String>>> = Rc::default();
+    let (copies, edits) = (Rc::clone(&asked), Rc::clone(&asked));
+    let copy = move |text: &str| {
+        copies.borrow_mut().push(format!("copy {text}"));
+        "copied".to_string()
+    };
+    let mut pane: Box<dyn Pane> = match screen_name {
+        "transcript" => {
+            let hands = transcript::Hands {
+                keys: Keymap::usual("transcript", transcript::KEYS),
+                pager: Keymap::usual("pager", pager::KEYS),
+                copy: Box::new(copy),
+                edit: Box::new(|_| Ok(())),
+            };
+            Box::new(Transcript::new(messages(), &theme, hands))
+        }
+        "picker" => Box::new(list(&theme).with_query("")),
+        "scratchpads" => Box::new(browser(&theme)),
+        _ => {
+            let hands = viewer::Hands {
+                keys: Keymap::usual("viewer", viewer::KEYS),
+                pager: Keymap::usual("pager", pager::KEYS),
+                copy: Box::new(copy),
+                edit: Box::new(move |line| {
+                    edits.borrow_mut().push(format!("edit {line}"));
+                    Ok(())
+                }),
+            };
+            let text = FileText::in_memory(CODE.repeat(20).as_str().into());
+            let mut seen = SeenNow { lines: RangeSet::of(80..90), ..SeenNow::default() };
+            seen.turns.show(&RangeSet::of(80..90), 2);
+            let pane = Viewer::new(text, "a.rs", None, &theme, hands).with_seen(seen);
+            Box::new(pane.with_provenance(Box::new(|| vec!["3 you edit_file".into()])))
+        }
+    };
+    let size = (60, rows);
+    pane.resize(size.0, size.1);
+    settled(pane.as_mut(), size);
+    let mut flow = Flow::Stay;
+    for key in keys {
+        flow = pane.key(*key);
+        settled(pane.as_mut(), size);
+    }
+    let picture = dump(&settled(pane.as_mut(), size), &mut BTreeMap::new());
+    let asked = asked.borrow().clone();
+    (picture, asked, flow)
+}
+
+fn pressed(keys: &str) -> Vec<KeyEvent> {
+    let key = |c| match c {
+        '\n' => KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE),
+        '\t' => KeyEvent::new(KeyCode::Tab, KeyModifiers::NONE),
+        '\x0e' => KeyEvent::new(KeyCode::Char('n'), KeyModifiers::CONTROL),
+        c => KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE),
+    };
+    keys.chars().map(key).collect()
+}
+
+fn key_of(word: &str) -> KeyEvent {
+    let (held, name) = match word.strip_prefix("Ctrl-") {
+        Some(name) => (KeyModifiers::CONTROL, name),
+        None => (KeyModifiers::NONE, word),
+    };
+    let code = match name {
+        "Down" => KeyCode::Down,
+        "Up" => KeyCode::Up,
+        "Left" => KeyCode::Left,
+        "Right" => KeyCode::Right,
+        "Home" => KeyCode::Home,
+        "End" => KeyCode::End,
+        "PageDown" => KeyCode::PageDown,
+        "PageUp" => KeyCode::PageUp,
+        "Space" => KeyCode::Char(' '),
+        "Enter" => KeyCode::Enter,
+        "Esc" => KeyCode::Esc,
+        "Tab" => KeyCode::Tab,
+        one => KeyCode::Char(if held.is_empty() {
+            one.chars().next().unwrap()
+        } else {
+            one.to_lowercase().chars().next().unwrap()
+        }),
+    };
+    KeyEvent::new(code, held)
+}
+
+/// The review's own are pressed where its marks can be compared.
+#[test]
+fn every_key_on_every_page_of_keys_does_what_can_be_seen() {
+    fn names<A>(table: &'static [Row<A>]) -> Vec<(&'static str, &'static str)> {
+        table.iter().map(|row| (row.name, row.keys)).collect()
+    }
+    let tables = [
+        ("viewer", names(viewer::KEYS)),
+        ("viewer", names(pager::KEYS)),
+        ("transcript", names(transcript::KEYS)),
+        ("transcript", names(pager::KEYS)),
+        ("picker", names(picker::KEYS)),
+        ("scratchpads", names(scratchpads::KEYS)),
+    ];
+    let mut dead = Vec::new();
+    for (screen_name, table) in tables {
+        for (action, keys) in table {
+            for key in keys.split_whitespace() {
+                // `Space` and Ctrl keys are written as the page writes them.
+                let mut way = pressed(way(screen_name, action));
+                let before = state(screen_name, &way, 7);
+                way.push(key_of(key));
+                let after = state(screen_name, &way, 7);
+                let lends = after.2 == Flow::Lend;
+                if (&before.0, &before.1) == (&after.0, &after.1) && after.2 == Flow::Stay && !lends {
+                    dead.push(format!("{screen_name}: {action} by {key}"));
+                }
+            }
+        }
+    }
+    assert_eq!(dead, Vec::<String>::new(), "these do nothing");
 }

@@ -1,7 +1,7 @@
 //! A conversation in this process: the agent, a scripted server, a store, and a tool that does what its call says.
 
 use super::mock_server::MockServer;
-use placet::agent::{Agent, Budget, Ending, Event, Gate, Parts, Start};
+use placet::agent::{Agent, Budget, Ending, Event, Family, Gate, Parts, Start};
 use placet::conversation::{Outcome, Part, SessionId, ToolSpec};
 use placet::permission::{Labels, Mode, ModeCell, Permit, Policy, Reach, Rule, Taint};
 use placet::provider::{
@@ -185,6 +185,7 @@ impl Talk {
             sum_up_at: self.sum_up_at,
             budget: self.budget,
             gate: Arc::clone(&self.gate),
+            family: Family::default(),
             session: None,
         }
     }

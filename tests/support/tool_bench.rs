@@ -167,6 +167,7 @@ impl Bench {
             cancel: self.cancel.clone(),
             progress: Progress::silent(),
             inspect: Inspect::nothing(),
+            children: placet::tools::Children::none(),
             enquire: Enquire::new(|_, _| Box::pin(std::future::ready(Said::Nobody))),
         };
         Ok(plan.run(permit, ctx).await)

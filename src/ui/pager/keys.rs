@@ -1,7 +1,7 @@
 //! The keys that every scrolling screen has: `keys.pager.ACTION`.
 
-use super::Move;
-use crate::ui::keymap::Row;
+use super::{Move, Scroll, Source};
+use crate::ui::keymap::{Row, row};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
@@ -13,10 +13,6 @@ pub enum Act {
     Wrap,
     Help,
     Close,
-}
-
-const fn row(action: Act, name: &'static str, keys: &'static str, help: &'static str) -> Row<Act> {
-    Row { action, name, keys, help }
 }
 
 pub const KEYS: &[Row<Act>] = &[
@@ -38,3 +34,28 @@ pub const KEYS: &[Row<Act>] = &[
     row(Act::Help, "help", "?", "these keys"),
     row(Act::Close, "close", "q Esc", "close"),
 ];
+
+/// What is left of a key for the screen itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    Nothing,
+    Help,
+    Close,
+}
+
+impl Scroll {
+    /// Does what a key does on every scrolling screen.
+    pub fn act<S: Source + ?Sized>(&mut self, source: &S, act: Act) -> Left {
+        match act {
+            Act::Move(step) => self.go(source, step),
+            Act::Search => self.begin_search(),
+            Act::Next => self.find_next(source),
+            Act::Previous => self.find_previous(source),
+            Act::Goto => self.begin_goto(),
+            Act::Wrap => self.toggle_wrap(source),
+            Act::Help => return Left::Help,
+            Act::Close => return Left::Close,
+        }
+        Left::Nothing
+    }
+}

@@ -14,7 +14,7 @@ mod search;
 mod tests;
 
 pub use draw::{bar, help_page};
-pub use keys::{Act, KEYS};
+pub use keys::{Act, KEYS, Left};
 pub use layout::Pos;
 pub use scroll::{Move, Scroll, Wrap};
 pub use search::{Search, Taken};

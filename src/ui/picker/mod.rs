@@ -14,7 +14,7 @@ pub use rank::{Feed, Item};
 use crate::text::{sanitize, width};
 use crate::ui::Theme;
 use crate::ui::full::{Flow, Pane};
-use crate::ui::keymap::{Keymap, Row};
+use crate::ui::keymap::{Keymap, Row, row};
 use crate::ui::pager::bar;
 use crate::ui::talk::Talk;
 use crate::ui::tint::{DocId, Tint};
@@ -40,10 +40,6 @@ pub enum Act {
     Take,
     Clear,
     Cancel,
-}
-
-const fn row(action: Act, name: &'static str, keys: &'static str, help: &'static str) -> Row<Act> {
-    Row { action, name, keys, help }
 }
 
 pub const KEYS: &[Row<Act>] = &[

@@ -118,8 +118,8 @@ impl Palette {
         while boxes.len() < COLOURS {
             let widest = boxes.iter().enumerate().max_by_key(|(_, of)| weight(of));
             let Some((at, _)) = widest.filter(|(_, of)| of.len() > 1) else { break };
-            let (low, high) = cut(boxes.swap_remove(at));
-            boxes.extend([low, high]);
+            let halves = cut(boxes.swap_remove(at));
+            boxes.extend(halves);
         }
         let mut palette = Palette { colours: Vec::new(), registers: HashMap::new(), bits: BITS };
         for (of, n) in boxes.iter().zip(0..=u8::MAX) {
@@ -181,7 +181,7 @@ fn weight(of: &[(Pixel, Bin)]) -> u64 {
 }
 
 /// In two along its widest part, with about as many pixels on both sides.
-fn cut(mut of: Vec<(Pixel, Bin)>) -> (Vec<(Pixel, Bin)>, Vec<(Pixel, Bin)>) {
+fn cut(mut of: Vec<(Pixel, Bin)>) -> [Vec<(Pixel, Bin)>; 2] {
     let (part, _) = reach(&of);
     of.sort_unstable_by_key(|(key, _)| (key.get(part).copied(), *key));
     let all: u64 = of.iter().map(|(_, bin)| bin.count).sum();
@@ -192,5 +192,5 @@ fn cut(mut of: Vec<(Pixel, Bin)>) -> (Vec<(Pixel, Bin)>, Vec<(Pixel, Bin)>) {
     });
     let at = middle.map_or(1, |at| at + 1).clamp(1, of.len().saturating_sub(1).max(1));
     let high = of.split_off(at.min(of.len()));
-    (of, high)
+    [of, high]
 }

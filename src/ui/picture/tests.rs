@@ -51,7 +51,8 @@ fn a_picture_is_rows_of_half_blocks_in_its_colours() {
 #[test]
 fn the_protocol_follows_the_setting_and_the_environment_and_never_a_question() {
     use Protocol::{HalfBlocks, Iterm, Kitty, Sixel, Words};
-    let rows: &[(&str, Depth, &[(&str, &str)], Protocol)] = &[
+    type Case<'c> = (&'c str, Depth, &'c [(&'c str, &'c str)], Protocol);
+    let rows: &[Case<'_>] = &[
         ("auto", Depth::True, &[("TERM", "xterm-kitty")], Kitty),
         ("auto", Depth::Sixteen, &[("TERM", "xterm-kitty")], Kitty),
         ("auto", Depth::True, &[("TERM_PROGRAM", "ghostty")], Kitty),

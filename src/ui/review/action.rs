@@ -1,6 +1,6 @@
 //! What can be done in the review, and by which keys: one table for the keys, the `?` page, the settings and the guide.
 
-use crate::ui::keymap::Row;
+use crate::ui::keymap::{Row, row};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -114,7 +114,3 @@ pub const TABLE: &[Row<Action>] = &[
     row(A::Close, "close", "q", "leave; everything decided is remembered"),
     row(A::Escape, "escape", "Esc", "end a selection, a search, a filter; else leave"),
 ];
-
-const fn row(action: Action, name: &'static str, keys: &'static str, help: &'static str) -> Row<Action> {
-    Row { action, name, keys, help }
-}

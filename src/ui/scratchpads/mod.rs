@@ -11,7 +11,7 @@ mod tests;
 
 use crate::ui::Theme;
 use crate::ui::full::{Flow, Pane};
-use crate::ui::keymap::{Keymap, Row};
+use crate::ui::keymap::{Keymap, Row, row};
 use crate::ui::pager;
 use crate::ui::reading::Help;
 use crate::ui::talk::Talk;
@@ -35,10 +35,6 @@ pub enum Act {
     Pin,
     Help,
     Close,
-}
-
-const fn row(action: Act, name: &'static str, keys: &'static str, help: &'static str) -> Row<Act> {
-    Row { action, name, keys, help }
 }
 
 pub const KEYS: &[Row<Act>] = &[

@@ -15,8 +15,8 @@ use crate::conversation::Message;
 use crate::text::width;
 use crate::ui::Theme;
 use crate::ui::full::{Flow, Pane};
-use crate::ui::keymap::{Keymap, Row};
-use crate::ui::pager::{self, Pos, Scroll, Source, Taken, Wrap, bar};
+use crate::ui::keymap::{Keymap, Row, row};
+use crate::ui::pager::{self, Left, Pos, Scroll, Source, Taken, Wrap, bar};
 use crate::ui::reading::Help;
 use crate::ui::talk::Talk;
 use crossterm::event::KeyEvent;
@@ -38,10 +38,6 @@ pub enum Act {
     CopyInput,
     Edit,
     View,
-}
-
-const fn row(action: Act, name: &'static str, keys: &'static str, help: &'static str) -> Row<Act> {
-    Row { action, name, keys, help }
 }
 
 pub const KEYS: &[Row<Act>] = &[
@@ -169,18 +165,13 @@ impl<'m> Transcript<'m> {
     }
 
     fn page(&mut self, act: pager::Act) -> Flow {
-        match act {
-            pager::Act::Move(step) => self.scroll.go(&self.entries, step),
-            pager::Act::Search => self.scroll.begin_search(),
-            pager::Act::Next => self.scroll.find_next(&self.entries),
-            pager::Act::Previous => self.scroll.find_previous(&self.entries),
-            pager::Act::Goto => self.scroll.begin_goto(),
-            pager::Act::Wrap => self.scroll.toggle_wrap(&self.entries),
-            pager::Act::Help => {
+        match self.scroll.act(&self.entries, act) {
+            Left::Nothing => {}
+            Left::Help => {
                 let sections = [("Transcript", self.hands.keys.help()), ("Moving", self.hands.pager.help())];
                 self.help = Some(Help::new(&sections, &self.theme, self.size));
             }
-            pager::Act::Close => return Flow::Close,
+            Left::Close => return Flow::Close,
         }
         Flow::Stay
     }

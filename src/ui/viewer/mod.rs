@@ -19,8 +19,8 @@ pub use who::Provenance;
 use crate::text::{RangeSet, width};
 use crate::ui::Theme;
 use crate::ui::full::{Flow, Pane};
-use crate::ui::keymap::{Keymap, Row};
-use crate::ui::pager::{self, Scroll, Source, Taken, Wrap, bar};
+use crate::ui::keymap::{Keymap, Row, row};
+use crate::ui::pager::{self, Left, Scroll, Source, Taken, Wrap, bar};
 use crate::ui::reading::Help;
 use crate::ui::talk::Talk;
 use crate::workspace::{SeenNow, SeenWindow};
@@ -38,10 +38,6 @@ pub enum Act {
     NextSeen,
     Edit,
     Copy,
-}
-
-const fn row(action: Act, name: &'static str, keys: &'static str, help: &'static str) -> Row<Act> {
-    Row { action, name, keys, help }
 }
 
 pub const KEYS: &[Row<Act>] = &[
@@ -165,18 +161,13 @@ impl<'h> Viewer<'h> {
     }
 
     fn page(&mut self, act: pager::Act) -> Flow {
-        match act {
-            pager::Act::Move(step) => self.scroll.go(&self.lines, step),
-            pager::Act::Search => self.scroll.begin_search(),
-            pager::Act::Next => self.scroll.find_next(&self.lines),
-            pager::Act::Previous => self.scroll.find_previous(&self.lines),
-            pager::Act::Goto => self.scroll.begin_goto(),
-            pager::Act::Wrap => self.scroll.toggle_wrap(&self.lines),
-            pager::Act::Help => {
+        match self.scroll.act(&self.lines, act) {
+            Left::Nothing => {}
+            Left::Help => {
                 let sections = [("Viewer", self.hands.keys.help()), ("Moving", self.hands.pager.help())];
                 self.help = Some(Help::new(&sections, &self.theme, self.size));
             }
-            pager::Act::Close => return Flow::Close,
+            Left::Close => return Flow::Close,
         }
         Flow::Stay
     }

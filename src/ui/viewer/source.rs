@@ -120,7 +120,7 @@ impl Lines {
         let wide = self.turn_width();
         let turn = self.seen.turns.of(line);
         let above = line.checked_sub(1).and_then(|above| self.seen.turns.of(above));
-        match turn.filter(|_| row == 0 && (turn != above || line % TURN_AGAIN == 0)) {
+        match turn.filter(|_| row == 0 && (turn != above || line.is_multiple_of(TURN_AGAIN))) {
             Some(turn) => format!("{turn:>wide$}"),
             None => " ".repeat(wide),
         }

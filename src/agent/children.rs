@@ -1,0 +1,210 @@
+//! Sub-agents: conversations that a conversation begins, each for one task.
+//!
+//! A child has a context, a ledger and a turn of its own; workspace, rules, mode, scratchpads and the gate are its
+//! parent's, so that nothing is permitted to it that is not permitted here, also when the mode changes meanwhile. What it
+//! seeks to edit it must have read itself, by content: two that change one file never overwrite each other unseen, the
+//! second is told to read again. Commands and writes of all of them take turns ([`Family::order`]), for a command
+//! changes files without saying which. Children have no children and ask the person nothing of their own; questions of
+//! the gate go to the person, one at a time. Stopping the turn stops them all.
+
+use super::driver::{Agent, lock};
+use super::ending::Ending;
+use super::event::Event;
+use super::parts::{Parts, Start};
+use crate::conversation::{Message, Outcome, Part};
+use crate::provider::catalog::Money;
+use crate::session::Spent;
+use crate::tools::{Children, Progress, Report, Task};
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio_util::sync::CancellationToken;
+
+/// Tools that a child does not have.
+const NOT_FOR_CHILDREN: [&str; 3] = ["agent", "ask_person", "todo"];
+/// All that one has that may change nothing.
+const READING: [&str; 5] = ["read_file", "list_directory", "find_files", "search_contents", "scratchpad"];
+/// Bytes of a log.
+const LONGEST_LOG: usize = 200_000;
+
+/// What a conversation and its children have in common. Clones share it.
+#[derive(Clone)]
+pub struct Family {
+    is_child: bool,
+    /// So many work at once.
+    slots: Arc<Semaphore>,
+    /// Questions are asked one at a time.
+    pub(super) asking: Arc<tokio::sync::Mutex<()>>,
+    /// A command runs alone; what writes a file runs beside others that do.
+    pub(super) order: Arc<tokio::sync::RwLock<()>>,
+    /// What children cost that the parent has not counted yet.
+    paid: Arc<Mutex<Vec<Spent>>>,
+    born: Arc<AtomicU32>,
+}
+
+impl Family {
+    /// `at_once`: how many children may work at the same time.
+    pub fn new(at_once: usize) -> Family {
+        Family {
+            is_child: false,
+            slots: Arc::new(Semaphore::new(at_once.clamp(1, 64))),
+            asking: Arc::default(),
+            order: Arc::default(),
+            paid: Arc::default(),
+            born: Arc::default(),
+        }
+    }
+
+    pub(super) fn is_child(&self) -> bool {
+        self.is_child
+    }
+}
+
+impl Default for Family {
+    fn default() -> Family {
+        Family::new(4)
+    }
+}
+
+impl Agent {
+    /// How this conversation's tools begin children.
+    pub(super) fn children(&self, events: &UnboundedSender<Event>) -> Children {
+        let (family, events) = (self.parts.family.clone(), events.clone());
+        let parts = Arc::new(self.parts.for_child(self.budget_left()));
+        Children::new(move |task, progress, cancel| {
+            let (family, events, parts) = (family.clone(), events.clone(), Arc::clone(&parts));
+            Box::pin(async move { run(&family, &parts, task, progress, events, cancel).await })
+        })
+    }
+
+    /// Counts what children cost since it was last asked.
+    pub(super) fn count_children(&mut self, events: &UnboundedSender<Event>) {
+        if self.parts.family.is_child {
+            return;
+        }
+        let paid = std::mem::take(&mut *lock(&self.parts.family.paid));
+        if paid.is_empty() {
+            return;
+        }
+        for one in paid {
+            self.count_child(&one);
+        }
+        let (total, prompt) = self.usage();
+        self.tell_usage(total, prompt, events);
+    }
+}
+
+impl Parts {
+    /// The same for a child; its session is kept nowhere but in its parent's scratchpads.
+    fn for_child(&self, budget: super::Budget) -> Parts {
+        Parts {
+            provider: Arc::clone(&self.provider),
+            model: self.model.clone(),
+            max_output: self.max_output,
+            system: format!("{}{}", self.system, include_str!("../../prompts/agent.md")),
+            registry: Arc::new(self.registry.only(|name| !NOT_FOR_CHILDREN.contains(&name))),
+            env: Arc::new(self.env.for_child()),
+            policy: Arc::clone(&self.policy),
+            max_rounds: self.max_rounds,
+            sum_up_at: self.sum_up_at,
+            budget,
+            gate: Arc::clone(&self.gate),
+            family: Family { is_child: true, ..self.family.clone() },
+            session: None,
+        }
+    }
+}
+
+async fn run(
+    family: &Family,
+    parts: &Parts,
+    task: Task,
+    progress: Progress,
+    events: UnboundedSender<Event>,
+    cancel: CancellationToken,
+) -> Report {
+    let number = family.born.fetch_add(1, Ordering::Relaxed) + 1;
+    let name = task.name.clone().unwrap_or_else(|| number.to_string());
+    let slot = tokio::select! {
+        slot = Arc::clone(&family.slots).acquire_owned() => slot.ok(),
+        () = cancel.cancelled() => None,
+    };
+    if slot.is_none() {
+        return Report { name, outcome: Outcome::Interrupted, ..Report::default() };
+    }
+    let mut parts = parts.for_child(parts.budget);
+    if task.read_only {
+        parts.registry = Arc::new(parts.registry.only(|name| READING.contains(&name)));
+    }
+    let mut child = Agent::new(parts);
+    let mut log = format!("task: {}\n", task.text);
+    let (sender, mut inbox) = unbounded_channel();
+    let ending = {
+        let running = child.run(Start::Say(vec![Part::text(&task.text)]), sender, cancel);
+        let hearing = async {
+            while let Some(event) = inbox.recv().await {
+                hear(event, &name, &progress, &events, &mut log);
+            }
+        };
+        tokio::join!(running, hearing).0
+    };
+    let (spent, _) = child.costs();
+    let spent = spent.clone();
+    let (outcome, text) = ended(&child, &ending);
+    let _ = write!(log, "\n{text}\n");
+    let cost = format!("{} requests{}", spent.requests, priced(&spent));
+    lock(&family.paid).push(spent);
+    Report { name, outcome, text, log, cost }
+}
+
+/// What a child lives through: its calls are its parent's progress, its questions are the person's.
+fn hear(event: Event, name: &str, progress: &Progress, events: &UnboundedSender<Event>, log: &mut String) {
+    let mut note = |line: &str| {
+        progress.send(&format!("{line}\n"));
+        if log.len() < LONGEST_LOG {
+            let _ = writeln!(log, "{line}");
+        }
+    };
+    match event {
+        Event::CallEnded { summary, .. } => note(&summary.line),
+        Event::Notice(text) => note(&text),
+        Event::Retrying { attempt, of, error, .. } => note(&format!("retry {attempt} of {of}: {error}")),
+        Event::Question(mut question) => {
+            question.reason = format!("sub-agent {name}: {}", question.reason);
+            drop(events.send(Event::Question(question)));
+        }
+        Event::Choice(mut question) => {
+            question.reason = format!("sub-agent {name}: {}", question.reason);
+            drop(events.send(Event::Choice(question)));
+        }
+        Event::LoopQuestion(question) => drop(events.send(Event::LoopQuestion(question))),
+        _ => {}
+    }
+}
+
+/// The child's last words, or why there are none.
+fn ended(child: &Agent, ending: &Ending) -> (Outcome, String) {
+    let said = match child.transcript().messages().last() {
+        Some(Message::Assistant(answer)) => answer.text(),
+        _ => String::new(),
+    };
+    match ending {
+        Ending::Done if said.trim().is_empty() => (Outcome::Failed, "it ended without a report".into()),
+        Ending::Done => (Outcome::Done, said),
+        Ending::Interrupted => (Outcome::Interrupted, format!("it was interrupted. Its last words: {said}")),
+        other => {
+            let why = other.words().map_or_else(String::new, |(words, _)| words);
+            (Outcome::Failed, format!("it stopped: {why}. Its last words: {said}"))
+        }
+    }
+}
+
+fn priced(spent: &Spent) -> String {
+    if spent.unpriced < spent.requests {
+        format!(", {}", Money::from_picos(spent.picos))
+    } else {
+        String::new()
+    }
+}

@@ -1,0 +1,111 @@
+//! agent: a task for a sub-agent, which works in a conversation of its own and reports back.
+//!
+//! The tool only says what is to be done; who does it is the agent's floor ([`Children`]). It needs no permission itself:
+//! everything the sub-agent does goes through the same gate as here.
+
+use super::env::{Report, Task};
+use super::input::Shape;
+use super::output::interrupted;
+use super::{
+    Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+};
+use crate::conversation::{Outcome, Part, ToolSpec};
+use crate::permission::{Permit, Reach};
+use crate::session::{Entry, check_name};
+use crate::text::sanitize;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+const NAME: &str = "agent";
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    task: String,
+    name: Option<String>,
+    read_only: Option<bool>,
+}
+
+pub(super) struct AgentTool(Shape);
+
+impl Default for AgentTool {
+    fn default() -> AgentTool {
+        AgentTool(Shape::of::<Args>(NAME, include_str!("../../prompts/tools/agent.md")))
+    }
+}
+
+impl Tool for AgentTool {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, _: &Value) -> Touches {
+        // What it touches is ordered where it happens.
+        Touches::default()
+    }
+
+    fn is_of_conversation(&self) -> bool {
+        true
+    }
+
+    fn plan(&self, input: &Value, _: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        if args.task.trim().is_empty() {
+            return Err(ToolError::new("`task` is empty"));
+        }
+        if let Some(name) = &args.name {
+            check_name(name).map_err(|e| ToolError::new(e.to_string()))?;
+        }
+        let task = Task { name: args.name, text: args.task, read_only: args.read_only == Some(true) };
+        Ok(Box::new(AgentPlan { task }))
+    }
+}
+
+struct AgentPlan {
+    task: Task,
+}
+
+impl Plan for AgentPlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![Reach::Session]
+    }
+
+    fn title(&self) -> String {
+        let first = sanitize::line(self.task.text.lines().next().unwrap_or_default()).into_owned();
+        match &self.task.name {
+            Some(name) => format!("agent {name}: {first}"),
+            None => format!("agent: {first}"),
+        }
+    }
+
+    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
+        Ok(Preview { line: self.title(), detail: Detail::Text(self.task.text.clone()) })
+    }
+
+    fn run(self: Box<Self>, _: Permit, ctx: RunCtx) -> Running {
+        Box::pin(async move {
+            let title = self.title();
+            let report = ctx.children.run(self.task, ctx.progress, ctx.cancel).await;
+            if report.outcome == Outcome::Interrupted && report.text.is_empty() {
+                return interrupted(&title);
+            }
+            told(report, &title, &ctx.env)
+        })
+    }
+}
+
+fn told(report: Report, title: &str, env: &Env) -> Output {
+    let pad = format!("agent-{}", report.name);
+    let kept = match env.scratchpads.put(&pad, Entry::Text(report.log)) {
+        Ok(()) => format!("its log is in the scratchpad `{pad}`"),
+        Err(e) => format!("its log could not be kept: {e}"),
+    };
+    let head = format!("[sub-agent {}: {}; {kept}]", report.name, report.cost);
+    let line = format!("{title} · {}", report.cost);
+    Output {
+        outcome: report.outcome,
+        for_model: vec![Part::text(format!("{head}\n{}", report.text))],
+        for_person: Summary::text(line, report.text),
+        facts: Facts::None,
+    }
+}
