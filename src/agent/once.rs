@@ -1,4 +1,4 @@
-//! One call outside a conversation, for `tool call` and the MCP server: through the very same gate, with nobody to ask.
+//! One call outside a conversation, for `tool call`, the MCP server and what a person attaches: through the very same gate.
 
 use super::calls::{Calls, Shares};
 use super::children::Family;
@@ -12,13 +12,15 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-/// Plans, decides and runs `call`. What would ask a person is refused, naming the flag that permits it.
+/// Plans, decides and runs `call`. What would ask a person is answered by `reply`: where there is none the call is refused,
+/// naming the flag that permits it; what the person named themselves they have said yes to.
 pub async fn call_once(
     registry: Arc<Registry>,
     env: Arc<Env>,
     policy: Arc<Mutex<Policy>>,
     visit: Visit,
     call: Call,
+    reply: Reply,
     cancel: CancellationToken,
 ) -> CallResult {
     let (events, mut heard) = unbounded_channel();
@@ -42,7 +44,7 @@ pub async fn call_once(
             },
             event = heard.recv() => {
                 if let Some(Event::Question(question)) = event {
-                    drop(question.reply.send(Reply::Nobody));
+                    drop(question.reply.send(reply.clone()));
                 }
             }
         }

@@ -5,7 +5,7 @@ use super::args::{
 };
 use super::report::{self, Failure, print, print_foreign, warn};
 use super::{audit, blame, changes, doctor, metrics, permission, provider, review, start, theme, usage};
-use crate::agent::{Entrance, Visit, call_once};
+use crate::agent::{Entrance, Reply, Visit, call_once};
 use crate::app::{self, WithProject};
 use crate::config::{KEYS, Project};
 use crate::conversation::{Call, CallId, Input, Outcome, Part};
@@ -168,6 +168,7 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
                 Arc::clone(&app.policy),
                 Visit { gate: Arc::clone(&app.gate), session: None, entrance: Entrance::CommandLine },
                 call,
+                Reply::Nobody,
                 CancellationToken::new(),
             );
             let result = start::runtime()?.block_on(running);

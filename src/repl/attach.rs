@@ -1,7 +1,7 @@
 //! `@file`: a file or a picture that goes along with what is said.
 
 use super::Shell;
-use crate::agent::call_once;
+use crate::agent::{Reply, call_once};
 use crate::conversation::{Call, CallId, Input, Outcome, Part};
 use crate::ui::picture;
 use std::sync::Arc;
@@ -60,7 +60,8 @@ impl Shell<'_> {
         let blind = !agent.model().capabilities.vision;
         let model = agent.model().name.clone();
         let visit = agent.visit();
-        let running = call_once(registry, env, policy, visit, call, CancellationToken::new());
+        // They named it themselves; what is denied stays denied.
+        let running = call_once(registry, env, policy, visit, call, Reply::Yes, CancellationToken::new());
         let result = self.runtime.block_on(running);
         if result.outcome != Outcome::Done {
             return Err(Refused::Because(result.body()));

@@ -14,6 +14,7 @@ mod line;
 mod linear;
 mod permission;
 mod picking;
+mod pictures_in;
 mod prompt;
 mod reading;
 mod review;

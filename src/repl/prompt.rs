@@ -3,6 +3,7 @@
 use super::ReplError;
 use super::helper::ShellHelper;
 use super::host::Host;
+use super::pictures_in::{dropped, from_clipboard};
 use super::signals::PROMPT_END;
 use crate::permission::{Level, Mode, ModeCell};
 use crate::session::{Drafts, Store};
@@ -96,14 +97,15 @@ impl Prompter {
         for line in store.and_then(|s| s.history(lines).ok()).unwrap_or_default() {
             editor.history_mut().add_owned(pastes.collapsed(line.line))?;
         }
-        let pump = pump(&mut editor, &pastes);
+        let teller = teller(&mut editor);
+        let pump = pump(&teller, &pastes);
         if pump.is_some() {
             // Our own reader has waited, and passes on whole sequences.
             editor.set_keyseq_timeout(Some(5));
         }
         editor.set_helper(Some(ShellHelper::new(app, theme, drafts, pastes.clone(), pump.clone())));
         let left = Arc::default();
-        bind(&mut editor, app, &left, &pump, &pastes);
+        bind(&mut editor, app, &left, &Reading { pump: pump.clone(), pastes: pastes.clone(), teller });
         let prompt = ModePrompt::new(app.mode().clone(), theme);
         Ok(Prompter { editor, prompt, left, put_back: None, pump, pastes })
     }
@@ -286,20 +288,18 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A reader of the terminal for rustyline. What is wrong with a paste is told above the line.
-fn pump(editor: &mut Editor<ShellHelper, MemHistory>, pastes: &Pastes) -> Option<Pump> {
-    let printer = Mutex::new(editor.create_external_printer().ok()?);
-    let pastes = pastes.clone();
+fn pump(teller: &Option<Teller>, pastes: &Pastes) -> Option<Pump> {
+    let (pastes, teller) = (pastes.clone(), teller.clone()?);
     let take = move |input: Input| {
         let why = match input {
-            Input::Paste(text) => match pastes.take_in(&text) {
+            Input::Paste(text) => match dropped(&text).map_or_else(|| pastes.take_in(&text), Ok) {
                 Ok(text) => return Some(text),
                 Err(why) => why,
             },
             Input::PasteRefused(bytes) => paste::refused(bytes, TOO_LONG),
             _ => return None,
         };
-        let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(printer.print(format!("{why}\n")));
+        tell(&teller, why);
         None
     };
     Pump::open(Arc::new(take)).map_err(|e| tracing::warn!("keys are read directly: {e}")).ok()
@@ -309,9 +309,9 @@ fn bind(
     editor: &mut Editor<ShellHelper, MemHistory>,
     app: &dyn Host,
     left: &Arc<Mutex<Left>>,
-    pump: &Option<Pump>,
-    pastes: &Pastes,
+    reading: &Reading,
 ) {
+    let Reading { pump, pastes, teller } = reading;
     let conditional = |handler: Box<dyn ConditionalEventHandler>| EventHandler::Conditional(handler);
     let cycle = Cycle { mode: app.mode().clone(), modes: app.modes().to_vec() };
     editor.bind_sequence(KeyEvent(KeyCode::BackTab, Modifiers::NONE), conditional(Box::new(cycle)));
@@ -329,6 +329,9 @@ fn bind(
     };
     editor.bind_sequence(Event::KeySeq(vec![KeyEvent::ctrl('X'), KeyEvent::ctrl('E')]), conditional(edit()));
     editor.bind_sequence(KeyEvent::ctrl('G'), conditional(edit()));
+    for key in [KeyEvent::ctrl('V'), KeyEvent(KeyCode::Char('v'), Modifiers::ALT)] {
+        editor.bind_sequence(key, conditional(Box::new(PastePicture(teller.clone()))));
+    }
     let open = |screen| Box::new(Open { screen, left: Arc::clone(left) });
     editor.bind_sequence(KeyEvent::ctrl('T'), conditional(open(Screen::Transcript)));
     let review = KeyEvent(KeyCode::Char('r'), Modifiers::ALT);
@@ -369,6 +372,43 @@ fn with_terminal<T>(pump: &Option<Pump>, work: impl FnOnce() -> T) -> T {
     match pump {
         Some(pump) => pump.pause(work),
         None => work(),
+    }
+}
+
+/// How a line is read: what the keys of the prompt need of it.
+struct Reading {
+    pump: Option<Pump>,
+    pastes: Pastes,
+    teller: Option<Teller>,
+}
+
+/// Says something above the line while it is typed.
+type Teller = Arc<Mutex<dyn FnMut(String) + Send>>;
+
+fn teller(editor: &mut Editor<ShellHelper, MemHistory>) -> Option<Teller> {
+    let mut printer = editor.create_external_printer().ok()?;
+    Some(Arc::new(Mutex::new(move |text: String| drop(printer.print(text + "\n")))))
+}
+
+fn tell(teller: &Teller, text: String) {
+    let mut teller = teller.lock().unwrap_or_else(PoisonError::into_inner);
+    (*teller)(text);
+}
+
+/// Ctrl-V, Alt-V: the picture of the clipboard is mentioned in the line.
+struct PastePicture(Option<Teller>);
+
+impl ConditionalEventHandler for PastePicture {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
+        let dir = std::env::temp_dir();
+        let (mention, words) = match from_clipboard(&dir, |name| std::env::var(name).ok()) {
+            Ok((mention, words)) => (Some(mention), words),
+            Err(why) => (None, why),
+        };
+        if let Some(teller) = &self.0 {
+            tell(teller, words);
+        }
+        Some(mention.map_or(Cmd::Noop, |text| Cmd::Insert(1, text)))
     }
 }
 

@@ -5,7 +5,7 @@
 //! review decides about it. What is attached is read by the model's own tool as well.
 
 use super::Shell;
-use crate::agent::{Agent, call_once};
+use crate::agent::{Agent, Reply, call_once};
 use crate::conversation::{Call, CallId, CallResult, Input, Outcome, Part};
 use crate::session::{Entry, Scratchpads};
 use crate::text::LineDiff;
@@ -86,7 +86,8 @@ impl Shell<'_> {
         let call = Call { id: CallId::new("by-hand"), name: tool.into(), input: Input::Object(input) };
         let (registry, env) = (Arc::clone(self.app.registry()), Arc::clone(agent.env()));
         let policy = Arc::clone(self.app.policy());
-        let running = call_once(registry, env, policy, agent.visit(), call, CancellationToken::new());
+        let running =
+            call_once(registry, env, policy, agent.visit(), call, Reply::Nobody, CancellationToken::new());
         self.runtime.block_on(running)
     }
 

@@ -3,7 +3,7 @@
 //! The ledger is kept for the connection: a client that edits must have read. Calls that only read run side by side; a
 //! call that writes waits for the others and they for it.
 
-use crate::agent::{Entrance, Gate, Visit, call_once};
+use crate::agent::{Entrance, Gate, Reply, Visit, call_once};
 use crate::conversation::{Call, CallId, Input, Outcome, Part};
 use crate::permission::Policy;
 use crate::tools::{Env, Registry};
@@ -89,6 +89,7 @@ impl ServerHandler for Server {
             Arc::clone(&self.policy),
             self.visit.clone(),
             call,
+            Reply::Nobody,
             context.ct.clone(),
         );
         let result = if alone {

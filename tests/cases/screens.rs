@@ -274,7 +274,9 @@ fn every_screen_looks_as_it_did_in_every_size_and_theme() {
             for (letter, words) in letters {
                 let _ = writeln!(out, "{letter} {words}");
             }
-            insta::assert_snapshot!(format!("{name}_{theme_name}"), out);
+            insta::with_settings!({ snapshot_path => "../snapshots" }, {
+                insta::assert_snapshot!(format!("{name}_{theme_name}"), out);
+            });
         }
     }
 }

@@ -296,3 +296,55 @@ mod rand_like {
         }
     }
 }
+
+/// A picture of 2 by 3 points.
+fn png() -> Vec<u8> {
+    let mut out = std::io::Cursor::new(Vec::new());
+    image::RgbImage::new(2, 3).write_to(&mut out, image::ImageFormat::Png).unwrap();
+    out.into_inner()
+}
+
+#[test]
+fn a_picture_dropped_on_the_terminal_is_attached() {
+    let server = MockServer::start([Reply::openai(&[Say::Text("a tiny one")])]);
+    let mut pty = with_model(&server).arg("--set").arg("vision=true").open();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().canonicalize().unwrap().join("screen shot.png");
+    std::fs::write(&path, png()).unwrap();
+    pty.send("what is ");
+    paste(&mut pty, &path.display().to_string().replace(' ', "\\ "));
+    pty.until("the mention", |s| s.replace('\n', "").contains("screen shot.png\""));
+    pty.send("?\r");
+    pty.until("the answer", |s| s.contains("a tiny one"));
+    assert!(pty.screen().contains("screen shot.png: 2x3"), "{}", pty.screen());
+    assert!(server.requests()[0].body.to_string().contains("data:image/png;base64,"));
+}
+
+#[test]
+fn a_picture_of_the_clipboard_is_mentioned_by_a_key_or_it_is_said_why_not() {
+    use std::os::unix::fs::PermissionsExt;
+    let tools = tempfile::tempdir().unwrap();
+    let picture = tools.path().join("picture");
+    std::fs::write(&picture, png()).unwrap();
+    let program = tools.path().join("wl-paste");
+    std::fs::write(&program, format!("#!/bin/sh\ncat {}\n", picture.display())).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", tools.path().display(), std::env::var("PATH").unwrap());
+    let wayland = || shell().size(140, 24).variable("WAYLAND_DISPLAY", "wayland-0").variable("PATH", &path);
+    let mut pty = wayland().open();
+    pty.send("\x16");
+    pty.until("the mention", |s| s.contains("from the clipboard: 2x3, ") && s.contains("> @"));
+    std::fs::write(&picture, "only text").unwrap();
+    pty.send("\x16");
+    pty.until("the reason", |s| s.contains("the clipboard holds no picture"));
+    let mut pty = shell().size(140, 24).variable("SSH_CONNECTION", "1 2 3 4").open();
+    pty.send("kept\x16");
+    pty.until("the way out", |s| {
+        s.contains("cannot be reached over ssh: copy the picture here and name it with @")
+    });
+    pty.until_prompt("kept");
+    let mut pty =
+        shell().size(140, 24).variable("WAYLAND_DISPLAY", "wayland-0").variable("PATH", "/nowhere").open();
+    pty.send("\x1bv");
+    pty.until("what to install", |s| s.contains("the clipboard needs `wl-paste`: install wl-clipboard"));
+}
