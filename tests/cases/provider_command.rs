@@ -218,6 +218,14 @@ fn the_models_of_a_server_are_told_with_what_is_known_of_them() {
         "input_micros_per_million": null, "output_micros_per_million": null})
     );
     run(&["provider", "models"]).code(4).warns("this is no list of models");
+    // A gateway before the same models has the same windows, and prices of its own.
+    let gateway = MockServer::start([Reply::json(200, &list)]);
+    let place = Place::new().config(&format!(
+        "[providers.work]\npreset = \"anthropic\"\nbase_url = \"{}\"\nkey_env = \"W\"\n",
+        gateway.url()
+    ));
+    let out = place.placet(["provider", "models", "work"]).env("W", "k").go().code(0);
+    assert!(out.stdout.contains("claude-sonnet-4-5  200000  64000   -     -\n"), "{out:#?}");
     let sent = &server.requests()[0];
     assert_eq!((sent.method.as_str(), sent.path.as_str()), ("GET", "/v1/models?limit=1000"));
     assert_eq!(

@@ -3,8 +3,15 @@
 
 use crate::support::mock_server::{Reply, Say};
 use crate::support::talk::{ALL_WIRES, Talk, Wire, start, turn};
+use futures_util::StreamExt;
 use placet::agent::{Agent, Ending, Event, Start};
-use placet::conversation::{Image, Part};
+use placet::conversation::{
+    Answer as Said, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part,
+};
+use placet::provider::{
+    Capabilities, Endpoint, KeySource, Live, LiveSettings, Model, Preset, Provider, ProviderError, Request,
+    Retry, StreamEvent,
+};
 use std::time::Duration;
 
 /// What is to come of a fault.
@@ -363,4 +370,64 @@ async fn a_proof_of_reasoning_that_a_server_no_longer_takes_is_left_out_from_the
         assert_eq!(talk.server.requests().len(), count + 3, "{case}");
         goes_on(&talk, agent, &case).await;
     }
+}
+
+fn asked(messages: Vec<Message>) -> Request {
+    Request {
+        model: Model { name: "m".into(), window: 9000, capabilities: Capabilities::default() },
+        system: "Be brief.".into(),
+        tools: Vec::new().into(),
+        messages,
+        max_output: 100,
+    }
+}
+
+async fn heard(provider: &dyn Provider, request: Request) -> Vec<Result<StreamEvent, ProviderError>> {
+    provider.answer(request, tokio_util::sync::CancellationToken::new()).collect().await
+}
+
+fn quick() -> LiveSettings {
+    let retry =
+        Retry { attempts: 3, first_wait: Duration::from_millis(1), longest_wait: Duration::from_millis(2) };
+    LiveSettings { retry, jitter: || 0.0, ..LiveSettings::default() }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_named_and_tried_again() {
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for wire in ALL_WIRES {
+        let endpoint = Endpoint { base_url: format!("http://{gone}"), ..Endpoint::default() };
+        let live = Live::new("mock", wire.dialect(), endpoint, KeySource::None, quick());
+        let heard = heard(&live, asked(vec![Message::user("hi")])).await;
+        let message = "connection refused".to_string();
+        assert_eq!(heard.last(), Some(&Err(ProviderError::Network { host: gone.to_string(), message })));
+        assert_eq!(heard.len(), 3, "two that say that it is tried again, {wire:?}");
+    }
+}
+
+/// A model that nobody described, in the middle of a conversation that another one began.
+#[tokio::test]
+async fn a_call_of_another_model_gets_the_stand_in_where_a_proof_is_demanded() {
+    let server = crate::support::mock_server::MockServer::start([Wire::Gemini.reply(&[Say::Text("there")])]);
+    server.judged_by(|body| {
+        let proven = body.to_string().contains("skip_thought_signature_validator");
+        let message = "Function call is missing a thought_signature in functionCall parts.";
+        (!proven).then(|| Reply::error(400, "invalid_request_error", message))
+    });
+    let call = Call { id: CallId::new("toolu_1"), name: "t".into(), input: Input::parse("{}") };
+    let blocks = vec![Block::Call(call.clone())];
+    let messages = vec![
+        Message::user("hi"),
+        Message::Assistant(Said { blocks, model: "claude".into(), ..Said::default() }),
+        Message::Results { results: vec![CallResult::text(&call, Outcome::Done, "ok")] },
+    ];
+    let dialect = Preset::of("gemini").unwrap().dialect();
+    let endpoint = Endpoint { base_url: server.url(), ..Endpoint::default() };
+    let live = Live::new("gemini", dialect, endpoint, KeySource::None, quick());
+    let heard = heard(&live, asked(messages)).await;
+    assert!(
+        matches!(heard.last(), Some(Ok(StreamEvent::Finished(answer))) if answer.text() == "there"),
+        "{heard:?}"
+    );
+    assert_eq!((server.requests().len(), server.violations()), (2, Vec::new()));
 }

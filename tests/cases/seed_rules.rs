@@ -6,6 +6,7 @@ use std::path::Path;
 fn cases() -> Vec<(String, String)> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let files = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
     let named =
         files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect::<Vec<_>>();
     let read = |name: &String| {

@@ -7,7 +7,7 @@ use super::Form;
 use crate::app::App;
 use crate::app::answerer::Standing;
 use crate::app::server::Server;
-use crate::provider::catalog::{Model, Money};
+use crate::provider::catalog::{self, Model, Money, Price};
 use crate::provider::{Place, Preset, ProviderError};
 use crate::text::width;
 use serde_json::{Value, json};
@@ -124,7 +124,8 @@ pub(super) fn models(name: Option<&str>, form: Form, options: &Options) -> Resul
     let told = start::runtime()?.block_on(live.models(FAR));
     let ids = told.map_err(|e| Failure { code: report::PROVIDER, ..Failure::new(e) })?;
     if form == Form::Json {
-        let all: Vec<Value> = ids.iter().map(|id| model_json(id, server.entry(id))).collect();
+        let all: Vec<Value> =
+            ids.iter().map(|id| model_json(id, server.entry(id), price_of(&server, id))).collect();
         let text = serde_json::to_string_pretty(&all).map_err(Failure::new)?;
         return print(&(text + "\n")).map(|()| report::DONE);
     }
@@ -132,9 +133,8 @@ pub(super) fn models(name: Option<&str>, form: Form, options: &Options) -> Resul
     lines.extend(ids.iter().map(|id| {
         let known = server.entry(id);
         let figure = |n: Option<u64>| n.map_or("-".to_string(), |n| n.to_string());
-        let price = |pick: fn(&crate::provider::catalog::Price) -> Option<Money>| {
-            let price = known.and_then(|m| m.price.as_ref()).and_then(pick);
-            price.map_or("-".to_string(), |m| m.to_string())
+        let price = |pick: fn(&Price) -> Option<Money>| {
+            price_of(&server, id).and_then(pick).map_or("-".to_string(), |m| m.to_string())
         };
         [
             id.clone(),
@@ -147,10 +147,13 @@ pub(super) fn models(name: Option<&str>, form: Form, options: &Options) -> Resul
     print_foreign(&columns(&lines)).map(|()| report::DONE)
 }
 
-fn model_json(id: &str, known: Option<&Model>) -> Value {
-    let price = |pick: fn(&crate::provider::catalog::Price) -> Option<Money>| {
-        known.and_then(|m| m.price.as_ref()).and_then(pick).map(Money::micros)
-    };
+/// What a gateway asks for a model is not what the vendor asks.
+fn price_of(server: &Server, id: &str) -> Option<&'static Price> {
+    catalog::find(&server.name, id)?.price.as_ref()
+}
+
+fn model_json(id: &str, known: Option<&Model>, price: Option<&Price>) -> Value {
+    let price = |pick: fn(&Price) -> Option<Money>| price.and_then(pick).map(Money::micros);
     json!({
         "id": id,
         "window": known.and_then(|m| m.window),
