@@ -36,24 +36,29 @@ fn viewed(root: &Path) -> Workspace {
     workspace.with_view(view)
 }
 
+/// What tools work with, below `root`.
+pub fn env(root: &Path, scratchpads: Arc<Scratchpads>) -> Env {
+    let commands = CommandSettings {
+        supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")),
+        timeout: Duration::from_secs(60),
+        withheld: Vec::new(),
+        confining: None,
+        brake: placet::workspace::Brake::default(),
+    };
+    Env {
+        mounts: Arc::default(),
+        mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
+        workspace: viewed(root),
+        ledger: Mutex::new(Ledger::default()),
+        scratchpads,
+        limits: Limits::default(),
+        commands,
+    }
+}
+
 impl Bench {
     pub fn new(root: &Path) -> Bench {
-        let commands = CommandSettings {
-            supervisor: PathBuf::new(),
-            timeout: Duration::MAX,
-            withheld: Vec::new(),
-            confining: None,
-            brake: placet::workspace::Brake::default(),
-        };
-        let env = Env {
-            mounts: Arc::default(),
-            mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
-            workspace: viewed(root),
-            ledger: Mutex::new(Ledger::default()),
-            scratchpads: Arc::new(Scratchpads::in_memory()),
-            limits: Limits::default(),
-            commands,
-        };
+        let env = env(root, Arc::new(Scratchpads::in_memory()));
         let runtime = tokio::runtime::Runtime::new().unwrap();
         Bench { env: Arc::new(env), registry: Registry::native(), runtime }
     }

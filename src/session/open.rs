@@ -1,12 +1,12 @@
 //! A session open in this process: the only one that may add to it.
 
+use super::kept::Kept;
 use super::record::{Record, State};
-use super::scratchpad::{Entry, Scratchpads};
+use super::scratchpad::Scratchpads;
 use super::store::{Store, images_mut, now};
 use super::{SessionError, blob, spent};
-use crate::conversation::{Image, Message, Part, SessionId};
+use crate::conversation::{Message, Part, SessionId};
 use rusqlite::params;
-use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -90,33 +90,8 @@ impl OpenSession {
 
     /// The session's scratchpads; each change is saved before it counts.
     pub fn scratchpads(&self) -> Result<Arc<Scratchpads>, SessionError> {
-        let entries = self.stored_pads()?;
-        let (store, id) = (self.store.clone(), self.id.clone());
-        let save = move |name: &str, entry: Option<&Entry>| {
-            save_pad(&store, &id, name, entry).map_err(|e| e.to_string())
-        };
-        Ok(Arc::new(Scratchpads::saved(entries, Box::new(save))))
-    }
-
-    fn stored_pads(&self) -> Result<BTreeMap<String, Entry>, SessionError> {
-        let conn = self.store.lock();
-        let mut query = conn.prepare("SELECT name, body FROM scratchpad WHERE session = ?1")?;
-        let rows = query.query_map([self.id.as_str()], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
-        let mut out = BTreeMap::new();
-        for row in rows {
-            let (name, body) = row?;
-            let entry = match serde_json::from_str::<Stored>(&body)? {
-                Stored::Text(text) => Entry::Text(text),
-                Stored::Image(mut image) => {
-                    // A picture whose bytes are gone is no entry any more.
-                    let Ok(bytes) = blob::get(self.store.dir(), &image.hash) else { continue };
-                    image.bytes = bytes;
-                    Entry::Image(image)
-                }
-            };
-            out.insert(name, entry);
-        }
-        Ok(out)
+        let kept = Kept { store: self.store.clone(), id: self.id.clone() };
+        Ok(Arc::new(Scratchpads::saved(kept.slots()?, Box::new(kept))))
     }
 
     /// Gives the lock back and removes its file: for a session that no longer exists.
@@ -131,32 +106,6 @@ impl Drop for OpenSession {
     fn drop(&mut self) {
         drop(self.lock.unlock());
     }
-}
-
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Stored {
-    Text(String),
-    Image(Image),
-}
-
-fn save_pad(store: &Store, id: &SessionId, name: &str, entry: Option<&Entry>) -> Result<(), SessionError> {
-    let stored = match entry {
-        None => {
-            let sql = "DELETE FROM scratchpad WHERE session = ?1 AND name = ?2";
-            store.lock().execute(sql, params![id.as_str(), name])?;
-            return Ok(());
-        }
-        Some(Entry::Text(text)) => Stored::Text(text.clone()),
-        Some(Entry::Image(image)) => {
-            blob::put(store.dir(), &image.hash, &image.bytes)?;
-            Stored::Image(image.clone())
-        }
-    };
-    let body = serde_json::to_string(&stored)?;
-    let sql = "INSERT OR REPLACE INTO scratchpad (session, name, body) VALUES (?1, ?2, ?3)";
-    store.lock().execute(sql, params![id.as_str(), name, body])?;
-    Ok(())
 }
 
 fn hold(store: &Store, id: &SessionId) -> Result<(File, PathBuf), SessionError> {

@@ -1,4 +1,7 @@
 //! Named scratchpads: results and notes that belong to the session and to no file.
+//!
+//! A saved session keeps the large ones in its database alone: a day of long results is not a day of memory. What is
+//! small stays here too, so that a note costs no read.
 
 use crate::conversation::Image;
 use std::collections::BTreeMap;
@@ -42,29 +45,70 @@ pub enum ScratchpadError {
     Store(String),
 }
 
-/// Called after each change with the name and the new entry (`None` when it is gone).
-pub type Saver = Box<dyn Fn(&str, Option<&Entry>) -> Result<(), String> + Send + Sync>;
+/// Bytes up to which an entry that is saved is kept in memory as well.
+pub(super) const SMALL: usize = 16 * 1024;
+
+/// Where scratchpads outlive the process. The errors are sentences.
+pub trait Keeper: Send + Sync {
+    /// Told of each change before it counts; `None` when the entry is gone.
+    fn save(&self, name: &str, entry: Option<&Entry>) -> Result<(), String>;
+    /// What was saved under `name`.
+    fn load(&self, name: &str) -> Result<Entry, String>;
+}
+
+/// An entry, or how many bytes of it are with the keeper.
+#[derive(Clone, Debug)]
+pub enum Slot {
+    Here(Entry),
+    Kept(usize),
+}
+
+impl Slot {
+    fn len(&self) -> usize {
+        match self {
+            Slot::Here(entry) => entry.len(),
+            Slot::Kept(bytes) => *bytes,
+        }
+    }
+}
 
 /// All scratchpads of a session. A change that cannot be saved is not made.
 pub struct Scratchpads {
-    entries: Mutex<BTreeMap<String, Entry>>,
-    save: Option<Saver>,
+    entries: Mutex<BTreeMap<String, Slot>>,
+    keeper: Option<Box<dyn Keeper>>,
 }
 
 impl Scratchpads {
     /// Scratchpads that live as long as the process.
     pub fn in_memory() -> Scratchpads {
-        Scratchpads { entries: Mutex::default(), save: None }
+        Scratchpads { entries: Mutex::default(), keeper: None }
     }
 
-    /// Scratchpads that start with `entries` and tell `save` of every change.
-    pub fn saved(entries: BTreeMap<String, Entry>, save: Saver) -> Scratchpads {
-        Scratchpads { entries: Mutex::new(entries), save: Some(save) }
+    /// Scratchpads that start with `entries` and are kept by `keeper`.
+    pub fn saved(entries: BTreeMap<String, Slot>, keeper: Box<dyn Keeper>) -> Scratchpads {
+        Scratchpads { entries: Mutex::new(entries), keeper: Some(keeper) }
     }
 
     pub fn get(&self, name: &str) -> Result<Entry, ScratchpadError> {
         let entries = self.lock();
-        entries.get(name).cloned().ok_or_else(|| missing(name, &entries))
+        match entries.get(name) {
+            None => Err(missing(name, &entries)),
+            Some(slot) => self.whole(name, slot),
+        }
+    }
+
+    fn whole(&self, name: &str, slot: &Slot) -> Result<Entry, ScratchpadError> {
+        match (slot, &self.keeper) {
+            (Slot::Here(entry), _) => Ok(entry.clone()),
+            (Slot::Kept(_), Some(keeper)) => keeper.load(name).map_err(ScratchpadError::Store),
+            (Slot::Kept(_), None) => Err(ScratchpadError::Store("nobody keeps it".into())),
+        }
+    }
+
+    /// What stays in memory of an entry that was saved.
+    fn slot(&self, entry: Entry) -> Slot {
+        let large = self.keeper.is_some() && entry.len() > SMALL;
+        if large { Slot::Kept(entry.len()) } else { Slot::Here(entry) }
     }
 
     pub fn contains(&self, name: &str) -> bool {
@@ -79,7 +123,7 @@ impl Scratchpads {
         }
         let mut entries = self.lock();
         self.saved_change(name, Some(&entry))?;
-        entries.insert(name.into(), entry);
+        entries.insert(name.into(), self.slot(entry));
         Ok(())
     }
 
@@ -109,14 +153,15 @@ impl Scratchpads {
     pub fn rename(&self, from: &str, to: &str) -> Result<(), ScratchpadError> {
         check_name(to)?;
         let mut entries = self.lock();
-        let Some(entry) = entries.get(from).cloned() else { return Err(missing(from, &entries)) };
+        let Some(slot) = entries.get(from) else { return Err(missing(from, &entries)) };
+        let entry = self.whole(from, slot)?;
         if entries.contains_key(to) {
             return Err(ScratchpadError::Exists(to.into()));
         }
         self.saved_change(to, Some(&entry))?;
         self.saved_change(from, None)?;
         entries.remove(from);
-        entries.insert(to.into(), entry);
+        entries.insert(to.into(), self.slot(entry));
         Ok(())
     }
 
@@ -126,18 +171,18 @@ impl Scratchpads {
     }
 
     fn saved_change(&self, name: &str, entry: Option<&Entry>) -> Result<(), ScratchpadError> {
-        match &self.save {
-            Some(save) => save(name, entry).map_err(ScratchpadError::Store),
+        match &self.keeper {
+            Some(keeper) => keeper.save(name, entry).map_err(ScratchpadError::Store),
             None => Ok(()),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Entry>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Slot>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn missing(name: &str, entries: &BTreeMap<String, Entry>) -> ScratchpadError {
+fn missing(name: &str, entries: &BTreeMap<String, Slot>) -> ScratchpadError {
     let known = match entries.len() {
         0 => "none yet".into(),
         _ => entries.keys().take(20).cloned().collect::<Vec<_>>().join(", "),
@@ -162,7 +207,16 @@ mod tests {
 
     #[test]
     fn a_change_that_cannot_be_saved_is_not_made() {
-        let pads = Scratchpads::saved(BTreeMap::new(), Box::new(|_, _| Err("disk full".into())));
+        struct Full;
+        impl Keeper for Full {
+            fn save(&self, _: &str, _: Option<&Entry>) -> Result<(), String> {
+                Err("disk full".into())
+            }
+            fn load(&self, _: &str) -> Result<Entry, String> {
+                Err("gone".into())
+            }
+        }
+        let pads = Scratchpads::saved(BTreeMap::new(), Box::new(Full));
         assert_eq!(pads.put("a", text("x")), Err(ScratchpadError::Store("disk full".into())));
         assert!(!pads.contains("a"));
     }

@@ -1,0 +1,146 @@
+//! A day of work against memory and the clock: 10,000 turns with 2 GB of tool output in one saved session, summed up as it
+//! goes, and how long taking it up again takes.
+//!
+//! `cargo bench --bench long`; `-- TURNS` for another number. The model is scripted: one call a turn, whose result has
+//! 200 kB, and an answer. What is set beside it is reading the same database with `cat`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a bench stops at the first surprise and prints"
+)]
+
+mod desk;
+
+use futures_util::stream;
+use placet::agent::{Agent, Budget, Ending, Family, Parts, Start};
+use placet::conversation::{Answer, Block, Call, CallId, Input, Message, Part, StopReason, Usage};
+use placet::permission::{Mode, ModeCell, Policy};
+use placet::provider::{AnswerStream, Figures, Provider, Request, StreamEvent};
+use placet::session::{Store, Within};
+use placet::tools::Registry;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+const OUTPUT: usize = 200_000;
+
+/// Reads another part of the large file in each turn.
+struct Scripted(AtomicUsize);
+
+impl Provider for Scripted {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn answer(&self, request: Request, _: CancellationToken) -> AnswerStream {
+        let n = self.0.fetch_add(1, Ordering::Relaxed);
+        let (block, stop) = match request.messages.last() {
+            Some(Message::User { parts })
+                if !parts.iter().any(|p| p.as_text().is_some_and(|t| t.contains("will be replaced"))) =>
+            {
+                let input = serde_json::json!({"command": format!("head -c {OUTPUT} big.txt; echo {n}")});
+                let call = Call {
+                    id: CallId::new(format!("c{n}")),
+                    name: "run_command".into(),
+                    input: Input::Object(input),
+                };
+                (Block::Call(call), StopReason::ToolUse)
+            }
+            _ => (
+                Block::Text { text: format!("answer {n}: {}", "words of an answer ".repeat(20)) },
+                StopReason::EndTurn,
+            ),
+        };
+        let bytes: usize =
+            request.messages.iter().map(|m| serde_json::to_string(m).map_or(0, |s| s.len())).sum();
+        let usage = Usage { input: (bytes / 4) as u64, output: 100, ..Usage::default() };
+        let answer = Answer { blocks: vec![block], stop, usage, ..Answer::default() };
+        Box::pin(stream::iter([Ok(StreamEvent::Finished(answer))]))
+    }
+}
+
+fn parts(root: &Path, session: placet::session::OpenSession) -> Parts {
+    let env = desk::env(root, session.scratchpads().unwrap());
+    let policy = Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), vec![root.to_path_buf()]);
+    Parts {
+        provider: Arc::new(Scripted(AtomicUsize::new(0))),
+        model: Figures { window: 200_000, max_output: 8_000, vision: true }.model("scripted"),
+        max_output: 8_000,
+        system: "You are a bench.".into(),
+        registry: Arc::new(Registry::native()),
+        env: Arc::new(env),
+        policy: Arc::new(Mutex::new(policy)),
+        max_rounds: 0,
+        sum_up_at: 0.85,
+        budget: Budget::default(),
+        gate: Arc::default(),
+        family: Family::default(),
+        session: Some(session),
+    }
+}
+
+fn memory(field: &str) -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with(field)).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|n| n.parse::<f64>().ok()).unwrap_or(0.0) / 1000.0
+}
+
+fn main() {
+    let turns = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(10_000);
+    let dir = tempfile::TempDir::new().unwrap();
+    let root = dir.path().canonicalize().unwrap().join("work");
+    std::fs::create_dir(&root).unwrap();
+    std::fs::write(root.join("big.txt"), "a line of output that is long enough\n".repeat(OUTPUT / 37 + 1))
+        .unwrap();
+    let state = dir.path().join("state");
+    let (store, _) = Store::open(&state).unwrap();
+    let session = store.create(&root, "a day").unwrap();
+    let id = session.id().clone();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let mut agent = Agent::new(parts(&root, session));
+    let started = Instant::now();
+    let mut slowest = Duration::ZERO;
+    println!("before                                  {:8.1} MB", memory("VmRSS"));
+    for n in 0..turns {
+        let one = Instant::now();
+        let (events, mut inbox) = tokio::sync::mpsc::unbounded_channel();
+        let start = Start::Say(vec![Part::text(format!("question {n}"))]);
+        let ending = runtime.block_on(agent.run(start, events, CancellationToken::new()));
+        assert_eq!(ending, Ending::Done);
+        while inbox.try_recv().is_ok() {}
+        slowest = slowest.max(one.elapsed());
+        if (n + 1) % (turns / 5).max(1) == 0 {
+            let gone = started.elapsed().as_secs_f64();
+            println!("after {:6} turns                      {:8.1} MB  {gone:7.1} s", n + 1, memory("VmRSS"));
+        }
+    }
+    println!("peak                                    {:8.1} MB", memory("VmHWM"));
+    println!("slowest turn                            {:8.1} ms", slowest.as_secs_f64() * 1e3);
+    println!("{} sums", store.spent(Within::default()).unwrap().len());
+    drop(agent);
+    store.checkpoint().unwrap();
+    let size = std::fs::metadata(state.join("placet.db")).unwrap().len();
+    let again = Instant::now();
+    let loaded = store.load(&id).unwrap();
+    let open = store.resume(&id).unwrap();
+    let mut agent = Agent::new(parts(&root, open));
+    agent.resume(loaded).unwrap();
+    let resumed = again.elapsed();
+    let cat = Instant::now();
+    let status =
+        Command::new("sh").arg("-c").arg(format!("cat {}/placet.db > /dev/null", state.display())).status();
+    assert!(status.unwrap().success());
+    let cat = cat.elapsed();
+    println!(
+        "taken up again                          {:8.1} ms  {:.2}x cat of its {:.0} MB",
+        resumed.as_secs_f64() * 1e3,
+        resumed.as_secs_f64() / cat.as_secs_f64(),
+        size as f64 / 1e6
+    );
+}
