@@ -78,7 +78,7 @@ mod tests {
             summed_up: 12,
         };
         let wanted = [
-            "30.0k of 200.0k tokens, 15% (by the provider's last count); 8.0k are kept free for the answer",
+            "30.0k of 200k tokens, 15% (by the provider's last count); 8.0k are kept free for the answer",
             "  tool definitions        10.0k    5%  ##########",
             "  results of read_file    20.0k   10%  ####################  (/compact)",
             "  12 earlier messages are summed up; /transcript shows them",

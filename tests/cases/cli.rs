@@ -74,7 +74,10 @@ fn tools_are_listed_shown_and_called_by_name() {
             "find_files",
             "search_contents",
             "run_command",
-            "scratchpad"
+            "scratchpad",
+            "todo",
+            "ask_person",
+            "agent",
         ]
     );
     for name in names {

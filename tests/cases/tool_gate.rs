@@ -21,6 +21,9 @@ fn the_words_and_schemas_of_all_tools_stay_small() {
         "search_contents",
         "run_command",
         "scratchpad",
+        "todo",
+        "ask_person",
+        "agent",
     ];
     assert_eq!(names, all);
     let request: Vec<_> = specs
@@ -28,7 +31,8 @@ fn the_words_and_schemas_of_all_tools_stay_small() {
         .map(|s| json!({"name": s.name, "description": s.description, "input_schema": s.schema}))
         .collect();
     let size = serde_json::to_string(&request).unwrap().len();
-    assert!(size <= 9000, "{size}");
+    // Ten tools for files and commands, and three for the conversation itself.
+    assert!(size <= 10_600, "{size}");
     for spec in &specs {
         assert_eq!(spec.schema["type"], "object", "{}", spec.name);
         assert!(!spec.schema.to_string().contains("$ref"), "{}", spec.name);
