@@ -103,7 +103,9 @@ impl Agent {
         self.costs.restore(loaded.usage, &loaded.spent);
         self.last_prompt = loaded.last_prompt;
         self.recall();
-        Ok(loaded.dropped)
+        let mut notes = loaded.dropped;
+        notes.extend(self.left_behind());
+        Ok(notes)
     }
 
     /// Goes back to before the message `index`: what came from there on is forgotten, here and in the session, which

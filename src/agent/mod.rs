@@ -2,6 +2,7 @@
 
 mod after;
 mod calls;
+mod carried;
 mod children;
 mod compact;
 mod context;

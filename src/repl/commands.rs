@@ -154,11 +154,16 @@ fn switch_to(shell: &mut Shell<'_>, provider: &str, model: Option<&str>) -> Afte
         Ok(answerer) => {
             let told =
                 format!("{} with {} from the next message on", answerer.provider.name(), answerer.model.name);
+            let mut notes = vec![told];
+            notes.extend(answerer.note.clone());
             match &mut shell.conversation.agent {
-                Some(agent) => agent.switch(answerer.provider, answerer.model, answerer.max_output),
+                Some(agent) => {
+                    agent.switch(answerer.provider, answerer.model, answerer.max_output);
+                    notes.extend(agent.left_behind());
+                }
                 None => shell.answerer = Some(answerer),
             }
-            shell.note(&told);
+            notes.iter().for_each(|note| shell.note(note));
         }
         Err(e) => shell.error(&e.message, e.hint.as_deref()),
     }

@@ -82,3 +82,27 @@ pub const PNG: [u8; 67] = [
     126, 155, 85, 0, 0, 0, 10, 73, 68, 65, 84, 120, 156, 99, 96, 0, 0, 0, 2, 0, 1, 72, 175, 164, 113, 0, 0,
     0, 0, 73, 69, 78, 68, 174, 66, 96, 130,
 ];
+
+#[tokio::test]
+async fn what_stays_behind_when_another_model_goes_on_is_told() {
+    use crate::support::mock_server::Reply;
+    use crate::support::talk::Wire;
+    let mut talk = Talk::new(Wire::Anthropic);
+    let path = format!("{}/tests/fixtures/anthropic/thinking.sse", env!("CARGO_MANIFEST_DIR"));
+    talk.server.push(Reply::sse(std::fs::read_to_string(path).unwrap()));
+    let mut agent = talk.begin();
+    let picture = Image::new("image/png", 1, 1, "p.png", PNG.to_vec().into());
+    let parts = vec![Part::text("think"), Part::Image(picture)];
+    assert_eq!(start(&mut agent, Start::Say(parts), |_, _| {}).await, Ending::Done);
+    assert_eq!(agent.left_behind(), None);
+    let (provider, _) = talk.provider();
+    agent.switch(provider, talk.figures.model("other"), 100);
+    let reasoning = "the reasoning of 1 answer stays behind, which only its own model can read";
+    assert_eq!(agent.left_behind().as_deref(), Some(reasoning));
+    drop(agent);
+    talk.figures.vision = false;
+    let store = talk.store();
+    let loaded = store.load(&talk.last()).unwrap();
+    let mut agent = talk.begin();
+    assert_eq!(agent.resume(loaded).unwrap(), ["1 picture is not shown to mock-1, which takes none"]);
+}

@@ -1,0 +1,86 @@
+//! What of a conversation another model cannot have, as one sentence for the person. The session keeps all of it, and
+//! it is sent again as soon as its own model is back.
+
+use super::Agent;
+use crate::conversation::{Block, Message, Part};
+use crate::provider::Model;
+
+impl Agent {
+    /// What of the conversation the present model cannot have; nothing where all of it goes along.
+    pub fn left_behind(&self) -> Option<String> {
+        left_behind(self.transcript.messages(), &self.parts.model)
+    }
+}
+
+/// What stays behind when `model` goes on with the conversation; nothing where all of it goes along.
+fn left_behind(messages: &[Message], model: &Model) -> Option<String> {
+    let answers = messages.iter().filter(|message| match message {
+        Message::Assistant(answer) => answer.model != model.name && answer.blocks.iter().any(is_proven),
+        _ => false,
+    });
+    let pictures = messages.iter().map(pictures).sum::<usize>();
+    let mut said = Vec::new();
+    match answers.count() {
+        0 => {}
+        1 => {
+            said.push("the reasoning of 1 answer stays behind, which only its own model can read".to_string())
+        }
+        n => {
+            said.push(format!("the reasoning of {n} answers stays behind, which only its own model can read"))
+        }
+    }
+    match pictures {
+        0 => {}
+        _ if model.capabilities.vision => {}
+        1 => said.push(format!("1 picture is not shown to {}, which takes none", model.name)),
+        n => said.push(format!("{n} pictures are not shown to {}, which takes none", model.name)),
+    }
+    if said.is_empty() { None } else { Some(said.join("; ")) }
+}
+
+fn is_proven(block: &Block) -> bool {
+    matches!(block, Block::Thinking(thinking) if thinking.signature.is_some() || thinking.redacted.is_some())
+}
+
+fn pictures(message: &Message) -> usize {
+    let count = |parts: &[Part]| parts.iter().filter(|part| matches!(part, Part::Image(_))).count();
+    match message {
+        Message::User { parts } => count(parts),
+        Message::Results { results } => results.iter().map(|result| count(&result.parts)).sum(),
+        Message::Assistant(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::{Answer, Image, Thinking};
+    use crate::provider::Capabilities;
+
+    #[test]
+    fn what_another_model_cannot_have_is_counted() {
+        let thought = |signature: Option<&str>| {
+            let thinking =
+                Thinking { text: "Hm.".into(), signature: signature.map(Into::into), ..Thinking::default() };
+            let blocks = vec![Block::Thinking(thinking), Block::Text { text: "So.".into() }];
+            Message::Assistant(Answer { blocks, model: "one".into(), ..Answer::default() })
+        };
+        let picture = Part::Image(Image::new("image/png", 1, 1, "p.png", vec![1].into()));
+        let messages = [
+            Message::User { parts: vec![Part::text("look"), picture] },
+            thought(Some("proof")),
+            Message::user("and?"),
+            thought(None),
+        ];
+        let model = |name: &str, vision| {
+            let capabilities = Capabilities { vision, ..Capabilities::default() };
+            Model { name: name.into(), window: 1000, capabilities }
+        };
+        assert_eq!(left_behind(&messages, &model("one", true)), None);
+        let reasoning = "the reasoning of 1 answer stays behind, which only its own model can read";
+        assert_eq!(left_behind(&messages, &model("two", true)).as_deref(), Some(reasoning));
+        let both = format!("{reasoning}; 1 picture is not shown to two, which takes none");
+        assert_eq!(left_behind(&messages, &model("two", false)), Some(both));
+        assert_eq!(left_behind(&[], &model("two", false)), None);
+    }
+}
