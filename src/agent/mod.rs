@@ -16,6 +16,7 @@ mod guard;
 mod instructions;
 mod once;
 mod parts;
+mod perform;
 mod points;
 mod queue;
 mod seen;

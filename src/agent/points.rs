@@ -1,9 +1,10 @@
 //! The conversation before the gate: hooks at its own points, and its classification, kept with the session.
 
-use super::driver::{Agent, Run, lock};
+use super::driver::{Agent, lock};
 use super::ending::Ending;
 use super::event::{Choice, ChoiceQuestion, Event};
 use super::parts::Start;
+use super::perform::Run;
 use super::standing::texts;
 use crate::audit::{Kind, Note};
 use crate::conversation::{Answer, Block, Part, text_of};

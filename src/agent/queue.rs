@@ -3,10 +3,11 @@
 //! The face adds lines and takes them back; the turn takes what is to steer it. Both go through one lock, so a line is
 //! either taken back or sent, never both, and never in another order than it was written. It keeps nothing on disk.
 
-use super::driver::{Run, lock};
+use super::driver::lock;
 use super::ending::Ending;
 use super::event::Event;
 use super::parts::Start;
+use super::perform::Run;
 use crate::conversation::Part;
 use std::sync::{Arc, Mutex};
 
