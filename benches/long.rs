@@ -19,7 +19,7 @@ use placet::agent::{Agent, Budget, Ending, Family, Parts, Start};
 use placet::conversation::{Answer, Block, Call, CallId, Input, Message, Part, StopReason, Usage};
 use placet::permission::{Mode, ModeCell, Policy};
 use placet::provider::{AnswerStream, Figures, Provider, Request, StreamEvent};
-use placet::session::{Store, Within};
+use placet::session::Store;
 use placet::tools::Registry;
 use std::path::Path;
 use std::process::Command;
@@ -122,7 +122,6 @@ fn main() {
     }
     println!("peak                                    {:8.1} MB", memory("VmHWM"));
     println!("slowest turn                            {:8.1} ms", slowest.as_secs_f64() * 1e3);
-    println!("{} sums", store.spent(Within::default()).unwrap().len());
     drop(agent);
     store.checkpoint().unwrap();
     let size = std::fs::metadata(state.join("placet.db")).unwrap().len();
