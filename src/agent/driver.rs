@@ -101,23 +101,8 @@ impl Agent {
         Ok(notes)
     }
 
-    /// Goes back to before the message `index`: what came from there on is forgotten, here and in the session, which
-    /// keeps it on record. The model must read again what it had seen.
-    pub fn rewind(&mut self, index: usize) -> Result<(), SessionError> {
-        let messages = index.min(self.transcript.messages().len());
-        if let Some(session) = &mut self.parts.session {
-            session.append(Record::Rewound { messages })?;
-        }
-        self.transcript.truncate(messages);
-        self.summaries.retain(|summary| summary.upto <= messages);
-        lock(&self.parts.env.ledger).drop_all();
-        self.save_ledger();
-        self.recall();
-        Ok(())
-    }
-
     /// What the model was told stands in the transcript: saying it again would only cost tokens.
-    fn recall(&mut self) {
+    pub(super) fn recall(&mut self) {
         self.count_turn(None);
         let told = || self.transcript.messages().iter().rev().flat_map(texts);
         self.mode_told = told().find_map(mode_in);

@@ -1,6 +1,7 @@
 //! The agent: a turn as a pure machine, and the driver that performs its effects.
 
 mod after;
+mod branch;
 mod calls;
 mod carried;
 mod children;

@@ -115,7 +115,7 @@ pub enum OutputFormat {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List, show, export, delete and search sessions
+    /// List, show, name, pin, export, delete and search sessions
     #[command(subcommand)]
     Session(SessionCommand),
     /// List, show and call the tools
@@ -282,6 +282,16 @@ pub enum SessionCommand {
         #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
         format: ExportFormat,
     },
+    /// Give a session another title
+    Rename {
+        id: String,
+        #[arg(required = true)]
+        title: Vec<String>,
+    },
+    /// List a session first and never remove it by itself
+    Pin { id: String },
+    /// Take the pin away
+    Unpin { id: String },
     /// Remove a session for good
     Delete { id: String },
     /// Find what was said, in all sessions

@@ -1,16 +1,16 @@
 //! The subcommands.
 
-use super::args::{
-    Command, ConfigCommand, ExportFormat, McpCommand, Options, SandboxCommand, SessionCommand, ToolCommand,
-};
+use super::args::{Command, ConfigCommand, McpCommand, Options, SandboxCommand, ToolCommand};
 use super::report::{self, Failure, print, print_foreign, warn};
-use super::{audit, blame, changes, doctor, metrics, permission, provider, review, start, theme, usage};
+use super::{
+    audit, blame, changes, doctor, metrics, permission, provider, review, session, start, theme, usage,
+};
 use crate::agent::{Entrance, Reply, Visit, call_once};
 use crate::app::{self, WithProject};
 use crate::config::{KEYS, Project};
 use crate::conversation::{Call, CallId, Input, Outcome, Part};
 use crate::serve::mcp::Server;
-use crate::session::{Scratchpads, Store, markdown, to_json};
+use crate::session::Scratchpads;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(super) fn run(command: Command, options: &Options) -> Result<u8, Failure> {
     match command {
-        Command::Session(command) => session(command),
+        Command::Session(command) => session::run(command),
         Command::Tool(command) => tool(command, options),
         Command::Config(command) => config(command, options),
         Command::Permission(command) => permission::run(command, options),
@@ -63,71 +63,6 @@ fn man() -> Result<u8, Failure> {
         let _ = write!(text, ".TP\n\\fB/{}\\fR {}\n{}\n", row.name, row.arguments, row.help);
     }
     print(&text).map(|()| report::DONE)
-}
-
-fn store() -> Result<Store, Failure> {
-    let (store, notes) = Store::open(&start::paths().state)?;
-    notes.iter().for_each(|note| warn(&format!("note: {note}")));
-    Ok(store)
-}
-
-fn session(command: SessionCommand) -> Result<u8, Failure> {
-    let store = store()?;
-    match command {
-        SessionCommand::List { limit, json } => {
-            let rows = store.list(limit)?;
-            if json {
-                return print(&(serde_json::to_string(&rows).map_err(Failure::new)? + "\n"))
-                    .map(|()| report::DONE);
-            }
-            let mut out = String::new();
-            for row in rows {
-                let when = crate::repl::when(row.updated);
-                let _ = writeln!(
-                    out,
-                    "{}  {when}  {:>4}  {}  {}",
-                    row.id,
-                    row.entries,
-                    row.cwd.display(),
-                    row.title
-                );
-            }
-            print_foreign(&out)?;
-        }
-        SessionCommand::Show { id } => export(&store, &id, ExportFormat::Markdown)?,
-        SessionCommand::Export { id, format } => export(&store, &id, format)?,
-        SessionCommand::Delete { id } => {
-            let row = store.find(&id)?;
-            store.delete(&row.id)?;
-            warn(&format!("deleted {} ({})", row.id, crate::text::sanitize::line(&row.title)));
-        }
-        SessionCommand::Search { query, limit } => {
-            let hits = store.search(&query.join(" "), limit)?;
-            let mut out = String::new();
-            for hit in &hits {
-                let _ = writeln!(out, "{}:{}  {}\n    {}", hit.session, hit.seq, hit.title, hit.excerpt);
-            }
-            print_foreign(&out)?;
-            if hits.is_empty() {
-                warn("nothing found");
-                return Ok(report::ERROR);
-            }
-        }
-    }
-    Ok(report::DONE)
-}
-
-fn export(store: &Store, id: &str, format: ExportFormat) -> Result<(), Failure> {
-    let row = store.find(id)?;
-    let loaded = store.load(&row.id)?;
-    loaded.dropped.iter().for_each(|note| warn(&format!("note: {note}")));
-    match format {
-        ExportFormat::Markdown => print_foreign(&markdown(&row, &loaded)),
-        ExportFormat::Json => {
-            let text = serde_json::to_string_pretty(&to_json(&row, &loaded)).map_err(Failure::new)?;
-            print(&(text + "\n"))
-        }
-    }
 }
 
 fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {

@@ -13,6 +13,7 @@ mod provider;
 pub mod reference;
 mod report;
 mod review;
+mod session;
 mod signals;
 mod start;
 mod theme;

@@ -1,6 +1,6 @@
 //! A message: what the person said, what the model answered, what the calls gave back.
 
-use super::{Call, CallResult, Part, Usage};
+use super::{Call, CallResult, Image, Part, Usage};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,21 @@ pub enum Message {
 impl Message {
     pub fn user(text: impl Into<String>) -> Message {
         Message::User { parts: vec![Part::text(text)] }
+    }
+
+    /// Every picture in it.
+    pub fn pictures_mut(&mut self) -> Vec<&mut Image> {
+        fn of(parts: &mut [Part]) -> impl Iterator<Item = &mut Image> {
+            parts.iter_mut().filter_map(|part| match part {
+                Part::Image(image) => Some(image),
+                Part::Text { .. } => None,
+            })
+        }
+        match self {
+            Message::User { parts } => of(parts).collect(),
+            Message::Results { results } => results.iter_mut().flat_map(|r| of(&mut r.parts)).collect(),
+            Message::Assistant(_) => Vec::new(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The conversation so far, always in a state that a provider accepts.
 
-use super::{CallId, CallResult, Message, Outcome};
+use super::{CallId, CallResult, Image, Message, Outcome};
 use thiserror::Error;
 
 /// An append-only list of messages. Invariants: every call is answered by exactly one result in the very next
@@ -96,9 +96,14 @@ impl Transcript {
         Some(message)
     }
 
-    /// Forgets everything from the message `index` on.
-    pub fn truncate(&mut self, index: usize) {
-        self.messages.truncate(index);
+    /// Forgets everything from the message `index` on, and returns it.
+    pub fn truncate(&mut self, index: usize) -> Vec<Message> {
+        self.messages.split_off(index.min(self.messages.len()))
+    }
+
+    /// Every picture, for its bytes to be put in: they are no part of what must hold.
+    pub fn pictures_mut(&mut self) -> impl Iterator<Item = &mut Image> {
+        self.messages.iter_mut().flat_map(Message::pictures_mut)
     }
 }
 

@@ -1,6 +1,8 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
-use super::{Shell, changes, commands, context, cost, keys, permission, reading, taint, theme, view};
+use super::{
+    Shell, changes, commands, context, cost, keys, permission, reading, session, taint, theme, tree, view,
+};
 use crate::agent::Start;
 use crate::permission::Mode;
 use crate::provider::Preset;
@@ -35,6 +37,14 @@ pub const COMMANDS: &[CommandRow] = &[
     row("discard", "[PATH ...]", "throw away what is pending", none, changes::discard),
     row("undo", "[N|PATH]", "take back the last turn's changes", none, changes::undo),
     row("rewind", "[N WHAT]", "go back to before a turn: files, conversation or both", what, changes::rewind),
+    row("tree", "[N]", "the branches that /rewind left; go to one", none, tree::tree),
+    row(
+        "fork",
+        "[N]",
+        "a new session that begins like this one, or with what came before turn N",
+        none,
+        tree::fork,
+    ),
     row("review", "[PATH]", "go through what is pending, hunk by hunk", none, changes::review),
     row("redo", "", "put back what undo took away", none, changes::redo),
     row("journal", "[N]", "what was applied in this directory", none, changes::journal),
@@ -45,6 +55,9 @@ pub const COMMANDS: &[CommandRow] = &[
     row("new", "", "start a new conversation", none, commands::new),
     row("history", "", "choose from the lines typed before", none, commands::history),
     row("resume", "[N|ID]", "go on with an earlier conversation", none, commands::resume),
+    row("title", "TEXT", "name this conversation", none, session::title),
+    row("pin", "[off]", "list this conversation first and keep it for ever", off_word, session::pin),
+    row("search", "WORDS", "find what was said in any session, and go there", none, session::search),
     row(
         "transcript",
         "",
@@ -86,6 +99,10 @@ pub const COMMANDS: &[CommandRow] = &[
     row("theme", "[NAME]", "another theme for this shell; without a name, choose one", themes, theme::run),
     row("quit", "", "leave", none, commands::quit),
 ];
+
+fn off_word() -> Vec<String> {
+    vec!["off".into()]
+}
 
 fn plan_words() -> Vec<String> {
     ["on", "approve", "reject"].map(String::from).into()

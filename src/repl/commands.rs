@@ -2,7 +2,7 @@
 
 use super::command::{After, COMMANDS};
 use super::{Shell, picking, session};
-use crate::agent::{Agent, Start};
+use crate::agent::Start;
 use crate::permission::{Mode, Planning};
 use crate::session::{Entry, markdown, to_json};
 use crate::text::sanitize;
@@ -218,12 +218,7 @@ pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> After {
     };
     match row {
         Ok(Some(row)) => {
-            let before = shell.conversation.agent.take();
-            if let Err(e) = shell.take_up(&row) {
-                shell.error(&e.to_string(), None);
-                before.iter().for_each(Agent::reclaim);
-                shell.conversation.agent = before;
-            }
+            shell.change_to(&row);
         }
         Ok(None) => shell.error(&format!("there is no session number {rest}"), Some("/resume lists them")),
         Err(e) => shell.error(&e.to_string(), Some("/resume lists them")),

@@ -24,6 +24,7 @@ mod session;
 mod signals;
 mod taint;
 mod theme;
+mod tree;
 mod turn;
 mod view;
 

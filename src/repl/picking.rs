@@ -8,6 +8,7 @@ use super::files::Files;
 use super::prompt::Typed;
 use super::session::when;
 use crate::provider::Preset;
+use crate::session::{Branch, Hit, Tree};
 use crate::text::sanitize;
 use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
 use crate::workspace::{Consent, Shelf, Workspace};
@@ -106,7 +107,8 @@ impl Shell<'_> {
         let rows = self.store.as_ref().and_then(|store| store.list(LINES).ok()).unwrap_or_default();
         let item = |row: &crate::session::SessionRow| {
             let note = format!("{}  {}", when(row.updated), super::session::short_id(&row.id));
-            Item::new(row.title.clone(), note).with_value(row.id.to_string())
+            let pin = if row.pinned { "pinned: " } else { "" };
+            Item::new(format!("{pin}{}", row.title), note).with_value(row.id.to_string())
         };
         let feed = Feed::of(rows.iter().map(item).collect());
         let about = |item: &Item| {
@@ -126,6 +128,25 @@ impl Shell<'_> {
         };
         let picker = self.picker("Sessions", feed).with_preview(about);
         self.pick(picker).into_iter().next()
+    }
+
+    /// A branch's number.
+    pub(super) fn pick_branch(&self, tree: &Tree) -> Option<String> {
+        let item = |branch: &Branch| {
+            let note = if branch.here.is_some() { "* you are here" } else { "" };
+            Item::new(super::tree::words(branch), note).with_value(branch.number.to_string())
+        };
+        let feed = Feed::of(tree.branches.iter().map(item).collect());
+        self.pick(self.picker("Branches", feed)).into_iter().next()
+    }
+
+    /// The session that a hit of a search is in.
+    pub(super) fn pick_hit(&self, hits: &[Hit]) -> Option<String> {
+        let item =
+            |hit: &Hit| Item::new(hit.marked("«", "»"), hit.title.clone()).with_value(hit.session.clone());
+        let feed = Feed::of(hits.iter().map(item).collect());
+        let about = |item: &Item| Preview { text: item.text.clone(), ..Preview::default() };
+        self.pick(self.picker("Found", feed).with_preview(about)).into_iter().next()
     }
 
     /// A provider and a model that are known by name.

@@ -1,10 +1,14 @@
 //! Beginning, resuming and leaving conversations.
 
-use super::{ReplError, Resume, Shell};
+use super::command::After;
+use super::{ReplError, Resume, Shell, picking, tree};
 use crate::agent::Agent;
 use crate::conversation::{Part, text_of};
-use crate::session::{OpenSession, SessionRow};
+use crate::session::{OpenSession, Pin, SessionRow};
 use crate::ui::review;
+
+/// Hits of a search that can be chosen from.
+const HITS: usize = 200;
 
 /// The conversation of this shell; it begins with the first thing said.
 #[derive(Default)]
@@ -44,6 +48,80 @@ pub(super) fn short_id(id: &crate::conversation::SessionId) -> &str {
     id.as_str().get(..13).unwrap_or(id.as_str())
 }
 
+/// `/title TEXT`
+pub(super) fn title(shell: &mut Shell<'_>, rest: &str) -> After {
+    let Some((store, id)) = tree::saved(shell) else {
+        shell.note("there is no saved conversation yet");
+        return None;
+    };
+    let title = title_of(rest);
+    if title.is_empty() {
+        match store.find(id.as_str()) {
+            Ok(row) => shell.note(&format!("this conversation is called: {}", row.title)),
+            Err(e) => shell.error(&e.to_string(), None),
+        }
+        return None;
+    }
+    match store.rename(&id, &title) {
+        Ok(()) => shell.note(&format!("this conversation is called: {title}")),
+        Err(e) => shell.error(&e.to_string(), None),
+    }
+    None
+}
+
+/// `/pin` and `/pin off`
+pub(super) fn pin(shell: &mut Shell<'_>, rest: &str) -> After {
+    let Some((store, id)) = tree::saved(shell) else {
+        shell.note("there is no saved conversation yet");
+        return None;
+    };
+    let (pin, told) = match rest {
+        "" | "on" => (Pin::On, "this conversation is pinned: it is listed first and never removed by itself"),
+        "off" => (Pin::Off, "this conversation is not pinned any more"),
+        _ => {
+            shell.error(&format!("`{rest}` is nothing /pin knows"), Some("/pin, /pin off"));
+            return None;
+        }
+    };
+    match store.pin(&id, pin) {
+        Ok(()) => shell.note(told),
+        Err(e) => shell.error(&e.to_string(), None),
+    }
+    None
+}
+
+/// `/search WORDS`: where a screen is, the hit that is chosen is gone to.
+pub(super) fn search(shell: &mut Shell<'_>, rest: &str) -> After {
+    let Some(store) = shell.store.clone() else {
+        shell.note("conversations are not saved");
+        return None;
+    };
+    let hits = match store.search(rest, HITS) {
+        Ok(hits) if hits.is_empty() => {
+            shell.note("nothing found");
+            return None;
+        }
+        Ok(hits) => hits,
+        Err(e) => {
+            shell.error(&e.to_string(), None);
+            return None;
+        }
+    };
+    if shell.is_linear() || !picking::is_interactive() {
+        for hit in &hits {
+            shell.text(&format!("{}  {}\n    {}", hit.session, hit.title, hit.marked("«", "»")));
+        }
+        shell.hint("/resume ID goes on with one");
+        return None;
+    }
+    let chosen = shell.pick_hit(&hits)?;
+    match store.find(&chosen) {
+        Ok(row) => drop(shell.change_to(&row)),
+        Err(e) => shell.error(&e.to_string(), None),
+    }
+    None
+}
+
 impl Shell<'_> {
     /// Takes up what the command line asked for.
     pub(super) fn begin(&mut self, resume: &Resume) -> Result<(), ReplError> {
@@ -76,6 +154,20 @@ impl Shell<'_> {
         Ok(())
     }
 
+    /// The same, or this conversation goes on. True when it was done.
+    pub(super) fn change_to(&mut self, row: &SessionRow) -> bool {
+        let before = self.conversation.agent.take();
+        match self.take_up(row) {
+            Ok(()) => true,
+            Err(e) => {
+                self.error(&e.to_string(), None);
+                before.iter().for_each(Agent::reclaim);
+                self.conversation.agent = before;
+                false
+            }
+        }
+    }
+
     pub(super) fn list_sessions(&self) {
         let Some(store) = &self.store else {
             self.note("conversations are not saved");
@@ -89,7 +181,8 @@ impl Shell<'_> {
             return self.note("there is no session yet");
         }
         for (at, row) in rows.iter().enumerate() {
-            let text = format!("{:>3}  {}  {}  {}", at + 1, when(row.updated), row.id, row.title);
+            let pin = if row.pinned { "pinned: " } else { "" };
+            let text = format!("{:>3}  {}  {}  {pin}{}", at + 1, when(row.updated), row.id, row.title);
             self.print(&[ratatui::text::Line::raw(crate::text::sanitize::line(&text).into_owned())]);
         }
         self.hint("/resume NUMBER or /resume ID goes on with one");

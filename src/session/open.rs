@@ -3,10 +3,10 @@
 use super::kept::Kept;
 use super::record::{Record, State};
 use super::scratchpad::Scratchpads;
-use super::store::{Store, images_mut, now};
+use super::store::{Store, now};
 use super::{SessionError, blob, spent};
 use crate::conversation::{Message, Part, SessionId};
-use rusqlite::params;
+use rusqlite::{Transaction, params};
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -42,37 +42,29 @@ impl OpenSession {
     }
 
     /// Adds one entry. When it returns, the entry survives the end of this process.
-    pub fn append(&mut self, mut record: Record) -> Result<(), SessionError> {
-        if let Record::Message { message } = &mut record {
-            for image in images_mut(message) {
+    pub fn append(&mut self, record: Record) -> Result<(), SessionError> {
+        self.append_all(vec![record])
+    }
+
+    /// Adds several entries, all or none.
+    pub fn append_all(&mut self, mut records: Vec<Record>) -> Result<(), SessionError> {
+        for record in &mut records {
+            let Record::Message { message } = record else { continue };
+            for image in message.pictures_mut() {
                 blob::put(self.store.dir(), &image.hash, &image.bytes)?;
             }
         }
-        let body = serde_json::to_string(&record)?;
-        let at = now();
         let mut conn = self.store.lock();
         let tx = conn.transaction()?;
-        tx.prepare_cached("INSERT INTO entry (session, seq, at, body) VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![self.id.as_str(), self.next, at, body])?;
-        tx.prepare_cached("UPDATE session SET updated = ?2 WHERE id = ?1")?
-            .execute(params![self.id.as_str(), at])?;
+        let mut next = self.next;
+        for record in &mut records {
+            add(&tx, &self.id, next, record)?;
+            next += 1;
+        }
         tx.prepare_cached("INSERT OR REPLACE INTO state (session, key, value) VALUES (?1, ?2, ?3)")?
-            .execute(params![self.id.as_str(), State::Entries.key(), self.next.to_string()])?;
-        if let Record::Cost { provider, model, usage, picos } = &record {
-            spent::add(&tx, self.id.as_str(), (provider, model), usage, *picos)?;
-        }
-        if let Record::Message { message } = &record {
-            let text = searchable(message);
-            if !text.is_empty() {
-                tx.prepare_cached("INSERT INTO said (text, session, seq) VALUES (?1, ?2, ?3)")?
-                    .execute(params![text, self.id.as_str(), self.next])?;
-            }
-            // The whole message supersedes what was kept of its beginning.
-            tx.prepare_cached("DELETE FROM state WHERE session = ?1 AND key = ?2")?
-                .execute(params![self.id.as_str(), State::Partial.key()])?;
-        }
+            .execute(params![self.id.as_str(), State::Entries.key(), (next - 1).to_string()])?;
         tx.commit()?;
-        self.next += 1;
+        self.next = next;
         Ok(())
     }
 
@@ -106,6 +98,47 @@ impl Drop for OpenSession {
     fn drop(&mut self) {
         drop(self.lock.unlock());
     }
+}
+
+/// One entry with everything that is kept beside it.
+fn add(tx: &Transaction<'_>, id: &SessionId, seq: i64, record: &mut Record) -> Result<(), SessionError> {
+    let body = serde_json::to_string(record)?;
+    let at = now();
+    let pictures = match record {
+        Record::Message { message } => message.pictures_mut().iter().map(|image| image.bytes.len()).sum(),
+        _ => 0,
+    };
+    let bytes = i64::try_from(body.len() + pictures).unwrap_or(i64::MAX);
+    tx.prepare_cached("INSERT INTO entry (session, seq, at, body) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![id.as_str(), seq, at, body])?;
+    tx.prepare_cached(
+        "UPDATE session SET updated = ?2, entries = entries + 1, bytes = bytes + ?3 WHERE id = ?1",
+    )?
+    .execute(params![id.as_str(), at, bytes])?;
+    let text = match record {
+        Record::Message { message } => searchable(message),
+        Record::SummedUp { summary } => summary.notes.join("\n"),
+        _ => String::new(),
+    };
+    if !text.is_empty() {
+        tx.prepare_cached("INSERT INTO said (text, session, seq) VALUES (?1, ?2, ?3)")?.execute(params![
+            text,
+            id.as_str(),
+            seq
+        ])?;
+    }
+    match record {
+        Record::Cost { provider, model, usage, picos } => {
+            spent::add(tx, id.as_str(), (provider, model), usage, *picos)?;
+        }
+        // The whole message supersedes what was kept of its beginning.
+        Record::Message { .. } => {
+            tx.prepare_cached("DELETE FROM state WHERE session = ?1 AND key = ?2")?
+                .execute(params![id.as_str(), State::Partial.key()])?;
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 fn hold(store: &Store, id: &SessionId) -> Result<(File, PathBuf), SessionError> {

@@ -20,6 +20,10 @@ pub enum Record {
     Rewound {
         messages: usize,
     },
+    /// The person went to the end of another branch: the message of this entry is the last one that counts.
+    Switched {
+        entry: i64,
+    },
     /// The messages before some place are sent to the model as this from here on.
     SummedUp {
         summary: Summary,

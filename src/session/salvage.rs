@@ -37,6 +37,7 @@ pub(super) fn rescue(path: &Path) -> Result<(Connection, Vec<String>), SessionEr
                 let lost = error.map_or(String::new(), |e| format!(", then: {e}"));
                 notes.push(format!("{table}: {saved} rows carried over{lost}"));
             }
+            recount(&damaged, &fresh)?;
         }
         Err(e) => notes.push(format!("nothing could be read from it: {e}")),
     }
@@ -66,6 +67,21 @@ fn copy(
     };
     let error = run().err();
     (saved, error)
+}
+
+/// What a list needs of a session is counted anew, and which ones were pinned is taken from a database that knew.
+fn recount(from: &Connection, to: &Connection) -> Result<(), SessionError> {
+    to.execute(
+        "UPDATE session SET (entries, bytes) =
+         (SELECT count(*), coalesce(sum(length(CAST(body AS BLOB))), 0) FROM entry WHERE entry.session = session.id)",
+        [],
+    )?;
+    let Ok(mut read) = from.prepare("SELECT id FROM session WHERE pinned") else { return Ok(()) };
+    let Ok(rows) = read.query_map([], |row| row.get::<_, String>(0)) else { return Ok(()) };
+    for id in rows.flatten() {
+        to.execute("UPDATE session SET pinned = 1 WHERE id = ?1", [id])?;
+    }
+    Ok(())
 }
 
 /// The index is made anew from the entries: raw text is good enough to find a session again.

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The format this program writes. Older ones are migrated step by step; newer ones are refused.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 /// `migrations[n]` leads from format n to n + 1.
-const MIGRATIONS: [&str; 2] = ["
+const MIGRATIONS: [&str; 3] = ["
     CREATE TABLE session (
         id TEXT PRIMARY KEY, title TEXT NOT NULL, cwd TEXT NOT NULL,
         created INTEGER NOT NULL, updated INTEGER NOT NULL
@@ -39,6 +39,14 @@ const MIGRATIONS: [&str; 2] = ["
         coalesce(body ->> '$.usage.input', 0), coalesce(body ->> '$.usage.output', 0),
         coalesce(body ->> '$.usage.cache_read', 0), coalesce(body ->> '$.usage.cache_write', 0), 0, NULL
         FROM entry WHERE body LIKE '{\"kind\":\"cost\"%' AND json_valid(body);
+", "
+    ALTER TABLE session ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE session ADD COLUMN entries INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE session ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX session_by_age;
+    CREATE INDEX session_by_use ON session (pinned DESC, updated DESC, id DESC);
+    UPDATE session SET (entries, bytes) =
+        (SELECT count(*), coalesce(sum(length(CAST(body AS BLOB))), 0) FROM entry WHERE entry.session = session.id);
 "];
 
 /// Opens the database and brings it to [`VERSION`]. Several processes may do so at once.

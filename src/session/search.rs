@@ -2,7 +2,8 @@
 
 use super::SessionError;
 use super::store::Store;
-use rusqlite::{Row, params};
+use rusqlite::{Connection, Row, params};
+use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Hit {
@@ -11,6 +12,22 @@ pub struct Hit {
     pub seq: i64,
     /// The words around the match, on one line.
     pub excerpt: String,
+    /// Where in it the words stand that were looked for, in bytes.
+    pub found: Vec<Range<usize>>,
+}
+
+impl Hit {
+    /// The words around the match, with what was looked for between two marks.
+    pub fn marked(&self, open: &str, close: &str) -> String {
+        let (mut out, mut at) = (String::new(), 0);
+        for range in &self.found {
+            let pieces = (self.excerpt.get(at..range.start), self.excerpt.get(range.clone()));
+            let (Some(before), Some(found)) = pieces else { continue };
+            out.extend([before, open, found, close]);
+            at = range.end;
+        }
+        out + self.excerpt.get(at..).unwrap_or_default()
+    }
 }
 
 /// Characters on either side of a match.
@@ -21,7 +38,9 @@ impl Store {
     /// `don't`), without regard to case, and match inside words; `"two words"` match as one.
     pub fn search(&self, query: &str, limit: usize) -> Result<Vec<Hit>, SessionError> {
         let terms = terms(query);
-        let Some(first) = terms.first() else { return Ok(Vec::new()) };
+        if terms.is_empty() {
+            return Ok(Vec::new());
+        }
         // The index holds runs of three characters: shorter terms are looked for in what the longer ones left.
         let (long, short): (Vec<&String>, Vec<&String>) = terms.iter().partition(|t| t.chars().count() >= 3);
         let mut sql = String::from(
@@ -42,8 +61,16 @@ impl Store {
         sql.push_str(&format!(" ORDER BY said.rowid DESC LIMIT {}", limit.min(10_000)));
         let conn = self.lock();
         let mut prepared = conn.prepare(&sql)?;
-        let rows = prepared.query_map(rusqlite::params_from_iter(values), |row| hit(row, first))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let rows = prepared.query_map(rusqlite::params_from_iter(values), |row| hit(row, &terms))?;
+        let mut hits: Vec<Hit> = rows.collect::<Result<_, _>>()?;
+        drop(prepared);
+        // A title that was given need not have been said.
+        let titled = named(&conn, &terms)?;
+        hits.extend(
+            titled.into_iter().filter(|t| !hits.iter().any(|h| h.session == t.session)).collect::<Vec<_>>(),
+        );
+        hits.truncate(limit);
+        Ok(hits)
     }
 
     /// How many messages are indexed; for tests and `doctor`.
@@ -52,9 +79,26 @@ impl Store {
     }
 }
 
-fn hit(row: &Row<'_>, term: &str) -> rusqlite::Result<Hit> {
+/// Sessions whose title holds every term.
+fn named(conn: &Connection, terms: &[String]) -> Result<Vec<Hit>, SessionError> {
+    let mut query = conn.prepare("SELECT id, title FROM session ORDER BY updated DESC")?;
+    let rows = query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+    let mut out = Vec::new();
+    for row in rows {
+        let (session, title) = row?;
+        let lower = title.to_lowercase();
+        if terms.iter().all(|term| lower.contains(&term.to_lowercase())) {
+            let (excerpt, found) = excerpt(&title, terms);
+            out.push(Hit { session, title, seq: 0, excerpt, found });
+        }
+    }
+    Ok(out)
+}
+
+fn hit(row: &Row<'_>, terms: &[String]) -> rusqlite::Result<Hit> {
     let text: String = row.get(0)?;
-    Ok(Hit { session: row.get(1)?, seq: row.get(2)?, title: row.get(3)?, excerpt: excerpt(&text, term) })
+    let (excerpt, found) = excerpt(&text, terms);
+    Ok(Hit { session: row.get(1)?, seq: row.get(2)?, title: row.get(3)?, excerpt, found })
 }
 
 /// Splits at blanks, keeping what stands in double quotes together.
@@ -71,14 +115,43 @@ fn terms(query: &str) -> Vec<String> {
     out
 }
 
-fn excerpt(text: &str, term: &str) -> String {
+/// What stands around the first term, and where in that the terms are.
+fn excerpt(text: &str, terms: &[String]) -> (String, Vec<Range<usize>>) {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let chars: Vec<char> = flat.chars().collect();
-    let lower: Vec<char> = chars.iter().map(|c| c.to_lowercase().next().unwrap_or(*c)).collect();
-    let wanted: Vec<char> = term.to_lowercase().chars().collect();
-    let at = lower.windows(wanted.len().max(1)).position(|w| w == wanted.as_slice()).unwrap_or(0);
+    let lower = lowered(&chars);
+    let wanted: Vec<Vec<char>> = terms.iter().map(|t| lowered(&t.chars().collect::<Vec<_>>())).collect();
+    let first = wanted.first().map_or(&[][..], Vec::as_slice);
+    let at = places(&lower, first).next().unwrap_or(0);
     let from = at.saturating_sub(AROUND);
-    let to = (at + wanted.len() + AROUND).min(chars.len());
-    let middle: String = chars.get(from..to).unwrap_or(&[]).iter().collect();
-    format!("{}{middle}{}", if from > 0 { "…" } else { "" }, if to < chars.len() { "…" } else { "" })
+    let to = (at + first.len() + AROUND).min(chars.len());
+    let mut marked = vec![false; chars.len()];
+    for term in &wanted {
+        for place in places(&lower, term) {
+            marked.iter_mut().skip(place).take(term.len()).for_each(|mark| *mark = true);
+        }
+    }
+    let mut out = String::from(if from > 0 { "…" } else { "" });
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (c, is_marked) in chars.iter().zip(&marked).take(to).skip(from) {
+        let start = out.len();
+        out.push(*c);
+        match found.last_mut().filter(|last| last.end == start) {
+            Some(last) if *is_marked => last.end = out.len(),
+            _ if *is_marked => found.push(start..out.len()),
+            _ => {}
+        }
+    }
+    out.push_str(if to < chars.len() { "…" } else { "" });
+    (out, found)
+}
+
+/// Letter by letter, so that places stay what they are.
+fn lowered(chars: &[char]) -> Vec<char> {
+    chars.iter().map(|c| c.to_lowercase().next().unwrap_or(*c)).collect()
+}
+
+fn places<'t>(text: &'t [char], term: &'t [char]) -> impl Iterator<Item = usize> + 't {
+    let windows = text.windows(term.len().max(1)).enumerate();
+    windows.filter(move |(_, window)| !term.is_empty() && *window == term).map(|(at, _)| at)
 }

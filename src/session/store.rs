@@ -1,10 +1,11 @@
 //! The database as a whole: listing, finding, reading and deleting sessions.
 
 use super::record::{Loaded, Record, State};
-use super::spent::Spent;
+use super::replay::Replay;
 use super::{SessionError, blob, open, salvage, schema};
-use crate::conversation::{Image, Message, Part, SessionId};
+use crate::conversation::{Message, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::HashMap;
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -28,6 +29,16 @@ pub struct SessionRow {
     pub created: i64,
     pub updated: i64,
     pub entries: i64,
+    /// What it takes on the disk, pictures included.
+    pub bytes: i64,
+    pub pinned: bool,
+}
+
+/// Whether a session is to be pinned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pin {
+    On,
+    Off,
 }
 
 impl Store {
@@ -76,12 +87,12 @@ impl Store {
         open::OpenSession::new(self.clone(), id.clone())
     }
 
-    /// Sessions, the most recently used first.
+    /// Sessions: the pinned ones, then the others, each the most recently used first. No entry is read for it.
     pub fn list(&self, limit: usize) -> Result<Vec<SessionRow>, SessionError> {
         let conn = self.lock();
         let mut query = conn.prepare(
-            "SELECT id, title, cwd, created, updated, (SELECT count(*) FROM entry WHERE session = id)
-             FROM session ORDER BY updated DESC, id DESC LIMIT ?1",
+            "SELECT id, title, cwd, created, updated, entries, bytes, pinned FROM session
+             ORDER BY pinned DESC, updated DESC, id DESC LIMIT ?1",
         )?;
         let rows = query.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], row)?;
         Ok(rows.collect::<Result<_, _>>()?)
@@ -91,7 +102,7 @@ impl Store {
     pub fn find(&self, prefix: &str) -> Result<SessionRow, SessionError> {
         let conn = self.lock();
         let mut query = conn.prepare(
-            "SELECT id, title, cwd, created, updated, (SELECT count(*) FROM entry WHERE session = id)
+            "SELECT id, title, cwd, created, updated, entries, bytes, pinned
              FROM session WHERE substr(id, 1, length(?1)) = ?1 ORDER BY updated DESC LIMIT 4",
         )?;
         let mut rows: Vec<SessionRow> = query.query_map([prefix], row)?.collect::<Result<_, _>>()?;
@@ -121,21 +132,7 @@ impl Store {
     /// Reads a session. Entries that cannot be read are left out and named; a call that was never answered (a
     /// crash) is answered as interrupted.
     pub fn load(&self, id: &SessionId) -> Result<Loaded, SessionError> {
-        let mut loaded = Loaded::default();
-        let bodies = self.bodies(id, &mut loaded.dropped);
-        // Entries are numbered without gaps, so a missing number is a lost entry even where no error was seen.
-        let written = self.state(id, State::Entries).ok().flatten().and_then(|n| n.parse::<i64>().ok());
-        let last = bodies.last().map_or(0, |(seq, _)| *seq).max(written.unwrap_or(0));
-        let missing = last - i64::try_from(bodies.len()).unwrap_or(0);
-        if missing > 0 {
-            loaded.dropped.push(format!("{missing} entries are missing"));
-        }
-        for (seq, body) in bodies {
-            match serde_json::from_str::<Record>(&body) {
-                Ok(record) => self.take(record, &mut loaded),
-                Err(e) => loaded.dropped.push(format!("entry {seq} cannot be read: {e}")),
-            }
-        }
+        let mut loaded = self.replay(id)?.loaded;
         let partial = self.state(id, State::Partial)?.and_then(|partial| serde_json::from_str(&partial).ok());
         if let Some(message) = partial.map(Message::Assistant)
             && loaded.transcript.push(message.clone()).is_ok()
@@ -152,7 +149,59 @@ impl Store {
                 .dropped
                 .push("calls that were running when placet stopped are marked as interrupted".into());
         }
+        self.fill_pictures(&mut loaded);
         Ok(loaded)
+    }
+
+    /// Goes through the entries in their order, to where they lead.
+    pub(super) fn replay(&self, id: &SessionId) -> Result<Replay, SessionError> {
+        let mut replay = Replay::default();
+        let bodies = self.bodies(id, &mut replay.loaded.dropped);
+        // Entries are numbered without gaps, so a missing number is a lost entry even where no error was seen.
+        let written = self.state(id, State::Entries).ok().flatten().and_then(|n| n.parse::<i64>().ok());
+        let last = bodies.last().map_or(0, |(seq, ..)| *seq).max(written.unwrap_or(0));
+        let missing = last - i64::try_from(bodies.len()).unwrap_or(0);
+        if missing > 0 {
+            replay.loaded.dropped.push(format!("{missing} entries are missing"));
+        }
+        for (seq, at, body) in bodies {
+            match serde_json::from_str::<Record>(&body) {
+                Ok(record) => replay.take(seq, at, record),
+                Err(e) => replay.loaded.dropped.push(format!("entry {seq} cannot be read: {e}")),
+            }
+        }
+        Ok(replay)
+    }
+
+    /// The bytes of every picture, each read once however often it is shown.
+    fn fill_pictures(&self, loaded: &mut Loaded) {
+        let mut read: HashMap<String, Arc<[u8]>> = HashMap::new();
+        for image in loaded.transcript.pictures_mut() {
+            if let Some(bytes) = read.get(&image.hash) {
+                image.bytes = Arc::clone(bytes);
+                continue;
+            }
+            match blob::get(&self.dir, &image.hash) {
+                Ok(bytes) => {
+                    image.bytes = Arc::clone(&bytes);
+                    read.insert(image.hash.clone(), bytes);
+                }
+                Err(e) => loaded.withheld.push((image.hash.clone(), e.to_string())),
+            }
+        }
+    }
+
+    /// Gives a session another title.
+    pub fn rename(&self, id: &SessionId, title: &str) -> Result<(), SessionError> {
+        self.lock().execute("UPDATE session SET title = ?2 WHERE id = ?1", params![id.as_str(), title])?;
+        Ok(())
+    }
+
+    /// Pins a session, or takes the pin away: it is listed first and never removed by itself.
+    pub fn pin(&self, id: &SessionId, pin: Pin) -> Result<(), SessionError> {
+        let set = "UPDATE session SET pinned = ?2 WHERE id = ?1";
+        self.lock().execute(set, params![id.as_str(), pin == Pin::On])?;
+        Ok(())
     }
 
     /// Removes a session for good, with everything that only it has.
@@ -213,14 +262,15 @@ impl Store {
     }
 
     /// Entries in order; where the file is damaged, those before the damage.
-    fn bodies(&self, id: &SessionId, dropped: &mut Vec<String>) -> Vec<(i64, String)> {
+    fn bodies(&self, id: &SessionId, dropped: &mut Vec<String>) -> Vec<(i64, i64, String)> {
         let conn = self.lock();
         let mut out = Vec::new();
         let mut read = || -> rusqlite::Result<()> {
-            let mut query = conn.prepare("SELECT seq, body FROM entry WHERE session = ?1 ORDER BY seq")?;
+            let mut query =
+                conn.prepare("SELECT seq, at, body FROM entry WHERE session = ?1 ORDER BY seq")?;
             let mut rows = query.query([id.as_str()])?;
             while let Some(row) = rows.next()? {
-                out.push((row.get(0)?, row.get(1)?));
+                out.push((row.get(0)?, row.get(1)?, row.get(2)?));
             }
             Ok(())
         };
@@ -230,65 +280,8 @@ impl Store {
         out
     }
 
-    fn take(&self, record: Record, loaded: &mut Loaded) {
-        match record {
-            Record::Message { mut message } => {
-                self.fill_images(&mut message, loaded);
-                if let Err(e) = loaded.transcript.push(message) {
-                    loaded
-                        .dropped
-                        .push(format!("a message that does not follow from the one before is left out: {e}"));
-                }
-            }
-            Record::Rewound { messages } => {
-                loaded.transcript.truncate(messages);
-                loaded.summaries.retain(|summary| summary.upto <= messages);
-            }
-            // One that names messages which could not be read stands for nothing.
-            Record::SummedUp { summary } if summary.upto > loaded.transcript.messages().len() => {
-                loaded.dropped.push(
-                    "a summary of messages that are missing is left out: the conversation is sent whole"
-                        .into(),
-                )
-            }
-            Record::SummedUp { summary } => loaded.summaries.push(summary),
-            Record::Withheld { hash, reason } => loaded.withheld.push((hash, reason)),
-            Record::Cost { provider, model, usage, picos } => {
-                loaded.usage += usage;
-                let unpriced = u64::from(picos.is_none());
-                let (requests, picos, day) = (1, picos.unwrap_or(0), String::new());
-                loaded.spent.push(Spent { day, provider, model, requests, unpriced, usage, picos });
-                loaded.last_prompt = usage.prompt();
-            }
-        }
-    }
-
-    fn fill_images(&self, message: &mut Message, loaded: &mut Loaded) {
-        for image in images_mut(message) {
-            match blob::get(&self.dir, &image.hash) {
-                Ok(bytes) => image.bytes = bytes,
-                Err(e) => loaded.withheld.push((image.hash.clone(), e.to_string())),
-            }
-        }
-    }
-
     pub(super) fn lock(&self) -> MutexGuard<'_, Connection> {
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Every picture in a message.
-pub(super) fn images_mut(message: &mut Message) -> Vec<&mut Image> {
-    fn of(parts: &mut [Part]) -> impl Iterator<Item = &mut Image> {
-        parts.iter_mut().filter_map(|p| match p {
-            Part::Image(image) => Some(image),
-            Part::Text { .. } => None,
-        })
-    }
-    match message {
-        Message::User { parts } => of(parts).collect(),
-        Message::Results { results } => results.iter_mut().flat_map(|r| of(&mut r.parts)).collect(),
-        Message::Assistant(_) => Vec::new(),
     }
 }
 
@@ -300,6 +293,8 @@ fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<SessionRow> {
         created: row.get(3)?,
         updated: row.get(4)?,
         entries: row.get(5)?,
+        bytes: row.get(6)?,
+        pinned: row.get(7)?,
     })
 }
 

@@ -1,0 +1,42 @@
+//! Going back in a conversation, and over to what was left by going back.
+//!
+//! Both are entries of the session: nothing that was said is ever removed. Files are no part of this.
+
+use super::Agent;
+use super::driver::lock;
+use crate::session::{Record, SessionError};
+
+impl Agent {
+    /// Goes back to before the message `index`: what came from there on is forgotten here, and stays in the session as a
+    /// branch. The model must read again what it had seen.
+    pub fn rewind(&mut self, index: usize) -> Result<(), SessionError> {
+        let messages = index.min(self.transcript.messages().len());
+        if let Some(session) = &mut self.parts.session {
+            session.append(Record::Rewound { messages })?;
+        }
+        self.transcript.truncate(messages);
+        self.summaries.retain(|summary| summary.upto <= messages);
+        self.begin_anew_from_here();
+        Ok(())
+    }
+
+    /// Goes to the end of the branch whose last message is the entry `tip`. Returns what the person should know.
+    pub fn go_to(&mut self, tip: i64) -> Result<Vec<String>, SessionError> {
+        let Some(session) = &mut self.parts.session else { return Ok(Vec::new()) };
+        session.append(Record::Switched { entry: tip })?;
+        let loaded = session.store().load(session.id())?;
+        session
+            .append_all(loaded.repairs.into_iter().map(|message| Record::Message { message }).collect())?;
+        self.transcript = loaded.transcript;
+        self.summaries = loaded.summaries;
+        self.begin_anew_from_here();
+        Ok(loaded.dropped)
+    }
+
+    fn begin_anew_from_here(&mut self) {
+        self.not_summed_up = None;
+        lock(&self.parts.env.ledger).drop_all();
+        self.save_ledger();
+        self.recall();
+    }
+}

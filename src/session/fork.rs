@@ -1,0 +1,68 @@
+//! A new session that begins with what another one holds.
+//!
+//! It is a copy: from then on the two know nothing of each other. What the first one cost stays with it, and so do the
+//! changes that are pending in it.
+
+use super::record::{Record, State};
+use super::store::{SessionRow, Store};
+use super::{OpenSession, SessionError};
+use crate::conversation::SessionId;
+use rusqlite::params;
+use std::path::Path;
+
+impl Store {
+    /// Begins a session with the first `messages` of `from`, its summaries, its scratchpads and its classification.
+    pub fn fork(&self, from: &SessionRow, messages: usize, cwd: &Path) -> Result<SessionId, SessionError> {
+        let loaded = self.load(&from.id)?;
+        let all = loaded.transcript.messages();
+        let whole = messages >= all.len();
+        let taken = all.iter().take(messages).map(|message| Record::Message { message: message.clone() });
+        let summaries = loaded.summaries.iter().filter(|summary| summary.upto <= messages);
+        let mut records: Vec<Record> = taken.collect();
+        records.extend(summaries.map(|summary| Record::SummedUp { summary: summary.clone() }));
+        records.extend(loaded.withheld.into_iter().map(|(hash, reason)| Record::Withheld { hash, reason }));
+        let mut session = self.begin_with(cwd, &from.title, records)?;
+        if let Some(level) = self.state(&from.id, State::Taint)? {
+            session.set(State::Taint, &level)?;
+        }
+        // What the model saw in turns that it does not have any more, it must read again.
+        if let Some(seen) = self.state(&from.id, State::Ledger)?.filter(|_| whole) {
+            session.set(State::Ledger, &seen)?;
+        }
+        session.take_pads_of(&from.id)?;
+        Ok(session.id().clone())
+    }
+
+    /// A session that holds `records` from its beginning on, or none at all.
+    pub(super) fn begin_with(
+        &self,
+        cwd: &Path,
+        title: &str,
+        records: Vec<Record>,
+    ) -> Result<OpenSession, SessionError> {
+        let mut session = self.create(cwd, title)?;
+        if let Err(e) = session.append_all(records) {
+            let id = session.id().clone();
+            drop(session);
+            self.delete(&id)?;
+            return Err(e);
+        }
+        Ok(session)
+    }
+}
+
+impl OpenSession {
+    fn take_pads_of(&mut self, other: &SessionId) -> Result<(), SessionError> {
+        let conn = self.store().lock();
+        for copy in [
+            "INSERT OR REPLACE INTO scratchpad (session, name, body)
+             SELECT ?1, name, body FROM scratchpad WHERE session = ?2",
+            // The size of each large one stands beside it.
+            "INSERT OR REPLACE INTO state (session, key, value)
+             SELECT ?1, key, value FROM state WHERE session = ?2 AND key LIKE 'pad:%'",
+        ] {
+            conn.execute(copy, params![self.id().as_str(), other.as_str()])?;
+        }
+        Ok(())
+    }
+}

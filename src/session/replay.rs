@@ -1,0 +1,124 @@
+//! The entries of a session, played in their order: where they lead, and what was left on the way.
+//!
+//! Entries are only ever added, so a rewind and a switch to another branch are entries too. Played again they give the
+//! conversation as it stands, and every message that a rewind left, with the one it follows: the tree. Pictures are
+//! without their bytes here: those are read for what still counts only.
+
+use super::record::{Loaded, Record};
+use super::spent::Spent;
+use crate::conversation::{Message, Summary};
+use std::collections::HashMap;
+
+/// What has been played so far.
+#[derive(Default)]
+pub(super) struct Replay {
+    pub(super) loaded: Loaded,
+    /// The entries of the messages that count, in order.
+    pub(super) path: Vec<i64>,
+    /// Every message there ever was, in the order of the entries.
+    pub(super) nodes: Vec<Node>,
+    left: HashMap<i64, Left>,
+    /// What stood for a branch's beginning when it was left, by its last entry.
+    summaries: HashMap<i64, Vec<Summary>>,
+}
+
+/// A message's place in the tree.
+#[derive(Clone, Copy)]
+pub(super) struct Node {
+    pub(super) entry: i64,
+    pub(super) before: Option<i64>,
+    /// Milliseconds since 1970.
+    pub(super) at: i64,
+}
+
+struct Left {
+    before: Option<i64>,
+    message: Message,
+}
+
+impl Replay {
+    pub(super) fn take(&mut self, entry: i64, at: i64, record: Record) {
+        let loaded = &mut self.loaded;
+        match record {
+            Record::Message { message } => match loaded.transcript.push(message) {
+                Ok(()) => {
+                    let before = self.path.last().copied();
+                    self.nodes.push(Node { entry, before, at });
+                    self.path.push(entry);
+                }
+                Err(e) => loaded
+                    .dropped
+                    .push(format!("a message that does not follow from the one before is left out: {e}")),
+            },
+            Record::Rewound { messages } => self.leave(messages),
+            Record::Switched { entry } => self.switch(entry),
+            // One that names messages which could not be read stands for nothing.
+            Record::SummedUp { summary } if summary.upto > loaded.transcript.messages().len() => {
+                loaded.dropped.push(
+                    "a summary of messages that are missing is left out: the conversation is sent whole"
+                        .into(),
+                )
+            }
+            Record::SummedUp { summary } => loaded.summaries.push(summary),
+            Record::Withheld { hash, reason } => loaded.withheld.push((hash, reason)),
+            Record::Cost { provider, model, usage, picos } => {
+                loaded.usage += usage;
+                let unpriced = u64::from(picos.is_none());
+                let (requests, picos, day) = (1, picos.unwrap_or(0), String::new());
+                loaded.spent.push(Spent { day, provider, model, requests, unpriced, usage, picos });
+                loaded.last_prompt = usage.prompt();
+            }
+        }
+    }
+
+    /// The message of an entry, wherever it stands.
+    pub(super) fn message(&self, entry: i64) -> Option<&Message> {
+        match self.path.binary_search(&entry) {
+            Ok(at) => self.loaded.transcript.messages().get(at),
+            Err(_) => self.left.get(&entry).map(|left| &left.message),
+        }
+    }
+
+    /// Goes back to the first `messages`; the others are kept aside.
+    fn leave(&mut self, messages: usize) {
+        let Some(tip) = self.path.last().copied().filter(|_| messages < self.path.len()) else { return };
+        self.summaries.insert(tip, self.loaded.summaries.clone());
+        let entries = self.path.split_off(messages);
+        let mut before = self.path.last().copied();
+        for (entry, message) in entries.into_iter().zip(self.loaded.transcript.truncate(messages)) {
+            self.left.insert(entry, Left { before, message });
+            before = Some(entry);
+        }
+        self.loaded.summaries.retain(|summary| summary.upto <= messages);
+    }
+
+    /// Goes to `tip`, a message that was left.
+    fn switch(&mut self, tip: i64) {
+        let (mut way, mut at) = (Vec::new(), Some(tip));
+        let shared = loop {
+            let Some(entry) = at else { break 0 };
+            if let Ok(found) = self.path.binary_search(&entry) {
+                break found + 1;
+            }
+            let Some(left) = self.left.get(&entry) else {
+                let lost =
+                    "a branch of which messages are missing cannot be gone to: the one before it stays";
+                self.loaded.dropped.push(lost.into());
+                return;
+            };
+            way.push(entry);
+            at = left.before;
+        };
+        self.leave(shared);
+        for entry in way.into_iter().rev() {
+            let Some(left) = self.left.remove(&entry) else { continue };
+            match self.loaded.transcript.push(left.message) {
+                Ok(()) => self.path.push(entry),
+                Err(e) => self.loaded.dropped.push(format!("a message of this branch is left out: {e}")),
+            }
+        }
+        if let Some(summaries) = self.summaries.get(&tip) {
+            self.loaded.summaries.clone_from(summaries);
+        }
+    }
+}

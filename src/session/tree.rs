@@ -1,0 +1,101 @@
+//! The branches of a session: what `/rewind` left, and where each one parts from another.
+//!
+//! A branch is what was said without going back. It keeps its number, because numbers are given in the order in which
+//! branches began. This describes only; going to one is an entry like any other.
+
+use super::SessionError;
+use super::replay::Replay;
+use super::store::Store;
+use crate::conversation::{Message, Part, SessionId};
+use std::collections::HashMap;
+
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// Each branch is followed by those that part from it.
+    pub branches: Vec<Branch>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Branch {
+    /// From 1 on.
+    pub number: usize,
+    /// How many branches it hangs below.
+    pub depth: usize,
+    /// Turns of another branch that it goes on from.
+    pub after: usize,
+    /// Turns of its own.
+    pub turns: usize,
+    /// What its first own turn began with.
+    pub said: Vec<Part>,
+    /// Milliseconds since 1970: its last message.
+    pub at: i64,
+    /// The entry of its last message.
+    pub tip: i64,
+    /// Where the conversation stands, when it stands in this branch.
+    pub here: Option<Here>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Here {
+    AtItsEnd,
+    /// After so many turns from the beginning.
+    After(usize),
+}
+
+impl Store {
+    /// The branches of a session.
+    pub fn tree(&self, id: &SessionId) -> Result<Tree, SessionError> {
+        Ok(Tree::of(&self.replay(id)?))
+    }
+}
+
+impl Tree {
+    fn of(replay: &Replay) -> Tree {
+        let mut found: Vec<(Option<usize>, Branch)> = Vec::new();
+        // For each message, its branch and the turns up to it.
+        let mut places: HashMap<i64, (usize, usize)> = HashMap::new();
+        for node in &replay.nodes {
+            let before = node.before.and_then(|before| places.get(&before).copied());
+            let goes_on = before.filter(|(branch, _)| {
+                found.get(*branch).is_some_and(|(_, branch)| Some(branch.tip) == node.before)
+            });
+            let turns = before.map_or(0, |(_, turns)| turns);
+            let branch = goes_on.map_or(found.len(), |(branch, _)| branch);
+            if goes_on.is_none() {
+                let parent = before.map(|(parent, _)| parent);
+                let depth = parent.and_then(|p| found.get(p)).map_or(0, |(_, parent)| parent.depth + 1);
+                let number = found.len() + 1;
+                found.push((parent, Branch { number, depth, after: turns, ..Branch::default() }));
+            }
+            let Some((_, own)) = found.get_mut(branch) else { continue };
+            (own.tip, own.at) = (node.entry, node.at);
+            let mut turns = turns;
+            if let Some(Message::User { parts }) = replay.message(node.entry) {
+                if own.turns == 0 {
+                    own.said.clone_from(parts);
+                }
+                own.turns += 1;
+                turns += 1;
+            }
+            places.insert(node.entry, (branch, turns));
+        }
+        if let Some(at) = replay.path.last()
+            && let Some((branch, turns)) = places.get(at)
+            && let Some((_, branch)) = found.get_mut(*branch)
+        {
+            branch.here = Some(if branch.tip == *at { Here::AtItsEnd } else { Here::After(*turns) });
+        }
+        let mut tree = Tree::default();
+        tree.hang(&found, None);
+        tree
+    }
+
+    fn hang(&mut self, found: &[(Option<usize>, Branch)], below: Option<usize>) {
+        for (index, (parent, branch)) in found.iter().enumerate() {
+            if *parent == below {
+                self.branches.push(branch.clone());
+                self.hang(found, Some(index));
+            }
+        }
+    }
+}

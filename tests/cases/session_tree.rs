@@ -1,0 +1,220 @@
+//! Branches of a session, forks, titles and pins: nothing that was said is lost by going back.
+
+use crate::support::binary::Place;
+use crate::support::mock_server::Say;
+use crate::support::pty::shell;
+use crate::support::talk::{Talk, Wire, turn};
+use placet::agent::{Agent, Ending};
+use placet::conversation::{Message, Part, Summary};
+use placet::permission::Mode;
+use placet::session::{Branch, Entry, Here, Pin, Record, State, Store, Tree};
+use std::path::Path;
+use tempfile::TempDir;
+
+fn store(dir: &TempDir) -> Store {
+    let (store, notes) = Store::open(dir.path()).unwrap();
+    assert_eq!(notes, Vec::<String>::new());
+    store
+}
+
+async fn say(talk: &Talk, agent: &mut Agent, text: &str) {
+    talk.server.push(talk.wire.reply(&[Say::Text(&format!("answer to {text}"))]));
+    assert_eq!(turn(agent, text, |_, _| {}).await, Ending::Done);
+}
+
+fn words(messages: &[Message]) -> Vec<String> {
+    let said = messages.iter().filter_map(|m| match m {
+        Message::User { parts } => parts.iter().find_map(Part::as_text).map(String::from),
+        _ => None,
+    });
+    said.collect()
+}
+
+/// Number, depth, turns before it, own turns, first words, where one is.
+fn drawn(tree: &Tree) -> Vec<(usize, usize, usize, usize, String, Option<Here>)> {
+    let row = |b: &Branch| {
+        let said = b.said.iter().find_map(Part::as_text).unwrap_or_default().to_string();
+        (b.number, b.depth, b.after, b.turns, said, b.here)
+    };
+    tree.branches.iter().map(row).collect()
+}
+
+#[tokio::test]
+async fn what_a_rewind_leaves_is_a_branch_that_can_be_gone_to_and_comes_back_after_a_resume() {
+    let talk = Talk::new(Wire::Anthropic);
+    let mut agent = talk.begin();
+    for text in ["one", "two", "three"] {
+        say(&talk, &mut agent, text).await;
+    }
+    agent.rewind(2).unwrap();
+    let tree = talk.store().tree(&talk.last()).unwrap();
+    assert_eq!(drawn(&tree), [(1, 0, 0, 3, "one".into(), Some(Here::After(1)))]);
+    say(&talk, &mut agent, "other").await;
+    agent.rewind(0).unwrap();
+    say(&talk, &mut agent, "anew").await;
+    let expected = |here: [Option<Here>; 3]| {
+        [
+            (1, 0, 0, 3, "one".to_string(), here[0]),
+            (2, 1, 1, 1, "other".to_string(), here[1]),
+            (3, 0, 0, 1, "anew".to_string(), here[2]),
+        ]
+    };
+    let tree = talk.store().tree(&talk.last()).unwrap();
+    assert_eq!(drawn(&tree), expected([None, None, Some(Here::AtItsEnd)]));
+    agent.go_to(tree.branches[0].tip).unwrap();
+    assert_eq!(words(agent.transcript().messages()), ["one", "two", "three"]);
+    say(&talk, &mut agent, "four").await;
+    agent.go_to(tree.branches[1].tip).unwrap();
+    assert_eq!(words(agent.transcript().messages()), ["one", "other"]);
+    drop(agent);
+    let mut agent = talk.resume();
+    assert_eq!(words(agent.transcript().messages()), ["one", "other"]);
+    say(&talk, &mut agent, "more").await;
+    talk.is_lawful();
+    let sent = serde_json::to_string(&talk.sent().pop().unwrap()).unwrap();
+    assert!(sent.contains("answer to other") && !sent.contains("three") && !sent.contains("anew"), "{sent}");
+    let tree = talk.store().tree(&talk.last()).unwrap();
+    assert_eq!(tree.branches[0].turns, 4, "what was said in a branch that was gone to goes on in it");
+    assert_eq!(tree.branches[1].here, Some(Here::AtItsEnd));
+}
+
+#[test]
+fn summaries_belong_to_their_branch() {
+    let dir = TempDir::new().unwrap();
+    let store = store(&dir);
+    let mut open = store.create(Path::new("/w"), "t").unwrap();
+    let id = open.id().clone();
+    let said = |text: &str| Record::Message { message: Message::user(text) };
+    let summary = |upto, note: &str| Summary { upto, notes: vec![note.into()] };
+    let summed = |upto, note: &str| Record::SummedUp { summary: summary(upto, note) };
+    for record in [said("1"), said("2"), summed(1, "early"), said("3"), summed(2, "late")] {
+        open.append(record).unwrap();
+    }
+    open.append(Record::Rewound { messages: 1 }).unwrap();
+    assert_eq!(store.load(&id).unwrap().summaries, [summary(1, "early")]);
+    open.append(said("else")).unwrap();
+    open.append(summed(2, "other")).unwrap();
+    let tip = store.tree(&id).unwrap().branches[0].tip;
+    open.append(Record::Switched { entry: tip }).unwrap();
+    let loaded = store.load(&id).unwrap();
+    assert_eq!(words(loaded.transcript.messages()), ["1", "2", "3"]);
+    assert_eq!(loaded.summaries, [summary(1, "early"), summary(2, "late")]);
+    open.append(Record::Switched { entry: 99 }).unwrap();
+    let loaded = store.load(&id).unwrap();
+    assert_eq!(words(loaded.transcript.messages()), ["1", "2", "3"]);
+    assert_eq!(loaded.dropped.len(), 1, "{:?}", loaded.dropped);
+}
+
+#[test]
+fn a_fork_holds_what_came_before_and_is_a_session_of_its_own() {
+    let dir = TempDir::new().unwrap();
+    let store = store(&dir);
+    let mut open = store.create(Path::new("/w"), "first").unwrap();
+    for text in ["1", "2", "3"] {
+        open.append(Record::Message { message: Message::user(text) }).unwrap();
+    }
+    open.set(State::Taint, "CONFIDENTIAL").unwrap();
+    open.set(State::Ledger, "seen").unwrap();
+    open.scratchpads().unwrap().put("notes", Entry::Text("milk".into())).unwrap();
+    let from = store.find(open.id().as_str()).unwrap();
+    let whole = store.fork(&from, 3, Path::new("/elsewhere")).unwrap();
+    let part = store.fork(&from, 2, Path::new("/w")).unwrap();
+    open.append(Record::Message { message: Message::user("4") }).unwrap();
+    let of = |id| words(store.load(id).unwrap().transcript.messages());
+    assert_eq!(
+        (of(&from.id), of(&whole), of(&part)),
+        (
+            ["1", "2", "3", "4"].map(String::from).to_vec(),
+            ["1", "2", "3"].map(String::from).to_vec(),
+            ["1", "2"].map(String::from).to_vec()
+        )
+    );
+    let fork = store.resume(&part).unwrap();
+    assert_eq!(
+        fork.state(State::Taint).unwrap().as_deref(),
+        Some("CONFIDENTIAL"),
+        "what was seen stays seen"
+    );
+    assert_eq!(fork.state(State::Ledger).unwrap(), None, "a part has not seen what the whole had");
+    assert_eq!(store.resume(&whole).unwrap().state(State::Ledger).unwrap().as_deref(), Some("seen"));
+    assert_eq!(fork.scratchpads().unwrap().get("notes").unwrap(), Entry::Text("milk".into()));
+    let row = store.find(whole.as_str()).unwrap();
+    assert_eq!((row.title.as_str(), row.cwd.as_path(), row.entries), ("first", Path::new("/elsewhere"), 3));
+}
+
+#[test]
+fn pinned_sessions_come_first_and_titles_and_summaries_are_found() {
+    let dir = TempDir::new().unwrap();
+    let store = store(&dir);
+    let mut ids = Vec::new();
+    for title in ["old", "middle", "new"] {
+        let mut open = store.create(Path::new("/w"), title).unwrap();
+        open.append(Record::Message { message: Message::user(format!("about {title} things")) }).unwrap();
+        ids.push(open.id().clone());
+    }
+    store.pin(&ids[0], Pin::On).unwrap();
+    let titles = || store.list(10).unwrap().into_iter().map(|r| r.title).collect::<Vec<_>>();
+    assert_eq!(titles()[0], "old");
+    assert!(store.list(1).unwrap()[0].pinned);
+    store.pin(&ids[0], Pin::Off).unwrap();
+    assert_ne!(titles()[0], "old");
+    store.rename(&ids[1], "Zebra crossing").unwrap();
+    let hits = store.search("ZEBRA cross", 10).unwrap();
+    assert_eq!((hits.len(), hits[0].session.as_str()), (1, ids[1].as_str()));
+    assert_eq!(hits[0].marked("«", "»"), "«Zebra» «cross»ing");
+    let summary = Summary { upto: 1, notes: vec!["they talked of giraffes".into()] };
+    store.resume(&ids[2]).unwrap().append(Record::SummedUp { summary }).unwrap();
+    let hits = store.search("giraffe", 10).unwrap();
+    assert_eq!((hits.len(), hits[0].session.as_str()), (1, ids[2].as_str()));
+    assert_eq!(hits[0].marked("[", "]"), "they talked of [giraffe]s");
+}
+
+#[test]
+fn sessions_are_named_and_pinned_from_the_command_line() {
+    let place = Place::new().file("notes.txt", "one\ntwo\n");
+    for prompt in ["show notes.txt", "list"] {
+        place.run(["-p", prompt]).code(0);
+    }
+    let rows = place.run(["session", "list", "--json"]).code(0).json();
+    let first = rows[1]["id"].as_str().unwrap();
+    place.run(["session", "rename", first, "the", "\u{1b}[31mplan"]).code(0).warns("is called: the plan");
+    place.run(["session", "rename", first, " "]).code(2).warns("a title has words");
+    place.run(["session", "pin", first]).code(0).warns("is pinned");
+    let list = place.run(["session", "list"]).code(0).stdout;
+    assert!(list.lines().next().unwrap().ends_with("pinned: the plan"), "{list}");
+    place.run(["session", "search", "TWO"]).code(0).says("«two»");
+    place.run(["session", "unpin", first]).code(0).warns("not pinned any more");
+    assert!(!place.run(["session", "list"]).code(0).stdout.contains("pinned"));
+}
+
+#[test]
+fn in_the_shell_a_branch_is_left_listed_and_gone_back_to() {
+    let mut pty =
+        shell().arg("--linear").arg("--mode").arg(Mode::Read.name()).file("a.txt", "alpha\n").open();
+    for (line, wait) in
+        [("show a.txt", "alpha"), ("save that as kept", "kept"), ("/rewind 1 conversation", "back to before")]
+    {
+        pty.line(line);
+        pty.until(line, |s| s.contains(wait));
+        pty.until_prompt("");
+    }
+    pty.line("list");
+    pty.until("the other way", |s| s.contains("a.txt") && s.contains("list"));
+    pty.until_prompt("");
+    pty.line("/tree");
+    pty.until("the branches", |s| {
+        s.contains("  1  show a.txt  (2 turns") && s.contains("*   2    list  (1 turn after turn 1")
+    });
+    pty.line("/tree 1");
+    pty.until("the branch", |s| s.contains("at the end of branch 1; no file was changed"));
+    pty.line("/tree 7");
+    pty.until("no such branch", |s| s.contains("there is no branch 7"));
+    pty.line("/title the long way");
+    pty.until("the title", |s| s.contains("is called: the long way"));
+    pty.line("/fork 1");
+    pty.until("the fork", |s| s.contains("the session before this one stays as it was"));
+    pty.line("/tree");
+    pty.until("its own branch", |s| s.contains("*   1  show a.txt  (1 turn,"));
+    pty.line("/search long way");
+    pty.until("the title is found", |s| s.contains("the «long» «way»"));
+}
