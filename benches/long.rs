@@ -127,10 +127,17 @@ fn main() {
     let size = std::fs::metadata(state.join("placet.db")).unwrap().len();
     let again = Instant::now();
     let loaded = store.load(&id).unwrap();
+    let read = again.elapsed();
     let open = store.resume(&id).unwrap();
     let mut agent = Agent::new(parts(&root, open));
+    let opened = again.elapsed() - read;
     agent.resume(loaded).unwrap();
     let resumed = again.elapsed();
+    println!(
+        "of that reading {:.1} ms, scratchpads {:.1} ms",
+        read.as_secs_f64() * 1e3,
+        opened.as_secs_f64() * 1e3
+    );
     let cat = Instant::now();
     let status =
         Command::new("sh").arg("-c").arg(format!("cat {}/placet.db > /dev/null", state.display())).status();

@@ -1,7 +1,7 @@
 //! A session's scratchpads in the database. The size of each stands beside it, so that opening a session reads no large
 //! one.
 
-use super::scratchpad::{Entry, Keeper, SMALL, Slot};
+use super::scratchpad::{Entry, Keeper, Slot};
 use super::store::Store;
 use super::{SessionError, blob};
 use crate::conversation::{Image, SessionId};
@@ -21,38 +21,41 @@ enum Stored {
 }
 
 impl Kept {
-    /// All of them: small ones whole, of large ones the size.
+    /// The size of each, without reading any: what is wanted is read when it is wanted.
     pub(super) fn slots(&self) -> Result<BTreeMap<String, Slot>, SessionError> {
-        let mut out = BTreeMap::new();
-        let rows: Vec<(String, Option<String>, Option<String>)> = {
+        let rows: Vec<(String, Option<String>)> = {
             let conn = self.store.lock();
-            // A body of JSON is longer than its text, by its escapes: the small ones are all among these.
+            // No word of the bodies here: one look at a large one reads all of it.
             let mut query = conn.prepare(
-                "SELECT pad.name, size.value, iif(octet_length(pad.body) <= ?2 OR size.value IS NULL, pad.body, NULL)
-                 FROM scratchpad AS pad
+                "SELECT pad.name, size.value FROM scratchpad AS pad
                  LEFT JOIN state AS size ON size.session = pad.session AND size.key = 'pad:' || pad.name
                  WHERE pad.session = ?1",
             )?;
-            let most = i64::try_from(SMALL).unwrap_or(i64::MAX);
-            let rows = query.query_map(params![self.id.as_str(), most], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })?;
+            let rows = query.query_map([self.id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
             rows.collect::<Result<_, _>>()?
         };
-        for (name, size, body) in rows {
-            match (body, size.and_then(|size| size.parse().ok())) {
-                (Some(body), _) => {
-                    // A picture whose bytes are gone is no entry any more.
-                    if let Some(entry) = self.entry(&body)? {
-                        let large = entry.len() > SMALL;
-                        out.insert(name, if large { Slot::Kept(entry.len()) } else { Slot::Here(entry) });
-                    }
-                }
-                (None, Some(size)) => drop(out.insert(name, Slot::Kept(size))),
-                (None, None) => {}
-            }
+        let mut out = BTreeMap::new();
+        for (name, size) in rows {
+            let size = match size.and_then(|size| size.parse().ok()) {
+                Some(size) => Some(size),
+                // Written before sizes were kept.
+                None => self.read(&name)?.map(|entry| entry.len()),
+            };
+            // A picture whose bytes are gone is no entry any more.
+            out.extend(size.map(|size| (name, Slot::Kept(size))));
         }
         Ok(out)
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Entry>, SessionError> {
+        let sql = "SELECT body FROM scratchpad WHERE session = ?1 AND name = ?2";
+        let body: Option<String> = {
+            let conn = self.store.lock();
+            conn.prepare_cached(sql)?
+                .query_row(params![self.id.as_str(), name], |row| row.get(0))
+                .optional()?
+        };
+        body.map_or(Ok(None), |body| self.entry(&body))
     }
 
     fn entry(&self, body: &str) -> Result<Option<Entry>, SessionError> {
@@ -104,13 +107,7 @@ impl Keeper for Kept {
     }
 
     fn load(&self, name: &str) -> Result<Entry, String> {
-        let sql = "SELECT body FROM scratchpad WHERE session = ?1 AND name = ?2";
-        let body: Option<String> = {
-            let conn = self.store.lock();
-            let read = conn.query_row(sql, params![self.id.as_str(), name], |row| row.get(0)).optional();
-            read.map_err(|e| e.to_string())?
-        };
-        let body = body.ok_or("it is not in the database any more")?;
-        self.entry(&body).map_err(|e| e.to_string())?.ok_or_else(|| "the picture's bytes are gone".into())
+        let read = self.read(name).map_err(|e| e.to_string())?;
+        read.ok_or_else(|| "it is not there any more, or its picture's bytes are gone".into())
     }
 }

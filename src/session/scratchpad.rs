@@ -46,7 +46,7 @@ pub enum ScratchpadError {
 }
 
 /// Bytes up to which an entry that is saved is kept in memory as well.
-pub(super) const SMALL: usize = 16 * 1024;
+const SMALL: usize = 16 * 1024;
 
 /// Where scratchpads outlive the process. The errors are sentences.
 pub trait Keeper: Send + Sync {
