@@ -79,6 +79,13 @@ impl Agent {
         })
     }
 
+    /// A request of a child, for its parent to count.
+    pub(super) fn tell_parent(&self, one: &Spent) {
+        if self.parts.family.is_child {
+            lock(&self.parts.family.paid).push(one.clone());
+        }
+    }
+
     /// Counts what children cost since it was last asked.
     pub(super) fn count_children(&mut self, events: &UnboundedSender<Event>) {
         if self.parts.family.is_child {
@@ -155,7 +162,6 @@ async fn run(
     let (outcome, text) = ended(&child, &ending);
     let _ = write!(log, "\n{text}\n");
     let cost = format!("{} requests{}", spent.requests, priced(&spent));
-    lock(&family.paid).push(spent);
     Report { name, outcome, text, log, cost }
 }
 

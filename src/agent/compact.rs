@@ -159,6 +159,8 @@ impl Agent {
         }
         let summary = Summary { upto, notes: self.notes(so_far.unwrap_or_default(), upto) };
         self.take(summary)?;
+        // What the provider counted was the request for the summary, and says nothing of what is sent from now on.
+        self.set_last_prompt(0);
         let after = estimate(&self.sent());
         Ok(format!(
             "summed up {} messages: about {} tokens became {}; the whole stays in /transcript",

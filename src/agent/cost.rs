@@ -73,6 +73,7 @@ impl Agent {
         };
         self.costs.turn.add(&one);
         self.costs.session.add(&one);
+        self.tell_parent(&one);
         self.set_last_prompt(usage.prompt());
         if let Some(session) = &mut self.parts.session {
             let model = if answer.model.is_empty() { model } else { answer.model.clone() };

@@ -131,15 +131,22 @@ pub struct Choice {
     pub words: String,
     /// It does something: all of the question must have been seen, or the key is pressed twice.
     pub consents: bool,
+    /// There is no way back from it: the key is pressed twice in any case.
+    pub twice: bool,
 }
 
 impl Choice {
     pub fn plain(key: char, words: &str) -> Choice {
-        Choice { key, words: words.into(), consents: false }
+        Choice { key, words: words.into(), consents: false, twice: false }
     }
 
     pub fn consent(key: char, words: &str) -> Choice {
-        Choice { key, words: words.into(), consents: true }
+        Choice { key, words: words.into(), consents: true, twice: false }
+    }
+
+    /// What cannot be taken back.
+    pub fn for_good(key: char, words: &str) -> Choice {
+        Choice { key, words: words.into(), consents: true, twice: true }
     }
 }
 

@@ -45,6 +45,7 @@ impl Agent {
         let estimated: f64 = all.values().map(|(weight, _)| weight).sum();
         let scale = match self.last_prompt() {
             0 => 1.0,
+            _ if self.context.last_estimate() <= 0.0 => 1.0,
             counted => (counted as f64 / self.context.last_estimate().max(1.0)).clamp(0.3, 4.0),
         };
         let share = |((_, name), (weight, count)): ((u8, String), (f64, usize))| Share {

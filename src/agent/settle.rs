@@ -50,7 +50,7 @@ impl Agent {
                     Choice::consent('a', "apply all"),
                     Choice::plain('r', "review"),
                     Choice::plain('k', "keep pending"),
-                    Choice::consent('d', "discard all"),
+                    Choice::for_good('d', "discard all"),
                 ],
                 reply,
             };

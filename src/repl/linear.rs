@@ -119,12 +119,13 @@ fn confirm(shell: &Shell<'_>, prompter: &mut Prompter, review: &Review) -> Resul
     loop {
         let question = format!("Type `apply` to carry this out{tell}, Enter to leave it: ");
         match prompter.ask_word(&question)?.trim() {
-            "apply" | "y" | "yes" => return Ok(Outcome::Apply { tell: false }),
+            "apply" => return Ok(Outcome::Apply { tell: false }),
             "tell" if review.has_news() => return Ok(Outcome::Apply { tell: true }),
             "" | "n" | "no" | "q" | STOPPED => {
                 shell.hint("nothing was applied; what you decided is remembered");
                 return Ok(Outcome::Left);
             }
+            _ if review.has_news() => shell.hint("`apply`, `tell`, or Enter alone"),
             _ => shell.hint("`apply`, or Enter alone"),
         }
     }

@@ -173,7 +173,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         earlier: None,
         queue: Queue::default(),
         drafts,
-        pastes,
+        pastes: pastes.clone(),
         expanded,
         signals,
     };
@@ -185,7 +185,9 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
     }
     shell.begin(&opening.resume)?;
     shell.show_earlier();
-    let left = left.joined();
+    // Each as its own: a short line stays to be read.
+    let each = left.queued.into_iter().chain([left.typed]).map(|line| pastes.collapsed(line));
+    let left = each.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     if !left.is_empty() {
         shell.note("what was typed here before and not sent is back");
     }
@@ -232,6 +234,11 @@ impl Shell<'_> {
                 }
                 None => match self.ask(prompter, &std::mem::take(&mut draft))? {
                     Asked::Line(text) => {
+                        if let Some(why) = self.pastes.broken(&text) {
+                            self.error(&why, Some("nothing was sent"));
+                            draft = text;
+                            continue;
+                        }
                         self.signals.sent();
                         text
                     }

@@ -24,9 +24,9 @@ impl Shell<'_> {
         draft: String,
     ) -> Result<Next, ReplError> {
         // Files are named by what was typed, and never by what a paste says.
-        let mentioned = attach::mentioned(text);
-        self.agent_for(text)?;
+        let mentioned = attach::mentioned(&self.pastes.typed(text));
         let whole = self.pastes.expanded(text).into_owned();
+        self.agent_for(&whole)?;
         let report = self.review_report();
         let mut parts: Vec<_> = report.iter().map(crate::conversation::Part::text).collect();
         parts.push(crate::conversation::Part::text(whole));
@@ -60,7 +60,7 @@ impl Shell<'_> {
         let stop = CancellationToken::new();
         (self.on_turn)(Some(stop.clone()));
         self.signals.title(&start);
-        let (settled, ended) = self.run_turn(start, stop, draft)?;
+        let (settled, ended) = self.run_turn(start, stop.clone(), draft)?;
         if settled == Settled::Review {
             self.review = Some(String::new());
         }
@@ -74,7 +74,8 @@ impl Shell<'_> {
         if let Some(cleared) = ended.cleared {
             prompter.remember(&cleared, self.app.cwd(), self.store.as_ref());
         }
-        if ended.ending == Ending::Done {
+        // Ctrl-C at the last question stops what was to follow, too.
+        if ended.ending == Ending::Done && !stop.is_cancelled() {
             return Ok(ended.draft);
         }
         // What was to follow a turn that did not end well is for the person to look at again.

@@ -150,7 +150,8 @@ impl Plan for TodoPlan {
             true => "the list is empty now".to_string(),
             false => format!("the list has {} steps, {}", self.items.len(), self.counts()),
         };
-        let summary = Summary::text(self.title(), lines_of(&self.items).join("\n"));
+        // The list stands in the pane.
+        let summary = Summary::line(self.title());
         let output = Output::done(text, summary).with(Facts::Todos(self.items));
         Box::pin(std::future::ready(output))
     }

@@ -15,44 +15,105 @@ const BYTES: usize = 1000;
 /// All pastes of a session together.
 const ALL: usize = 100 * 1024 * 1024;
 const MARK: &str = "[Pasted text #";
+const NOT_KEPT: &str = "[a paste that the history does not keep: #";
 
 /// The pastes of a session. Cloned handles are the same ones.
 #[derive(Clone, Debug, Default)]
-pub struct Pastes(Arc<Mutex<Vec<String>>>);
+pub struct Pastes(Arc<Mutex<Vec<Kept>>>);
+
+#[derive(Clone, Debug)]
+struct Kept {
+    text: String,
+    /// It was typed, in an editor or before a restart: what it says is meant.
+    typed: bool,
+}
 
 impl Pastes {
     /// What is to stand in a line for `text`; the error is that too much was pasted.
     pub fn take_in(&self, text: &str) -> Result<String, String> {
+        self.take(text, false)
+    }
+
+    /// Words for `text`, however short it is.
+    pub fn put_away(&self, text: &str) -> Result<String, String> {
+        let known = self.take(text, false)?;
+        if known.starts_with(MARK) {
+            return Ok(known);
+        }
+        let mut kept = self.kept();
+        kept.push(Kept { text: known.clone(), typed: false });
+        Ok(place(kept.len(), &known))
+    }
+
+    fn take(&self, text: &str, typed: bool) -> Result<String, String> {
         let text = if text.contains('\r') {
             Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
         } else {
             Cow::Borrowed(text)
         };
-        if fits(&text) {
+        if fits(&text) && (typed || !means_more(&text)) {
             return Ok(text.into_owned());
         }
         let mut kept = self.kept();
-        if kept.iter().map(String::len).sum::<usize>() + text.len() > ALL {
+        if kept.iter().map(|paste| paste.text.len()).sum::<usize>() + text.len() > ALL {
             return Err(refused(text.len(), "all pastes of a session together hold 100 MB"));
         }
-        if let Some(known) = kept.iter().position(|paste| *paste == text) {
+        if let Some(known) = kept.iter().position(|paste| paste.text == text && paste.typed == typed) {
             return Ok(place(known + 1, &text));
         }
         let place = place(kept.len() + 1, &text);
-        kept.push(text.into_owned());
+        kept.push(Kept { text: text.into_owned(), typed });
         Ok(place)
     }
 
     /// A line that is there already, such as one of an earlier session, as it can be edited.
     pub fn collapsed(&self, line: String) -> String {
-        if fits(&line) { line } else { self.take_in(&line).unwrap_or(line) }
+        let line = self.folded(line);
+        if fits(&line) { line } else { self.take(&line, true).unwrap_or(line) }
+    }
+
+    /// `line` with the words for every paste that stands in it whole: as it was before it was edited.
+    fn folded(&self, mut line: String) -> String {
+        for (at, paste) in self.kept().iter().enumerate() {
+            if !paste.text.is_empty() && line.contains(&paste.text) {
+                line = line.replace(&paste.text, &place(at + 1, &paste.text));
+            }
+        }
+        line
+    }
+
+    /// `line` with what was typed and put away; what was pasted stays words, for it is text and means nothing.
+    pub fn typed(&self, line: &str) -> String {
+        self.put_in(line, |paste| paste.typed)
+    }
+
+    /// Why `line` cannot be sent: words for a paste that are not what they were.
+    pub fn broken(&self, line: &str) -> Option<String> {
+        if line.contains(NOT_KEPT) {
+            return Some("the history did not keep this paste: paste it again, or take its words out".into());
+        }
+        let kept = self.kept();
+        let mut rest = line;
+        while let Some(at) = rest.find(MARK) {
+            let mark = rest.get(at..).unwrap_or("");
+            let known =
+                number(mark).and_then(|n| kept.get(n.checked_sub(1)?).map(|paste| place(n, &paste.text)));
+            if let Some(place) = known.filter(|place| !mark.starts_with(place.as_str())) {
+                return Some(format!(
+                    "the words of a paste were changed: put `{place}` back, or take them out whole"
+                ));
+            }
+            rest = mark.get(MARK.len()..).unwrap_or("");
+        }
+        None
     }
 
     /// `line` with every paste in its place. Words that name none stay as they are.
     pub fn expanded<'a>(&self, line: &'a str) -> Cow<'a, str> {
-        if !line.contains(MARK) {
-            return Cow::Borrowed(line);
-        }
+        if line.contains(MARK) { Cow::Owned(self.put_in(line, |_| true)) } else { Cow::Borrowed(line) }
+    }
+
+    fn put_in(&self, line: &str, wanted: impl Fn(&Kept) -> bool) -> String {
         let kept = self.kept();
         let mut out = String::new();
         let mut rest = line;
@@ -60,10 +121,10 @@ impl Pastes {
             let (before, mark) = rest.split_at(at);
             out.push_str(before);
             let paste =
-                number(mark).and_then(|n| kept.get(n.checked_sub(1)?).map(|text| (place(n, text), text)));
+                number(mark).and_then(|n| kept.get(n.checked_sub(1)?).map(|p| (place(n, &p.text), p)));
             match paste {
-                Some((place, text)) if mark.starts_with(&place) => {
-                    out.push_str(text);
+                Some((place, paste)) if mark.starts_with(&place) && wanted(paste) => {
+                    out.push_str(&paste.text);
                     rest = mark.get(place.len()..).unwrap_or("");
                 }
                 _ => {
@@ -73,7 +134,7 @@ impl Pastes {
             }
         }
         out.push_str(rest);
-        Cow::Owned(out)
+        out
     }
 
     /// `line` for a history that outlives the session: a very long paste is named and not kept.
@@ -83,10 +144,10 @@ impl Pastes {
         if whole.len() <= MOST {
             return whole.into_owned();
         }
-        line.replace(MARK, "[a paste that the history does not keep: #")
+        line.replace(MARK, NOT_KEPT)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<String>> {
+    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -97,6 +158,13 @@ pub const TOO_LONG: &str = "it is longer than 10 MB";
 /// Says why a paste of `bytes` was not taken, and what to do instead.
 pub fn refused(bytes: usize, limit: &str) -> String {
     format!("a paste of {} was not taken: {limit}; save it to a file and name it with @", size(bytes))
+}
+
+/// Several lines that begin like a command, or name files: a paste of them is text and must not be read as typed.
+fn means_more(text: &str) -> bool {
+    let names = |at: usize| at == 0 || text.get(..at).is_some_and(|b| b.ends_with(char::is_whitespace));
+    text.trim().contains('\n')
+        && (text.trim_start().starts_with(['!', '/']) || text.match_indices('@').any(|(at, _)| names(at)))
 }
 
 fn fits(text: &str) -> bool {

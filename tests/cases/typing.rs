@@ -1,6 +1,6 @@
 //! What is typed and pasted reaches the line, the pane and the model as it was meant: the real binary and its bytes.
 
-use crate::support::mock_server::{MockServer, Reply, Say};
+use crate::support::mock_server::{MockServer, Reply, Say, openai_events};
 use crate::support::pty::{Pty, Start, shell};
 use std::time::{Duration, Instant};
 
@@ -76,7 +76,7 @@ fn the_terminal_is_asked_for_more_keys_and_left_as_it_was() {
 fn a_late_answer_of_the_terminal_is_never_typed() {
     let server = MockServer::start([Reply::stream()
         .wait(Duration::from_millis(600))
-        .write(crate::support::mock_server::openai_events(&[Say::Text("done with it")]).concat())
+        .write(openai_events(&[Say::Text("done with it")]).concat())
         .close()]);
     let mut pty = with_model(&server).open();
     let answers = [
@@ -109,7 +109,7 @@ fn keys_typed_at_once_after_enter_reach_the_pane_and_the_next_prompt_in_their_or
     for _ in 0..10 {
         let server = MockServer::start([Reply::stream()
             .wait(Duration::from_millis(200))
-            .write(crate::support::mock_server::openai_events(&[Say::Text("the answer")]).concat())
+            .write(openai_events(&[Say::Text("the answer")]).concat())
             .close()]);
         let mut pty = with_model(&server).open();
         // One write: Enter, and what belongs to whoever reads then.
@@ -154,7 +154,7 @@ fn a_paste_while_a_turn_runs_is_put_away_too_and_queued_whole() {
     let server = MockServer::start([
         Reply::stream()
             .wait(Duration::from_millis(800))
-            .write(crate::support::mock_server::openai_events(&[Say::Text("one")]).concat())
+            .write(openai_events(&[Say::Text("one")]).concat())
             .close(),
         Reply::openai(&[Say::Text("the second answer")]),
     ]);
@@ -347,4 +347,60 @@ fn a_picture_of_the_clipboard_is_mentioned_by_a_key_or_it_is_said_why_not() {
         shell().size(140, 24).variable("WAYLAND_DISPLAY", "wayland-0").variable("PATH", "/nowhere").open();
     pty.send("\x1bv");
     pty.until("what to install", |s| s.contains("the clipboard needs `wl-paste`: install wl-clipboard"));
+}
+
+#[test]
+fn a_line_whose_paste_was_damaged_is_not_sent() {
+    let server = MockServer::start([Reply::openai(&[Say::Text("thanks")])]);
+    let mut pty = with_model(&server).size(120, 24).open();
+    let text = "a line of it\n".repeat(40);
+    paste(&mut pty, &text);
+    pty.until("the placeholder", |s| s.contains(MARK));
+    pty.send("\x7f\r");
+    pty.until("the refusal", |s| {
+        s.contains("the words of a paste were changed: put `[Pasted text #1: 40 lines")
+    });
+    pty.send("]\r");
+    pty.until("the answer", |s| s.contains("thanks"));
+    assert_eq!(said(&server, 0), text);
+}
+
+#[test]
+fn an_editor_that_changes_nothing_leaves_the_line_as_it_was_and_what_it_wrote_is_meant() {
+    let server = MockServer::start([Reply::openai(&[Say::Text("thanks")])]);
+    let mut pty = with_model(&server).file("a.txt", "alpha").variable("EDITOR", "true").open();
+    pty.send("look ");
+    paste(&mut pty, &"a line of it\n".repeat(40));
+    pty.until("the placeholder", |s| s.contains(MARK));
+    pty.send("\x07");
+    std::thread::sleep(Duration::from_millis(300));
+    pty.until_prompt("look [Pasted text #1: 40 lines, 520 B]");
+    drop(pty);
+    // Twelve lines that were written in the editor, a file named in the first.
+    let editor = "sh -c 'printf \"see @a.txt\\n1\\n2\\n3\\n4\\n5\\n6\\n7\\n8\\n9\\n10\\n\" > \"$1\"' x";
+    let mut pty = with_model(&server).file("a.txt", "alpha").variable("EDITOR", editor).open();
+    pty.send("\x07");
+    pty.until("the words for it", |s| s.contains("[Pasted text #1: 11 lines"));
+    pty.send("\r");
+    pty.until("the answer", |s| s.contains("thanks"));
+    assert!(pty.screen().contains("attached a.txt"), "{}", pty.screen());
+}
+
+#[test]
+fn lines_pasted_into_a_linear_turn_run_nothing_and_answer_nothing() {
+    let server = MockServer::start([
+        Reply::stream()
+            .wait(Duration::from_millis(900))
+            .write(openai_events(&[Say::Text("one")]).concat())
+            .close(),
+        Reply::openai(&[Say::Text("the second answer")]),
+    ]);
+    let mut pty = with_model(&server).arg("--linear").open();
+    pty.line("first");
+    std::thread::sleep(Duration::from_millis(300));
+    pty.send("!touch made\r/mode write\rend\r");
+    pty.until("the second answer", |s| s.contains("the second answer"));
+    assert_eq!(said(&server, 1), "!touch made\n/mode write\nend");
+    pty.until("the mode is as it was", |s| s.contains("placet [r] > "));
+    assert!(!pty.exists("made"));
 }

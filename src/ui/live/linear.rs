@@ -7,12 +7,13 @@
 use super::question::{Asked, QUIET};
 use super::typed::Typed;
 use super::{Action, Facts};
-use crate::agent::{Ending, Event, Queue, Reply, Sending, is_command};
+use crate::agent::{Ending, Event, Queue, Queued, Reply, Sending, is_command};
 use crate::conversation::Outcome;
 use crate::session::Draft;
 use crate::text::sanitize;
 use crate::tools::{Detail, Said};
 use crate::ui::cell;
+use crate::ui::paste::Pastes;
 use crate::ui::picture;
 use crate::ui::stream::Stream;
 use crate::ui::theme::Theme;
@@ -46,6 +47,7 @@ pub(super) struct Linear {
     theme: Theme,
     facts: Facts,
     queue: Queue,
+    pastes: Pastes,
     started: Instant,
     stream: Stream,
     spoke: bool,
@@ -58,11 +60,19 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    pub(super) fn new(theme: Theme, facts: Facts, queue: Queue, draft: String, now: Instant) -> Linear {
+    pub(super) fn new(
+        theme: Theme,
+        facts: Facts,
+        queue: Queue,
+        draft: String,
+        pastes: Pastes,
+        now: Instant,
+    ) -> Linear {
         Linear {
             theme,
             facts,
             queue,
+            pastes,
             started: now,
             stream: Stream::default(),
             spoke: false,
@@ -76,7 +86,8 @@ impl Linear {
     }
 
     pub(super) fn draft(&self) -> Draft {
-        let queued = self.queue.lines().into_iter().map(|line| line.text).collect();
+        let whole = |line: Queued| self.pastes.expanded(&line.text).into_owned();
+        let queued = self.queue.lines().into_iter().map(whole).collect();
         Draft { queued, typed: format!("{}{}", self.draft, self.begun) }
     }
 
@@ -297,6 +308,11 @@ impl Linear {
                 self.draft = if self.draft.is_empty() { text } else { format!("{}\n{text}", self.draft) };
                 (vec![said], Some(Action::Suspend))
             }
+            // A paste answers nothing and is no command, whatever stands in it.
+            Typed::Pasted(text) => {
+                self.begun.clear();
+                (vec![self.queue_paste(&text)], None)
+            }
             Typed::Line(text) => {
                 self.begun.clear();
                 self.line(text.trim_end(), now)
@@ -322,7 +338,7 @@ impl Linear {
                 (vec![label("note", &format!("thinking and output are told {how}"))], None)
             }
             "/steer" => {
-                let said = if self.queue.steer_newest(str::to_string) {
+                let said = if self.queue.steer_newest(|line| self.pastes.expanded(line).into_owned()) {
                     "the newest line goes with the next request"
                 } else {
                     "no line waits that could go with the next request"
@@ -341,6 +357,14 @@ impl Linear {
                 Some(out) => out,
                 None => (vec![self.enqueue(text)], None),
             },
+        }
+    }
+
+    fn queue_paste(&self, text: &str) -> String {
+        let text = text.trim_end_matches(['\n', '\r']);
+        match self.pastes.put_away(text) {
+            Ok(words) => self.enqueue(&words),
+            Err(why) => label("note", &why),
         }
     }
 

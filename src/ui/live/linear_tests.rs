@@ -21,7 +21,17 @@ fn linear() -> (Linear, Instant) {
         cost: None,
     };
     let now = Instant::now();
-    (Linear::new(Theme::plain(), facts, Queue::default(), String::new(), now), now)
+    (
+        Linear::new(
+            Theme::plain(),
+            facts,
+            Queue::default(),
+            String::new(),
+            crate::ui::paste::Pastes::default(),
+            now,
+        ),
+        now,
+    )
 }
 
 fn ask(l: &mut Linear, now: Instant, typed: Option<&str>) -> (Vec<String>, oneshot::Receiver<Reply>) {

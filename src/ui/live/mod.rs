@@ -377,11 +377,19 @@ impl Live {
                 return None;
             }
             if !self.composing && (open.is_typing() || open.may_answer(now, quiet_since)) {
-                return match Open::answer_key(&mut self.question, key) {
-                    Answered::Cancelled => self.stop(),
-                    Answered::Closed | Answered::Open => None,
-                    Answered::Not => None,
-                };
+                match Open::answer_key(&mut self.question, key) {
+                    Answered::Cancelled => return self.stop(),
+                    Answered::Closed | Answered::Open => return None,
+                    // It answers nothing, so it is the beginning of something that is said.
+                    Answered::Not => {
+                        let is_text = matches!(key.code, KeyCode::Char(_)) && !ctrl;
+                        let before = self.question.as_mut().and_then(Open::take_pressed).filter(|_| is_text);
+                        if let Some(letter) = before {
+                            self.composer.insert(letter.encode_utf8(&mut [0; 4]));
+                        }
+                        self.composing |= is_text;
+                    }
+                }
             }
         }
         if key.code == KeyCode::Esc {

@@ -33,8 +33,8 @@ pub(super) struct Open {
     rows: usize,
     fits: usize,
     seen_end: bool,
-    /// Yes was pressed once while rows were unseen.
-    confirmed: bool,
+    /// The key that was pressed once and has to be pressed again: rows were unseen, or there is no way back.
+    confirmed: Option<char>,
     /// The body is how the call was judged, and not the call.
     shows_why: bool,
     /// What was typed of the word that says yes; `None` before yes was pressed.
@@ -59,7 +59,7 @@ impl Open {
             rows: 0,
             fits: 0,
             seen_end: false,
-            confirmed: false,
+            confirmed: None,
             shows_why: false,
             typing: None,
         }
@@ -69,6 +69,16 @@ impl Open {
     pub(super) fn may_answer(&self, now: Instant, last_input: Option<Instant>) -> bool {
         let quiet = |since: Instant| now.saturating_duration_since(since) >= QUIET;
         self.drawn_at.is_some_and(quiet) && last_input.is_none_or(quiet)
+    }
+
+    /// A key that meant nothing to the question: what it was about to do is off, and the letter before it was text too.
+    pub(super) fn take_pressed(&mut self) -> Option<char> {
+        self.confirmed.take()
+    }
+
+    /// The answer to the model's own question, as far as it is typed.
+    pub(super) fn typed_answer(&self) -> Option<&str> {
+        self.typing.as_deref().filter(|_| matches!(self.asked, Asked::Enquiry(_)))
     }
 
     /// True while a word is being typed: then every key is meant for it.
@@ -137,11 +147,12 @@ impl Open {
             (KeyCode::Char('p'), Asked::Call(q)) if q.pattern.is_some() => Reply::Pattern,
             (KeyCode::Char('v'), Asked::Call(_)) => Reply::Never,
             (KeyCode::Esc, _) => Reply::Cancel,
-            _ => return Answered::Open,
+            _ => return Answered::Not,
         };
         let consents = matches!(reply, Reply::Yes | Reply::Always | Reply::Pattern);
-        if consents && !open.seen_end && !open.confirmed {
-            open.confirmed = true;
+        let pressed = if let KeyCode::Char(c) = key.code { Some(c) } else { None };
+        if consents && !open.seen_end && open.confirmed != pressed {
+            open.confirmed = pressed;
             return Answered::Open;
         }
         if consents && matches!(&open.asked, Asked::Call(q) if q.typed.is_some()) {
@@ -155,8 +166,11 @@ impl Open {
     fn choose(slot: &mut Option<Open>, chosen: Option<Choice>, escape: bool) -> Answered {
         let Some(open) = slot.as_mut() else { return Answered::Not };
         match chosen {
-            Some(choice) if choice.consents && !open.seen_end && !open.confirmed => {
-                open.confirmed = true;
+            Some(choice)
+                if (choice.twice || choice.consents && !open.seen_end)
+                    && open.confirmed != Some(choice.key) =>
+            {
+                open.confirmed = Some(choice.key);
                 Answered::Open
             }
             Some(choice) => {
@@ -169,7 +183,7 @@ impl Open {
                 drop(slot.take());
                 Answered::Closed
             }
-            None => Answered::Open,
+            None => Answered::Not,
         }
     }
 
@@ -316,8 +330,12 @@ impl Open {
     /// The answer that is typed, or how to give one.
     fn answer_row(&self, question: &Enquiry, theme: &Theme, ready: bool) -> Line<'static> {
         if let Some(typed) = &self.typing {
-            let text = format!("your answer, Enter sends it, Esc goes back: {typed}");
-            return Line::styled(sanitize::line(&text).into_owned(), theme.style("question"));
+            let text = if typed.is_empty() {
+                "your answer; Esc goes back"
+            } else {
+                "your answer; Enter sends it, Esc goes back"
+            };
+            return Line::styled(text, theme.style("question"));
         }
         let key = |k: String| Span::styled(k, theme.style("key"));
         let mut spans = match question.choices.len() {
@@ -345,10 +363,16 @@ impl Open {
             let text = format!("type `{wanted}` and Enter to allow it, Esc goes back: {typed}");
             return vec![Line::styled(sanitize::line(&text).into_owned(), theme.style("warning"))];
         }
-        if self.confirmed {
+        if let Some(key) = self.confirmed {
+            let twice = |choice: &Choice| choice.key == key && choice.twice;
             let text = match &self.asked {
-                Asked::Choice(_) => "not all of it was shown: press the key again to do it unseen",
-                _ => "not all of it was shown: press y again to allow it unseen",
+                Asked::Choice(q) if q.choices.iter().any(twice) => {
+                    format!(
+                        "there is no way back from this: press {key} again to do it, any other key not to"
+                    )
+                }
+                Asked::Choice(_) => format!("not all of it was shown: press {key} again to do it unseen"),
+                _ => format!("not all of it was shown: press {key} again to allow it unseen"),
             };
             return vec![Line::styled(text, theme.style("warning"))];
         }

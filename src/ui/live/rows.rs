@@ -50,7 +50,8 @@ impl Live {
     /// The pane as it looks at `now` in at most `room` rows.
     pub fn picture(&self, mode: Mode, room: u16, now: Instant) -> Picture {
         let room = usize::from(room.max(1));
-        let (composer, column) = self.composer_row();
+        let answer = self.question.as_ref().and_then(|open| open.typed_answer());
+        let (composer, column) = answer.map_or_else(|| self.composer_row(), |text| self.answer_row(text));
         let mut rest: Vec<Line<'static>> = Vec::new();
         rest.extend(self.todo_rows());
         rest.extend(self.queue_rows());
@@ -227,6 +228,21 @@ impl Live {
             Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode))),
             Span::styled(format!(" {text}"), self.theme.style("status")),
         ])
+    }
+
+    /// The line in which an answer is typed, its end in sight.
+    fn answer_row(&self, text: &str) -> (Line<'static>, usize) {
+        let clean = sanitize::line(text).into_owned();
+        let room = self.columns.saturating_sub(4);
+        let mut shown = clean.as_str();
+        while width::of(shown) > room {
+            let mut rest = shown.chars();
+            rest.next();
+            shown = rest.as_str();
+        }
+        let line =
+            Line::from(vec![Span::styled("> ", self.theme.style("question")), Span::raw(shown.to_string())]);
+        (line, 2 + width::of(shown))
     }
 
     pub(super) fn composer_row(&self) -> (Line<'static>, usize) {

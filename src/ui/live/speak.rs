@@ -15,8 +15,8 @@ pub async fn speak(
     mut events: UnboundedReceiver<Event>,
     stop: CancellationToken,
 ) -> Ended {
-    let LiveSettings { theme, facts, mode, modes, draft, queue, drafts, notifier, .. } = settings;
-    let mut linear = Linear::new(theme, facts, queue, draft, Instant::now());
+    let LiveSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, .. } = settings;
+    let mut linear = Linear::new(theme, facts, queue, draft, pastes, Instant::now());
     let typing = Typing::begin();
     let mut lines = Lines::new().ok();
     let mut quiet_since = Instant::now();

@@ -4,11 +4,12 @@
 //! Ctrl-C arrives as the end of a line, so that it acts at once.
 
 use crate::ui::{input, term};
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::pipe::PipeFlags;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// What came from the terminal.
@@ -22,7 +23,12 @@ pub(super) enum Typed {
     Stop(String),
     /// Ctrl-Z, and what stood in the line.
     Suspend(String),
+    /// Several lines that came at once, which nobody types.
+    Pasted(String),
 }
+
+/// Lines that follow each other within this time came at once.
+const AT_ONCE: Duration = Duration::from_millis(20);
 
 pub(super) struct Lines {
     chunks: UnboundedReceiver<Vec<u8>>,
@@ -64,7 +70,12 @@ fn read(begun: &mut Vec<u8>, chunk: &[u8]) -> Typed {
         begun.pop();
     }
     let text = String::from_utf8_lossy(begun).into_owned();
+    let lines = text.trim_end_matches(['\n', '\r']).contains(['\n', '\r']);
     match last {
+        _ if lines && last != Some(3) => {
+            begun.clear();
+            Typed::Pasted(text)
+        }
         Some(b'\n' | b'\r') => {
             begun.clear();
             Typed::Line(text)
@@ -80,6 +91,29 @@ fn read(begun: &mut Vec<u8>, chunk: &[u8]) -> Typed {
         _ => Typed::Begun(text),
     }
 }
+
+/// What is there, with every line that follows at once; `None` when the terminal is gone.
+fn at_once(terminal: BorrowedFd<'_>, buffer: &mut [u8]) -> Option<Vec<u8>> {
+    let mut chunk = Vec::new();
+    let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(AT_ONCE.subsec_nanos()) };
+    loop {
+        match rustix::io::read(terminal, &mut *buffer) {
+            Ok(0) => return None,
+            Ok(n) => chunk.extend_from_slice(buffer.get(..n).unwrap_or(&[])),
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            Err(_) => return None,
+        }
+        let mut fds = [PollFd::new(&terminal, PollFlags::IN)];
+        let more = rustix::event::poll(&mut fds, Some(&wait)).is_ok_and(|n| n > 0);
+        // Only a line that is whole may be followed by another.
+        if !more || !matches!(chunk.last(), Some(b'\n' | b'\r')) || chunk.len() > MOST {
+            return Some(chunk);
+        }
+    }
+}
+
+/// Bytes of one paste here; the terminal itself cuts lines at 4,095.
+const MOST: usize = 10 * 1024 * 1024;
 
 fn listen(stopped: &OwnedFd, sender: &UnboundedSender<Vec<u8>>) {
     let terminal = term::input();
@@ -101,11 +135,9 @@ fn listen(stopped: &OwnedFd, sender: &UnboundedSender<Vec<u8>>) {
             return;
         }
         if typed.revents().contains(PollFlags::IN) {
-            match rustix::io::read(terminal, &mut buffer) {
-                Ok(0) => return,
-                Ok(n) if sender.send(buffer.get(..n).unwrap_or(&[]).to_vec()).is_err() => return,
-                Ok(_) | Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-                Err(_) => return,
+            let Some(chunk) = at_once(terminal, &mut buffer) else { return };
+            if !chunk.is_empty() && sender.send(chunk).is_err() {
+                return;
             }
         } else if typed.revents().intersects(PollFlags::HUP | PollFlags::ERR) {
             return;
