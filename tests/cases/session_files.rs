@@ -2,6 +2,9 @@
 
 use crate::cases::provider_wires::PNG;
 use crate::support::binary::Place;
+use crate::support::mock_server::Say;
+use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
+use placet::agent::Ending;
 use placet::conversation::{
     Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, Summary, Thinking,
 };
@@ -10,7 +13,7 @@ use placet::session::{
 };
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 const HOSTILE: &str = "<script>alert(1)</script>\" onload='x' \u{1b}[31m\u{202e}";
@@ -160,7 +163,11 @@ fn old_sessions_and_those_beyond_the_limit_go_but_never_a_pinned_or_a_needed_one
         let mut open = store.create(Path::new("/w"), title).unwrap();
         open.append(Record::Message { message: Message::user("x".repeat(1000)) }).unwrap();
         rows.push(store.find(open.id().as_str()).unwrap());
-        std::thread::sleep(Duration::from_millis(2));
+        // Each was used in a millisecond of its own.
+        let used = SystemTime::now();
+        while used.elapsed().unwrap() < Duration::from_millis(2) {
+            std::thread::yield_now();
+        }
     }
     store.pin(&rows[0].id, Pin::On).unwrap();
     let needed = rows[1].id.to_string();
@@ -229,4 +236,106 @@ fn a_session_with_pending_changes_stays() {
     place.run(["session", "list"]).code(0).says("append");
     place.run(["discard"]).code(0);
     place.run(kept).code(0).warns("1 session removed");
+}
+
+/// What each vendor proves its reasoning with, as its dialect keeps it; `CANARY` is for nobody else.
+fn reasoning(wire: Wire) -> Vec<Thinking> {
+    let of = |wire: &str, signature: Option<&str>, redacted: Option<Value>| Thinking {
+        text: "thoughts".into(),
+        signature: signature.map(String::from),
+        redacted: redacted.map(|r| r.as_str().map_or_else(|| r.to_string(), String::from)),
+        wire: wire.into(),
+    };
+    match wire {
+        Wire::Anthropic => vec![of("", Some("CANARY"), None), of("", None, Some(json!("CANARY")))],
+        Wire::OpenAi => vec![of("openai-chat", None, Some(json!([{"type": "x", "data": "CANARY"}])))],
+        Wire::Responses => vec![of(
+            "openai-responses",
+            None,
+            Some(json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "CANARY"})),
+        )],
+        Wire::Gemini => vec![of("gemini", Some("CANARY"), None)],
+    }
+}
+
+#[tokio::test]
+async fn a_session_of_every_wire_goes_on_over_every_other_one() {
+    for from in ALL_WIRES {
+        for to in ALL_WIRES.into_iter().filter(|to| *to != from) {
+            let mut talk = Talk::new(to);
+            talk.figures.vision = false;
+            talk.named = ("there", "its-own");
+            let mut open = talk.store().create(&talk.root, "t").unwrap();
+            let picture = Image::new("image/png", 1, 1, "shown.png", PNG.to_vec().into());
+            // Ids and names as other vendors' servers make them up.
+            let call = Call {
+                id: CallId::new("call|with:odd/id"),
+                name: "probe".into(),
+                input: Input::parse(r#"{"name":"one","do":"done"}"#),
+            };
+            let thinking = reasoning(from).into_iter().map(Block::Thinking);
+            let blocks =
+                thinking.chain([Block::Text { text: "I look.".into() }, Block::Call(call.clone())]).collect();
+            let answer = Answer { blocks, model: "theirs".into(), ..Answer::default() };
+            let result = CallResult::new(
+                &call,
+                Outcome::Done,
+                vec![Part::text("RESULT"), Part::Image(picture.clone())],
+            );
+            for message in [
+                Message::User { parts: vec![Part::text("QUESTION"), Part::Image(picture)] },
+                Message::Assistant(answer),
+                Message::Results { results: vec![result] },
+                Message::Assistant(Answer {
+                    blocks: reasoning(from)
+                        .into_iter()
+                        .map(Block::Thinking)
+                        .chain([Block::Text { text: "ANSWER".into() }])
+                        .collect(),
+                    model: "theirs".into(),
+                    ..Answer::default()
+                }),
+            ] {
+                open.append(Record::Message { message }).unwrap();
+            }
+            drop(open);
+            let what = format!("{from:?} to {to:?}");
+            let loaded = talk.store().load(&talk.last()).unwrap();
+            let mut agent = talk.resume();
+            assert_eq!(
+                agent.left_behind().unwrap(),
+                "the reasoning of 2 answers stays behind, which only its own model can read; \
+                 2 pictures are not shown to its-own, which takes none",
+                "{what}"
+            );
+            talk.server.push(to.reply(&[Say::Text("Going on.")]));
+            assert_eq!(turn(&mut agent, "and on", |_, _| {}).await, Ending::Done, "{what}");
+            talk.is_lawful();
+            let sent = talk.server.requests().pop().unwrap().body.to_string();
+            for kept in ["QUESTION", "I look.", "RESULT", "ANSWER", "and on", "shown.png"] {
+                assert!(sent.contains(kept), "{what}: {kept} in {sent}");
+            }
+            assert!(!sent.contains("CANARY") && !sent.contains("thoughts"), "{what}: {sent}");
+            let now = agent.transcript().messages();
+            assert_eq!(now[..4], loaded.transcript.messages()[..], "{what}: the record keeps all of it");
+        }
+    }
+}
+
+#[test]
+fn a_database_of_the_version_before_opens_with_its_sessions_counted() {
+    let dir = TempDir::new().unwrap();
+    let row = filled(&store(&dir));
+    let old = rusqlite::Connection::open(dir.path().join("placet.db")).unwrap();
+    old.execute_batch(
+        "DROP INDEX session_by_use; CREATE INDEX session_by_age ON session (updated);
+         ALTER TABLE session DROP COLUMN pinned; ALTER TABLE session DROP COLUMN entries;
+         ALTER TABLE session DROP COLUMN bytes; PRAGMA user_version = 2;",
+    )
+    .unwrap();
+    drop(old);
+    let now = store(&dir).list(10).unwrap();
+    let pictures = (PNG.len() + b"other".len()) as i64;
+    assert_eq!(now, [SessionRow { bytes: row.bytes - pictures, ..row.clone() }]);
+    assert_eq!(store(&dir).load(&row.id).unwrap().transcript.messages().len(), 4);
 }
