@@ -1,14 +1,14 @@
 //! A session from a file that `session export --format json` wrote, perhaps on another machine.
 //!
 //! The file is a stranger's until it has been read: its messages must follow from one another as in every conversation,
-//! its pictures must be there and be what their hash says, and what looks like a secret is left out. What the model had
+//! its pictures must be what their hash says, and what looks like a secret is left out. What the model had
 //! seen of files is not in it, so files are read anew.
 
 use super::export::FORMAT;
 use super::record::Record;
 use super::store::Store;
 use super::{OpenSession, SessionError};
-use crate::conversation::{Answer, Block, Image, Input, Message, Part, Summary, Transcript, TranscriptError};
+use crate::conversation::{Answer, Block, Input, Message, Part, Summary, Transcript, TranscriptError};
 use crate::text::{sanitize, secret};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -29,7 +29,7 @@ pub enum ImportError {
     Order { number: usize, why: String },
     #[error("the conversation is empty, or ends in calls without results")]
     Incomplete,
-    #[error("the picture {0} is missing, or not what its hash says")]
+    #[error("the picture {0} is not what its hash says")]
     Picture(String),
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -71,9 +71,7 @@ impl Store {
         let mut transcript = Transcript::default();
         for (at, mut message) in file.messages.into_iter().enumerate() {
             without_secrets(&mut message);
-            for image in message.pictures_mut() {
-                fill(image, &pictures)?;
-            }
+            fill(&mut message, &pictures);
             let order = |e: TranscriptError| ImportError::Order { number: at + 1, why: e.to_string() };
             transcript.push(message).map_err(order)?;
         }
@@ -115,11 +113,24 @@ fn decoded(pictures: &HashMap<String, String>) -> Result<HashMap<String, Arc<[u8
     Ok(out)
 }
 
-/// A picture of which the export had no bytes cannot be kept: its hash would be the name of nothing.
-fn fill(image: &mut Image, pictures: &HashMap<String, Arc<[u8]>>) -> Result<(), ImportError> {
-    let missing = || ImportError::Picture(sanitize::line(&image.hash).into_owned());
-    image.bytes = pictures.get(&image.hash).map(Arc::clone).ok_or_else(missing)?;
-    Ok(())
+/// Puts the bytes in; a picture of which the file has none becomes the words for it, and its hash names nothing.
+fn fill(message: &mut Message, pictures: &HashMap<String, Arc<[u8]>>) {
+    let fill = |parts: &mut Vec<Part>| {
+        for part in parts {
+            let Part::Image(image) = part else { continue };
+            match pictures.get(&image.hash) {
+                Some(bytes) => image.bytes = Arc::clone(bytes),
+                None => {
+                    *part = Part::text(format!("[picture {}: its bytes were not in the file]", image.name))
+                }
+            }
+        }
+    };
+    match message {
+        Message::User { parts } => fill(parts),
+        Message::Results { results } => results.iter_mut().for_each(|result| fill(&mut result.parts)),
+        Message::Assistant(_) => {}
+    }
 }
 
 fn redact(text: &mut String) {

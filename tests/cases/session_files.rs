@@ -115,10 +115,23 @@ fn a_file_that_breaks_the_rules_of_a_conversation_is_refused_whole() {
         pictures.insert(hash, json!("data:image/png;base64,AAAA"));
     });
     assert!(matches!(forged, ImportError::Picture(_)), "{forged}");
-    let escaping = bad(&|f| f["messages"][0]["parts"][1]["hash"] = json!("../../../../tmp/x"));
-    assert!(matches!(escaping, ImportError::Picture(_)), "{escaping}");
     assert!(matches!(store.import("[]", Path::new("/w")).err().unwrap(), ImportError::Form(_)));
     assert_eq!(store.list(10).unwrap().len(), 1, "nothing is left of what was refused");
+}
+
+#[test]
+fn a_picture_whose_bytes_are_not_in_the_file_is_words_and_names_no_file() {
+    let dir = TempDir::new().unwrap();
+    let store = store(&dir);
+    let row = filled(&store);
+    let mut file = exported(&store, &row);
+    file["messages"][0]["parts"][1]["hash"] = json!("../../../../tmp/x");
+    file["messages"][0]["parts"][1]["name"] = json!("lost.png");
+    let open = store.import(&file.to_string(), Path::new("/w")).unwrap();
+    let loaded = store.load(open.id()).unwrap();
+    let note = Part::text("[picture lost.png: its bytes were not in the file]");
+    assert_eq!(loaded.transcript.messages()[0], Message::User { parts: vec![Part::text(HOSTILE), note] });
+    assert_eq!(loaded.withheld, []);
 }
 
 #[test]

@@ -191,15 +191,17 @@ fn sessions_are_named_and_pinned_from_the_command_line() {
 fn in_the_shell_a_branch_is_left_listed_and_gone_back_to() {
     let mut pty =
         shell().arg("--linear").arg("--mode").arg(Mode::Read.name()).file("a.txt", "alpha\n").open();
-    for (line, wait) in
-        [("show a.txt", "alpha"), ("save that as kept", "kept"), ("/rewind 1 conversation", "back to before")]
-    {
+    let ended = |turns: usize| move |s: &str| s.matches("done: the turn").count() == turns;
+    for (turn, line) in ["show a.txt", "save that as kept"].into_iter().enumerate() {
         pty.line(line);
-        pty.until(line, |s| s.contains(wait));
+        pty.until(line, ended(turn + 1));
         pty.until_prompt("");
     }
+    pty.line("/rewind 1 conversation");
+    pty.until("the way back", |s| s.contains("back to before"));
+    pty.until_prompt("");
     pty.line("list");
-    pty.until("the other way", |s| s.contains("a.txt") && s.contains("list"));
+    pty.until("the other way", ended(3));
     pty.until_prompt("");
     pty.line("/tree");
     pty.until("the branches", |s| {
