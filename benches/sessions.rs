@@ -59,7 +59,7 @@ fn main() {
     let cat = other(&root, "sh", &["-c", "cat blobs/*/* > /dev/null"]);
     report(&format!("{megabytes} MB of pictures taken up"), ours, "cat", cat);
 
-    let ours = median(|| assert_eq!(store.search("question 7 of 777", 20).unwrap().len(), 1));
+    let ours = median(|| assert_eq!(store.search("\"question 7 of 777\"", 20).unwrap().len(), 1));
     let like = "SELECT session FROM entry WHERE body LIKE '%question 7 of 777%'";
     report("search", ours, "sqlite3 LIKE", other(&root, "sqlite3", &[&db, like]));
 }
