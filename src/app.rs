@@ -21,6 +21,7 @@ pub mod gate;
 pub mod keys;
 mod mounts;
 pub mod server;
+mod sessions;
 mod views;
 
 /// What the person asked for on the command line, beside settings.
@@ -318,6 +319,10 @@ impl Host for App {
 
     fn store(&self) -> Result<(Store, Vec<String>), Trouble> {
         Ok(App::store(self)?)
+    }
+
+    fn prune_sessions(&self, store: &Store) -> Option<String> {
+        self.prune_daily(store)
     }
 
     fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<Answerer, Trouble> {

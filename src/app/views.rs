@@ -82,6 +82,19 @@ impl App {
         found
     }
 
+    /// Whether something is pending in the view of this name, of whatever directory. What cannot be read counts.
+    pub fn is_pending(&self, name: &str) -> bool {
+        let beside = self.paths.state.join("views");
+        let away = private(Path::new("/var/tmp")).join("views");
+        [beside, away].into_iter().any(|views| {
+            let places = Places { view: views.join(name), ..self.places(name) };
+            places.view.join("pending/base.jsonl").exists() && {
+                let roots = roots_of(&places.view);
+                !View::at(places, &roots).changes(Shelf::Pending).is_ok_and(|set| set.is_empty())
+            }
+        })
+    }
+
     /// Contents that something pending starts from, in any directory: pruning must leave them.
     pub fn pending_contents(&self) -> BTreeSet<String> {
         pending_contents(self.places("x").view.parent().unwrap_or(Path::new("/")))

@@ -281,6 +281,17 @@ pub enum SessionCommand {
         id: String,
         #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
         format: ExportFormat,
+        /// Into this file, or into this directory with the pictures beside it
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// A session from what `export --format json` wrote
+    Import { file: PathBuf },
+    /// Remove what is older or takes more than the settings keep
+    Prune {
+        /// Say what would go, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Give a session another title
     Rename {
@@ -305,6 +316,7 @@ pub enum SessionCommand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     Markdown,
+    Html,
     Json,
 }
 

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(super) fn run(command: Command, options: &Options) -> Result<u8, Failure> {
     match command {
-        Command::Session(command) => session::run(command),
+        Command::Session(command) => session::run(command, options),
         Command::Tool(command) => tool(command, options),
         Command::Config(command) => config(command, options),
         Command::Permission(command) => permission::run(command, options),

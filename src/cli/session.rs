@@ -1,10 +1,13 @@
 //! `placet session`: what is kept of conversations, listed, read, named, carried away and removed.
 
-use super::args::{ExportFormat, SessionCommand};
+use super::args::{ExportFormat, Options, SessionCommand};
 use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
-use crate::session::{Pin, Store, markdown, to_json};
+use crate::session::{Pictures, Pin, Store, html, markdown, pictures, to_json};
 use std::fmt::Write as _;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 fn store() -> Result<Store, Failure> {
     let (store, notes) = Store::open(&start::paths().state)?;
@@ -12,7 +15,7 @@ fn store() -> Result<Store, Failure> {
     Ok(store)
 }
 
-pub(super) fn run(command: SessionCommand) -> Result<u8, Failure> {
+pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, Failure> {
     let store = store()?;
     match command {
         SessionCommand::List { limit, json } => {
@@ -36,8 +39,13 @@ pub(super) fn run(command: SessionCommand) -> Result<u8, Failure> {
             }
             print_foreign(&out)?;
         }
-        SessionCommand::Show { id } => export(&store, &id, ExportFormat::Markdown)?,
-        SessionCommand::Export { id, format } => export(&store, &id, format)?,
+        SessionCommand::Show { id } => export(&store, &id, ExportFormat::Markdown, None)?,
+        SessionCommand::Export { id, format, output } => export(&store, &id, format, output.as_deref())?,
+        SessionCommand::Import { file } => import(&store, &file, options)?,
+        SessionCommand::Prune { dry_run } => {
+            let dry_run = if dry_run { DryRun::Yes } else { DryRun::No };
+            prune(&store, dry_run, options)?;
+        }
         SessionCommand::Delete { id } => {
             let row = store.find(&id)?;
             store.delete(&row.id)?;
@@ -71,17 +79,92 @@ pub(super) fn run(command: SessionCommand) -> Result<u8, Failure> {
     Ok(report::DONE)
 }
 
-fn export(store: &Store, id: &str, format: ExportFormat) -> Result<(), Failure> {
+fn export(store: &Store, id: &str, format: ExportFormat, output: Option<&Path>) -> Result<(), Failure> {
     let row = store.find(id)?;
     let loaded = store.load(&row.id)?;
     loaded.dropped.iter().for_each(|note| warn(&format!("note: {note}")));
-    match format {
-        ExportFormat::Markdown => print_foreign(&markdown(&row, &loaded)),
+    let beside = output.is_some_and(Path::is_dir) && format == ExportFormat::Markdown;
+    let text = match format {
+        ExportFormat::Markdown if beside => markdown(&row, &loaded, Pictures::Beside),
+        ExportFormat::Markdown => markdown(&row, &loaded, Pictures::Named),
+        ExportFormat::Html => html(&row, &loaded),
         ExportFormat::Json => {
-            let text = serde_json::to_string_pretty(&to_json(&row, &loaded)).map_err(Failure::new)?;
-            print(&(text + "\n"))
+            serde_json::to_string_pretty(&to_json(&row, &loaded)).map_err(Failure::new)? + "\n"
+        }
+    };
+    let Some(output) = output else {
+        return if format == ExportFormat::Markdown { print_foreign(&text) } else { print(&text) };
+    };
+    let ending = match format {
+        ExportFormat::Markdown => "md",
+        ExportFormat::Html => "html",
+        ExportFormat::Json => "json",
+    };
+    let path = if output.is_dir() { output.join(format!("{}.{ending}", row.id)) } else { output.into() };
+    write_new(&path, text.as_bytes())?;
+    for (name, bytes) in if beside { pictures(&loaded) } else { Vec::new() } {
+        let picture = output.join(name);
+        // A picture's name is its content: one that is there is this one.
+        if !picture.exists() {
+            write_new(&picture, &bytes)?;
         }
     }
+    warn(&format!("wrote {}", path.display()));
+    Ok(())
+}
+
+/// For this person alone, as the session is; never over a file that is there.
+fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut options = std::fs::OpenOptions::new();
+    let opened = options.write(true).create_new(true).mode(0o600).open(path);
+    opened.and_then(|mut file| file.write_all(bytes)).map_err(|e| {
+        Failure::new(format!("`{}` cannot be written: {e}", path.display()))
+            .hint("a file that is there already is left alone")
+    })
+}
+
+fn import(store: &Store, file: &Path, options: &Options) -> Result<(), Failure> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|e| Failure::new(format!("`{}` cannot be read: {e}", file.display())))?;
+    let cwd = start::working_directory(options)?;
+    let session = store.import(&text, &cwd).map_err(|e| {
+        Failure::new(e).hint("`placet session export ID --format json` writes what can be imported")
+    })?;
+    let row = store.find(session.id().as_str())?;
+    print_foreign(&format!("{}  {}\n", row.id, row.title))
+}
+
+/// Removes what the settings do not keep, or says what that would be.
+fn prune(store: &Store, dry_run: DryRun, options: &Options) -> Result<(), Failure> {
+    let app = start::app(options)?;
+    let pruned = match dry_run {
+        DryRun::Yes => app.prunable(store)?,
+        DryRun::No => app.prune(store)?,
+    };
+    let mut out = String::new();
+    for row in &pruned {
+        let when = crate::repl::when(row.updated);
+        let _ = writeln!(
+            out,
+            "{}  {when}  {}  {}",
+            row.id,
+            crate::text::size::of(row.bytes.unsigned_abs()),
+            row.title
+        );
+    }
+    print_foreign(&out)?;
+    let (n, s) = (pruned.len(), if pruned.len() == 1 { "" } else { "s" });
+    match dry_run {
+        DryRun::Yes => warn(&format!("{n} session{s} would be removed")),
+        DryRun::No => warn(&format!("{n} session{s} removed")),
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy)]
+enum DryRun {
+    Yes,
+    No,
 }
 
 fn pin(store: &Store, id: &str, pin: Pin) -> Result<(), Failure> {

@@ -265,6 +265,10 @@ fn headless_agent(app: &App, options: &Options, first: &str, start: &Start) -> R
             warn(&format!("note: {note}"));
         }
     }
+    // Now that this one is open, it cannot be among those that go.
+    if let Some(note) = app.prune_daily(&store) {
+        warn(&format!("note: {note}"));
+    }
     Ok(agent)
 }
 

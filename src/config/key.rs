@@ -361,6 +361,20 @@ pub const KEYS: &[Key] = &[
         "Processes a command may have; 0 is no bound.",
     ),
     key("journal.max_mb", Kind::Number, "2048", Trust::Needed, "Disk that contents kept for undo may take."),
+    key(
+        "sessions.keep_days",
+        Kind::Number,
+        "0",
+        Trust::Needed,
+        "Sessions not used for so many days are removed, once a day; 0 keeps them for ever. Pinned ones and those with pending changes stay.",
+    ),
+    key(
+        "sessions.keep_bytes",
+        Kind::Number,
+        "0",
+        Trust::Needed,
+        "The most that all sessions may take together; beyond it the oldest are removed. 0 is no limit.",
+    ),
     key("journal.max_days", Kind::Number, "30", Trust::Needed, "How long they are kept."),
     key(
         "network.silence_seconds",

@@ -75,7 +75,7 @@ pub const COMMANDS: &[CommandRow] = &[
         reading::copy,
     ),
     row("retry", "", "send the last message again after a failure", none, commands::retry),
-    row("export", "[FILE]", "write the conversation, as Markdown or .json", none, commands::export),
+    row("export", "[FILE]", "write the conversation, as Markdown, .html or .json", none, commands::export),
     row(
         "scratchpad",
         "[NAME|pick]",

@@ -4,7 +4,7 @@ use super::command::{After, COMMANDS};
 use super::{Shell, picking, session};
 use crate::agent::Start;
 use crate::permission::{Mode, Planning};
-use crate::session::{Entry, markdown, to_json};
+use crate::session::{Entry, Pictures, html, markdown, to_json};
 use crate::text::sanitize;
 use crate::ui::term;
 use ratatui::text::{Line, Span};
@@ -256,14 +256,14 @@ pub(super) fn export(shell: &mut Shell<'_>, rest: &str) -> After {
         }
     };
     if rest.is_empty() {
-        shell.text(&markdown(&row, &loaded));
+        shell.text(&markdown(&row, &loaded, Pictures::Named));
         return None;
     }
     let path = shell.app.cwd().join(rest);
-    let text = if path.extension().is_some_and(|e| e == "json") {
-        serde_json::to_string_pretty(&to_json(&row, &loaded)).unwrap_or_default() + "\n"
-    } else {
-        markdown(&row, &loaded)
+    let text = match path.extension().and_then(|kind| kind.to_str()) {
+        Some("json") => serde_json::to_string_pretty(&to_json(&row, &loaded)).unwrap_or_default() + "\n",
+        Some("html" | "htm") => html(&row, &loaded),
+        _ => markdown(&row, &loaded, Pictures::Named),
     };
     match write_new(&path, &text) {
         Ok(()) => shell.note(&format!("wrote {}", path.display())),

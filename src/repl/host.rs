@@ -45,6 +45,8 @@ pub trait Host {
     fn earlier(&self) -> Option<(String, Workspace)>;
     /// Opens the session store; the sentences say what was wrong with it.
     fn store(&self) -> Result<(Store, Vec<String>), Trouble>;
+    /// Removes sessions that the settings do not keep, once a day; the sentence says what went.
+    fn prune_sessions(&self, store: &Store) -> Option<String>;
     /// Who answers: as named, or as the settings say.
     fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<Answerer, Trouble>;
     /// A conversation kept in `session`, or only in memory.

@@ -184,6 +184,9 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         shell.ask_trust(&mut prompter, project, store)?;
     }
     shell.begin(&opening.resume)?;
+    if let Some(note) = shell.store.as_ref().and_then(|store| shell.app.prune_sessions(store)) {
+        shell.note(&note);
+    }
     shell.show_earlier();
     // Each as its own: a short line stays to be read.
     let each = left.queued.into_iter().chain([left.typed]).map(|line| pastes.collapsed(line));

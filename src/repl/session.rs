@@ -156,6 +156,11 @@ impl Shell<'_> {
 
     /// The same, or this conversation goes on. True when it was done.
     pub(super) fn change_to(&mut self, row: &SessionRow) -> bool {
+        let now = self.conversation.agent.as_ref().and_then(Agent::session).map(OpenSession::id);
+        if now == Some(&row.id) {
+            self.note("this is the conversation you are in");
+            return true;
+        }
         let before = self.conversation.agent.take();
         match self.take_up(row) {
             Ok(()) => true,

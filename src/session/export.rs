@@ -1,19 +1,39 @@
-//! A session as a document: Markdown for people, JSON for programs.
+//! A session as a document: Markdown and HTML for people, JSON for programs and for `import`.
+//!
+//! HTML and JSON are one file with the pictures in it. Markdown names them, and where a directory takes it, they lie
+//! beside it. Only the conversation as it stands is written, not the branches that were left.
 
 use super::record::Loaded;
 use super::store::SessionRow;
-use crate::conversation::{Block, Input, Message, Outcome, Part};
+use crate::conversation::{Block, Image, Input, Message, Outcome, Part};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Everything that was said and done, readable. Pictures are named, not embedded.
-pub fn markdown(row: &SessionRow, loaded: &Loaded) -> String {
+/// What becomes of pictures in Markdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pictures {
+    /// They are named.
+    Named,
+    /// They are linked: [`pictures`] has the files.
+    Beside,
+}
+
+/// The version of the JSON form that is written.
+pub(super) const FORMAT: u64 = 2;
+
+/// Everything that was said and done, readable.
+pub fn markdown(row: &SessionRow, loaded: &Loaded, pictures: Pictures) -> String {
     let mut out = format!("# {}\n\nSession {} in `{}`\n", row.title, row.id, row.cwd.display());
     for message in loaded.transcript.messages() {
         match message {
             Message::User { parts } => {
                 out.push_str("\n## You\n\n");
-                push_parts(&mut out, parts);
+                for part in parts {
+                    push_part(&mut out, part, pictures);
+                }
             }
             Message::Assistant(answer) => {
                 let model = if answer.model.is_empty() { "Agent" } else { &answer.model };
@@ -24,19 +44,10 @@ pub fn markdown(row: &SessionRow, loaded: &Loaded) -> String {
             }
             Message::Results { results } => {
                 for result in results {
-                    let word = match result.outcome {
-                        Outcome::Done => "result",
-                        Outcome::Failed => "failed",
-                        Outcome::Denied => "denied",
-                        Outcome::Interrupted => "interrupted",
-                    };
-                    let _ = write!(out, "\n### `{}`: {word}\n\n", result.name);
-                    let body = result.body();
-                    push_fenced(&mut out, "", &body);
-                    for part in &result.parts {
-                        if let Part::Image(image) = part {
-                            let _ = writeln!(out, "*picture: {}*", image.describe());
-                        }
+                    let _ = write!(out, "\n### `{}`: {}\n\n", result.name, outcome(&result.outcome));
+                    push_fenced(&mut out, "", &result.body());
+                    for part in result.parts.iter().filter(|part| part.as_image().is_some()) {
+                        push_part(&mut out, part, pictures);
                     }
                 }
             }
@@ -45,17 +56,24 @@ pub fn markdown(row: &SessionRow, loaded: &Loaded) -> String {
     out
 }
 
-fn push_parts(out: &mut String, parts: &[Part]) {
-    for part in parts {
-        match part {
-            Part::Text { text } => {
-                let _ = writeln!(out, "{text}");
-            }
-            Part::Image(image) => {
-                let _ = writeln!(out, "*picture: {}*", image.describe());
-            }
-        }
+fn outcome(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "result",
+        Outcome::Failed => "failed",
+        Outcome::Denied => "denied",
+        Outcome::Interrupted => "interrupted",
     }
+}
+
+fn push_part(out: &mut String, part: &Part, pictures: Pictures) {
+    let _ = match part {
+        Part::Text { text } => writeln!(out, "{text}"),
+        Part::Image(image) if pictures == Pictures::Beside && !image.bytes.is_empty() => {
+            let alt: String = image.name.chars().filter(|c| !matches!(c, '[' | ']' | '\n')).collect();
+            writeln!(out, "![{alt}]({})", file_name(image))
+        }
+        Part::Image(image) => writeln!(out, "*picture: {}*", image.describe()),
+    };
 }
 
 fn push_block(out: &mut String, block: &Block) {
@@ -71,12 +89,15 @@ fn push_block(out: &mut String, block: &Block) {
         Block::Thinking(_) => {}
         Block::Call(call) => {
             let _ = write!(out, "\n### call `{}`\n\n", call.name);
-            let arguments = match &call.input {
-                Input::Object(value) => serde_json::to_string_pretty(value).unwrap_or_default(),
-                Input::Malformed { raw, .. } => raw.clone(),
-            };
-            push_fenced(out, "json", &arguments);
+            push_fenced(out, "json", &arguments(&call.input));
         }
+    }
+}
+
+fn arguments(input: &Input) -> String {
+    match input {
+        Input::Object(value) => serde_json::to_string_pretty(value).unwrap_or_default(),
+        Input::Malformed { raw, .. } => raw.clone(),
     }
 }
 
@@ -87,13 +108,140 @@ fn push_fenced(out: &mut String, language: &str, text: &str) {
     let _ = write!(out, "{fence}{language}\n{}\n{fence}\n", text.trim_end_matches('\n'));
 }
 
-/// The same, with nothing left out but the pictures' bytes.
+/// The pictures of a conversation, each once.
+fn images(loaded: &Loaded) -> BTreeMap<&str, &Image> {
+    let parts = loaded.transcript.messages().iter().flat_map(|message| match message {
+        Message::User { parts } => parts.iter().collect(),
+        Message::Results { results } => results.iter().flat_map(|r| &r.parts).collect(),
+        Message::Assistant(_) => Vec::new(),
+    });
+    let images = parts.filter_map(Part::as_image).filter(|image| !image.bytes.is_empty());
+    images.map(|image| (image.hash.as_str(), image)).collect()
+}
+
+/// The files that Markdown links to: a name that cannot be anything else, and the bytes.
+pub fn pictures(loaded: &Loaded) -> Vec<(String, std::sync::Arc<[u8]>)> {
+    images(loaded).into_values().map(|image| (file_name(image), image.bytes.clone())).collect()
+}
+
+fn file_name(image: &Image) -> String {
+    let kind = image.media_type.rsplit('/').next().unwrap_or_default();
+    let kind: String = kind.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
+    format!("{}.{kind}", image.hash.get(..16).unwrap_or(&image.hash))
+}
+
+fn data_url(image: &Image) -> String {
+    format!("data:{};base64,{}", image.media_type, STANDARD.encode(&image.bytes))
+}
+
+/// The same, with nothing left out; what `import` reads.
 pub fn to_json(row: &SessionRow, loaded: &Loaded) -> Value {
+    let pictures: BTreeMap<&str, String> =
+        images(loaded).into_iter().map(|(hash, image)| (hash, data_url(image))).collect();
+    let withheld: Vec<Value> =
+        loaded.withheld.iter().map(|(hash, reason)| json!({"hash": hash, "reason": reason})).collect();
     json!({
-        "version": 1,
+        "version": FORMAT,
         "session": row,
         "usage": loaded.usage,
         "messages": loaded.transcript.messages(),
+        "summaries": loaded.summaries,
+        "withheld": withheld,
+        "pictures": pictures,
         "dropped": loaded.dropped,
     })
+}
+
+/// One page that needs nothing else. No word of the conversation is markup in it.
+pub fn html(row: &SessionRow, loaded: &Loaded) -> String {
+    let title = escaped(&row.title);
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n\
+         </head>\n<body>\n<h1>{title}</h1>\n<p class=\"about\">Session {} in <code>{}</code></p>\n",
+        escaped(row.id.as_str()),
+        escaped(&row.cwd.to_string_lossy())
+    );
+    for message in loaded.transcript.messages() {
+        match message {
+            Message::User { parts } => {
+                out.push_str("<section class=\"you\">\n<h2>You</h2>\n");
+                parts.iter().for_each(|part| push_html(&mut out, "p", part));
+            }
+            Message::Assistant(answer) => {
+                let model = if answer.model.is_empty() { "Agent" } else { &answer.model };
+                let _ = write!(out, "<section>\n<h2>{}</h2>\n", escaped(model));
+                answer.blocks.iter().for_each(|block| push_html_block(&mut out, block));
+            }
+            Message::Results { results } => {
+                out.push_str("<section>\n");
+                for result in results {
+                    let (name, word) = (escaped(&result.name), outcome(&result.outcome));
+                    let _ = writeln!(out, "<details open><summary><code>{name}</code>: {word}</summary>");
+                    result.parts.iter().for_each(|part| push_html(&mut out, "pre", part));
+                    out.push_str("</details>\n");
+                }
+            }
+        }
+        out.push_str("</section>\n");
+    }
+    out + "</body>\n</html>\n"
+}
+
+const STYLE: &str = "\
+:root { color-scheme: light dark; --ink: #1b1b1b; --page: #fcfcfa; --soft: #f0efea; --line: #c9c7bf; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e4e2dc; --page: #191919; --soft: #262624; --line: #4c4b47; } }
+body { color: var(--ink); background: var(--page); font: 1rem/1.5 system-ui, sans-serif; max-width: 50rem;
+  margin: 2rem auto; padding: 0 1rem; }
+h2 { font-size: 1rem; margin: 2rem 0 .5rem; border-bottom: 1px solid var(--line); }
+p { white-space: pre-wrap; overflow-wrap: anywhere; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--soft); padding: .5rem; font-size: .85rem; }
+.you { border-left: 3px solid var(--line); padding-left: 1rem; }
+.thought { font-style: italic; }
+img { max-width: 100%; }
+";
+
+fn push_html(out: &mut String, element: &str, part: &Part) {
+    let _ = match part {
+        Part::Text { text } => writeln!(out, "<{element}>{}</{element}>", escaped(text)),
+        Part::Image(image) if image.bytes.is_empty() => {
+            writeln!(out, "<p>picture: {}</p>", escaped(&image.describe()))
+        }
+        Part::Image(image) => {
+            writeln!(out, "<img alt=\"{}\" src=\"{}\">", escaped(&image.name), escaped(&data_url(image)))
+        }
+    };
+}
+
+fn push_html_block(out: &mut String, block: &Block) {
+    let _ = match block {
+        Block::Text { text } => writeln!(out, "<p>{}</p>", escaped(text.trim_end())),
+        Block::Thinking(thinking) if !thinking.text.is_empty() => {
+            writeln!(out, "<p class=\"thought\">{}</p>", escaped(&thinking.text))
+        }
+        Block::Thinking(_) => Ok(()),
+        Block::Call(call) => {
+            let (name, arguments) = (escaped(&call.name), escaped(&arguments(&call.input)));
+            writeln!(out, "<h3>call <code>{name}</code></h3>\n<pre>{arguments}</pre>")
+        }
+    };
+}
+
+/// Text that is text wherever it stands in HTML. Control characters and marks that turn the direction of what follows
+/// are left out: they show nothing, and hide something.
+fn escaped(text: &str) -> String {
+    let text = crate::text::sanitize::block(text);
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
 }

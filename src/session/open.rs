@@ -50,7 +50,8 @@ impl OpenSession {
     pub fn append_all(&mut self, mut records: Vec<Record>) -> Result<(), SessionError> {
         for record in &mut records {
             let Record::Message { message } = record else { continue };
-            for image in message.pictures_mut() {
+            // One whose bytes are gone must not stand as empty where they may come back.
+            for image in message.pictures_mut().into_iter().filter(|image| !image.bytes.is_empty()) {
                 blob::put(self.store.dir(), &image.hash, &image.bytes)?;
             }
         }

@@ -5,7 +5,7 @@ use super::replay::Replay;
 use super::{SessionError, blob, open, salvage, schema};
 use crate::conversation::{Message, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -209,8 +209,8 @@ impl Store {
     pub fn delete(&self, id: &SessionId) -> Result<(), SessionError> {
         // Holding its lock proves that no shell is writing to it.
         let held = self.resume(id)?;
-        let pictures = self.pictures(id)?;
         let mut conn = self.lock();
+        let pictures = pictures_in(&conn, Some(id))?;
         let tx = conn.transaction()?;
         for sql in [
             "DELETE FROM entry WHERE session = ?1",
@@ -222,35 +222,13 @@ impl Store {
             tx.execute(sql, [id.as_str()])?;
         }
         tx.commit()?;
-        for hash in pictures {
-            let used = "SELECT EXISTS (SELECT 1 FROM entry WHERE instr(body, ?1))
-                        OR EXISTS (SELECT 1 FROM scratchpad WHERE instr(body, ?1))";
-            if !conn.query_row(used, [&hash], |row| row.get::<_, bool>(0))? {
-                blob::remove(&self.dir, &hash);
-            }
+        let used = if pictures.is_empty() { BTreeSet::new() } else { pictures_in(&conn, None)? };
+        for hash in pictures.difference(&used) {
+            blob::remove(&self.dir, hash);
         }
         drop(conn);
         held.forget();
         Ok(())
-    }
-
-    /// The hashes of the pictures a session names.
-    fn pictures(&self, id: &SessionId) -> Result<Vec<String>, SessionError> {
-        let conn = self.lock();
-        let mut query = conn.prepare(
-            "SELECT body FROM entry WHERE session = ?1 UNION ALL SELECT body FROM scratchpad WHERE session = ?1",
-        )?;
-        let mut out: Vec<String> = Vec::new();
-        let mut rows = query.query([id.as_str()])?;
-        while let Some(row) = rows.next()? {
-            let body: String = row.get(0)?;
-            let hashes = body.split("\"hash\":\"").skip(1).filter_map(|rest| rest.get(..64));
-            let hashes = hashes.filter(|hash| hash.bytes().all(|b| b.is_ascii_hexdigit()));
-            out.extend(hashes.map(String::from));
-        }
-        out.sort();
-        out.dedup();
-        Ok(out)
     }
 
     pub(super) fn state(&self, id: &SessionId, state: State) -> Result<Option<String>, SessionError> {
@@ -302,6 +280,24 @@ fn decoded(bodies: &[(i64, i64, String)]) -> Vec<serde_json::Result<Record>> {
     let all: Vec<_> = parts.into_iter().flatten().collect();
     // A thread that ended early must not shift what belongs to which entry.
     if all.len() == bodies.len() { all } else { bodies.iter().map(one).collect() }
+}
+
+/// The hashes of the pictures that a session names, or that any does: one pass, however many there are.
+fn pictures_in(conn: &Connection, id: Option<&SessionId>) -> Result<BTreeSet<String>, SessionError> {
+    let mut query = conn.prepare(
+        "SELECT body FROM entry WHERE (?1 IS NULL OR session = ?1) AND instr(body, '\"hash\":\"')
+         UNION ALL
+         SELECT body FROM scratchpad WHERE (?1 IS NULL OR session = ?1) AND instr(body, '\"hash\":\"')",
+    )?;
+    let mut out = BTreeSet::new();
+    let mut rows = query.query([id.map(SessionId::as_str)])?;
+    while let Some(row) = rows.next()? {
+        let body: String = row.get(0)?;
+        let hashes = body.split("\"hash\":\"").skip(1).filter_map(|rest| rest.get(..64));
+        let hashes = hashes.filter(|hash| hash.bytes().all(|b| b.is_ascii_hexdigit()));
+        out.extend(hashes.map(String::from));
+    }
+    Ok(out)
 }
 
 fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<SessionRow> {

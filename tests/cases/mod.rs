@@ -56,6 +56,7 @@ mod seed_rules;
 mod seed_triggerfish;
 mod seed_typestack;
 mod session;
+mod session_files;
 mod session_tree;
 mod shell;
 mod storage;

@@ -191,15 +191,17 @@ fn sessions_are_named_and_pinned_from_the_command_line() {
 fn in_the_shell_a_branch_is_left_listed_and_gone_back_to() {
     let mut pty =
         shell().arg("--linear").arg("--mode").arg(Mode::Read.name()).file("a.txt", "alpha\n").open();
-    for (line, wait) in
-        [("show a.txt", "alpha"), ("save that as kept", "kept"), ("/rewind 1 conversation", "back to before")]
-    {
+    let ended = |turns: usize| move |s: &str| s.matches("done: the turn").count() == turns;
+    for (turn, line) in ["show a.txt", "save that as kept"].into_iter().enumerate() {
         pty.line(line);
-        pty.until(line, |s| s.contains(wait));
+        pty.until(line, ended(turn + 1));
         pty.until_prompt("");
     }
+    pty.line("/rewind 1 conversation");
+    pty.until("the way back", |s| s.contains("back to before"));
+    pty.until_prompt("");
     pty.line("list");
-    pty.until("the other way", |s| s.contains("a.txt") && s.contains("list"));
+    pty.until("the other way", ended(3));
     pty.until_prompt("");
     pty.line("/tree");
     pty.until("the branches", |s| {
@@ -217,4 +219,38 @@ fn in_the_shell_a_branch_is_left_listed_and_gone_back_to() {
     pty.until("its own branch", |s| s.contains("*   1  show a.txt  (1 turn,"));
     pty.line("/search long way");
     pty.until("the title is found", |s| s.contains("the «long» «way»"));
+}
+
+#[test]
+fn on_a_screen_branches_and_hits_are_chosen_from_lists() {
+    let mut pty = shell().file("a.txt", "alpha\n").open();
+    for (line, wait) in
+        [("show a.txt", "alpha"), ("list", "list_directory"), ("/rewind 1 conversation", "back to before")]
+    {
+        pty.line(line);
+        pty.until(line, |s| s.contains(wait));
+        pty.until_prompt("");
+    }
+    pty.line("save that as kept");
+    pty.until("the other way", |s| s.contains("wrote the scratchpad"));
+    pty.until_prompt("");
+    pty.line("/tree");
+    pty.until("the list", |s| {
+        s.contains("Branches") && s.contains("save that as kept  (1 turn after turn 1")
+    });
+    pty.send("show\r");
+    pty.until("the branch", |s| s.contains("at the end of branch 1"));
+    pty.until_prompt("");
+    pty.line("/new");
+    pty.until("another conversation", |s| s.contains("a new conversation"));
+    pty.until_prompt("");
+    pty.line("/search ALPHA");
+    pty.until("the hits", |s| s.contains("Found") && s.contains("«alpha»"));
+    pty.send("\r");
+    pty.until("the session", |s| s.contains("going on with"));
+    pty.until_prompt("");
+    pty.line("/search alpha");
+    pty.until("the hits again", |s| s.contains("Found"));
+    pty.send("\r");
+    pty.until("already there", |s| s.contains("this is the conversation you are in"));
 }

@@ -1,0 +1,55 @@
+//! Sessions that the settings do not keep: found, and removed once a day.
+//!
+//! A session with pending changes stays, whatever the settings say: they exist nowhere else.
+
+use super::App;
+use crate::session::{Retention, SessionError, SessionRow, Store};
+use crate::text::size;
+use std::time::Duration;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+impl App {
+    fn retention(&self) -> Retention {
+        let set = |key: &str| self.config.number(key).filter(|n| *n > 0);
+        Retention {
+            age: set("sessions.keep_days")
+                .map(|days| DAY.saturating_mul(u32::try_from(days).unwrap_or(u32::MAX))),
+            bytes: set("sessions.keep_bytes"),
+        }
+    }
+
+    /// The sessions that would go.
+    pub fn prunable(&self, store: &Store) -> Result<Vec<SessionRow>, SessionError> {
+        store.prunable(self.retention(), &|name| self.is_pending(name))
+    }
+
+    /// Removes them.
+    pub fn prune(&self, store: &Store) -> Result<Vec<SessionRow>, SessionError> {
+        store.prune(self.retention(), &|name| self.is_pending(name))
+    }
+
+    /// The same once a day, where the settings ask for it. The sentence says what went.
+    pub fn prune_daily(&self, store: &Store) -> Option<String> {
+        if self.retention() == Retention::default() {
+            return None;
+        }
+        let mark = store.dir().join("sessions.pruned");
+        let age = std::fs::metadata(&mark).and_then(|m| m.modified()).ok().and_then(|at| at.elapsed().ok());
+        if age.is_some_and(|age| age < DAY) {
+            return None;
+        }
+        drop(std::fs::write(&mark, ""));
+        let gone = match self.prune(store) {
+            Ok(gone) if gone.is_empty() => return None,
+            Ok(gone) => gone,
+            Err(e) => return Some(format!("old sessions could not be removed: {e}")),
+        };
+        let bytes = gone.iter().map(|row| row.bytes.unsigned_abs()).sum();
+        let s = if gone.len() == 1 { "" } else { "s" };
+        let (n, bytes) = (gone.len(), size::of(bytes));
+        Some(format!(
+            "{n} session{s} ({bytes}) removed, as `sessions.keep_days` and `sessions.keep_bytes` say"
+        ))
+    }
+}

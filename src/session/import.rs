@@ -1,0 +1,185 @@
+//! A session from a file that `session export --format json` wrote, perhaps on another machine.
+//!
+//! The file is a stranger's until it has been read: its messages must follow from one another as in every conversation,
+//! its pictures must be what their hash says, and what looks like a secret is left out. What the model had
+//! seen of files is not in it, so files are read anew.
+
+use super::export::FORMAT;
+use super::record::Record;
+use super::store::Store;
+use super::{OpenSession, SessionError};
+use crate::conversation::{Answer, Block, Input, Message, Part, Summary, Transcript, TranscriptError};
+use crate::text::{sanitize, secret};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum ImportError {
+    #[error("this is no exported session: {0}")]
+    Form(#[from] serde_json::Error),
+    #[error("version {0} of the export format is not known: update placet, or export it again")]
+    Version(u64),
+    #[error("message {number} does not follow from the one before: {why}")]
+    Order { number: usize, why: String },
+    #[error("the conversation is empty, or ends in calls without results")]
+    Incomplete,
+    #[error("the picture {0} is not what its hash says")]
+    Picture(String),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+#[derive(Deserialize)]
+struct File {
+    session: About,
+    messages: Vec<Message>,
+    #[serde(default)]
+    summaries: Vec<Summary>,
+    #[serde(default)]
+    withheld: Vec<Withheld>,
+    #[serde(default)]
+    pictures: HashMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct About {
+    title: String,
+}
+
+#[derive(Deserialize)]
+struct Withheld {
+    hash: String,
+    reason: String,
+}
+
+impl Store {
+    /// Reads an export into a session of its own in `cwd`.
+    pub fn import(&self, text: &str, cwd: &Path) -> Result<OpenSession, ImportError> {
+        let value: Value = serde_json::from_str(text)?;
+        let version = value.get("version").and_then(Value::as_u64).unwrap_or(FORMAT);
+        if !(1..=FORMAT).contains(&version) {
+            return Err(ImportError::Version(version));
+        }
+        let file: File = serde_json::from_value(value)?;
+        let pictures = decoded(&file.pictures)?;
+        let mut transcript = Transcript::default();
+        for (at, mut message) in file.messages.into_iter().enumerate() {
+            without_secrets(&mut message);
+            fill(&mut message, &pictures);
+            let order = |e: TranscriptError| ImportError::Order { number: at + 1, why: e.to_string() };
+            transcript.push(message).map_err(order)?;
+        }
+        if transcript.messages().is_empty() || !transcript.open_calls().is_empty() {
+            return Err(ImportError::Incomplete);
+        }
+        let messages = transcript.messages();
+        let mut records: Vec<Record> =
+            messages.iter().map(|message| Record::Message { message: message.clone() }).collect();
+        let fits =
+            |summary: &Summary| summary.upto <= messages.len() && !parts_a_call(messages, summary.upto);
+        records.extend(file.summaries.into_iter().filter(fits).map(|mut summary| {
+            summary.notes.iter_mut().for_each(redact);
+            Record::SummedUp { summary }
+        }));
+        records
+            .extend(file.withheld.into_iter().map(|w| Record::Withheld { hash: w.hash, reason: w.reason }));
+        let title = secret::redact(&file.session.title, &[]).into_owned();
+        Ok(self.begin_with(cwd, &sanitize::line(&title), records)?)
+    }
+}
+
+/// True where a cut before `upto` would leave results without their calls.
+fn parts_a_call(messages: &[Message], upto: usize) -> bool {
+    matches!(messages.get(upto), Some(Message::Results { .. }))
+}
+
+fn decoded(pictures: &HashMap<String, String>) -> Result<HashMap<String, Arc<[u8]>>, ImportError> {
+    let mut out = HashMap::new();
+    for (hash, url) in pictures {
+        let wrong = || ImportError::Picture(sanitize::line(hash).into_owned());
+        let (_, data) = url.split_once(";base64,").ok_or_else(wrong)?;
+        let bytes = STANDARD.decode(data).map_err(|_| wrong())?;
+        if blake3::hash(&bytes).to_hex().as_str() != hash {
+            return Err(wrong());
+        }
+        out.insert(hash.clone(), bytes.into());
+    }
+    Ok(out)
+}
+
+/// Puts the bytes in; a picture of which the file has none becomes the words for it, and its hash names nothing.
+fn fill(message: &mut Message, pictures: &HashMap<String, Arc<[u8]>>) {
+    let fill = |parts: &mut Vec<Part>| {
+        for part in parts {
+            let Part::Image(image) = part else { continue };
+            match pictures.get(&image.hash) {
+                Some(bytes) => image.bytes = Arc::clone(bytes),
+                None => {
+                    *part = Part::text(format!("[picture {}: its bytes were not in the file]", image.name))
+                }
+            }
+        }
+    };
+    match message {
+        Message::User { parts } => fill(parts),
+        Message::Results { results } => results.iter_mut().for_each(|result| fill(&mut result.parts)),
+        Message::Assistant(_) => {}
+    }
+}
+
+fn redact(text: &mut String) {
+    if let std::borrow::Cow::Owned(clean) = secret::redact(text, &[]) {
+        *text = clean;
+    }
+}
+
+fn without_secrets(message: &mut Message) {
+    fn of(parts: &mut [Part]) {
+        for part in parts {
+            if let Part::Text { text } = part {
+                redact(text);
+            }
+        }
+    }
+    match message {
+        Message::User { parts } => of(parts),
+        Message::Results { results } => results.iter_mut().for_each(|result| of(&mut result.parts)),
+        Message::Assistant(Answer { blocks, .. }) => {
+            for block in blocks {
+                match block {
+                    Block::Text { text } => redact(text),
+                    Block::Thinking(thinking) => {
+                        let before = thinking.text.clone();
+                        redact(&mut thinking.text);
+                        // A proof is refused where the words are not those it was given for.
+                        if thinking.text != before {
+                            (thinking.signature, thinking.redacted) = (None, None);
+                        }
+                    }
+                    Block::Call(call) => redact_input(&mut call.input),
+                }
+            }
+        }
+    }
+}
+
+fn redact_input(input: &mut Input) {
+    fn of(value: &mut Value) {
+        match value {
+            Value::String(text) => redact(text),
+            Value::Array(items) => items.iter_mut().for_each(of),
+            Value::Object(fields) => fields.values_mut().for_each(of),
+            _ => {}
+        }
+    }
+    match input {
+        Input::Object(value) => of(value),
+        Input::Malformed { raw, .. } => redact(raw),
+    }
+}

@@ -1,0 +1,56 @@
+//! Which sessions may go, by age and by what all of them take, and their removal.
+//!
+//! A pinned session never goes, nor one that somebody else has a reason to keep, nor one that is open.
+
+use super::SessionError;
+use super::store::{SessionRow, Store, now};
+use std::time::Duration;
+
+/// How much is kept. Nothing set keeps everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retention {
+    pub age: Option<Duration>,
+    pub bytes: Option<u64>,
+}
+
+impl Store {
+    /// The sessions that `keep` leaves no room for, the oldest first. `needed` names those that must stay.
+    pub fn prunable(
+        &self,
+        keep: Retention,
+        needed: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<SessionRow>, SessionError> {
+        let mut rows = self.list(usize::MAX)?;
+        rows.sort_by_key(|row| row.updated);
+        let oldest =
+            keep.age.map(|age| now().saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX)));
+        let mut total: u64 = rows.iter().map(|row| row.bytes.unsigned_abs()).sum();
+        let mut out = Vec::new();
+        for row in rows {
+            let is_old = oldest.is_some_and(|oldest| row.updated < oldest);
+            let is_too_much = keep.bytes.is_some_and(|most| total > most);
+            if (is_old || is_too_much) && !row.pinned && !needed(row.id.as_str()) {
+                total = total.saturating_sub(row.bytes.unsigned_abs());
+                out.push(row);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Removes them, but for those that are open now; returns what went.
+    pub fn prune(
+        &self,
+        keep: Retention,
+        needed: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<SessionRow>, SessionError> {
+        let mut gone = Vec::new();
+        for row in self.prunable(keep, needed)? {
+            match self.delete(&row.id) {
+                Ok(()) => gone.push(row),
+                Err(SessionError::Elsewhere { .. }) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(gone)
+    }
+}
