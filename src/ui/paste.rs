@@ -75,8 +75,12 @@ impl Pastes {
     /// `line` with the words for every paste that stands in it whole: as it was before it was edited.
     fn folded(&self, mut line: String) -> String {
         for (at, paste) in self.kept().iter().enumerate() {
-            if !paste.text.is_empty() && line.contains(&paste.text) {
+            // An editor's last line end is its own.
+            let bare = paste.text.trim_end_matches('\n');
+            if line.contains(&paste.text) {
                 line = line.replace(&paste.text, &place(at + 1, &paste.text));
+            } else if let Some(before) = line.strip_suffix(bare).filter(|_| !bare.is_empty()) {
+                line = format!("{before}{}", place(at + 1, &paste.text));
             }
         }
         line

@@ -94,10 +94,21 @@ async fn the_person_may_go_on_for_as_much_again_or_stop() {
 #[test]
 fn a_database_from_before_keeps_what_it_knew_of_tokens() {
     let dir = tempfile::tempdir().unwrap();
-    drop(placet::session::Store::open(dir.path()).unwrap());
     let conn = rusqlite::Connection::open(dir.path().join("placet.db")).unwrap();
+    // The first format, as it was written then.
     conn.execute_batch(
-        r#"DROP TABLE spent; PRAGMA user_version = 1;
+        r#"CREATE TABLE session (id TEXT PRIMARY KEY, title TEXT NOT NULL, cwd TEXT NOT NULL,
+            created INTEGER NOT NULL, updated INTEGER NOT NULL) STRICT;
+        CREATE INDEX session_by_age ON session (updated);
+        CREATE TABLE entry (session TEXT NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL,
+            PRIMARY KEY (session, seq)) STRICT, WITHOUT ROWID;
+        CREATE TABLE state (session TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
+            PRIMARY KEY (session, key)) STRICT, WITHOUT ROWID;
+        CREATE TABLE scratchpad (session TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL,
+            PRIMARY KEY (session, name)) STRICT, WITHOUT ROWID;
+        CREATE TABLE history (id INTEGER PRIMARY KEY, at INTEGER NOT NULL, cwd TEXT NOT NULL, line TEXT NOT NULL) STRICT;
+        CREATE VIRTUAL TABLE said USING fts5(text, session UNINDEXED, seq UNINDEXED, tokenize = 'trigram');
+        PRAGMA user_version = 1;
         INSERT INTO session VALUES ('s1', 'old', '/w', 1, 1);
         INSERT INTO entry VALUES ('s1', 1, 1700000000000, '{"kind":"cost","model":"m","usage":{"input":7,"output":9}}');
         INSERT INTO entry VALUES ('s1', 2, 1700000000000, '{"kind":"rewound","messages":0}');"#,

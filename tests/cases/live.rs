@@ -348,7 +348,10 @@ fn lines_typed_in_a_linear_turn_are_queued_steer_and_stop() {
         .open();
     pty.line("go on");
     pty.until("the call", |s| s.contains("call: run sleep 2"));
-    pty.send("later\r/steer use tabs\r");
+    // Typed, and not pasted: lines that come at once are one paste.
+    pty.send("later\r");
+    pty.until("the first line", |s| s.contains("queued: 1"));
+    pty.send("/steer use tabs\r");
     pty.until("the queue", |s| {
         s.contains("queued: 1 after") && s.contains("queued: 2 with the next request")
     });

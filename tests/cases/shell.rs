@@ -57,6 +57,9 @@ fn an_edit_asks_shows_its_diff_and_lands_only_after_yes() {
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
     quiet();
     pty.send("d");
+    pty.until("the second look", |s| s.contains("there is no way back from this: press d again"));
+    quiet();
+    pty.send("d");
     pty.until("the refusal", |s| s.contains("discarded: 1 change"));
     pty.until_prompt("");
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");

@@ -373,7 +373,7 @@ fn an_editor_that_changes_nothing_leaves_the_line_as_it_was_and_what_it_wrote_is
     paste(&mut pty, &"a line of it\n".repeat(40));
     pty.until("the placeholder", |s| s.contains(MARK));
     pty.send("\x07");
-    std::thread::sleep(Duration::from_millis(300));
+    pty.until("the line again", |s| s.matches("look [Pasted text #1: 40 lines, 520 B]").count() == 2);
     pty.until_prompt("look [Pasted text #1: 40 lines, 520 B]");
     drop(pty);
     // Twelve lines that were written in the editor, a file named in the first.

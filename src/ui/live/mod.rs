@@ -376,6 +376,10 @@ impl Live {
             if open.scroll_key(key) {
                 return None;
             }
+            // A key that is held down is not pressed twice.
+            if !self.composing && open.is_pressed(key) && !open.may_answer(now, quiet_since) {
+                return None;
+            }
             if !self.composing && (open.is_typing() || open.may_answer(now, quiet_since)) {
                 match Open::answer_key(&mut self.question, key) {
                     Answered::Cancelled => return self.stop(),

@@ -76,6 +76,11 @@ impl Open {
         self.confirmed.take()
     }
 
+    /// The key is the one that has to be pressed again.
+    pub(super) fn is_pressed(&self, key: KeyEvent) -> bool {
+        self.confirmed.is_some_and(|pressed| key.code == KeyCode::Char(pressed))
+    }
+
     /// The answer to the model's own question, as far as it is typed.
     pub(super) fn typed_answer(&self) -> Option<&str> {
         self.typing.as_deref().filter(|_| matches!(self.asked, Asked::Enquiry(_)))
