@@ -180,9 +180,13 @@ fn leave(args: &ReviewArgs, review: &Review, outcome: Outcome) -> Result<u8, Fai
         let (bytes, left) = accepted(&review.files);
         std::fs::write(file, bytes)
             .map_err(|e| Failure::new(format!("`{}` was not written: {e}", file.display())))?;
+        warn(&format!("what you accepted is in {}", file.display()));
         if !left.is_empty() {
             warn(&format!("not in it, because only lines can be: {}", left.join(", ")));
         }
+    }
+    if args.output.is_none() && matches!(outcome, Outcome::Apply { .. }) && review.tally().0 > 0 {
+        warn("what you accepted was not written anywhere: `--output FILE` makes a patch of it");
     }
     if args.json {
         let text = serde_json::to_string_pretty(&value(review)).unwrap_or_default();

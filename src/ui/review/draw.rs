@@ -427,7 +427,7 @@ impl Review {
             (
                 Mark::Accepted,
                 "accepted",
-                if pending { "lands in the workspace" } else { "is written" },
+                if pending { "lands in the workspace" } else { "goes into the patch" },
                 "accepted",
             ),
             (Mark::Rejected, "rejected", if pending { "is thrown away" } else { "is left out" }, "rejected"),
