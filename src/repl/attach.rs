@@ -1,6 +1,7 @@
 //! `@file`: a file or a picture that goes along with what is said.
 
 use super::Shell;
+use super::pictures_in::is_picture;
 use crate::agent::{Reply, call_once};
 use crate::conversation::{Call, CallId, Input, Outcome, Part};
 use crate::ui::picture;
@@ -60,8 +61,10 @@ impl Shell<'_> {
         let blind = !agent.model().capabilities.vision;
         let model = agent.model().name.clone();
         let visit = agent.visit();
-        // They named it themselves; what is denied stays denied.
-        let running = call_once(registry, env, policy, visit, call, Reply::Yes, CancellationToken::new());
+        // A picture that they named is dropped or pasted from anywhere; what is denied stays denied. Text from outside is not
+        // taken on a word that may have come with a short paste.
+        let reply = if is_picture(&self.app.cwd().join(path)) { Reply::Yes } else { Reply::Nobody };
+        let running = call_once(registry, env, policy, visit, call, reply, CancellationToken::new());
         let result = self.runtime.block_on(running);
         if result.outcome != Outcome::Done {
             return Err(Refused::Because(result.body()));

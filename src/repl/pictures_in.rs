@@ -62,7 +62,8 @@ fn path_of(word: &str) -> PathBuf {
     PathBuf::from(std::ffi::OsString::from_vec(bytes))
 }
 
-fn is_picture(path: &Path) -> bool {
+/// A regular file that begins as a picture does.
+pub(super) fn is_picture(path: &Path) -> bool {
     let mut head = Vec::new();
     let Ok(file) = std::fs::File::open(path) else { return false };
     let is_file = file.metadata().is_ok_and(|m| m.is_file());
