@@ -9,7 +9,7 @@ use crate::provider::{Preset, catalog};
 use crate::repl::{Host, Trouble};
 use crate::session::{OpenSession, Scratchpads, SessionError, Store};
 use crate::storage::{Mounts, StoreError};
-use crate::tools::{Bases, CommandSettings, Dialect, DialectSettings, Env, Limits, Registry, is_batch};
+use crate::tools::{Bases, CommandSettings, Dialect, DialectSettings, Env, Jobs, Limits, Registry, is_batch};
 use crate::workspace::{Workspace, WorkspaceError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -105,6 +105,8 @@ pub struct App {
     pub workspace: Workspace,
     /// The scratchpads of the conversation, where they are mounted.
     pads: Arc<mounts::Pads>,
+    /// Commands in the background, of all conversations.
+    jobs: Jobs,
     pub gate: Arc<Gate>,
     request: Request,
 }
@@ -142,6 +144,7 @@ impl App {
         }
         let policy = Policy::new(mode.clone(), rules, workspace.roots().to_vec()).at_home(home);
         let policy = policy.classified(labels, taint);
+        let paths_jobs = paths.state.join("jobs");
         Ok(App {
             gate: Arc::new(gate),
             config,
@@ -153,6 +156,7 @@ impl App {
             dialect,
             mounts: Arc::new(mounts),
             pads,
+            jobs: Jobs::at(paths_jobs),
             workspace,
             request,
         })
@@ -177,6 +181,11 @@ impl App {
 
     /// What the tools of one conversation work with; `name` is that of its view: the session's.
     pub fn env(&self, scratchpads: Arc<Scratchpads>, name: &str) -> Arc<Env> {
+        // A single call has no place for jobs: they would end with it.
+        Arc::new(self.env_with(Jobs::default(), scratchpads, name))
+    }
+
+    fn env_with(&self, jobs: Jobs, scratchpads: Arc<Scratchpads>, name: &str) -> Env {
         let view = self.view(name);
         let number = |key: &str, or: u64| self.config.number(key).unwrap_or(or);
         let limits = Limits {
@@ -194,7 +203,7 @@ impl App {
         let mode = self.mode.clone();
         let mounts = Arc::clone(&self.mounts);
         self.pads.are(&scratchpads);
-        Arc::new(Env { workspace, mode, mounts, ledger, scratchpads, limits, commands })
+        Env { workspace, mode, mounts, ledger, scratchpads, limits, commands, jobs }
     }
 
     fn budget(&self) -> Result<Budget, AppError> {
@@ -221,7 +230,7 @@ impl App {
             max_output: answerer.max_output,
             system: self.system_prompt(),
             registry: Arc::clone(&self.registry),
-            env: self.env(scratchpads, &name),
+            env: Arc::new(self.env_with(self.jobs.clone(), scratchpads, &name)),
             policy: Arc::clone(&self.policy),
             max_rounds: u32::try_from(max_rounds).unwrap_or(u32::MAX),
             budget: self.budget()?,
@@ -290,6 +299,10 @@ impl Host for App {
 
     fn registry(&self) -> &Arc<Registry> {
         &self.registry
+    }
+
+    fn jobs(&self) -> &Jobs {
+        &self.jobs
     }
 
     fn operations(&self, prompt: &str) -> Option<Start> {

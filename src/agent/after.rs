@@ -122,6 +122,18 @@ impl Shared {
         Some(Watch { view, before: set.changes.into_iter().map(|c| (c.path, c.after)).collect() })
     }
 
+    /// What goes on after its call cannot be judged when it ends: the conversation may have another level by then.
+    pub(super) fn may_outlast(&self) -> Result<(), ToolError> {
+        let policy = lock(&self.policy);
+        if policy.labels().is_off() || policy.taint().load() == Level::Public {
+            return Ok(());
+        }
+        Err(ToolError::hint(
+            "no background commands in a classified conversation: what they write later could not be judged",
+            "run it without `background`",
+        ))
+    }
+
     /// Throws away what the command changed at a lower level than the session's, and says so.
     pub(super) async fn held_down(self: Arc<Self>, watch: Option<Watch>, mut output: Output) -> Output {
         let Some(Watch { view, before }) = watch else { return output };

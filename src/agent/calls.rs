@@ -249,6 +249,9 @@ impl Shared {
         cancel: CancellationToken,
     ) -> Result<Output, Refusal> {
         let Ready { plan, permit, decided } = ready;
+        if plan.outlasts_call() {
+            self.may_outlast().map_err(Refusal::Error)?;
+        }
         self.visit.write(Note { kind: Kind::Intent, ..decided.clone() }).map_err(Refusal::Error)?;
         self.tell(Event::CallRunning { id: call.id.clone() });
         let (title, watch, reach) = (plan.title(), self.watch(plan.as_ref()), plan.reach());

@@ -20,7 +20,7 @@ use crate::provider::catalog::Money;
 use crate::provider::{Direct, Model, Provider};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
 use crate::tools::Env;
-use crate::workspace::{Label, Ledger};
+use crate::workspace::{Label, Ledger, View};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -296,7 +296,22 @@ impl Agent {
             parts.push(Part::text(text));
         }
         parts.extend(self.mode_note());
+        parts.extend(self.job_news(events));
         parts
+    }
+
+    /// Background commands that have ended since the model was last told of any. The person hears of them as well.
+    pub(super) fn job_news(&self, events: &UnboundedSender<Event>) -> Option<Part> {
+        if self.parts.family.is_child() {
+            return None;
+        }
+        let env = &self.parts.env;
+        for words in env.jobs.news_for_person() {
+            drop(events.send(Event::Notice(words)));
+        }
+        let news = env.jobs.news_for_model(env.workspace.view().map(View::dir));
+        let news = self.parts.gate.secrets.redact(&news.join("\n")).into_owned();
+        (!news.is_empty()).then(|| Part::text(news))
     }
 
     /// The mode, when the model was last told another one. Part of the saved message, so that what was sent once is

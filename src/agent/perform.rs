@@ -143,6 +143,9 @@ impl<'a> Run<'a> {
             if let (Some(note), Some(last)) = (self.agent.mode_note(), results.last_mut()) {
                 last.parts.push(note);
             }
+            if let (Some(news), Some(last)) = (self.agent.job_news(&self.events), results.last_mut()) {
+                last.parts.push(news);
+            }
         }
         if let Err(e) = self.agent.transcript.push(message.clone()) {
             tracing::error!("a message that does not fit the conversation: {e}");

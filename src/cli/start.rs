@@ -178,6 +178,7 @@ fn print(text: &str, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
     let start = begin(&loaded.app, prompt.trim_end(), !piped || options.batch);
     let mut agent = headless_agent(&loaded.app, options, &prompt, &start)?;
     let code = turn(&runtime, &current, &mut agent, start, options.output_format)?;
+    leave_jobs(&runtime, &agent);
     settled(&agent, options, code)
 }
 
@@ -188,6 +189,11 @@ fn begin(app: &App, prompt: &str, own_words: bool) -> Start {
         Some(start) => start,
         None => Start::Say(vec![Part::text(prompt)]),
     }
+}
+
+/// What runs in the background without a screen ends with the last turn.
+fn leave_jobs(runtime: &tokio::runtime::Runtime, agent: &Agent) {
+    runtime.block_on(agent.env().jobs.leave()).iter().for_each(|words| warn(words));
 }
 
 /// What is pending after a turn without a screen.
@@ -224,6 +230,9 @@ fn lines(loaded: Loaded, options: &Options) -> Result<u8, Failure> {
         if code == report::INTERRUPTED {
             break;
         }
+    }
+    if let Some(agent) = &agent {
+        leave_jobs(&runtime, agent);
     }
     Ok(worst)
 }

@@ -4,7 +4,7 @@ use super::{Capture, RUN};
 use rustix::pipe::PipeFlags;
 use std::io::Write;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -14,9 +14,9 @@ use tokio::net::unix::pipe::Receiver;
 use tokio_util::sync::CancellationToken;
 
 /// How long a supervisor has to end everything before it is killed itself.
-const GRACE: Duration = Duration::from_secs(4);
+pub(super) const GRACE: Duration = Duration::from_secs(4);
 /// How long output is still listened to after the supervisor is gone.
-const DRAIN: Duration = Duration::from_millis(300);
+pub(super) const DRAIN: Duration = Duration::from_millis(300);
 
 /// A command line for `sh -c`.
 #[derive(Clone, Debug)]
@@ -34,6 +34,9 @@ pub struct Command {
     /// command has all the rights that placet has.
     pub sandbox: Option<Vec<u8>>,
 }
+
+/// A supervisor, the line to it, and files that it is still to read.
+type Spawned = (tokio::process::Child, UnixStream, [Option<tempfile::NamedTempFile>; 2]);
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +65,18 @@ pub enum ProcessError {
     Start(String),
 }
 
+impl Ending {
+    /// What a supervisor says of its command's end.
+    pub(super) fn said(words: &str) -> Result<Ending, ProcessError> {
+        match words.split_once(' ') {
+            Some(("exit", code)) => Ok(code.parse().map_or(Ending::Lost, Ending::Exit)),
+            Some(("signal", number)) => Ok(number.parse().map_or(Ending::Lost, Ending::Signal)),
+            Some(("error", reason)) => Err(ProcessError::Start(reason.into())),
+            _ => Ok(Ending::Lost),
+        }
+    }
+}
+
 impl Command {
     /// Runs it to its end, to its timeout, or until `cancel`. What it has written is there in each case. Dropping the
     /// future ends the command as well.
@@ -81,17 +96,21 @@ impl Command {
             on_output(bytes);
         });
         let stopped = stopped.await;
-        let ending = match started.last_words().await {
-            Err(reason) => return Err(ProcessError::Start(reason)),
-            Ok(ending) => stopped.unwrap_or(ending),
-        };
+        let ending = started.last_words().await?;
+        let ending = stopped.unwrap_or(ending);
         Ok(Finished { ending, output, elapsed: start.elapsed() })
     }
 
     fn start(&self) -> std::io::Result<Started> {
+        let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        let (child, line, _passed) = self.spawn(None, Some(write))?;
+        Ok(Started { child, line, pipe: Receiver::from_owned_fd(read)?, _passed })
+    }
+
+    /// A supervisor whose command writes to `output`, or to the file `log`.
+    pub(super) fn spawn(&self, log: Option<&Path>, output: Option<OwnedFd>) -> std::io::Result<Spawned> {
         let (mine, theirs) = std::os::unix::net::UnixStream::pair()?;
         mine.set_nonblocking(true)?;
-        let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         let stdin = self.stdin.as_deref().map(passed_file).transpose()?;
         let mut command = tokio::process::Command::new(&self.supervisor);
         command.arg(RUN);
@@ -101,13 +120,18 @@ impl Command {
                 command.arg(name).arg(file.path());
             }
         }
+        if let Some(log) = log {
+            command.arg("--log").arg(log);
+        }
         command.arg("--").arg(&self.line).current_dir(&self.cwd);
         command.stdin(Stdio::from(OwnedFd::from(theirs)));
-        command.stdout(Stdio::from(write.try_clone()?)).stderr(Stdio::from(write));
+        match output {
+            Some(write) => command.stdout(Stdio::from(write.try_clone()?)).stderr(Stdio::from(write)),
+            None => command.stdout(Stdio::null()).stderr(Stdio::null()),
+        };
         self.furnish(&mut command);
         let child = command.spawn()?;
-        let (line, pipe) = (UnixStream::from_std(mine)?, Receiver::from_owned_fd(read)?);
-        Ok(Started { child, line, pipe, _passed: [stdin, sandbox] })
+        Ok((child, UnixStream::from_std(mine)?, [stdin, sandbox]))
     }
 
     /// An environment in which nothing waits for a person.
@@ -200,18 +224,13 @@ impl Started {
         }
     }
 
-    async fn last_words(&mut self) -> Result<Ending, String> {
+    async fn last_words(&mut self) -> Result<Ending, ProcessError> {
         let mut words = String::new();
         let heard = tokio::time::timeout(GRACE, self.line.read_to_string(&mut words)).await;
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
         if heard.is_err() {
             return Ok(Ending::Lost);
         }
-        match words.split_once(' ') {
-            Some(("exit", code)) => Ok(code.parse().map_or(Ending::Lost, Ending::Exit)),
-            Some(("signal", number)) => Ok(number.parse().map_or(Ending::Lost, Ending::Signal)),
-            Some(("error", reason)) => Err(reason.into()),
-            _ => Ok(Ending::Lost),
-        }
+        Ending::said(&words)
     }
 }

@@ -3,15 +3,22 @@
 //! A command runs below a supervisor: placet itself, re-executed as `placet __run`. The supervisor is the reaper of
 //! everything the command starts, however deeply it forks and whatever session it puts itself into, and it lives
 //! exactly as long as a socket to its parent is open. When the command ends, when the call is cancelled, and when
-//! placet dies in whatever way, every descendant goes.
+//! placet dies in whatever way, every descendant goes. A command in the background is supervised alike; it alone can be
+//! told to stay when placet leaves.
 
+mod background;
 mod capture;
 mod command;
 mod confine;
+mod log;
 mod supervise;
 mod tree;
 
+pub use background::Background;
 pub use capture::Capture;
 pub use command::{Command, Ending, Finished, ProcessError};
 pub use confine::{Confine, Confined, Confinement};
+pub use log::LOG;
 pub use supervise::{RUN, supervise};
+#[cfg(target_os = "linux")]
+pub use tree::parent_of;

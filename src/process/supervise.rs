@@ -1,10 +1,13 @@
-//! The supervisor: `placet __run [--stdin FILE] [--sandbox FILE] -- COMMAND`, on a thread of its own process.
+//! The supervisor: `placet __run [--stdin FILE] [--sandbox FILE] [--log FILE] -- COMMAND`, on a thread of its own process.
 //!
 //! Its standard input is a socket to placet. It says there how the command ended; and when the other end closes, for
 //! whatever reason, it ends everything. That is why no parent-death signal is used: that one is bound to the thread
 //! that forked, and threads of a runtime come and go.
 
+use super::background::STAY;
+use super::command::DRAIN;
 use super::confine::{Confine, Confined, Confinement};
+use super::log::Log;
 use super::tree::{end_all, reap};
 use rustix::process::{Pid, WaitStatus};
 use std::ffi::OsString;
@@ -25,6 +28,7 @@ pub const RUN: &str = "__run";
 struct Order {
     stdin: Option<PathBuf>,
     sandbox: Option<PathBuf>,
+    log: Option<PathBuf>,
     command: OsString,
 }
 
@@ -37,10 +41,14 @@ pub fn supervise(args: Vec<OsString>, confine: Confine) -> ExitCode {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     // Before the runtime: a sandbox forks, and a fork takes one thread with it.
-    let started = order.start(confine);
+    let log = order.log.as_deref().map(Log::open).transpose();
+    let (started, log) = match log {
+        Ok(log) => (order.start(confine), log),
+        Err(error) => (Err(format!("its output cannot be kept: {error}")), None),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(runtime) = runtime else { return ExitCode::from(2) };
-    match runtime.block_on(attend(started)) {
+    match runtime.block_on(attend(started, log)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
@@ -49,12 +57,13 @@ pub fn supervise(args: Vec<OsString>, confine: Confine) -> ExitCode {
 impl Order {
     fn parse(args: Vec<OsString>) -> Option<Order> {
         let mut args = args.into_iter();
-        let (mut stdin, mut sandbox) = (None, None);
+        let (mut stdin, mut sandbox, mut log) = (None, None, None);
         loop {
             match args.next()?.to_str()? {
                 "--stdin" => stdin = Some(PathBuf::from(args.next()?)),
                 "--sandbox" => sandbox = Some(PathBuf::from(args.next()?)),
-                "--" => return Some(Order { stdin, sandbox, command: args.next()? }),
+                "--log" => log = Some(PathBuf::from(args.next()?)),
+                "--" => return Some(Order { stdin, sandbox, log, command: args.next()? }),
                 _ => return None,
             }
         }
@@ -81,7 +90,7 @@ impl Order {
     }
 }
 
-async fn attend(started: Result<Confined, String>) -> std::io::Result<()> {
+async fn attend(started: Result<Confined, String>, log: Option<Log>) -> std::io::Result<()> {
     let line = std::os::unix::net::UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     line.set_nonblocking(true)?;
     let mut line = UnixStream::from_std(line)?;
@@ -91,19 +100,28 @@ async fn attend(started: Result<Confined, String>) -> std::io::Result<()> {
         Ok(started) => started,
         Err(reason) => return line.write_all(format!("error {reason}").as_bytes()).await,
     };
+    let keeping = log.map(|log| tokio::spawn(log.keep()));
     let mut byte = [0];
+    let (mut stays, mut alone) = (false, false);
     // It may have ended before anybody listened for that.
     let mut status = reap(main).0;
     while status.is_none() {
         tokio::select! {
             _ = ended.recv() => status = reap(main).0,
             () = stops.recv() => break,
-            // Nothing is ever sent here: any answer means that the other end is gone.
-            _ = line.read(&mut byte) => break,
+            // One word may be sent here; everything else means that the other end is gone.
+            read = line.read(&mut byte), if !alone => match read {
+                Ok(1) if byte == [STAY] => stays = true,
+                _ if stays => alone = true,
+                _ => break,
+            },
         }
     }
     // Also after an orderly end: what it left in the background goes with it.
     let late = end_all(main).await;
+    if let Some(keeping) = keeping {
+        let _ = tokio::time::timeout(DRAIN, keeping).await;
+    }
     let said = own.and_then(last_words).unwrap_or_else(|| words(status.or(late)));
     line.write_all(said.as_bytes()).await
 }

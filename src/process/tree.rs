@@ -78,6 +78,13 @@ fn descendants() -> Vec<Pid> {
     Vec::new()
 }
 
+/// The parent of a process, while that is there.
+#[cfg(target_os = "linux")]
+pub fn parent_of(pid: u32) -> Option<u32> {
+    let parent = parent_in(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)?;
+    u32::try_from(parent).ok()
+}
+
 /// The fourth field of `/proc/PID/stat`; the second is a name in brackets that may itself hold brackets.
 #[cfg(target_os = "linux")]
 fn parent_in(stat: &[u8]) -> Option<i32> {

@@ -1,7 +1,8 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
 use super::{
-    Shell, changes, commands, context, cost, keys, permission, reading, session, taint, theme, tree, view,
+    Shell, changes, commands, context, cost, jobs, keys, permission, reading, session, taint, theme, tree,
+    view,
 };
 use crate::agent::Start;
 use crate::permission::Mode;
@@ -51,6 +52,13 @@ pub const COMMANDS: &[CommandRow] = &[
     row("batch", "{JSON}", "run a batch of aOperations, without a model", none, commands::batch),
     row("context", "", "what fills the model's window", none, context::context),
     row("compact", "[FOCUS]", "sum up the conversation so far, to make room", none, context::compact),
+    row(
+        "jobs",
+        "[N|kill N|keep N]",
+        "commands in the background: their output, their end",
+        job_words,
+        jobs::jobs,
+    ),
     row("clear", "", "start a new conversation on an empty screen", none, commands::clear),
     row("new", "", "start a new conversation", none, commands::new),
     row("history", "", "choose from the lines typed before", none, commands::history),
@@ -124,6 +132,10 @@ fn none() -> Vec<String> {
 
 fn what() -> Vec<String> {
     ["files", "conversation", "both"].map(String::from).to_vec()
+}
+
+fn job_words() -> Vec<String> {
+    ["kill", "kill all", "keep"].map(String::from).to_vec()
 }
 
 fn reset() -> Vec<String> {

@@ -4,7 +4,7 @@ use crate::agent::{Agent, Answerer, Gate, Start};
 use crate::config::Config;
 use crate::permission::{Mode, ModeCell, Policy};
 use crate::session::{OpenSession, Store};
-use crate::tools::Registry;
+use crate::tools::{Jobs, Registry};
 use crate::workspace::Workspace;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -32,6 +32,8 @@ pub trait Host {
     /// What stands around every call.
     fn gate(&self) -> &Arc<Gate>;
     fn registry(&self) -> &Arc<Registry>;
+    /// Commands in the background.
+    fn jobs(&self) -> &Jobs;
     /// The turn that a line is when it is a batch of operations.
     fn operations(&self, line: &str) -> Option<Start>;
     /// Whether such a line runs as it is typed, without `/batch`.

@@ -9,6 +9,7 @@ mod cost;
 mod files;
 mod helper;
 mod host;
+mod jobs;
 mod keys;
 mod line;
 mod linear;
@@ -195,6 +196,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         shell.note("what was typed here before and not sent is back");
     }
     let code = shell.rounds(&mut prompter, opening.prompt, left)?;
+    shell.leave_jobs();
     drop(base);
     Ok(code)
 }
@@ -340,11 +342,9 @@ impl Shell<'_> {
 
     fn ask(&mut self, prompter: &mut Prompter, draft: &str) -> Result<Asked, ReplError> {
         self.signals.prompt();
-        let warming = self.warm();
+        let beside = [self.warm(), self.hear_of_jobs(prompter)];
         let asked = prompter.ask(draft, self.pending(), self.level());
-        if let Some(warming) = warming {
-            warming.abort();
-        }
+        beside.into_iter().flatten().for_each(|task| task.abort());
         asked
     }
 

@@ -70,6 +70,7 @@ pub(super) struct Prompter {
     /// Where rustyline reads; without it, it reads the terminal itself.
     pump: Option<Pump>,
     pastes: Pastes,
+    teller: Option<Teller>,
 }
 
 impl Prompter {
@@ -105,9 +106,16 @@ impl Prompter {
         }
         editor.set_helper(Some(ShellHelper::new(app, theme, drafts, pastes.clone(), pump.clone())));
         let left = Arc::default();
-        bind(&mut editor, app, &left, &Reading { pump: pump.clone(), pastes: pastes.clone(), teller });
+        let reading = Reading { pump: pump.clone(), pastes: pastes.clone(), teller: teller.clone() };
+        bind(&mut editor, app, &left, &reading);
         let prompt = ModePrompt::new(app.mode().clone(), theme);
-        Ok(Prompter { editor, prompt, left, put_back: None, pump, pastes })
+        Ok(Prompter { editor, prompt, left, put_back: None, pump, pastes, teller })
+    }
+
+    /// Says lines above the one that is typed.
+    pub(super) fn teller(&self) -> Option<impl Fn(String) + Send + use<>> {
+        let teller = self.teller.clone()?;
+        Some(move |text| tell(&teller, text))
     }
 
     /// True when keys come through a reader of our own, which knows more of them than rustyline does.

@@ -37,6 +37,10 @@ pub struct Spec {
     #[serde(with = "path")]
     pub cwd: PathBuf,
     pub network: Network,
+    /// The supervisor of a background command whose `localhost` this one shares, where neither has a way out. When that
+    /// command is gone, it has one of its own.
+    #[serde(default)]
+    pub beside: Option<u32>,
     pub limits: Limits,
     /// Told to the command as `TMPDIR` and `PLACET_SCRATCH`; writable whether or not it is in `writable`.
     #[serde(with = "path::maybe")]

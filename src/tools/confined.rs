@@ -32,6 +32,13 @@ impl Walls {
     }
 }
 
+/// How a command runs beside others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    Foreground,
+    Background,
+}
+
 /// A command that is about to run in the view.
 pub(super) struct Entered {
     view: View,
@@ -54,7 +61,7 @@ pub(super) async fn enter(
     env: &Env,
     cwd: &Path,
     hosts: &[String],
-    writer: Writer,
+    (writer, pace): (Writer, Pace),
 ) -> Result<Option<(Entered, Vec<u8>)>, ToolError> {
     let landing = writer.landing;
     let Some(confining) = env.commands.confining.as_ref().filter(|_| landing != Landing::Direct) else {
@@ -70,13 +77,23 @@ pub(super) async fn enter(
             "the person can switch to /mode unrestricted, where commands run with all their rights",
         ));
     }
+    if pace == Pace::Background && backend != Backend::Overlay {
+        return Err(ToolError::hint(
+            format!("background commands need the copy-on-write view, which this machine lacks: {sentence}"),
+            "run it without `background`; in unrestricted mode it can run in the background without a view",
+        ));
+    }
     let shelf = if landing == Landing::Discard { Shelf::Scratch } else { Shelf::Pending };
     let failed = |e: std::io::Error| ToolError::new(format!("the command's view could not be made: {e}"));
     let command = match backend {
         Backend::Overlay => {
             // A directory with other mounts in it cannot be laid over without privileges.
             let home = confining.home.as_deref().filter(|home| sandbox::mounted_below(home).is_empty());
-            let command = view.begin(shelf, home).await.map_err(failed)?;
+            let command = match pace {
+                Pace::Foreground => view.begin(shelf, home).await,
+                Pace::Background => view.begin_apart(shelf, home).await,
+            };
+            let command = command.map_err(failed)?;
             Some(command.made_by(writer.origin.clone()))
         }
         _ => None,
@@ -110,6 +127,7 @@ pub(super) async fn enter(
         writable,
         cwd: cwd.to_path_buf(),
         network: if hosts.is_empty() { Network::Off } else { Network::Hosts(hosts) },
+        beside: env.jobs.network(),
         limits: confining.limits,
         scratch: Some(scratch),
         keep_env: confining.keep_env.clone(),
@@ -129,7 +147,7 @@ pub async fn run_confined(
     let label = env.workspace.view().map(View::label).unwrap_or_default();
     let origin = Origin::new(&label, "", "placet sandbox run", line);
     let writer = Writer { origin: Some(Arc::new(origin)), ..Landing::Hold.into() };
-    let entered = enter(env, env.workspace.cwd(), hosts, writer).await?;
+    let entered = enter(env, env.workspace.cwd(), hosts, (writer, Pace::Foreground)).await?;
     let (entered, words) =
         entered.ok_or_else(|| ToolError::new("there is no view for the command to run in"))?;
     let Entered { view, command: Some(view_of_command), .. } = entered else {
@@ -168,11 +186,7 @@ impl Entered {
             return compared(ctx, view, before.unwrap_or_default(), writer).await;
         };
         if ending == Ending::Cancelled {
-            // A transaction that was stopped did nothing.
-            return Ok(Told {
-                for_model: "\n[whatever it had changed was thrown away]".into(),
-                for_person: " (its effects were thrown away)".into(),
-            });
+            return Ok(thrown_away());
         }
         let (workspace, brake) = (ctx.env.workspace.clone(), ctx.env.commands.brake);
         let settled = tokio::task::spawn_blocking(move || {
@@ -204,6 +218,43 @@ impl Entered {
         let (effects, fate) =
             settled.map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?;
         Ok(told(&ctx.env.workspace, &effects, &fate))
+    }
+}
+
+impl Entered {
+    /// The same for a background command: its effects are pending, whatever the mode is by now. `suffix` names its
+    /// versions of files that others changed as well.
+    pub(super) async fn leave_apart(
+        self,
+        workspace: Workspace,
+        ending: Ending,
+        suffix: String,
+    ) -> Result<Told, ToolError> {
+        let Entered { view, command: Some(command), writer, .. } = self else { return Ok(Told::default()) };
+        if writer.landing == Landing::Discard {
+            return Ok(Told {
+                for_model: "\n[read mode: whatever it had changed was thrown away]".into(),
+                for_person: " · its changes were thrown away (read mode)".into(),
+            });
+        }
+        if !matches!(ending, Ending::Exit(_) | Ending::Signal(_)) {
+            return Ok(thrown_away());
+        }
+        let settled = tokio::task::spawn_blocking(move || {
+            let effects = view.finish_apart(command, &suffix, &|path| workspace.is_hidden(path))?;
+            let fate = if effects.is_empty() { Fate::None } else { Fate::Pending(String::new()) };
+            Ok::<_, std::io::Error>(told(&workspace, &effects, &fate))
+        });
+        let settled = settled.await.map_err(|e| ToolError::new(e.to_string()))?;
+        settled.map_err(|e| ToolError::new(format!("its effects could not be read: {e}")))
+    }
+}
+
+/// A transaction that was stopped did nothing.
+fn thrown_away() -> Told {
+    Told {
+        for_model: "\n[whatever it had changed was thrown away]".into(),
+        for_person: " (its effects were thrown away)".into(),
     }
 }
 
@@ -298,6 +349,21 @@ fn told(workspace: &Workspace, effects: &Effects, fate: &Fate) -> Told {
         let raced: Vec<String> = effects.raced.iter().map(name).collect();
         for_model.push_str(&format!("\n[somebody else changed at the same time: {}]", raced.join(", ")));
     }
+    if !effects.merged.is_empty() {
+        let merged: Vec<String> = effects.merged.iter().map(name).collect();
+        for_model.push_str(&format!("\n[changed by others as well, and merged: {}]", merged.join(", ")));
+    }
+    if !effects.beside.is_empty() {
+        let beside: Vec<String> = effects.beside.iter().map(name).collect();
+        for_model.push_str(&format!(
+            "\n[changed by others in the same place: their version stays, and this command's lies beside it: {}]",
+            beside.join(", ")
+        ));
+    }
     for_model.push_str(&home);
+    let counts = match effects.beside.len() {
+        0 => counts,
+        beside => format!("{counts}, {beside} in conflict"),
+    };
     Told { for_model, for_person: format!(" · {counts}, {short}") }
 }

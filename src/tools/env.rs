@@ -1,6 +1,6 @@
 //! What tools work with: the workspace, the ledger, the scratchpads, the limits.
 
-use super::Output;
+use super::{Jobs, Output};
 use crate::conversation::Outcome;
 use crate::permission::ModeCell;
 use crate::sandbox::{self, Backend};
@@ -25,6 +25,8 @@ pub struct Env {
     pub commands: CommandSettings,
     /// Stores that are mounted beside the workspace.
     pub mounts: Arc<Mounts>,
+    /// Commands in the background.
+    pub jobs: Jobs,
 }
 
 impl Env {
@@ -38,6 +40,7 @@ impl Env {
             limits: self.limits.clone(),
             commands: self.commands.clone(),
             mounts: Arc::clone(&self.mounts),
+            jobs: self.jobs.clone(),
         }
     }
 }

@@ -17,6 +17,7 @@ mod error;
 mod find_files;
 mod hits;
 mod input;
+mod jobs;
 mod list_directory;
 mod look;
 mod miss;
@@ -49,6 +50,7 @@ pub use env::{
     Sight, Task,
 };
 pub use error::{Fault, ToolError};
+pub use jobs::{Job, Jobs, Shown};
 pub use registry::Registry;
 pub use result::{Changed, Detail, Facts, Output, Preview, Ran, Summary};
 pub use todo::{Todo, TodoStatus, lines_of as todo_lines, list_in as todos_in};
@@ -102,6 +104,11 @@ pub enum Delivery {
 pub trait Plan: Send {
     /// Everything the call will touch, resolved. Fixed from the beginning.
     fn reach(&self) -> Vec<Reach>;
+
+    /// What it starts goes on when the call has ended.
+    fn outlasts_call(&self) -> bool {
+        false
+    }
 
     /// The line for the screen while it runs: `edit src/app.rs`.
     fn title(&self) -> String;

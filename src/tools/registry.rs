@@ -1,7 +1,7 @@
 //! All tools under their names, and the front every call comes through.
 
 use super::{Delivery, Env, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
-use super::{agent, ask_person, scratchpad, search_contents, todo, wording::Names, write_file};
+use super::{agent, ask_person, jobs, scratchpad, search_contents, todo, wording::Names, write_file};
 use super::{apply_patch, edit_file, find_files, list_directory, operations, output, read_file, run_command};
 use crate::conversation::{Input, ToolSpec};
 use crate::permission::{Permit, Reach};
@@ -48,6 +48,7 @@ impl Registry {
             Arc::new(find_files::FindFiles::default()),
             Arc::new(search_contents::SearchContents::default()),
             Arc::new(run_command::RunCommand::default()),
+            Arc::new(jobs::JobTool::default()),
             Arc::new(scratchpad::Scratchpad::default()),
             Arc::new(todo::TodoTool::default()),
             Arc::new(ask_person::AskPerson::default()),

@@ -3,24 +3,29 @@
 //! An exit code other than 0 is a result like any other: the model reads it. Only a command that had to be stopped,
 //! or never started, has failed.
 
-use super::confined::{self, Told, Walls};
+use super::confined::{self, Entered, Pace, Told, Walls};
 use super::input::Shape;
+use super::jobs::{Job, Lasting, Standing};
 use super::output::{failed, floor, interrupted, preview};
 use super::{
     Detail, Env, Facts, Output, Plan, Preview, Ran, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
 };
 use crate::conversation::{Outcome, Part, ToolSpec};
 use crate::permission::{Permit, Reach};
-use crate::process::{Command, Ending, Finished};
+use crate::process::{Capture, Command, Ending, Finished, ProcessError};
 use crate::session::Entry;
 use crate::workspace::{Resolved, Writer};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the screen keeps of an output: beginning and end, in bytes.
 const SCREEN: (usize, usize) = (16_000, 8_000);
+
+/// A job that ends within this is told as if it had not been one.
+const AT_ONCE: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct Args {
@@ -30,6 +35,8 @@ pub(super) struct Args {
     pub(super) cwd: Option<String>,
     /// Hosts it must reach, such as crates.io or *.npmjs.org:443; without it there is no network.
     pub(super) network: Option<Vec<String>>,
+    /// Go on by itself, as a job; no time limit unless `timeout_ms` sets one.
+    pub(super) background: Option<bool>,
     /// Scratchpad that becomes its standard input.
     pub(super) stdin_scratchpad: Option<String>,
     /// Store the output under this name instead of showing it.
@@ -81,7 +88,15 @@ impl RunPlan {
                 Entry::Image(image) => Some(image.bytes.to_vec()),
             },
         };
-        let timeout = args.timeout_ms.map_or(env.commands.timeout, Duration::from_millis);
+        let pace = if args.background == Some(true) { Pace::Background } else { Pace::Foreground };
+        if pace == Pace::Background && !env.jobs.has_place() {
+            return Err(ToolError::hint(
+                "there is no session here that a background command could belong to",
+                "run it without `background`",
+            ));
+        }
+        let usual = if pace == Pace::Background { Duration::MAX } else { env.commands.timeout };
+        let timeout = args.timeout_ms.map_or(usual, Duration::from_millis);
         let hosts = args.network.unwrap_or_default();
         if let Some(bad) = hosts.iter().find(|h| h.trim().is_empty() || h.contains(['/', ' ', '@'])) {
             return Err(ToolError::hint(
@@ -90,7 +105,7 @@ impl RunPlan {
             ));
         }
         let walls = Walls::of(env);
-        Ok(RunPlan { line: args.command, cwd, stdin, timeout, hosts, walls })
+        Ok(RunPlan { line: args.command, cwd, stdin, timeout, hosts, walls, pace })
     }
 }
 
@@ -101,6 +116,7 @@ pub(super) struct RunPlan {
     timeout: Duration,
     hosts: Vec<String>,
     walls: Walls,
+    pace: Pace,
 }
 
 impl Plan for RunPlan {
@@ -111,11 +127,16 @@ impl Plan for RunPlan {
         std::iter::once(run).chain(hosts).collect()
     }
 
+    fn outlasts_call(&self) -> bool {
+        self.pace == Pace::Background
+    }
+
     fn title(&self) -> String {
         let first = self.line.lines().next().unwrap_or_default();
         let cut = floor(first, 200);
         let more = if cut < self.line.len() { " ..." } else { "" };
-        format!("run {}{more}", first.get(..cut).unwrap_or(first))
+        let kind = if self.pace == Pace::Background { "run in the background:" } else { "run" };
+        format!("{kind} {}{more}", first.get(..cut).unwrap_or(first))
     }
 
     fn prepare(&mut self, env: &Env, _sight: Sight) -> Result<Preview, ToolError> {
@@ -123,7 +144,8 @@ impl Plan for RunPlan {
             return Err(self.no_directory());
         }
         // All of it, and where: what is approved is what runs.
-        let mut text = format!("in {}:\n{}", self.cwd.path.display(), self.line);
+        let how = if self.pace == Pace::Background { ", in the background" } else { "" };
+        let mut text = format!("in {}{how}:\n{}", self.cwd.path.display(), self.line);
         if !self.hosts.is_empty() {
             text.push_str(&format!("\nwith the network, to: {}", self.hosts.join(", ")));
         }
@@ -166,7 +188,8 @@ impl RunPlan {
             stdin: self.stdin.take(),
             sandbox: None,
         };
-        let confined = match confined::enter(&ctx.env, &self.cwd.path, &self.hosts, writer).await? {
+        let entering = confined::enter(&ctx.env, &self.cwd.path, &self.hosts, (writer, self.pace));
+        let confined = match entering.await? {
             None => None,
             Some((entered, words)) => {
                 command.sandbox = Some(words);
@@ -175,17 +198,92 @@ impl RunPlan {
                 Some(entered)
             }
         };
+        if self.pace == Pace::Background {
+            return self.let_go(command, confined, ctx).await;
+        }
         let progress = ctx.progress.clone();
         let finished = command.run(&ctx.cancel, |bytes| progress.send(&String::from_utf8_lossy(bytes))).await;
-        let finished = finished.map_err(|e| match e {
-            crate::process::ProcessError::NoDirectory(_) => self.no_directory(),
-            other => ToolError::new(other.to_string()),
-        })?;
+        let finished = finished.map_err(|e| self.not_started(e))?;
         let effects = match confined {
             None => None,
             Some(entered) => Some(entered.leave(ctx, finished.ending).await?),
         };
         Ok(self.report(finished, effects))
+    }
+
+    fn not_started(&self, error: ProcessError) -> ToolError {
+        match error {
+            ProcessError::NoDirectory(_) => self.no_directory(),
+            other => ToolError::new(other.to_string()),
+        }
+    }
+
+    /// Starts it as a job. What ends at once is told like any other command: a mistake in its line, a port that is taken.
+    async fn let_go(
+        self: Box<Self>,
+        command: Command,
+        entered: Option<Entered>,
+        ctx: &RunCtx,
+    ) -> Result<Output, ToolError> {
+        let jobs = &ctx.env.jobs;
+        let (number, log) = jobs.place()?;
+        let background = command.begin(&log).map_err(|e| self.not_started(e))?;
+        let lasting = Lasting {
+            line: self.line.clone(),
+            cwd: self.cwd.path.clone(),
+            background,
+            entered,
+            workspace: ctx.env.workspace.clone(),
+            timeout: self.timeout,
+            no_way_out: self.hosts.is_empty(),
+        };
+        let job = Job::begin(jobs, (number, log), lasting);
+        jobs.add(Arc::clone(&job));
+        tokio::select! {
+            () = job.ended() => {}
+            () = tokio::time::sleep(AT_ONCE) => {}
+            () = ctx.cancel.cancelled() => {
+                job.stop();
+                job.ended().await;
+            }
+        }
+        let failed = |e: std::io::Error| ToolError::new(format!("its output cannot be read: {e}"));
+        let text = job.read_first().map_err(failed)?;
+        match job.standing() {
+            Standing::Running => Ok(self.going_on(&job, text)),
+            Standing::Failed(why) => {
+                jobs.remove(number);
+                Err(ToolError::new(why))
+            }
+            Standing::Ended { ending, elapsed, for_model, for_person } => {
+                jobs.remove(number);
+                let mut output = Capture::default();
+                output.push(text.as_bytes());
+                Ok(self.report(Finished { ending, output, elapsed }, Some(Told { for_model, for_person })))
+            }
+        }
+    }
+
+    fn going_on(&self, job: &Job, mut text: String) -> Output {
+        let (screen, _) = preview(&text, SCREEN.0, SCREEN.1);
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let number = job.number;
+        text.push_str(&format!(
+            "[job {number} runs in the background, in {}; `job` reads, waits for and ends it",
+            self.cwd.path.display()
+        ));
+        text.push_str(match self.walls {
+            Walls::View if job.is_walled() => "; it sees the files as they are now, not later edits]",
+            _ => "]",
+        });
+        Output {
+            outcome: Outcome::Done,
+            for_model: vec![Part::text(text)],
+            for_person: Summary::text(format!("{} · job {number}", self.title()), screen),
+            facts: Facts::None,
+        }
     }
 
     fn report(&self, mut finished: Finished, effects: Option<Told>) -> Output {

@@ -10,8 +10,8 @@ use placet::provider::{
 };
 use placet::session::Store;
 use placet::tools::{
-    CommandSettings, Env, Limits, Output, Plan, Preview, Registry, RunCtx, Running, Sight, Summary, Tool,
-    ToolError, Touches,
+    CommandSettings, Env, Jobs, Limits, Output, Plan, Preview, Registry, RunCtx, Running, Sight, Summary,
+    Tool, ToolError, Touches,
 };
 use placet::workspace::{Brake, Ledger, Workspace};
 use serde_json::Value;
@@ -160,6 +160,7 @@ impl Talk {
         let (provider, model) = self.provider();
         let env = Env {
             mounts: Arc::default(),
+            jobs: Jobs::default(),
             mode: self.mode.clone(),
             workspace,
             ledger: Mutex::new(Ledger::default()),

@@ -4,8 +4,8 @@ use placet::conversation::{CallId, Input, Outcome, Part, text_of};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{
-    CommandSettings, Dialect, DialectSettings, Enquire, Env, Inspect, Limits, Output, Progress, Registry,
-    RunCtx, Said, Sight,
+    CommandSettings, Dialect, DialectSettings, Enquire, Env, Inspect, Jobs, Limits, Output, Progress,
+    Registry, RunCtx, Said, Sight,
 };
 use placet::workspace::{Brake, Ledger, Places, View, Workspace};
 use serde_json::Value;
@@ -59,6 +59,7 @@ impl Bench {
         std::fs::create_dir(&root).unwrap();
         let env = Env {
             mounts: Arc::default(),
+            jobs: Jobs::default(),
             mode: ModeCell::new(Mode::Unrestricted),
             workspace: viewed(Workspace::new(root.clone(), Vec::new()).unwrap(), root.parent().unwrap()),
             ledger: Mutex::new(Ledger::default()),

@@ -83,7 +83,7 @@ impl Child<'_> {
                 let null = at(File::open("/dev/null"), || "open `/dev/null` inside".into())?;
                 at(rustix::stdio::dup2_stdin(&null), || "pass no input on".into())?;
             }
-            if self.spec.network != Network::Open {
+            if self.spec.network != Network::Open && self.spec.beside.is_none() {
                 at(loopback(), || "bring the loopback interface up".into())?;
             }
             if let Network::Hosts(_) = self.spec.network {

@@ -7,6 +7,7 @@
 //! | limits, no capabilities, Landlock, seccomp | `harden`, `landlock`, `seccomp` | the child |
 //! | `sh -c`, and the reaping of all that it leaves | `init` | the child, process 1 of its namespace |
 
+mod beside;
 mod device;
 mod ground;
 mod harden;

@@ -2,7 +2,7 @@
 
 use super::super::proxy;
 use super::super::spec::{Backend, Network, Spec};
-use super::{init, raw};
+use super::{beside, init, raw};
 use crate::process::{Confined, Confinement};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::Pid;
@@ -20,6 +20,18 @@ pub fn confine(asked: Confinement) -> io::Result<Confined> {
     let mut spec = Spec::from_words(&asked.words).map_err(io::Error::other)?;
     let sockets = named_sockets(&spec);
     spec.masked.extend(sockets);
+    let joins = spec.backend == Backend::Overlay && spec.network == Network::Off;
+    let beside = match spec.beside.filter(|_| joins).map(beside::join).transpose() {
+        Ok(joined) => joined == Some(true),
+        Err(e) => {
+            let why =
+                format!("the network of the background command cannot be shared: {e}; end that one first");
+            return Err(io::Error::other(why));
+        }
+    };
+    if !beside {
+        spec.beside = None;
+    }
     let flags = match spec.backend {
         Backend::Overlay => namespaces(&spec),
         Backend::Landlock => 0,
@@ -75,6 +87,8 @@ fn named_sockets(spec: &Spec) -> Vec<PathBuf> {
 fn namespaces(spec: &Spec) -> i32 {
     let network = match spec.network {
         Network::Open => 0,
+        // It is in another's already.
+        Network::Off if spec.beside.is_some() => 0,
         _ => libc::CLONE_NEWNET,
     };
     libc::CLONE_NEWUSER

@@ -31,6 +31,10 @@ pub struct Effects {
     pub special: Vec<PathBuf>,
     /// Somebody else changed these while the command ran.
     pub raced: Vec<PathBuf>,
+    /// Changed by this command and by others while it ran, and merged.
+    pub merged: Vec<PathBuf>,
+    /// Where others' changes were kept: the name that this command's version has now, or what it had deleted.
+    pub beside: Vec<PathBuf>,
     /// Paths touched in the home directory: they last as long as the session and never land.
     pub home: usize,
     /// Every path touched.

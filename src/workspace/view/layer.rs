@@ -3,7 +3,7 @@
 //! A deleted path is a character device 0:0 (a whiteout); a directory that hides what is below it carries
 //! `user.overlay.opaque`. Links in it are never followed: each step is taken from an open directory.
 
-use super::super::node::{Attrs, Eased, Node, open_anyway};
+use super::super::node::{Attrs, Eased, open_anyway};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-const OPAQUE: &str = "user.overlay.opaque";
+pub(super) const OPAQUE: &str = "user.overlay.opaque";
 
 /// What a layer says about a path.
 #[derive(Debug)]
@@ -262,19 +262,48 @@ pub(super) fn carry(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr)
 }
 
 fn copy_across(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
-    match Node::read(from, name)? {
-        Node::Link { target } => rustix::fs::symlinkat(target.as_os_str(), to, as_name)?,
-        Node::File { attrs, .. } => {
-            let read = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let mut old = File::from(rustix::fs::openat(from, name, read, Mode::empty())?);
+    copy_one(from, name, to, as_name)?;
+    Ok(rustix::fs::unlinkat(from, name, AtFlags::empty())?)
+}
+
+/// A file or a link; of anything else nothing is copied.
+fn copy_one(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
+    let Some(stat) = entry(from, name)? else { return Ok(()) };
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Symlink => {
+            let target = rustix::fs::readlinkat(from, name, Vec::new())?;
+            rustix::fs::symlinkat(&target, to, as_name)?;
+        }
+        FileType::RegularFile => {
+            let (mut old, _) = open_anyway(from, name, OFlags::empty())?;
             let write = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
             let mut new = File::from(rustix::fs::openat(to, as_name, write, Mode::from_raw_mode(0o600))?);
             io::copy(&mut old, &mut new)?;
-            attrs.give(&new)?;
+            Attrs::of(&old, &stat).give(&new)?;
         }
         _ => {}
     }
-    Ok(rustix::fs::unlinkat(from, name, AtFlags::empty())?)
+    Ok(())
+}
+
+/// Copies everything in one layer's directory, marks and whiteouts included, to another that is empty.
+pub(super) fn copy_tree(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
+    for name in list(from)? {
+        let Some(stat) = entry(from, &name)? else { continue };
+        if is_whiteout(&stat) {
+            Layer::whiteout(to, &name)?;
+        } else if is_dir(&stat) {
+            rustix::fs::mkdirat(to, &name, Mode::from_raw_mode(0o700))?;
+            copy_tree(&enter(from, &name)?, &enter(to, &name)?)?;
+        } else {
+            copy_one(from, &name, to, &name)?;
+        }
+    }
+    let (old, new) = (File::from(from.try_clone()?), File::from(to.try_clone()?));
+    if is_opaque(&old) {
+        mark_opaque(&new)?;
+    }
+    Ok(Attrs::of(&old, &rustix::fs::fstat(&old)?).give_keeping_marks(&new)?)
 }
 
 fn remove_tree(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {

@@ -4,6 +4,7 @@
 //! mode throws away when the turn ends. File tools and commands see the same merged tree; nothing in it is in the
 //! workspace before it is applied.
 
+mod apart;
 mod base;
 mod batch;
 mod fold;

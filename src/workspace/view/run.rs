@@ -1,6 +1,7 @@
 //! A command's place in the view: a layer of its own over what it sees, folded when it has ended.
 
 use super::super::origin::Origin;
+use super::apart::Frozen;
 use super::fold::{Effects, Folding};
 use super::layer::{Layer, dir_flags, remove_dir_all};
 use super::{Shelf, View};
@@ -27,13 +28,25 @@ pub struct Mount {
 pub struct CommandView {
     /// The home directory first, when it has a layer; then one for each root.
     pub mounts: Vec<Mount>,
+    /// How many of them are the home directory's.
+    homes: usize,
     dir: PathBuf,
-    shelf: Shelf,
+    pub(super) shelf: Shelf,
     /// The home directory's part, kept apart from what can be applied.
-    home: Option<(View, Box<CommandView>)>,
-    since: (i64, i64),
+    pub(super) home: Option<(View, Box<CommandView>)>,
+    pub(super) since: (i64, i64),
     by: Option<Arc<Origin>>,
-    _gate: OwnedMutexGuard<()>,
+    /// What a background command sees: others go on beside it.
+    pub(super) frozen: Option<Frozen>,
+    /// Commands in the foreground keep others from beginning.
+    _gate: Option<OwnedMutexGuard<()>>,
+}
+
+/// Whether others may change the view while the command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Company {
+    Nobody,
+    Others,
 }
 
 impl CommandView {
@@ -42,6 +55,11 @@ impl CommandView {
     pub fn made_by(mut self, origin: Option<Arc<Origin>>) -> CommandView {
         self.by = origin;
         self
+    }
+
+    /// Those of the roots, without the home directory's.
+    pub(super) fn own_mounts(&self) -> &[Mount] {
+        self.mounts.get(self.homes..).unwrap_or_default()
     }
 }
 
@@ -57,6 +75,16 @@ impl View {
     /// Makes room for one command whose effects go to `shelf`, after the one before it has ended. `home` gets a layer
     /// of its own, kept as long as this view and never applied.
     pub async fn begin(&self, shelf: Shelf, home: Option<&Path>) -> io::Result<CommandView> {
+        self.begin_in(shelf, home, Company::Nobody).await
+    }
+
+    /// The same for a command in the background: others go on beside it, and it sees the view as it was when it began.
+    /// [`View::finish_apart`] ends it.
+    pub async fn begin_apart(&self, shelf: Shelf, home: Option<&Path>) -> io::Result<CommandView> {
+        self.begin_in(shelf, home, Company::Others).await
+    }
+
+    async fn begin_in(&self, shelf: Shelf, home: Option<&Path>, company: Company) -> io::Result<CommandView> {
         let gate = self.0.gate.clone().lock_owned().await;
         if shelf == Shelf::Pending {
             self.drop_scratch()?;
@@ -74,33 +102,57 @@ impl View {
             None => None,
             Some(home) => {
                 let view = self.0.home.get_or_init(|| self.home_view(home, &base)).clone();
-                let command = Box::pin(view.begin(Shelf::Pending, None)).await?;
+                let command = Box::pin(view.begin_in(Shelf::Pending, None, company)).await?;
                 mounts.extend(command.mounts.iter().cloned());
                 Some((view, Box::new(command)))
             }
         };
+        let homes = mounts.len();
         let depth = if shelf == Shelf::Scratch { 0 } else { 1 };
+        let frozen =
+            match company {
+                Company::Nobody => None,
+                Company::Others => {
+                    // Where the layers themselves are: a copy of them may be large, and the other place may be memory.
+                    private(self.dir())?;
+                    self.sweep_runs(self.dir());
+                    Some(self.freeze(
+                        depth,
+                        self.dir().join(format!("run-{}-{count}-frozen", std::process::id())),
+                    )?)
+                }
+            };
+        let since = now();
         for (index, root) in self.roots().iter().enumerate() {
-            let layers = self.stack(index, depth).layers.into_iter().filter(|l| !l.is_blank());
-            let mut lowers: Vec<PathBuf> = layers.map(|l: &Layer| l.dir().to_path_buf()).collect();
+            let mut lowers: Vec<PathBuf> = match &frozen {
+                Some(frozen) => {
+                    frozen.roots.get(index).into_iter().flatten().map(|l| l.dir().to_path_buf()).collect()
+                }
+                None => {
+                    let layers = self.stack(index, depth).layers.into_iter().filter(|l| !l.is_blank());
+                    layers.map(|l: &Layer| l.dir().to_path_buf()).collect()
+                }
+            };
             lowers.push(root.clone());
             mounts.push(make(root, lowers, &dir.join(index.to_string()))?);
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let since = (i64::try_from(now.as_secs()).unwrap_or(0), i64::from(now.subsec_nanos()));
-        Ok(CommandView { mounts, dir, shelf, home, since, by: None, _gate: gate })
+        let _gate = (company == Company::Nobody).then_some(gate);
+        Ok(CommandView { mounts, homes, dir, shelf, home, since, by: None, frozen, _gate })
     }
 
     /// Folds what the command did; it and everything it started must be dead.
     pub fn finish(&self, command: CommandView, hidden: &dyn Fn(&Path) -> bool) -> io::Result<Effects> {
         let mut command = command;
-        let (mut before, mut home) = (0, 0);
+        let mut home = 0;
         if let Some((view, command)) = command.home.take() {
-            before = command.mounts.len();
             home = view.finish(*command, hidden)?.paths.len();
         }
-        let mut effects = Effects { home, ..Effects::default() };
-        for (index, mount) in command.mounts.iter().skip(before).enumerate() {
+        Ok(Effects { home, ..self.fold(&command, hidden)? })
+    }
+
+    pub(super) fn fold(&self, command: &CommandView, hidden: &dyn Fn(&Path) -> bool) -> io::Result<Effects> {
+        let mut effects = Effects::default();
+        for (index, mount) in command.own_mounts().iter().enumerate() {
             let upper = rustix::fs::open(&mount.upper, dir_flags(), Mode::empty())?;
             let mut folding = Folding {
                 view: self,
@@ -180,6 +232,12 @@ impl View {
             }
         }
     }
+}
+
+/// Seconds and nanoseconds since 1970, as file times count.
+pub(super) fn now() -> (i64, i64) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (i64::try_from(now.as_secs()).unwrap_or(0), i64::from(now.subsec_nanos()))
 }
 
 /// Only its owner may look into a layer: it may hold what the workspace hides from others.

@@ -1,0 +1,77 @@
+//! A command that goes on by itself: its supervisor writes its output to a file, and it ends when it ends, when it is
+//! told to, or with placet; unless it was told to stay.
+
+use super::command::GRACE;
+use super::{Command, Ending, ProcessError};
+use std::path::Path;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// Sent to a supervisor: the command outlives placet.
+pub(super) const STAY: u8 = b'k';
+
+/// A supervisor at work in the background.
+#[derive(Debug)]
+pub struct Background {
+    child: tokio::process::Child,
+    line: UnixStream,
+    /// Read by the supervisor when it starts, and removed when it is over.
+    _passed: [Option<tempfile::NamedTempFile>; 2],
+}
+
+impl Command {
+    /// Starts it; all it writes goes to `log`, which is made anew, up to [`super::LOG`] bytes.
+    pub fn begin(&self, log: &Path) -> Result<Background, ProcessError> {
+        if !self.cwd.is_dir() {
+            return Err(ProcessError::NoDirectory(self.cwd.clone()));
+        }
+        let failed = |e: std::io::Error| ProcessError::Start(e.to_string());
+        let (child, line, _passed) = self.spawn(Some(log), None).map_err(failed)?;
+        Ok(Background { child, line, _passed })
+    }
+}
+
+impl Background {
+    /// The supervisor's number: a SIGTERM to it ends the command and all it started. `None` when it is gone.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Waits for its end, for `timeout`, or for `cancel`; either of the last two ends the command. After `stay` it
+    /// outlives this process; dropped before that, it is ended.
+    pub async fn ended(
+        &mut self,
+        timeout: Duration,
+        cancel: &CancellationToken,
+        stay: &Notify,
+    ) -> Result<Ending, ProcessError> {
+        let timer = tokio::time::sleep(timeout.min(Duration::from_secs(365 * 24 * 3600)));
+        tokio::pin!(timer);
+        let mut said = Vec::new();
+        let stopped = loop {
+            tokio::select! {
+                read = self.line.read_buf(&mut said) => match read {
+                    Ok(0) | Err(_) => break None,
+                    Ok(_) => {}
+                },
+                () = cancel.cancelled() => break Some(Ending::Cancelled),
+                () = &mut timer => break Some(Ending::TimedOut),
+                () = stay.notified() => drop(self.line.write_all(&[STAY]).await),
+            }
+        };
+        if stopped.is_some() {
+            // Half closed: its last words can still be heard.
+            let _ = self.line.shutdown().await;
+            let rest = tokio::time::timeout(GRACE, self.line.read_to_end(&mut said)).await;
+            if rest.is_err() {
+                let _ = self.child.start_kill();
+            }
+        }
+        let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
+        let ending = Ending::said(&String::from_utf8_lossy(&said))?;
+        Ok(stopped.unwrap_or(ending))
+    }
+}

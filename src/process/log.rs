@@ -1,0 +1,66 @@
+//! A supervisor's end of its command's output: from a pipe to a file, so that nothing is lost when nobody listens and a
+//! command that never stops writing fills no disk.
+
+use rustix::pipe::PipeFlags;
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe::Receiver;
+
+/// The most that is kept of a background command's output at a time, in bytes.
+pub const LOG: u64 = 64 << 20;
+
+/// The file, and the pipe that everything this process starts from now on writes to.
+pub(super) struct Log {
+    file: File,
+    pipe: OwnedFd,
+}
+
+impl Log {
+    /// Takes the place of this process' standard output and error.
+    pub(super) fn open(path: &Path) -> std::io::Result<Log> {
+        let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(path)?;
+        let (pipe, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+        rustix::stdio::dup2_stdout(&write)?;
+        rustix::stdio::dup2_stderr(&write)?;
+        Ok(Log { file, pipe })
+    }
+
+    /// Writes what comes until nobody can write any more. When the file is full it begins anew, with a line that says
+    /// how much is gone: what a server said last is worth more than what it said first.
+    pub(super) async fn keep(self) -> std::io::Result<()> {
+        let null = OpenOptions::new().write(true).open("/dev/null")?;
+        // This process held them open only for what it started.
+        rustix::stdio::dup2_stdout(&null)?;
+        rustix::stdio::dup2_stderr(&null)?;
+        let Log { mut file, pipe } = self;
+        let mut pipe = Receiver::from_owned_fd(pipe)?;
+        let mut chunk = vec![0; 65_536];
+        let (mut kept, mut gone) = (0u64, 0u64);
+        loop {
+            let length = pipe.read(&mut chunk).await?;
+            let bytes = chunk.get(..length).unwrap_or_default();
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            if kept + bytes.len() as u64 > LOG {
+                gone += std::mem::take(&mut kept);
+                begin_anew(&mut file, gone)?;
+            }
+            match file.write_all(bytes) {
+                Ok(()) => kept += bytes.len() as u64,
+                // A full disk: the command goes on without a log.
+                Err(_) => gone += bytes.len() as u64,
+            }
+        }
+    }
+}
+
+fn begin_anew(file: &mut File, gone: u64) -> std::io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    writeln!(file, "[... {gone} bytes before this were not kept ...]")
+}

@@ -1,0 +1,133 @@
+//! Background commands, from the prompt: `/jobs`, word of what has ended, and what becomes of them when placet leaves.
+
+use super::Shell;
+use super::command::After;
+use super::prompt::Prompter;
+use crate::text::sanitize;
+use crate::tools::Job;
+use crate::ui::ansi;
+use std::sync::Arc;
+
+/// Lines of output that `/jobs N` shows.
+const LINES: usize = 20;
+
+impl Shell<'_> {
+    /// Tells what ends while a line is typed, above it.
+    pub(super) fn hear_of_jobs(&self, prompter: &Prompter) -> Option<tokio::task::JoinHandle<()>> {
+        if self.app.jobs().list().is_empty() {
+            return None;
+        }
+        let (jobs, theme, tell) = (self.app.jobs().clone(), self.theme.clone(), prompter.teller()?);
+        Some(self.runtime.spawn(async move {
+            loop {
+                for words in jobs.next_for_person().await {
+                    tell(ansi::line(&crate::ui::cell::notice(&words, &theme)));
+                }
+            }
+        }))
+    }
+
+    /// What is not to stay ends with placet, and is said to.
+    pub(super) fn leave_jobs(&self) {
+        for words in self.runtime.block_on(self.app.jobs().leave()) {
+            self.note(&words);
+        }
+    }
+}
+
+/// `/jobs`, `/jobs N`, `/jobs kill N|all`, `/jobs keep N`.
+pub(super) fn jobs(shell: &mut Shell<'_>, rest: &str) -> After {
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    match words.as_slice() {
+        [] => list(shell),
+        ["kill", "all"] => {
+            for job in shell.app.jobs().running() {
+                end(shell, &job);
+            }
+        }
+        ["kill", number] => {
+            if let Some(job) = find(shell, number) {
+                end(shell, &job);
+            }
+        }
+        ["keep", number] => {
+            if let Some(job) = find(shell, number) {
+                keep(shell, &job);
+            }
+        }
+        [number] => {
+            if let Some(job) = find(shell, number) {
+                show(shell, &job);
+            }
+        }
+        _ => shell.error(&format!("`{rest}` is nothing for jobs"), Some(USAGE)),
+    }
+    None
+}
+
+const USAGE: &str = "/jobs, /jobs N for the output, /jobs kill N, /jobs kill all, /jobs keep N";
+
+fn find(shell: &Shell<'_>, number: &str) -> Option<Arc<Job>> {
+    let found = number.parse().ok().and_then(|number| shell.app.jobs().find(number));
+    if found.is_none() {
+        shell.error(&format!("there is no job `{number}`"), Some(USAGE));
+    }
+    found
+}
+
+fn list(shell: &Shell<'_>) {
+    let jobs = shell.app.jobs().list();
+    if jobs.is_empty() {
+        return shell.note("there are no jobs: a command that the model runs in the background is one");
+    }
+    let rows: Vec<(String, String)> = jobs
+        .iter()
+        .map(|job| {
+            job.tell_person_once();
+            let shown = job.shown();
+            let at = shown.cwd.display();
+            (format!("{} {}", shown.number, shown.state), format!("{} · in {at}", shown.line))
+        })
+        .collect();
+    shell.rows(&rows);
+}
+
+fn show(shell: &Shell<'_>, job: &Job) {
+    let shown = job.shown();
+    let state = sanitize::line(&shown.state).into_owned();
+    shell.note(&format!("job {} · {state} · {} · in {}", shown.number, shown.line, shown.cwd.display()));
+    match job.last_lines(LINES) {
+        Ok((text, before)) => {
+            if before > 0 {
+                shell.hint(&format!("{before} lines before these, in {}", job.log().display()));
+            }
+            shell.text(&text);
+        }
+        Err(e) => shell.error(&format!("its output cannot be read: {e}"), None),
+    }
+}
+
+fn end(shell: &Shell<'_>, job: &Job) {
+    if !job.is_running() {
+        return shell.note(&format!("job {} has ended already", job.number));
+    }
+    job.stop();
+    shell.runtime.block_on(job.ended());
+    job.tell_person_once();
+    let effects = if job.is_walled() { "; files it changed were thrown away" } else { "" };
+    shell.note(&format!("job {} is ended, with all it started{effects}: {}", job.number, job.shown_line()));
+}
+
+fn keep(shell: &Shell<'_>, job: &Job) {
+    match job.keep() {
+        Ok(()) => {
+            let pid = job.stays().unwrap_or_default();
+            shell.note(&format!(
+                "job {} stays when placet leaves; `kill {pid}` ends it then, its output is in {}",
+                job.number,
+                job.log().display()
+            ));
+        }
+        Err(e) => shell.error(&e.message, e.hint.as_deref()),
+    }
+}

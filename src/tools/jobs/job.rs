@@ -1,0 +1,365 @@
+//! One background command: what it is, how it stands, what it has written.
+
+use super::super::ToolError;
+use super::super::confined::{Entered, Told};
+use super::Jobs;
+use crate::process::{Background, Ending};
+use crate::text::sanitize;
+use crate::workspace::Workspace;
+use std::fs::File;
+use std::io::{Read as _, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
+
+/// The most that is read of a log at once, in bytes.
+const READ: u64 = 16 << 20;
+
+/// A background command. It ends when it ends, when it is stopped, or with the process.
+#[derive(Debug)]
+pub struct Job {
+    pub number: u32,
+    pub line: String,
+    pub cwd: PathBuf,
+    /// The view it works in, by its directory.
+    pub(super) view: Option<PathBuf>,
+    started: Instant,
+    log: Mutex<PathBuf>,
+    pid: u32,
+    walls: Option<Shared>,
+    stop: CancellationToken,
+    stay: Notify,
+    stays: AtomicBool,
+    standing: watch::Sender<Standing>,
+    /// How far the model has read, and from where on a text that it waits for counts.
+    read: Mutex<Read>,
+    told_model: AtomicBool,
+    told_person: AtomicBool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Read {
+    read: u64,
+    asked: u64,
+}
+
+/// Whether others may share its network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shared {
+    Network,
+    Nothing,
+}
+
+/// How a job stands.
+#[derive(Clone, Debug)]
+pub(in super::super) enum Standing {
+    Running,
+    Ended {
+        ending: Ending,
+        elapsed: Duration,
+        for_model: String,
+        for_person: String,
+    },
+    /// Its supervisor could not start it, or its effects could not be read.
+    Failed(String),
+}
+
+/// A job as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub number: u32,
+    pub line: String,
+    pub cwd: PathBuf,
+    /// `running for 34 s`, `exit code 0 after 2 s`
+    pub state: String,
+    pub is_running: bool,
+}
+
+/// What goes on when a call has ended.
+pub(in super::super) struct Lasting {
+    pub(in super::super) line: String,
+    pub(in super::super) cwd: PathBuf,
+    pub(in super::super) background: Background,
+    pub(in super::super) entered: Option<Entered>,
+    pub(in super::super) workspace: Workspace,
+    pub(in super::super) timeout: Duration,
+    /// Others may share its network.
+    pub(in super::super) no_way_out: bool,
+}
+
+impl Job {
+    /// Watches over it from now on.
+    pub(in super::super) fn begin(jobs: &Jobs, (number, log): (u32, PathBuf), lasting: Lasting) -> Arc<Job> {
+        let Lasting { line, cwd, mut background, entered, workspace, timeout, no_way_out } = lasting;
+        let walls = entered.as_ref().map(|_| if no_way_out { Shared::Network } else { Shared::Nothing });
+        let job = Arc::new(Job {
+            number,
+            line,
+            cwd,
+            view: workspace.view().map(|view| view.dir().to_path_buf()),
+            started: Instant::now(),
+            log: Mutex::new(log),
+            pid: background.pid().unwrap_or_default(),
+            walls,
+            stop: CancellationToken::new(),
+            stay: Notify::new(),
+            stays: AtomicBool::new(false),
+            standing: watch::Sender::new(Standing::Running),
+            read: Mutex::default(),
+            told_model: AtomicBool::new(false),
+            told_person: AtomicBool::new(false),
+        });
+        let (own, jobs) = (Arc::clone(&job), jobs.clone());
+        tokio::spawn(async move {
+            let ending = background.ended(timeout, &own.stop, &own.stay).await;
+            let elapsed = own.started.elapsed();
+            let standing = match ending {
+                Err(e) => Standing::Failed(e.to_string()),
+                Ok(ending) => match settled(entered, workspace, ending, own.number).await {
+                    Ok(Told { for_model, for_person }) => {
+                        Standing::Ended { ending, elapsed, for_model, for_person }
+                    }
+                    Err(e) => Standing::Failed(e.message),
+                },
+            };
+            own.standing.send_replace(standing);
+            jobs.wake();
+        });
+        job
+    }
+
+    pub fn is_running(&self) -> bool {
+        matches!(*self.standing.borrow(), Standing::Running)
+    }
+
+    pub(in super::super) fn standing(&self) -> Standing {
+        self.standing.borrow().clone()
+    }
+
+    /// Waits for its end.
+    pub async fn ended(&self) {
+        drop(self.standing.subscribe().wait_for(|standing| !matches!(standing, Standing::Running)).await);
+    }
+
+    /// Ends it and all it started, within moments.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Lets it outlive placet. Only a command without walls can: a view ends with its process.
+    pub fn keep(&self) -> Result<(), ToolError> {
+        if !self.is_running() {
+            return Err(ToolError::new(format!("job {} has ended", self.number)));
+        }
+        if self.walls.is_some() {
+            return Err(ToolError::hint(
+                format!("job {} works in the copy-on-write view, which ends with placet", self.number),
+                "a command that is begun in unrestricted mode can stay",
+            ));
+        }
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = format!("stays-{}.log", self.pid);
+        let kept = log.with_file_name(name);
+        std::fs::rename(&*log, &kept)
+            .map_err(|e| ToolError::new(format!("its output cannot be kept: {e}")))?;
+        *log = kept;
+        self.stays.store(true, Ordering::Release);
+        self.stay.notify_one();
+        Ok(())
+    }
+
+    /// Whether it works in the view.
+    pub fn is_walled(&self) -> bool {
+        self.walls.is_some()
+    }
+
+    /// The number of the process to be ended when it outlives placet.
+    pub fn stays(&self) -> Option<u32> {
+        self.stays.load(Ordering::Acquire).then_some(self.pid)
+    }
+
+    pub(super) fn shared_network(&self) -> Option<u32> {
+        (self.is_running() && self.walls == Some(Shared::Network)).then_some(self.pid)
+    }
+
+    pub fn log(&self) -> PathBuf {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn forget(&self) {
+        drop(std::fs::remove_file(self.log()));
+    }
+
+    pub fn shown(&self) -> Shown {
+        let (number, cwd) = (self.number, self.cwd.clone());
+        Shown { number, line: self.shown_line(), cwd, state: self.state(), is_running: self.is_running() }
+    }
+
+    /// The first line of the command, fit for a terminal.
+    pub fn shown_line(&self) -> String {
+        let first = self.line.lines().next().unwrap_or_default();
+        let line = sanitize::line(first).into_owned();
+        let cut = line.floor_char_boundary(120);
+        let more = if cut < line.len() || self.line.lines().count() > 1 { " ..." } else { "" };
+        format!("{}{more}", line.get(..cut).unwrap_or_default())
+    }
+
+    /// `running for 34.1 s`
+    pub(in super::super) fn state(&self) -> String {
+        match &*self.standing.borrow() {
+            Standing::Running => {
+                let stays = if self.stays().is_some() { ", stays when placet leaves" } else { "" };
+                format!("running for {:.1} s{stays}", self.started.elapsed().as_secs_f64())
+            }
+            Standing::Failed(why) => format!("failed: {why}"),
+            Standing::Ended { ending, elapsed, .. } => {
+                let how = match ending {
+                    Ending::Exit(code) => format!("exit code {code}"),
+                    Ending::Signal(signal) => format!("killed by signal {signal}"),
+                    Ending::TimedOut => "out of time".into(),
+                    Ending::Cancelled => "stopped".into(),
+                    Ending::Lost => "its supervisor was killed".into(),
+                };
+                format!("{how} after {:.1} s", elapsed.as_secs_f64())
+            }
+        }
+    }
+
+    /// What its end did to files, as the model is told; empty while it runs.
+    pub(in super::super) fn effects(&self) -> String {
+        match &*self.standing.borrow() {
+            Standing::Ended { for_model, .. } => for_model.clone(),
+            _ => String::new(),
+        }
+    }
+
+    /// True when it has ended and the model was not told of it before.
+    pub(in super::super) fn tell_model_once(&self) -> bool {
+        !self.is_running() && !self.told_model.swap(true, Ordering::AcqRel)
+    }
+
+    /// The same for the person.
+    pub fn tell_person_once(&self) -> bool {
+        !self.is_running() && !self.told_person.swap(true, Ordering::AcqRel)
+    }
+
+    pub(super) fn ended_for_model(&self) -> Option<String> {
+        let line = self.line.lines().next().unwrap_or_default();
+        (!self.is_running()).then(|| {
+            format!("[placet: job {} has ended: {}: {line}]{}", self.number, self.state(), self.effects())
+        })
+    }
+
+    pub(super) fn ended_for_person(&self) -> Option<String> {
+        let effects = match &*self.standing.borrow() {
+            Standing::Running => return None,
+            Standing::Ended { for_person, .. } => for_person.clone(),
+            Standing::Failed(_) => String::new(),
+        };
+        let state = sanitize::line(&self.state()).into_owned();
+        Some(format!("job {} · {state} · {}{effects}", self.number, self.shown_line()))
+    }
+
+    /// What it had written when the call that began it came back.
+    pub(in super::super) fn read_first(&self) -> std::io::Result<String> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let (text, at) = self.text_from(0)?;
+        read.read = at;
+        Ok(text)
+    }
+
+    /// What it has written since the model last read, and marks it as read.
+    pub(in super::super) fn read_on(&self) -> std::io::Result<String> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let (text, at) = self.text_from(read.read)?;
+        *read = Read { read: at, asked: at };
+        Ok(text)
+    }
+
+    /// What it has written since the model last asked: with what came along when it began, which may be just what is
+    /// waited for.
+    pub(in super::super) fn look_on(&self) -> std::io::Result<String> {
+        let asked = self.read.lock().unwrap_or_else(PoisonError::into_inner).asked;
+        Ok(self.text_from(asked)?.0)
+    }
+
+    /// Its last lines, and how many there are before them.
+    pub fn last_lines(&self, count: usize) -> std::io::Result<(String, usize)> {
+        let (text, _) = self.text_from(0)?;
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        let from = lines.len().saturating_sub(count);
+        Ok((lines.get(from..).unwrap_or_default().concat(), from))
+    }
+
+    /// From a place in the log to its end, and where that is. A log that was begun anew is read from its beginning.
+    fn text_from(&self, at: u64) -> std::io::Result<(String, u64)> {
+        let mut file = match File::open(self.log()) {
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok((String::new(), at)),
+            other => other?,
+        };
+        let size = file.metadata()?.len();
+        let at = if size < at { 0 } else { at };
+        let from = at.max(size.saturating_sub(READ));
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.take(READ).read_to_end(&mut bytes)?;
+        if self.is_running() {
+            // Half a character is for the next time.
+            bytes.truncate(whole_characters(&bytes));
+        }
+        let end = from + bytes.len() as u64;
+        let mut text = String::from_utf8(bytes)
+            .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
+            .replace('\0', "␀");
+        if from > at {
+            text = format!("[... {} bytes left out ...]\n{text}", from - at);
+        }
+        Ok((text, end))
+    }
+}
+
+/// What becomes of its effects.
+async fn settled(
+    entered: Option<Entered>,
+    workspace: Workspace,
+    ending: Ending,
+    number: u32,
+) -> Result<Told, ToolError> {
+    match entered {
+        None => Ok(Told::default()),
+        Some(entered) => entered.leave_apart(workspace, ending, format!("job-{number}")).await,
+    }
+}
+
+/// The length without a character at the end that is not complete.
+fn whole_characters(bytes: &[u8]) -> usize {
+    let tail = bytes.len().saturating_sub(3);
+    let starts = bytes.iter().enumerate().skip(tail).rev();
+    for (at, byte) in starts {
+        let length = match byte {
+            0b1100_0000..=0b1101_1111 => 2,
+            0b1110_0000..=0b1110_1111 => 3,
+            0b1111_0000..=0b1111_0111 => 4,
+            0b1000_0000..=0b1011_1111 => continue,
+            _ => return bytes.len(),
+        };
+        return if at + length > bytes.len() { at } else { bytes.len() };
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole_characters;
+
+    #[test]
+    fn half_a_character_waits_for_its_rest() {
+        let text = "aé€🦀".as_bytes();
+        let whole: Vec<usize> = (0..=text.len()).map(|n| whole_characters(&text[..n])).collect();
+        assert_eq!(whole, [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10]);
+        assert_eq!(whole_characters(b"\xff\x80"), 2);
+    }
+}

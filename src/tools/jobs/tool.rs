@@ -1,0 +1,241 @@
+//! job: what background commands say, how they stand, waiting for them, ending them.
+
+use super::super::input::Shape;
+use super::super::output::interrupted;
+use super::super::{
+    Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+};
+use super::Job;
+use crate::conversation::{Outcome, Part, ToolSpec};
+use crate::permission::{Permit, Reach};
+use crate::text::sanitize;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+const NAME: &str = "job";
+/// How long `wait` waits, unless it is told, and at most.
+const WAIT: Duration = Duration::from_secs(30);
+const LONGEST: Duration = Duration::from_secs(3600);
+/// How often the output is looked through for a text that is waited for.
+const LOOK: Duration = Duration::from_millis(50);
+/// Lines that the person is shown.
+const SHOWN: usize = 40;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    List,
+    Output,
+    Wait,
+    Kill,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Args {
+    action: Action,
+    job: Option<u32>,
+    /// output: the last so many lines instead of what is new.
+    lines: Option<usize>,
+    /// wait: until its new output holds this text.
+    until: Option<String>,
+    timeout_ms: Option<u64>,
+}
+
+pub(in super::super) struct JobTool(Shape);
+
+impl Default for JobTool {
+    fn default() -> JobTool {
+        JobTool(Shape::of::<Args>(NAME, include_str!("../../../prompts/tools/job.md")))
+    }
+}
+
+impl Tool for JobTool {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, _: &Value) -> Touches {
+        // One after the other, and after the command that they ask about.
+        Touches { anything: true, ..Touches::default() }
+    }
+
+    fn is_of_conversation(&self) -> bool {
+        true
+    }
+
+    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        if args.action == Action::List {
+            return Ok(Box::new(JobPlan { args, job: None }));
+        }
+        let job = match args.job {
+            Some(number) => env.jobs.find(number),
+            None => {
+                let running = env.jobs.running();
+                match <[Arc<Job>; 1]>::try_from(running) {
+                    Ok([job]) => Some(job),
+                    Err(_) => return Err(ToolError::hint("`job` is missing", numbers(env))),
+                }
+            }
+        };
+        if args.until.as_deref() == Some("") {
+            return Err(ToolError::hint("`until` is empty", "leave it out to wait for the end"));
+        }
+        match job {
+            Some(job) => Ok(Box::new(JobPlan { args, job: Some(job) })),
+            None => {
+                let number = args.job.unwrap_or_default();
+                Err(ToolError::hint(format!("there is no job {number}"), numbers(env)))
+            }
+        }
+    }
+}
+
+/// Which jobs there are, for a mistake.
+fn numbers(env: &Env) -> String {
+    let numbers: Vec<String> = env.jobs.list().iter().map(|job| job.number.to_string()).collect();
+    match numbers.is_empty() {
+        true => "there are none: run_command with `background` begins one".into(),
+        false => format!("there are {}", numbers.join(", ")),
+    }
+}
+
+struct JobPlan {
+    args: Args,
+    job: Option<Arc<Job>>,
+}
+
+impl Plan for JobPlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![Reach::Session]
+    }
+
+    fn title(&self) -> String {
+        let verb = match self.args.action {
+            Action::List => return "jobs".into(),
+            Action::Output => "read",
+            Action::Wait => "wait for",
+            Action::Kill => "end",
+        };
+        let until = self.args.until.as_deref().map_or(String::new(), |text| {
+            let text: String = text.chars().take(60).collect();
+            format!(" until `{}`", sanitize::line(&text))
+        });
+        self.job
+            .as_ref()
+            .map_or(String::new(), |job| format!("{verb} job {}{until}: {}", job.number, job.shown_line()))
+    }
+
+    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
+        Ok(Preview { line: self.title(), detail: Detail::None })
+    }
+
+    fn run(self: Box<Self>, _: Permit, ctx: RunCtx) -> Running {
+        Box::pin(async move {
+            let title = self.title();
+            let Some(job) = &self.job else { return listed(&ctx.env, &title) };
+            let waited = match self.args.action {
+                Action::Wait => {
+                    tokio::select! {
+                        waited = self.wait(job) => waited,
+                        () = ctx.cancel.cancelled() => return interrupted(&title),
+                    }
+                }
+                Action::Kill => {
+                    job.stop();
+                    job.ended().await;
+                    None
+                }
+                Action::List | Action::Output => None,
+            };
+            if self.args.action == Action::Kill {
+                // Whoever ended it knows.
+                job.tell_person_once();
+            }
+            match self.read(job) {
+                Ok(text) => said(job, text, waited.as_deref(), title),
+                Err(e) => {
+                    let why = ToolError::new(format!("its output cannot be read: {e}"));
+                    super::super::output::failed(&title, &why)
+                }
+            }
+        })
+    }
+}
+
+impl JobPlan {
+    fn read(&self, job: &Job) -> std::io::Result<String> {
+        let Some(lines) = self.args.lines else { return job.read_on() };
+        drop(job.read_on()?);
+        let (text, before) = job.last_lines(lines)?;
+        Ok(if before > 0 { format!("[{before} lines before these]\n{text}") } else { text })
+    }
+
+    /// Waits; says what it was that ended the waiting, when that was not the end of the job.
+    async fn wait(&self, job: &Job) -> Option<String> {
+        let limit = self.args.timeout_ms.map_or(WAIT, Duration::from_millis).min(LONGEST);
+        let timer = tokio::time::sleep(limit);
+        tokio::pin!(timer);
+        let mut look = tokio::time::interval(LOOK);
+        loop {
+            tokio::select! {
+                biased;
+                () = job.ended() => return None,
+                _ = look.tick(), if self.args.until.is_some() => {
+                    let until = self.args.until.as_deref().unwrap_or_default();
+                    if job.look_on().is_ok_and(|text| text.contains(until)) {
+                        return Some("it has said that".into());
+                    }
+                }
+                () = &mut timer => {
+                    return Some(format!("it goes on after {} s of waiting", limit.as_secs_f64()));
+                }
+            }
+        }
+    }
+}
+
+fn said(job: &Job, mut text: String, waited: Option<&str>, title: String) -> Output {
+    if !job.is_running() {
+        job.tell_model_once();
+        // The call's own line says it to the person.
+        job.tell_person_once();
+    }
+    let shown = super::super::output::preview(&text, 4000, 4000).0;
+    let shown: Vec<&str> = shown.lines().collect();
+    let shown = shown.get(shown.len().saturating_sub(SHOWN)..).unwrap_or_default().join("\n");
+    let nothing = text.is_empty();
+    if !nothing && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let state = job.state();
+    let nothing = if nothing { ", nothing new" } else { "" };
+    let waited = waited.map_or(String::new(), |waited| format!("; {waited}"));
+    text.push_str(&format!("[job {}: {state}{nothing}{waited}, in {}]", job.number, job.cwd.display()));
+    text.push_str(&job.effects());
+    Output {
+        outcome: Outcome::Done,
+        for_model: vec![Part::text(text)],
+        for_person: Summary::text(format!("{title} · {}", sanitize::line(&state)), shown),
+        facts: Facts::None,
+    }
+}
+
+fn listed(env: &Env, title: &str) -> Output {
+    let jobs = env.jobs.list();
+    for job in &jobs {
+        job.tell_model_once();
+    }
+    let lines: Vec<String> = jobs
+        .iter()
+        .map(|job| {
+            let shown = job.shown();
+            format!("{} · {} · {} · in {}", shown.number, shown.state, shown.line, shown.cwd.display())
+        })
+        .collect();
+    let text = if lines.is_empty() { "there are no jobs".to_string() } else { lines.join("\n") };
+    Output::done(text.clone(), Summary::text(title.to_string(), text))
+}
