@@ -133,6 +133,7 @@ fn env(root: &Path) -> Env {
         brake: Brake::default(),
     };
     Env {
+        jobs: placet::tools::Jobs::default(),
         mounts: Arc::default(),
         mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
         workspace: workspace.with_view(view),

@@ -47,6 +47,7 @@ pub fn env(root: &Path, scratchpads: Arc<Scratchpads>) -> Env {
     };
     Env {
         mounts: Arc::default(),
+        jobs: placet::tools::Jobs::default(),
         mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
         workspace: viewed(root),
         ledger: Mutex::new(Ledger::default()),

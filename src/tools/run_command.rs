@@ -250,7 +250,7 @@ impl RunPlan {
         let failed = |e: std::io::Error| ToolError::new(format!("its output cannot be read: {e}"));
         let text = job.read_first().map_err(failed)?;
         match job.standing() {
-            Standing::Running => Ok(self.going_on(&job, text)),
+            Standing::Running | Standing::Settling(..) => Ok(self.going_on(&job, text)),
             Standing::Failed(why) => {
                 jobs.remove(number);
                 Err(ToolError::new(why))

@@ -74,6 +74,7 @@ fn tools_are_listed_shown_and_called_by_name() {
             "find_files",
             "search_contents",
             "run_command",
+            "job",
             "scratchpad",
             "todo",
             "ask_person",

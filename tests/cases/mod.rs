@@ -20,6 +20,7 @@ mod edit_properties;
 mod headless;
 mod hooks;
 mod image_read;
+mod jobs;
 mod labels;
 mod live;
 mod mcp;

@@ -20,6 +20,7 @@ fn the_words_and_schemas_of_all_tools_stay_small() {
         "find_files",
         "search_contents",
         "run_command",
+        "job",
         "scratchpad",
         "todo",
         "ask_person",
@@ -31,8 +32,8 @@ fn the_words_and_schemas_of_all_tools_stay_small() {
         .map(|s| json!({"name": s.name, "description": s.description, "input_schema": s.schema}))
         .collect();
     let size = serde_json::to_string(&request).unwrap().len();
-    // Ten tools for files and commands, and three for the conversation itself.
-    assert!(size <= 10_600, "{size}");
+    // Eleven tools for files and commands, and three for the conversation itself.
+    assert!(size <= 11_300, "{size}");
     for spec in &specs {
         assert_eq!(spec.schema["type"], "object", "{}", spec.name);
         assert!(!spec.schema.to_string().contains("$ref"), "{}", spec.name);

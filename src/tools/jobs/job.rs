@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 /// The most that is read of a log at once, in bytes.
 const READ: u64 = 16 << 20;
+/// How long it may take until what an ended job did is in the view, before a call goes on without it.
+const SETTLE: Duration = Duration::from_secs(2);
 
 /// A background command. It ends when it ends, when it is stopped, or with the process.
 #[derive(Debug)]
@@ -57,6 +59,8 @@ enum Shared {
 #[derive(Clone, Debug)]
 pub(in super::super) enum Standing {
     Running,
+    /// It has ended. What it did is not in the view yet: a command that runs there goes first.
+    Settling(Ending, Duration),
     Ended {
         ending: Ending,
         elapsed: Duration,
@@ -116,6 +120,9 @@ impl Job {
         tokio::spawn(async move {
             let ending = background.ended(timeout, &own.stop, &own.stay).await;
             let elapsed = own.started.elapsed();
+            if let Ok(ending) = ending {
+                own.standing.send_replace(Standing::Settling(ending, elapsed));
+            }
             let standing = match ending {
                 Err(e) => Standing::Failed(e.to_string()),
                 Ok(ending) => match settled(entered, workspace, ending, own.number).await {
@@ -131,17 +138,26 @@ impl Job {
         job
     }
 
+    /// Whether there is more to come: output, or what it did to files.
     pub fn is_running(&self) -> bool {
-        matches!(*self.standing.borrow(), Standing::Running)
+        matches!(*self.standing.borrow(), Standing::Running | Standing::Settling(..))
     }
 
     pub(in super::super) fn standing(&self) -> Standing {
         self.standing.borrow().clone()
     }
 
-    /// Waits for its end.
+    /// Waits for its end, and until what it did is in the view.
     pub async fn ended(&self) {
-        drop(self.standing.subscribe().wait_for(|standing| !matches!(standing, Standing::Running)).await);
+        let more = |standing: &Standing| matches!(standing, Standing::Running | Standing::Settling(..));
+        drop(self.standing.subscribe().wait_for(|standing| !more(standing)).await);
+    }
+
+    /// Waits a moment where only what it did is still to be put into the view.
+    pub(in super::super) async fn settled(&self) {
+        if matches!(*self.standing.borrow(), Standing::Settling(..)) {
+            drop(tokio::time::timeout(SETTLE, self.ended()).await);
+        }
     }
 
     /// Ends it and all it started, within moments.
@@ -215,16 +231,10 @@ impl Job {
                 format!("running for {:.1} s{stays}", self.started.elapsed().as_secs_f64())
             }
             Standing::Failed(why) => format!("failed: {why}"),
-            Standing::Ended { ending, elapsed, .. } => {
-                let how = match ending {
-                    Ending::Exit(code) => format!("exit code {code}"),
-                    Ending::Signal(signal) => format!("killed by signal {signal}"),
-                    Ending::TimedOut => "out of time".into(),
-                    Ending::Cancelled => "stopped".into(),
-                    Ending::Lost => "its supervisor was killed".into(),
-                };
-                format!("{how} after {:.1} s", elapsed.as_secs_f64())
+            Standing::Settling(ending, elapsed) => {
+                format!("{}; what it did to files comes when no other command runs", how(*ending, *elapsed))
             }
+            Standing::Ended { ending, elapsed, .. } => how(*ending, *elapsed),
         }
     }
 
@@ -255,7 +265,7 @@ impl Job {
 
     pub(super) fn ended_for_person(&self) -> Option<String> {
         let effects = match &*self.standing.borrow() {
-            Standing::Running => return None,
+            Standing::Running | Standing::Settling(..) => return None,
             Standing::Ended { for_person, .. } => for_person.clone(),
             Standing::Failed(_) => String::new(),
         };
@@ -319,6 +329,18 @@ impl Job {
         }
         Ok((text, end))
     }
+}
+
+/// `exit code 0 after 2.0 s`
+fn how(ending: Ending, elapsed: Duration) -> String {
+    let how = match ending {
+        Ending::Exit(code) => format!("exit code {code}"),
+        Ending::Signal(signal) => format!("killed by signal {signal}"),
+        Ending::TimedOut => "out of time".into(),
+        Ending::Cancelled => "stopped".into(),
+        Ending::Lost => "its supervisor was killed".into(),
+    };
+    format!("{how} after {:.1} s", elapsed.as_secs_f64())
 }
 
 /// What becomes of its effects.

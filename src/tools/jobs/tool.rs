@@ -37,9 +37,8 @@ enum Action {
 struct Args {
     action: Action,
     job: Option<u32>,
-    /// output: the last so many lines instead of what is new.
+    /// output: only the last so many lines.
     lines: Option<usize>,
-    /// wait: until its new output holds this text.
     until: Option<String>,
     timeout_ms: Option<u64>,
 }
@@ -149,7 +148,10 @@ impl Plan for JobPlan {
                     job.ended().await;
                     None
                 }
-                Action::List | Action::Output => None,
+                Action::List | Action::Output => {
+                    job.settled().await;
+                    None
+                }
             };
             if self.args.action == Action::Kill {
                 // Whoever ended it knows.
