@@ -132,7 +132,7 @@ pub(super) fn provider(shell: &mut Shell<'_>, rest: &str) -> After {
     switch_to(shell, name, Some(model.trim()).filter(|m| !m.is_empty()))
 }
 
-fn current(shell: &Shell<'_>) -> (String, String) {
+pub(super) fn current(shell: &Shell<'_>) -> (String, String) {
     match (&shell.conversation.agent, &shell.answerer) {
         (Some(agent), _) => (agent.provider_name().to_string(), agent.model().name.clone()),
         (None, Some(answerer)) => (answerer.provider.name().to_string(), answerer.model.name.clone()),

@@ -380,9 +380,9 @@ impl Shell<'_> {
         if let Some((name, workspace)) = self.app.earlier() {
             self.earlier = Some(workspace);
             let count = self.pending();
-            let s = if count == 1 { "" } else { "s" };
+            let s = if count == 1 { " is" } else { "s are" };
             let id = name.get(..13).unwrap_or(&name);
-            self.note(&format!("{count} change{s} of {id} are pending: /changes, /apply, /discard"));
+            self.note(&format!("of {id}, {count} change{s} pending: /changes, /apply, /discard"));
         }
     }
 

@@ -149,7 +149,7 @@ impl Shell<'_> {
         self.pick(self.picker("Found", feed).with_preview(about)).into_iter().next()
     }
 
-    /// A provider and a model that are known by name.
+    /// A provider and a model that are known by name; who answers now stands first.
     pub(super) fn pick_model(&self) -> Option<(String, String)> {
         let config = self.app.config();
         let own = config.names_below("providers");
@@ -165,6 +165,12 @@ impl Shell<'_> {
             pairs.push((preset.name.clone(), preset.default_model.clone(), note));
         }
         pairs.push(("offline".into(), Some("offline".into()), "built in"));
+        // Who answers now stands first, with the model that does.
+        let (provider, model) = super::commands::current(self);
+        if let Some(at) = pairs.iter().position(|(name, ..)| *name == provider) {
+            pairs.remove(at);
+            pairs.insert(0, (provider, Some(model), "in use"));
+        }
         let item = |(provider, model, note): &(String, Option<String>, &str)| {
             let model = model.as_deref().unwrap_or("");
             Item::new(format!("{provider} {model}").trim_end(), *note)

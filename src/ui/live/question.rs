@@ -325,7 +325,8 @@ impl Open {
         let mut rows = head;
         rows.extend(body.into_iter().skip(scroll).take(fits));
         if hidden > 0 {
-            let text = format!("{hidden} lines hidden: Down and PageDown show them");
+            let s = if hidden == 1 { "" } else { "s" };
+            let text = format!("{hidden} line{s} hidden: Down and PageDown show more");
             rows.push(Line::styled(text, theme.style("warning")));
         }
         rows.extend(keys);

@@ -94,7 +94,8 @@ impl Live {
         let mut rows: Vec<Line<'static>> = all.skip(from).take(most).map(row).collect();
         let hidden = todos.len() - rows.len();
         if hidden > 0 {
-            let text = format!("    {hidden} more steps: Ctrl-O shows them");
+            let s = if hidden == 1 { "" } else { "s" };
+            let text = format!("    {hidden} more step{s}: Ctrl-O shows all");
             rows.push(Line::styled(width::cut(&text, self.columns), self.theme.style("hint")));
         }
         rows
