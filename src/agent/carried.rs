@@ -8,7 +8,8 @@ use crate::provider::Model;
 impl Agent {
     /// What of the conversation the present model cannot have; nothing where all of it goes along.
     pub fn left_behind(&self) -> Option<String> {
-        left_behind(self.transcript.messages(), &self.parts.model)
+        let sent = self.transcript.since(self.summaries.last().map_or(0, |summary| summary.upto));
+        left_behind(sent, &self.parts.model)
     }
 }
 

@@ -45,6 +45,8 @@ pub struct Agent {
     pub(super) forgotten: HashSet<CallId>,
     /// What the model has instead of the beginning; the last one holds.
     pub(super) summaries: Vec<Summary>,
+    /// The messages before this one, and the summaries that ended among them, were not read when this was taken up.
+    pub(super) begins: usize,
     /// How many messages there were when summing up failed: it is not tried again at once.
     pub(super) not_summed_up: Option<usize>,
 }
@@ -69,6 +71,7 @@ impl Agent {
             told_usage: None,
             forgotten: HashSet::new(),
             summaries: Vec::new(),
+            begins: 0,
             not_summed_up: None,
             parts,
         }
@@ -91,6 +94,7 @@ impl Agent {
             }
         }
         self.recall_taint()?;
+        self.begins = loaded.transcript.begins();
         self.transcript = loaded.transcript;
         self.summaries = loaded.summaries;
         self.costs.restore(loaded.usage, &loaded.spent);
@@ -104,7 +108,12 @@ impl Agent {
     /// What the model was told stands in the transcript: saying it again would only cost tokens.
     pub(super) fn recall(&mut self) {
         self.count_turn(None);
-        let told = || self.transcript.messages().iter().rev().flat_map(texts);
+        // What was told before the last summary, and still holds, stands in it.
+        let summary = self.summaries.last();
+        let told = || {
+            let after = self.transcript.since(summary.map_or(0, |s| s.upto)).iter().rev().flat_map(texts);
+            after.chain(summary.into_iter().flat_map(|s| s.notes.iter().rev().map(String::as_str)))
+        };
         self.mode_told = told().find_map(mode_in);
         self.instructions.recall(told());
     }
@@ -257,7 +266,7 @@ impl Agent {
         let said = self.parts.gate.secrets.redact(&said);
         let title = said.lines().next().unwrap_or_default().chars().take(80).collect();
         let session = self.parts.session.as_ref().map(|s| s.id().to_string());
-        let number = self.transcript.messages().len();
+        let number = self.transcript.len();
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
         if let Err(e) = view.forget_unchanged() {
             tracing::warn!("files that were changed and changed back stay on the shelf: {e}");

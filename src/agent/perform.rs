@@ -12,7 +12,6 @@ use crate::conversation::{CallResult, Message, Outcome};
 use crate::provider::{AnswerStream, ProviderError, StreamEvent};
 use crate::session::{Record, State};
 use futures_util::StreamExt;
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -181,7 +180,7 @@ impl<'a> Run<'a> {
             // The loop sees the stop next; a request that nobody waits for is not sent.
             return;
         }
-        tracing::debug!(messages = self.agent.transcript.messages().len(), "a request");
+        tracing::debug!(messages = self.agent.transcript.len(), "a request");
         let allowed = match self.may_send().await {
             Ok(()) => self.agent.may_spend(&self.events, &self.stop).await,
             refused => refused,
@@ -198,8 +197,7 @@ impl<'a> Run<'a> {
         self.tell(Event::Requested);
         let Built { request, notes, out_of_view } = {
             let agent = &mut *self.agent;
-            let all = agent.transcript.messages();
-            let sent = agent.summaries.last().map_or(Cow::Borrowed(all), |s| Cow::Owned(s.over(all)));
+            let sent = agent.transcript.over(agent.summaries.last());
             agent.context.build(&sent, &agent.parts.model, agent.parts.max_output)
         };
         for note in notes {
@@ -261,7 +259,7 @@ impl<'a> Run<'a> {
     fn repair(&mut self, repair: Repair) {
         let notice = match repair {
             Repair::Images => {
-                let images = self.agent.context.sent_images(self.agent.transcript.messages());
+                let images = self.agent.context.sent_images(&self.agent.sent());
                 let reason = "the provider refused it".to_string();
                 for (hash, _) in &images {
                     self.agent.context.withhold(hash.clone(), reason.clone());
