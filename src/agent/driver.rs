@@ -57,10 +57,13 @@ impl Agent {
             lock(&parts.policy).taint().begin(Level::Public);
         }
         lock(&parts.env.ledger).begin_turn(1);
+        let mut context = Context::new(parts.system.clone(), parts.registry.wire_specs());
+        let store = parts.session.as_ref().map(|session| session.store().clone());
+        context.draw_on(store, Arc::clone(&parts.env.scratchpads));
         Agent {
             points: Points::default(),
             queue: Queue::default(),
-            context: Context::new(parts.system.clone(), parts.registry.wire_specs()),
+            context,
             transcript: Transcript::default(),
             turn: Turn::new(parts.max_rounds),
             instructions: Instructions::default(),

@@ -18,6 +18,7 @@ mod instructions;
 mod once;
 mod parts;
 mod perform;
+mod pictures;
 mod points;
 mod queue;
 mod seen;
