@@ -12,9 +12,7 @@ impl Agent {
     /// branch. The model must read again what it had seen.
     pub fn rewind(&mut self, index: usize) -> Result<(), SessionError> {
         let messages = index.min(self.transcript.len());
-        if let Some(session) = &mut self.parts.session {
-            session.append(Record::Rewound { messages })?;
-        }
+        self.write_down(Record::Rewound { messages })?;
         match &self.parts.session {
             // The summaries that hold there were not read.
             Some(session) if messages < self.begins => {
@@ -32,8 +30,8 @@ impl Agent {
 
     /// Goes to the end of the branch whose last message is the entry `tip`. Returns what the person should know.
     pub fn go_to(&mut self, tip: i64) -> Result<Vec<String>, SessionError> {
+        self.write_down(Record::Switched { entry: tip })?;
         let Some(session) = &mut self.parts.session else { return Ok(Vec::new()) };
-        session.append(Record::Switched { entry: tip })?;
         let loaded = session.store().load(session.id())?;
         session
             .append_all(loaded.repairs.into_iter().map(|message| Record::Message { message }).collect())?;

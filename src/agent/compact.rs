@@ -221,10 +221,8 @@ impl Agent {
 
     /// Saved first; then it holds.
     fn take(&mut self, summary: Summary) -> Result<(), Not> {
-        if let Some(session) = &mut self.parts.session {
-            let record = Record::SummedUp { summary: summary.clone() };
-            session.append(record).map_err(|e| Not::Failed(e.to_string()))?;
-        }
+        let record = Record::SummedUp { summary: summary.clone() };
+        self.write_down(record).map_err(|e| Not::Failed(e.to_string()))?;
         let from = self.summaries.last().map_or(0, |before| before.upto);
         let gone = self.transcript.since(from).iter().take(summary.upto.saturating_sub(from));
         let results = gone.flat_map(|message| match message {

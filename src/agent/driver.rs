@@ -38,6 +38,8 @@ pub struct Agent {
     pub(super) costs: Costs,
     last_prompt: u64,
     pub(super) unsaved: Option<String>,
+    /// Messages that are part of the conversation and could not be saved yet.
+    pub(super) unwritten: Vec<Record>,
     told_usage: Option<Usage>,
     pub(super) points: Points,
     queue: Queue,
@@ -71,6 +73,7 @@ impl Agent {
             costs: Costs::default(),
             last_prompt: 0,
             unsaved: None,
+            unwritten: Vec::new(),
             told_usage: None,
             forgotten: HashSet::new(),
             summaries: Vec::new(),

@@ -26,6 +26,7 @@ mod settle;
 mod standing;
 mod trickle;
 mod turn;
+mod unwritten;
 
 pub use children::Family;
 pub use cost::Budget;

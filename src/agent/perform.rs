@@ -148,9 +148,7 @@ impl<'a> Run<'a> {
             self.fail_unsaved(e.to_string());
             return;
         }
-        let saved =
-            self.agent.parts.session.as_mut().map(|session| session.append(Record::Message { message }));
-        if let Some(Err(e)) = saved {
+        if let Err(e) = self.agent.write_down(Record::Message { message }) {
             self.fail_unsaved(e.to_string());
         }
     }
@@ -263,11 +261,9 @@ impl<'a> Run<'a> {
                 let reason = "the provider refused it".to_string();
                 for (hash, _) in &images {
                     self.agent.context.withhold(hash.clone(), reason.clone());
-                    if let Some(session) = &mut self.agent.parts.session {
-                        let record = Record::Withheld { hash: hash.clone(), reason: reason.clone() };
-                        if let Err(e) = session.append(record) {
-                            tracing::warn!("a withheld picture was not noted: {e}");
-                        }
+                    let record = Record::Withheld { hash: hash.clone(), reason: reason.clone() };
+                    if let Err(e) = self.agent.write_down(record) {
+                        tracing::warn!("a withheld picture was not noted: {e}");
                     }
                 }
                 let names = images.into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(", ");

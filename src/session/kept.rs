@@ -75,6 +75,20 @@ impl Kept {
         })
     }
 
+    fn move_to(&self, from: &str, to: &str) -> Result<(), SessionError> {
+        let mut conn = self.store.lock();
+        let tx = conn.transaction()?;
+        tx.execute(
+            "UPDATE scratchpad SET name = ?3 WHERE session = ?1 AND name = ?2",
+            params![self.id.as_str(), from, to],
+        )?;
+        tx.execute(
+            "UPDATE OR REPLACE state SET key = ?3 WHERE session = ?1 AND key = ?2",
+            params![self.id.as_str(), format!("pad:{from}"), format!("pad:{to}")],
+        )?;
+        Ok(tx.commit()?)
+    }
+
     fn put(&self, name: &str, entry: Option<&Entry>) -> Result<(), SessionError> {
         let key = format!("pad:{name}");
         let Some(entry) = entry else {
@@ -108,6 +122,10 @@ impl Kept {
 impl Keeper for Kept {
     fn save(&self, name: &str, entry: Option<&Entry>) -> Result<(), String> {
         self.put(name, entry).map_err(|e| e.to_string())
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), String> {
+        self.move_to(from, to).map_err(|e| e.to_string())
     }
 
     fn load(&self, name: &str) -> Result<Entry, String> {
