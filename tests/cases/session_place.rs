@@ -1,5 +1,8 @@
 //! A session taken up from where it was last summed up: it must go on exactly as if all of it had been read.
 
+use crate::support::mock_server::Say;
+use crate::support::talk::{self, Talk, Wire};
+use placet::agent::Ending;
 use placet::conversation::{
     Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, SUMMED_UP, SessionId,
     Summary, Usage,
@@ -274,4 +277,45 @@ fn a_database_of_version_three_opens_with_its_scratchpads_and_their_sizes() {
         (version, plan.as_str()),
         (4, "SEARCH scratchpad USING COVERING INDEX scratchpad_by_name (session=?)")
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_conversation_taken_up_goes_on_and_goes_back_to_before_its_place() {
+    let talk = Talk::new(Wire::Anthropic);
+    let store = talk.store();
+    let mut open = store.create(&talk.root, "a day").unwrap();
+    let mut n = 0;
+    for turns in [5, 5, 5] {
+        for _ in 0..turns {
+            open.append_all(turn(&mut n, 1, false)).unwrap();
+        }
+        let upto = store.load(open.id()).unwrap().transcript.len() - 8;
+        summed_up(&mut open, upto);
+    }
+    let id = open.id().clone();
+    drop(open);
+    let mut agent = talk.take_up();
+    assert_eq!((agent.transcript().begins(), agent.transcript().len()), (52, 60));
+    talk.server.push(talk.wire.reply(&[Say::Text("here")]));
+    assert_eq!(talk::turn(&mut agent, "are you there?", |_, _| {}).await, Ending::Done);
+    let sent = talk.server.requests().pop().unwrap().body.to_string();
+    assert!(
+        sent.contains(&format!("{}\\n52", SUMMED_UP.trim_end())) && sent.contains("question 26"),
+        "{sent}"
+    );
+    assert!(!sent.contains("question 24") && !sent.contains("question 0"), "{sent}");
+    assert_eq!(
+        (agent.transcript().begins(), agent.fill().summed_up),
+        (52, 52),
+        "a request reads nothing more"
+    );
+    let whole = store.load(&id).unwrap().transcript;
+    assert_eq!(agent.transcript(), &whole);
+    // Before the last two summaries: the one of that time holds again.
+    agent.rewind(20).unwrap();
+    assert_eq!((agent.transcript().messages(), agent.fill().summed_up), (&whole.messages()[..20], 12));
+    drop(agent);
+    assert_eq!(store.load(&id).unwrap().transcript.messages(), &whole.messages()[..20]);
+    same(&store.take_up(&id).unwrap(), &store.load(&id).unwrap());
+    talk.is_lawful();
 }
