@@ -126,18 +126,24 @@ fn main() {
     store.checkpoint().unwrap();
     let size = std::fs::metadata(state.join("placet.db")).unwrap().len();
     let again = Instant::now();
-    let loaded = store.load(&id).unwrap();
+    let loaded = store.take_up(&id).unwrap();
     let read = again.elapsed();
     let open = store.resume(&id).unwrap();
     let mut agent = Agent::new(parts(&root, open));
     let opened = again.elapsed() - read;
     agent.resume(loaded).unwrap();
+    let window = agent.fill();
     let resumed = again.elapsed();
+    assert!(window.summed_up > 0 || turns < 200, "a day of work is summed up");
     println!(
         "of that reading {:.1} ms, scratchpads {:.1} ms",
         read.as_secs_f64() * 1e3,
         opened.as_secs_f64() * 1e3
     );
+    let whole = Instant::now();
+    let messages = agent.transcript().messages().len();
+    println!("all {messages} messages                  {:8.1} ms", whole.elapsed().as_secs_f64() * 1e3);
+    println!("peak                                    {:8.1} MB", memory("VmHWM"));
     let cat = Instant::now();
     let status =
         Command::new("sh").arg("-c").arg(format!("cat {}/placet.db > /dev/null", state.display())).status();

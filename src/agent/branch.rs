@@ -4,33 +4,47 @@
 
 use super::Agent;
 use super::driver::lock;
+use crate::conversation::{Summary, Transcript};
 use crate::session::{Record, SessionError};
 
 impl Agent {
     /// Goes back to before the message `index`: what came from there on is forgotten here, and stays in the session as a
     /// branch. The model must read again what it had seen.
     pub fn rewind(&mut self, index: usize) -> Result<(), SessionError> {
-        let messages = index.min(self.transcript.messages().len());
-        if let Some(session) = &mut self.parts.session {
-            session.append(Record::Rewound { messages })?;
+        let messages = index.min(self.transcript.len());
+        self.write_down(Record::Rewound { messages })?;
+        match &self.parts.session {
+            // The summaries that hold there were not read.
+            Some(session) if messages < self.begins => {
+                let loaded = session.store().load(session.id())?;
+                self.read(loaded.transcript, loaded.summaries);
+            }
+            _ => {
+                self.transcript.truncate(messages);
+                self.summaries.retain(|summary| summary.upto <= messages);
+            }
         }
-        self.transcript.truncate(messages);
-        self.summaries.retain(|summary| summary.upto <= messages);
         self.begin_anew_from_here();
         Ok(())
     }
 
     /// Goes to the end of the branch whose last message is the entry `tip`. Returns what the person should know.
     pub fn go_to(&mut self, tip: i64) -> Result<Vec<String>, SessionError> {
+        self.write_down(Record::Switched { entry: tip })?;
         let Some(session) = &mut self.parts.session else { return Ok(Vec::new()) };
-        session.append(Record::Switched { entry: tip })?;
         let loaded = session.store().load(session.id())?;
         session
             .append_all(loaded.repairs.into_iter().map(|message| Record::Message { message }).collect())?;
-        self.transcript = loaded.transcript;
-        self.summaries = loaded.summaries;
+        self.read(loaded.transcript, loaded.summaries);
         self.begin_anew_from_here();
         Ok(loaded.dropped)
+    }
+
+    /// The whole of it, from the session.
+    fn read(&mut self, transcript: Transcript, summaries: Vec<Summary>) {
+        self.begins = 0;
+        self.transcript = transcript;
+        self.summaries = summaries;
     }
 
     fn begin_anew_from_here(&mut self) {

@@ -8,14 +8,19 @@ use crate::provider::Model;
 impl Agent {
     /// What of the conversation the present model cannot have; nothing where all of it goes along.
     pub fn left_behind(&self) -> Option<String> {
-        left_behind(self.transcript.messages(), &self.parts.model)
+        let sent = self.transcript.since(self.summaries.last().map_or(0, |summary| summary.upto));
+        left_behind(sent, &self.parts.model, self.parts.provider.wire())
     }
 }
 
-/// What stays behind when `model` goes on with the conversation; nothing where all of it goes along.
-fn left_behind(messages: &[Message], model: &Model) -> Option<String> {
+/// What stays behind when `model` goes on with the conversation over `wire`; nothing where all of it goes along.
+fn left_behind(messages: &[Message], model: &Model, wire: Option<&str>) -> Option<String> {
     let answers = messages.iter().filter(|message| match message {
-        Message::Assistant(answer) => answer.model != model.name && answer.blocks.iter().any(is_proven),
+        Message::Assistant(answer) => {
+            let mut proofs = answer.blocks.iter().filter_map(proof_of);
+            // The same name over another wire format is another model: it cannot read the proofs of this one.
+            proofs.any(|proof| answer.model != model.name || wire.is_some_and(|wire| wire != proof))
+        }
         _ => false,
     });
     let pictures = messages.iter().map(pictures).sum::<usize>();
@@ -38,8 +43,14 @@ fn left_behind(messages: &[Message], model: &Model) -> Option<String> {
     if said.is_empty() { None } else { Some(said.join("; ")) }
 }
 
-fn is_proven(block: &Block) -> bool {
-    matches!(block, Block::Thinking(thinking) if thinking.signature.is_some() || thinking.redacted.is_some())
+/// The wire format of the proof that a block of reasoning has.
+fn proof_of(block: &Block) -> Option<&str> {
+    match block {
+        Block::Thinking(thinking) if thinking.signature.is_some() || thinking.redacted.is_some() => {
+            Some(&thinking.wire)
+        }
+        _ => None,
+    }
 }
 
 fn pictures(message: &Message) -> usize {
@@ -76,11 +87,13 @@ mod tests {
             let capabilities = Capabilities { vision, ..Capabilities::default() };
             Model { name: name.into(), window: 1000, capabilities }
         };
-        assert_eq!(left_behind(&messages, &model("one", true)), None);
+        assert_eq!(left_behind(&messages, &model("one", true), None), None);
         let reasoning = "the reasoning of 1 answer stays behind, which only its own model can read";
-        assert_eq!(left_behind(&messages, &model("two", true)).as_deref(), Some(reasoning));
+        assert_eq!(left_behind(&messages, &model("two", true), None).as_deref(), Some(reasoning));
         let both = format!("{reasoning}; 1 picture is not shown to two, which takes none");
-        assert_eq!(left_behind(&messages, &model("two", false)), Some(both));
-        assert_eq!(left_behind(&[], &model("two", false)), None);
+        assert_eq!(left_behind(&messages, &model("two", false), None), Some(both));
+        assert_eq!(left_behind(&messages, &model("one", true), Some("")), None);
+        assert_eq!(left_behind(&messages, &model("one", true), Some("gemini")).as_deref(), Some(reasoning));
+        assert_eq!(left_behind(&[], &model("two", false), None), None);
     }
 }

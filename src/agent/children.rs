@@ -192,7 +192,7 @@ fn hear(event: Event, name: &str, progress: &Progress, events: &UnboundedSender<
 
 /// The child's last words, or why there are none.
 fn ended(child: &Agent, ending: &Ending) -> (Outcome, String) {
-    let said = match child.transcript().messages().last() {
+    let said = match child.transcript().last() {
         Some(Message::Assistant(answer)) => answer.text(),
         _ => String::new(),
     };

@@ -79,7 +79,7 @@ impl Agent {
         cancel: &CancellationToken,
         stop: &CancellationToken,
     ) {
-        let count = self.transcript.messages().len();
+        let count = self.transcript.len();
         let waits = self.not_summed_up.is_some_and(|failed| count < failed + AGAIN);
         if waits || !self.is_nearly_full() {
             return;
@@ -91,7 +91,7 @@ impl Agent {
             summed = self.sum_up("", false, events, &either) => summed,
             () = stop.cancelled() => Err(Not::Stopped),
         };
-        self.not_summed_up = Some(self.transcript.messages().len());
+        self.not_summed_up = Some(self.transcript.len());
         match summed {
             Ok(words) => {
                 self.not_summed_up = None;
@@ -124,8 +124,7 @@ impl Agent {
 
     /// The conversation as the model has it.
     pub(super) fn sent(&self) -> Vec<Message> {
-        let all = self.transcript.messages();
-        self.summaries.last().map_or_else(|| all.to_vec(), |summary| summary.over(all))
+        self.transcript.over(self.summaries.last()).into_owned()
     }
 
     async fn sum_up(
@@ -142,29 +141,30 @@ impl Agent {
         }
         let window = self.parts.model.window as f64;
         let kept = if asked { (KEPT * window).min(KEPT_OF_ALL * before) } else { KEPT * window };
-        let upto = cut_at(self.transcript.messages(), from, kept, asked).ok_or(Not::Short)?;
+        let upto = cut_at(self.transcript.since(from), 0, kept, asked).ok_or(Not::Short)?;
         let room = self.context.room(&self.parts.model, LONGEST) * PIECE;
         let mut so_far = self.summaries.last().and_then(|s| s.notes.first().cloned());
-        let mut begin = from;
-        let ends = pieces(self.transcript.messages(), from, upto, room);
+        let mut begin = 0;
+        let ends = pieces(self.transcript.since(from), 0, upto, room);
         for (at, end) in ends.iter().enumerate() {
             if ends.len() > 1 {
                 let words = format!("summing up, part {} of {}", at + 1, ends.len());
                 drop(events.send(Event::Notice(words)));
             }
-            let piece = self.transcript.messages().get(begin..*end).unwrap_or(&[]).to_vec();
+            let piece = self.transcript.since(from).get(begin..*end).unwrap_or(&[]).to_vec();
             let messages = asking(so_far.as_deref(), piece, focus);
             so_far = Some(format!("{SUMMED_UP}{}", self.ask_for_summary(messages, events, cancel).await?));
             begin = *end;
         }
-        let summary = Summary { upto, notes: self.notes(so_far.unwrap_or_default(), upto) };
+        let summary =
+            Summary { upto: from + upto, notes: self.notes(so_far.unwrap_or_default(), from, upto) };
         self.take(summary)?;
         // What the provider counted was the request for the summary, and says nothing of what is sent from now on.
         self.set_last_prompt(0);
         let after = estimate(&self.sent());
         Ok(format!(
             "summed up {} messages: about {} tokens became {}; the whole stays in /transcript",
-            upto - from,
+            upto,
             short(before),
             short(after)
         ))
@@ -221,11 +221,10 @@ impl Agent {
 
     /// Saved first; then it holds.
     fn take(&mut self, summary: Summary) -> Result<(), Not> {
-        if let Some(session) = &mut self.parts.session {
-            let record = Record::SummedUp { summary: summary.clone() };
-            session.append(record).map_err(|e| Not::Failed(e.to_string()))?;
-        }
-        let gone = self.transcript.messages().get(..summary.upto).unwrap_or(&[]).iter();
+        let record = Record::SummedUp { summary: summary.clone() };
+        self.write_down(record).map_err(|e| Not::Failed(e.to_string()))?;
+        let from = self.summaries.last().map_or(0, |before| before.upto);
+        let gone = self.transcript.since(from).iter().take(summary.upto.saturating_sub(from));
         let results = gone.flat_map(|message| match message {
             Message::Results { results } => results.iter().map(|r| r.id.clone()).collect(),
             _ => Vec::new(),
@@ -238,11 +237,14 @@ impl Agent {
     }
 
     /// The summary, what placet adds to it, and the notes that go on to hold.
-    fn notes(&self, mut summary: String, upto: usize) -> Vec<String> {
+    fn notes(&self, mut summary: String, from: usize, upto: usize) -> Vec<String> {
         summary.push_str(&self.known());
-        let before = self.transcript.messages().get(..upto).unwrap_or(&[]);
+        let before = self.transcript.since(from).get(..upto).unwrap_or(&[]);
+        // What held before that is in the summary so far.
+        let told = self.summaries.last().map_or(&[][..], |summary| &summary.notes);
         let newest = |kind: Standing| {
-            let mut texts = before.iter().rev().flat_map(standing::texts);
+            let told = told.iter().rev().map(String::as_str);
+            let mut texts = before.iter().rev().flat_map(standing::texts).chain(told);
             texts.find(|text| standing::kind_of(text) == Some(kind)).map(String::from)
         };
         let standing = [Standing::Instructions, Standing::Mode].into_iter().filter_map(newest);

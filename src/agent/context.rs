@@ -4,10 +4,12 @@
 //! conversation is too long it is shortened here, locally and by a fixed order, so that no state exists in which
 //! only starting over helps: oldest results first, then pictures, then whole turns, then the middles of long texts, then rounds of this turn.
 
+use super::pictures::Pictures;
 use super::standing::{self, Standing};
-use crate::conversation::{Block, Call, CallId, CallResult, Image, Input, Message, Part, ToolSpec};
-use crate::media;
+use crate::conversation::{Block, Call, CallId, CallResult, Input, Message, Part, ToolSpec};
 use crate::provider::{Model, Request};
+use crate::session::{Scratchpads, Store};
+use crate::tools::kept_as;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,13 +18,14 @@ use std::sync::Arc;
 const BYTES_PER_TOKEN: f64 = 3.5;
 /// Results of the newest rounds stay whole as long as anything else can give way.
 const FRESH: usize = 4;
+/// Bytes of a call's arguments that stand for its result.
+const ARGUMENTS: usize = 120;
 
 pub(super) struct Context {
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
-    /// Pictures that stay behind, with the reason.
-    withheld: HashMap<String, String>,
-    converted: HashMap<String, Image>,
+    pictures: Pictures,
+    scratchpads: Option<Arc<Scratchpads>>,
     /// The most that may be sent, in tokens as estimated here; learned when a server says that a request was too long.
     most: Option<f64>,
     /// The window as the server told it, where it is smaller than what is known of the model.
@@ -50,22 +53,28 @@ impl Context {
         Context {
             system: system.into(),
             tools: tools.into(),
-            withheld: HashMap::new(),
-            converted: HashMap::new(),
+            pictures: Pictures::default(),
+            scratchpads: None,
             most: None,
             told_window: None,
             last: Sent::default(),
         }
     }
 
+    /// What a request is built with besides the messages: the session's pictures, and results that were kept whole.
+    pub(super) fn draw_on(&mut self, store: Option<Store>, scratchpads: Arc<Scratchpads>) {
+        self.pictures.read_from(store);
+        self.scratchpads = Some(scratchpads);
+    }
+
     pub(super) fn withhold(&mut self, hash: String, reason: String) {
-        self.withheld.insert(hash, reason);
+        self.pictures.withhold(hash, reason);
     }
 
     /// Every picture of the conversation that would be sent as it stands.
     pub(super) fn sent_images(&self, messages: &[Message]) -> Vec<(String, String)> {
         let all = messages.iter().flat_map(parts_of).filter_map(|p| match p {
-            Part::Image(image) if !self.withheld.contains_key(&image.hash) => Some(image),
+            Part::Image(image) if !self.pictures.is_withheld(&image.hash) => Some(image),
             _ => None,
         });
         let mut seen = HashSet::new();
@@ -119,13 +128,15 @@ impl Context {
     pub(super) fn build(&mut self, messages: &[Message], model: &Model, max_output: u64) -> Built {
         let mut notes = Vec::new();
         let mut copy = messages.to_vec();
-        self.prepare_images(&mut copy, model, &mut notes);
+        let unread = self.pictures.prepare(&mut copy, model, &mut notes);
         let max_output = self.output_room(model, max_output);
         let fixed = tokens(self.fixed_bytes());
         let window = self.told_window.unwrap_or(model.window).min(model.window);
         let room = (window.saturating_sub(max_output) as f64) * 0.95;
         let budget = self.most.map_or(room, |most| most.min(room)) - fixed;
-        let cut = shorten(&mut copy, budget.max(200.0));
+        let is_kept = |name: &str| self.scratchpads.as_ref().is_some_and(|pads| pads.contains(name));
+        let cut = shorten(&mut copy, budget.max(200.0), &is_kept);
+        self.pictures.read(&mut copy, &unread, model, &mut notes);
         if cut > 0 {
             notes.push(format!("the conversation is longer than the model's window: {cut} older parts were left out of the request (the session keeps them)"));
         }
@@ -160,47 +171,6 @@ impl Context {
     fn fixed_bytes(&self) -> usize {
         let tool = |t: &ToolSpec| t.name.len() + t.description.len() + t.schema.to_string().len();
         self.system.len() + self.tools.iter().map(tool).sum::<usize>()
-    }
-
-    fn prepare_images(&mut self, messages: &mut [Message], model: &Model, notes: &mut Vec<String>) {
-        for part in messages.iter_mut().flat_map(parts_of_mut) {
-            let Part::Image(image) = part else { continue };
-            if let Some(reason) = self.withheld.get(&image.hash) {
-                *part = Part::text(format!("[picture {} is not shown: {reason}]", image.name));
-                continue;
-            }
-            if !model.capabilities.vision {
-                *part = Part::text(format!(
-                    "[picture {} is not shown: the model {} takes no pictures]",
-                    image.name, model.name
-                ));
-                continue;
-            }
-            if let Some(done) = self.converted.get(&image.hash) {
-                *image = done.clone();
-                continue;
-            }
-            let rules = media::Fit {
-                types: &model.capabilities.image_types,
-                max_bytes: model.capabilities.max_image_bytes,
-                max_side: model.capabilities.max_image_side,
-                animated_gif: model.capabilities.animated_gif,
-            };
-            let hash = image.hash.clone();
-            match media::fit(image, &rules) {
-                Ok(fitted) => {
-                    notes.extend(fitted.note);
-                    self.converted.insert(hash, fitted.image.clone());
-                    *image = fitted.image;
-                }
-                Err(e) => {
-                    let reason = e.to_string();
-                    notes.push(format!("picture {} is not sent: {reason}", image.name));
-                    *part = Part::text(format!("[picture {} is not shown: {reason}]", image.name));
-                    self.withheld.insert(hash, reason);
-                }
-            }
-        }
     }
 }
 
@@ -258,7 +228,7 @@ fn parts_of(message: &Message) -> Box<dyn Iterator<Item = &Part> + '_> {
     }
 }
 
-fn parts_of_mut(message: &mut Message) -> Box<dyn Iterator<Item = &mut Part> + '_> {
+pub(super) fn parts_of_mut(message: &mut Message) -> Box<dyn Iterator<Item = &mut Part> + '_> {
     match message {
         Message::User { parts } => Box::new(parts.iter_mut()),
         Message::Results { results } => Box::new(results.iter_mut().flat_map(|r| r.parts.iter_mut())),
@@ -267,31 +237,16 @@ fn parts_of_mut(message: &mut Message) -> Box<dyn Iterator<Item = &mut Part> + '
 }
 
 /// Shortens until the estimate fits `budget`; returns how many parts gave way.
-fn shorten(messages: &mut Vec<Message>, budget: f64) -> usize {
+fn shorten(messages: &mut Vec<Message>, budget: f64, is_kept: &dyn Fn(&str) -> bool) -> usize {
     let mut total = estimate(messages);
     let mut cut = 0;
     if total <= budget {
         return 0;
     }
     let fresh_from = messages.len().saturating_sub(FRESH);
-    for message in messages.iter_mut().take(fresh_from) {
-        if total <= budget {
-            return cut;
-        }
-        let Message::Results { results } = message else { continue };
-        for result in results {
-            let old: f64 = result.parts.iter().map(part_weight).sum();
-            if old < 60.0 {
-                continue;
-            }
-            let note = format!(
-                "[this result of {} was left out to fit the context window; call it again if you need it]",
-                result.name
-            );
-            result.parts = vec![Part::text(note)];
-            total -= old - result.parts.iter().map(part_weight).sum::<f64>();
-            cut += 1;
-        }
+    cut += drop_old_results(messages.iter_mut().take(fresh_from), &mut total, budget, is_kept);
+    if total <= budget {
+        return cut;
     }
     for part in messages.iter_mut().take(fresh_from).flat_map(parts_of_mut) {
         if total > budget && matches!(part, Part::Image(_)) {
@@ -303,6 +258,58 @@ fn shorten(messages: &mut Vec<Message>, budget: f64) -> usize {
     cut += drop_old_turns(messages, &mut total, budget);
     cut += cut_middles(messages, &mut total, budget);
     cut + drop_old_rounds(messages, &mut total, budget)
+}
+
+/// Puts a line in the place of each result, the oldest first: where it is kept whole, or which call gave it.
+fn drop_old_results<'m>(
+    messages: impl Iterator<Item = &'m mut Message>,
+    total: &mut f64,
+    budget: f64,
+    is_kept: &dyn Fn(&str) -> bool,
+) -> usize {
+    let mut dropped = 0;
+    let mut asked: HashMap<CallId, Input> = HashMap::new();
+    for message in messages {
+        if *total <= budget {
+            return dropped;
+        }
+        match message {
+            Message::Assistant(answer) => {
+                asked = answer.calls().map(|call| (call.id.clone(), call.input.clone())).collect();
+            }
+            Message::Results { results } => {
+                for result in results {
+                    let old: f64 = result.parts.iter().map(part_weight).sum();
+                    let note = Part::text(left_out(result, asked.get(&result.id), is_kept));
+                    let new = part_weight(&note);
+                    if old >= 60.0 && new < old {
+                        result.parts = vec![note];
+                        *total -= old - new;
+                        dropped += 1;
+                    }
+                }
+            }
+            Message::User { .. } => {}
+        }
+    }
+    dropped
+}
+
+/// What stands for a result that is not sent.
+fn left_out(result: &CallResult, asked: Option<&Input>, is_kept: &dyn Fn(&str) -> bool) -> String {
+    let name = &result.name;
+    let first = result.parts.iter().find_map(Part::as_text);
+    if let Some(pad) = first.and_then(kept_as).filter(|pad| is_kept(pad)) {
+        return format!(
+            "[this result of {name} was left out to fit the context window; all of it is in the scratchpad `{pad}`]"
+        );
+    }
+    let arguments = asked.map(|input| input.to_replay().to_string()).unwrap_or_default();
+    let shown = arguments.get(..arguments.floor_char_boundary(ARGUMENTS)).unwrap_or_default();
+    let more = if shown.len() < arguments.len() { "…" } else { "" };
+    format!(
+        "[this result of {name} {shown}{more} was left out to fit the context window; call it again if you need it]"
+    )
 }
 
 /// Drops whole turns from the beginning; the newest one always stays.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::conversation::{Answer, Call, CallId, CallResult, Input, Outcome, Transcript};
+use crate::conversation::{Answer, Call, CallId, CallResult, Image, Input, Outcome, Transcript};
 use crate::provider::Capabilities;
 
 fn model(window: u64) -> Model {
@@ -125,4 +125,65 @@ fn results_that_had_to_go_are_named_and_kept_ones_are_not() {
     assert!(!whole.is_empty() && whole.len() + out.len() == 15, "{whole:?} {out:?}");
     assert!(whole.iter().all(|id| !out.contains(id)), "{whole:?} {out:?}");
     assert!(context().build(&messages, &model(1_000_000), 1_000).out_of_view.is_empty());
+}
+
+#[test]
+fn a_result_that_is_left_out_points_to_where_it_is_or_to_the_call_that_gave_it() {
+    let asks = |id: &str, name: &str, input: &str| {
+        let call = Call { id: CallId::new(id), name: name.into(), input: Input::parse(input) };
+        (Message::Assistant(Answer { blocks: vec![Block::Call(call.clone())], ..Answer::default() }), call)
+    };
+    let mut messages = vec![Message::user("go")];
+    let command = r#"{"command":"cargo test"}"#;
+    let long = format!(r#"{{"content":"{}"}}"#, "é".repeat(300));
+    let filler = "words ".repeat(500);
+    for (id, name, input, told) in [
+        (
+            "a",
+            "run_command",
+            command,
+            "[900 lines, 60000 bytes: too long to show whole; all of it is in the scratchpad `run_command-output`. Beginning and end follow.]\n",
+        ),
+        (
+            "b",
+            "run_command",
+            command,
+            "[900 lines, 60000 bytes: too long to show whole; all of it is in the scratchpad `gone`. Beginning and end follow.]\n",
+        ),
+        ("c", "run_command", command, "a line\n[x; all of it is in the scratchpad `run_command-output`."),
+        ("d", "write_file", long.as_str(), ""),
+        ("e", "run_command", command, ""),
+        ("f", "run_command", command, ""),
+    ] {
+        let (asked, call) = asks(id, name, input);
+        messages.extend([
+            asked,
+            Message::Results {
+                results: vec![CallResult::text(&call, Outcome::Done, format!("{told}{filler}"))],
+            },
+        ]);
+    }
+    let pads = Arc::new(Scratchpads::in_memory());
+    pads.put("run_command-output", crate::session::Entry::Text("all".into())).unwrap();
+    let mut context = context();
+    context.draw_on(None, pads);
+    let built = context.build(&messages, &model(4_000), 1_000);
+    let told: Vec<String> = built
+        .request
+        .messages
+        .iter()
+        .filter_map(|m| match m {
+            Message::Results { results } => Some(results[0].body()),
+            _ => None,
+        })
+        .collect();
+    let called = "was left out to fit the context window; call it again if you need it]";
+    let cut = format!("[this result of write_file {{\"content\":\"{}… {called}", "é".repeat(54));
+    assert_eq!(told[..4], [
+        "[this result of run_command was left out to fit the context window; all of it is in the scratchpad `run_command-output`]".to_string(),
+        format!("[this result of run_command {command} {called}"),
+        format!("[this result of run_command {command} {called}"),
+        cut,
+    ]);
+    assert_eq!(told[4..], [filler.clone(), filler], "the newest stay whole");
 }

@@ -75,11 +75,10 @@ impl Agent {
         self.costs.session.add(&one);
         self.tell_parent(&one);
         self.set_last_prompt(usage.prompt());
-        if let Some(session) = &mut self.parts.session {
-            let model = if answer.model.is_empty() { model } else { answer.model.clone() };
-            if let Err(e) = session.append(Record::Cost { provider, model, usage, picos }) {
-                tracing::warn!("the cost of a request was not saved: {e}");
-            }
+        let model = if answer.model.is_empty() { model } else { answer.model.clone() };
+        if let Err(e) = self.write_down(Record::Cost { provider, model, usage, picos }) {
+            let words = format!("the cost of a request was not saved, and is missing from sums to come: {e}");
+            drop(events.send(Event::Notice(words)));
         }
         self.tell_usage(self.costs.session.usage, usage.prompt(), events);
     }
@@ -90,11 +89,9 @@ impl Agent {
         self.costs.session.add(spent);
         let (provider, model) = (self.parts.provider.name().to_string(), self.parts.model.name.clone());
         let picos = (spent.unpriced < spent.requests).then_some(spent.picos);
-        if let Some(session) = &mut self.parts.session {
-            let record = Record::Cost { provider, model, usage: spent.usage, picos };
-            if let Err(e) = session.append(record) {
-                tracing::warn!("the cost of a sub-agent was not saved: {e}");
-            }
+        let record = Record::Cost { provider, model, usage: spent.usage, picos };
+        if let Err(e) = self.write_down(record) {
+            tracing::warn!("the cost of a sub-agent was not saved: {e}");
         }
     }
 

@@ -38,6 +38,8 @@ pub struct Agent {
     pub(super) costs: Costs,
     last_prompt: u64,
     pub(super) unsaved: Option<String>,
+    /// Messages that are part of the conversation and could not be saved yet.
+    pub(super) unwritten: Vec<Record>,
     told_usage: Option<Usage>,
     pub(super) points: Points,
     queue: Queue,
@@ -45,6 +47,8 @@ pub struct Agent {
     pub(super) forgotten: HashSet<CallId>,
     /// What the model has instead of the beginning; the last one holds.
     pub(super) summaries: Vec<Summary>,
+    /// The messages before this one, and the summaries that ended among them, were not read when this was taken up.
+    pub(super) begins: usize,
     /// How many messages there were when summing up failed: it is not tried again at once.
     pub(super) not_summed_up: Option<usize>,
 }
@@ -55,10 +59,13 @@ impl Agent {
             lock(&parts.policy).taint().begin(Level::Public);
         }
         lock(&parts.env.ledger).begin_turn(1);
+        let mut context = Context::new(parts.system.clone(), parts.registry.wire_specs());
+        let store = parts.session.as_ref().map(|session| session.store().clone());
+        context.draw_on(store, Arc::clone(&parts.env.scratchpads));
         Agent {
             points: Points::default(),
             queue: Queue::default(),
-            context: Context::new(parts.system.clone(), parts.registry.wire_specs()),
+            context,
             transcript: Transcript::default(),
             turn: Turn::new(parts.max_rounds),
             instructions: Instructions::default(),
@@ -66,9 +73,11 @@ impl Agent {
             costs: Costs::default(),
             last_prompt: 0,
             unsaved: None,
+            unwritten: Vec::new(),
             told_usage: None,
             forgotten: HashSet::new(),
             summaries: Vec::new(),
+            begins: 0,
             not_summed_up: None,
             parts,
         }
@@ -91,6 +100,7 @@ impl Agent {
             }
         }
         self.recall_taint()?;
+        self.begins = loaded.transcript.begins();
         self.transcript = loaded.transcript;
         self.summaries = loaded.summaries;
         self.costs.restore(loaded.usage, &loaded.spent);
@@ -104,7 +114,12 @@ impl Agent {
     /// What the model was told stands in the transcript: saying it again would only cost tokens.
     pub(super) fn recall(&mut self) {
         self.count_turn(None);
-        let told = || self.transcript.messages().iter().rev().flat_map(texts);
+        // What was told before the last summary, and still holds, stands in it.
+        let summary = self.summaries.last();
+        let told = || {
+            let after = self.transcript.since(summary.map_or(0, |s| s.upto)).iter().rev().flat_map(texts);
+            after.chain(summary.into_iter().flat_map(|s| s.notes.iter().rev().map(String::as_str)))
+        };
         self.mode_told = told().find_map(mode_in);
         self.instructions.recall(told());
     }
@@ -257,7 +272,7 @@ impl Agent {
         let said = self.parts.gate.secrets.redact(&said);
         let title = said.lines().next().unwrap_or_default().chars().take(80).collect();
         let session = self.parts.session.as_ref().map(|s| s.id().to_string());
-        let number = self.transcript.messages().len();
+        let number = self.transcript.len();
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
         if let Err(e) = view.forget_unchanged() {
             tracing::warn!("files that were changed and changed back stay on the shelf: {e}");

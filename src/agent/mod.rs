@@ -18,6 +18,7 @@ mod instructions;
 mod once;
 mod parts;
 mod perform;
+mod pictures;
 mod points;
 mod queue;
 mod seen;
@@ -25,6 +26,7 @@ mod settle;
 mod standing;
 mod trickle;
 mod turn;
+mod unwritten;
 
 pub use children::Family;
 pub use cost::Budget;

@@ -12,7 +12,6 @@ use crate::conversation::{CallResult, Message, Outcome};
 use crate::provider::{AnswerStream, ProviderError, StreamEvent};
 use crate::session::{Record, State};
 use futures_util::StreamExt;
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -152,9 +151,7 @@ impl<'a> Run<'a> {
             self.fail_unsaved(e.to_string());
             return;
         }
-        let saved =
-            self.agent.parts.session.as_mut().map(|session| session.append(Record::Message { message }));
-        if let Some(Err(e)) = saved {
+        if let Err(e) = self.agent.write_down(Record::Message { message }) {
             self.fail_unsaved(e.to_string());
         }
     }
@@ -184,7 +181,7 @@ impl<'a> Run<'a> {
             // The loop sees the stop next; a request that nobody waits for is not sent.
             return;
         }
-        tracing::debug!(messages = self.agent.transcript.messages().len(), "a request");
+        tracing::debug!(messages = self.agent.transcript.len(), "a request");
         let allowed = match self.may_send().await {
             Ok(()) => self.agent.may_spend(&self.events, &self.stop).await,
             refused => refused,
@@ -201,8 +198,7 @@ impl<'a> Run<'a> {
         self.tell(Event::Requested);
         let Built { request, notes, out_of_view } = {
             let agent = &mut *self.agent;
-            let all = agent.transcript.messages();
-            let sent = agent.summaries.last().map_or(Cow::Borrowed(all), |s| Cow::Owned(s.over(all)));
+            let sent = agent.transcript.over(agent.summaries.last());
             agent.context.build(&sent, &agent.parts.model, agent.parts.max_output)
         };
         for note in notes {
@@ -264,15 +260,13 @@ impl<'a> Run<'a> {
     fn repair(&mut self, repair: Repair) {
         let notice = match repair {
             Repair::Images => {
-                let images = self.agent.context.sent_images(self.agent.transcript.messages());
+                let images = self.agent.context.sent_images(&self.agent.sent());
                 let reason = "the provider refused it".to_string();
                 for (hash, _) in &images {
                     self.agent.context.withhold(hash.clone(), reason.clone());
-                    if let Some(session) = &mut self.agent.parts.session {
-                        let record = Record::Withheld { hash: hash.clone(), reason: reason.clone() };
-                        if let Err(e) = session.append(record) {
-                            tracing::warn!("a withheld picture was not noted: {e}");
-                        }
+                    let record = Record::Withheld { hash: hash.clone(), reason: reason.clone() };
+                    if let Err(e) = self.agent.write_down(record) {
+                        tracing::warn!("a withheld picture was not noted: {e}");
                     }
                 }
                 let names = images.into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(", ");

@@ -59,7 +59,7 @@ impl Agent {
     /// person did it themselves, which is the approval a hook may want.
     pub async fn leave(&self) -> Result<(), String> {
         let visit = self.visit();
-        let context = self.about(json!({ "messages": self.transcript.messages().len() }));
+        let context = self.about(json!({ "messages": self.transcript.len() }));
         let ruling = visit.ask(Point::SessionReset, context, None, &CancellationToken::new()).await;
         let ruling = ruling.map_err(|e| e.message)?;
         if let Action::Block(_) = &ruling.action {
@@ -227,7 +227,7 @@ impl Run<'_> {
         let about = json!({
             "provider": agent.parts.provider.name(),
             "model": agent.parts.model.name,
-            "messages": agent.transcript.messages().len(),
+            "messages": agent.transcript.len(),
         });
         if !agent.points.secret && agent.parts.provider.name() != "offline" {
             let context = agent.about(about.clone());
@@ -238,7 +238,7 @@ impl Run<'_> {
         if !agent.visit().watches(Point::PreContextInjection, "") {
             return Ok(());
         }
-        let mut newest: Vec<&str> = agent.transcript.messages().last().into_iter().flat_map(texts).collect();
+        let mut newest: Vec<&str> = agent.transcript.last().into_iter().flat_map(texts).collect();
         newest.reverse();
         let context = Context { text: Some(newest.join("\n")), ..agent.about(about) };
         agent.pass(Point::PreContextInjection, context, &self.events, &self.stop).await

@@ -14,7 +14,8 @@ impl Agent {
         if news.is_empty() {
             return;
         }
-        let answers = self.transcript.messages().iter().filter_map(|m| match m {
+        let here = self.transcript.since(self.transcript.begins());
+        let answers = here.iter().filter_map(|m| match m {
             Message::Assistant(answer) => Some(answer),
             _ => None,
         });
@@ -36,7 +37,7 @@ impl Agent {
     /// What is shown now is shown in the turn that begins next, or in the last one where it goes on. A turn begins with
     /// what the person says.
     pub(super) fn count_turn(&self, start: Option<&Start>) {
-        let said = self.transcript.messages().iter().filter(|m| matches!(m, Message::User { .. })).count();
+        let said = self.transcript.said();
         let turn = if matches!(start, Some(Start::Retry)) { said.max(1) } else { said + 1 };
         lock(&self.parts.env.ledger).begin_turn(u32::try_from(turn).unwrap_or(u32::MAX));
     }

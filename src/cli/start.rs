@@ -267,7 +267,7 @@ fn headless_agent(app: &App, options: &Options, first: &str, start: &Start) -> R
     };
     let Some(store) = store else { return Ok(app.agent(answerer, None)?) };
     let (session, resumed) = open_session(&store, app, options, first)?;
-    let loaded = if resumed { Some(store.load(session.id())?) } else { None };
+    let loaded = if resumed { Some(store.take_up(session.id())?) } else { None };
     let mut agent = app.agent(answerer, Some(session))?;
     if let Some(loaded) = loaded {
         for note in agent.resume(loaded)? {

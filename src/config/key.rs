@@ -676,6 +676,12 @@ const fn key(name: &'static str, kind: Kind, default: &'static str, trust: Trust
 impl Key {
     /// The key that `name` is an instance of: `providers.mine.model` is one of `providers.*.model`.
     pub fn find(name: &str) -> Option<&'static Key> {
+        // Nearly all names are those of the table: the others are taken apart.
+        let whole = KEYS.iter().find(|key| key.name == name && !name.contains('*'));
+        whole.or_else(|| Key::find_below(name))
+    }
+
+    pub(super) fn find_below(name: &str) -> Option<&'static Key> {
         KEYS.iter().find(|key| {
             let (mut pattern, mut segments) = (key.name.split('.'), name.split('.'));
             loop {

@@ -131,7 +131,7 @@ impl Layer {
     /// `PLACET_UI_THEME=dark` sets `ui.theme`; lists are split at commas. Variables of other purposes are left alone.
     pub fn environment(variables: impl IntoIterator<Item = (String, String)>) -> Layer {
         let mut layer = Layer::default();
-        for (name, text) in variables {
+        for (name, text) in variables.into_iter().filter(|(name, _)| name.starts_with("PLACET_")) {
             let Some(key) =
                 super::key::KEYS.iter().find(|k| !k.name.contains('*') && variable(k.name) == name)
             else {

@@ -143,8 +143,10 @@ impl Config {
     }
 
     fn take_default(&mut self, key: &Key) {
-        let layer = Layer::user_file(std::path::Path::new(""), &format!("{} = {}", key.name, key.default));
-        for (name, setting, _) in layer.values {
+        if let Some(setting) = plain_default(key) {
+            return self.put(key.name.into(), setting, Origin::Default);
+        }
+        for (name, setting, _) in written_default(key).values {
             self.put(name, setting, Origin::Default);
         }
     }
@@ -233,6 +235,24 @@ fn joined<'a>(origins: impl Iterator<Item = &'a Origin>) -> String {
     let mut told: Vec<String> = origins.map(ToString::to_string).collect();
     told.dedup();
     if told.is_empty() { Origin::Default.to_string() } else { told.join("; ") }
+}
+
+/// A default as it would be read from a file.
+fn written_default(key: &Key) -> Layer {
+    Layer::user_file(std::path::Path::new(""), &format!("{} = {}", key.name, key.default))
+}
+
+/// The same where it is one plain value, without all that a file may hold: every start reads every default.
+fn plain_default(key: &Key) -> Option<Setting> {
+    match key.kind {
+        Kind::Number => key.default.parse().ok().map(Setting::Number),
+        Kind::Flag => key.default.parse().ok().map(Setting::Flag),
+        Kind::Text | Kind::Word(_) => {
+            let text = key.default.strip_prefix('"')?.strip_suffix('"')?;
+            (!text.contains(['"', '\\'])).then(|| Setting::Text(text.into()))
+        }
+        Kind::Texts | Kind::Rules | Kind::Hooks => None,
+    }
 }
 
 #[cfg(test)]

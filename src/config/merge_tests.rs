@@ -164,3 +164,20 @@ fn an_untrusted_project_may_deny_and_ask_with_tables_and_never_allow() {
     let config = Config::merge(Sources { project: project(text, true), ..Sources::default() });
     assert_eq!(config.rules("permission.allow").len(), 1);
 }
+
+#[test]
+fn a_default_that_is_read_the_short_way_is_the_one_that_would_be_read_from_a_file() {
+    let mut plain = 0;
+    for key in KEYS.iter().filter(|k| !k.default.is_empty() && !k.name.contains('*')) {
+        assert_eq!(Key::find_below(key.name).map(|found| found.name), Some(key.name), "one way or the other");
+        let written = written_default(key);
+        assert!(written.problems.is_empty(), "{}: {:?}", key.name, written.problems);
+        if let Some(setting) = plain_default(key) {
+            let values: Vec<(&str, &Setting)> =
+                written.values.iter().map(|(n, s, _)| (n.as_str(), s)).collect();
+            assert_eq!(values, [(key.name, &setting)]);
+            plain += 1;
+        }
+    }
+    assert!(plain > 50, "{plain}");
+}

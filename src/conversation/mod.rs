@@ -5,6 +5,7 @@
 //! Knows no provider, no tool and no screen.
 
 mod call;
+mod earlier;
 mod id;
 mod message;
 mod part;
@@ -14,6 +15,7 @@ mod transcript;
 mod usage;
 
 pub use call::{Call, CallResult, Input, Outcome};
+pub use earlier::{Earlier, Kept};
 pub use id::{CallId, SessionId};
 pub use message::{Answer, Block, Message, StopReason, Thinking};
 pub use part::{Image, Part, text_of};

@@ -74,6 +74,10 @@ impl Image {
 
     /// The line that stands for the picture where it cannot be shown or sent.
     pub fn describe(&self) -> String {
+        // Its bytes may not have been read.
+        if self.bytes.is_empty() {
+            return format!("{} ({}, {}x{})", self.name, self.media_type, self.width, self.height);
+        }
         format!(
             "{} ({}, {}x{}, {} bytes)",
             self.name,

@@ -18,7 +18,13 @@ impl Summary {
     /// The conversation as the model has it: the summary, then `messages` from where it ends. In the middle of a turn
     /// what the person asked for stays in their own words.
     pub fn over(&self, messages: &[Message]) -> Vec<Message> {
-        let (before, after) = messages.split_at_checked(self.upto).unwrap_or((messages, &[]));
+        self.over_from(0, messages)
+    }
+
+    /// The same where `messages` are those from `begins` on: the turn that the summary ends in is among them.
+    pub(super) fn over_from(&self, begins: usize, messages: &[Message]) -> Vec<Message> {
+        let at = self.upto.saturating_sub(begins);
+        let (before, after) = messages.split_at_checked(at).unwrap_or((messages, &[]));
         let (said, rest) = match after.split_first() {
             Some((Message::User { parts }, rest)) => (parts.clone(), rest),
             _ => (request_in(before), after),

@@ -1,13 +1,24 @@
 //! The conversation so far, always in a state that a provider accepts.
 
-use super::{CallId, CallResult, Image, Message, Outcome};
+use super::earlier::Earlier;
+use super::{CallId, CallResult, Image, Message, Outcome, Summary};
+use std::borrow::Cow;
 use thiserror::Error;
 
 /// An append-only list of messages. Invariants: every call is answered by exactly one result in the very next
 /// message, in the order of the calls; call ids are unique within their answer; nothing is empty.
-#[derive(Clone, Debug, Default, PartialEq)]
+///
+/// Its beginning may still lie elsewhere: it is read when somebody looks at it, and nobody who looks can tell.
+#[derive(Clone, Debug, Default)]
 pub struct Transcript {
+    earlier: Option<Earlier>,
     messages: Vec<Message>,
+}
+
+impl PartialEq for Transcript {
+    fn eq(&self, other: &Transcript) -> bool {
+        self.messages() == other.messages()
+    }
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -23,8 +34,69 @@ pub enum TranscriptError {
 }
 
 impl Transcript {
+    /// A conversation that goes on from a beginning which is not read yet.
+    pub fn after(earlier: Earlier) -> Transcript {
+        Transcript { earlier: Some(earlier), messages: Vec::new() }
+    }
+
+    /// All of them. What lies elsewhere is read for it, and kept from then on.
     pub fn messages(&self) -> &[Message] {
-        &self.messages
+        self.earlier.as_ref().map_or(&self.messages, |earlier| earlier.with(&self.messages))
+    }
+
+    /// How many messages lie elsewhere.
+    pub fn begins(&self) -> usize {
+        self.earlier.as_ref().map_or(0, Earlier::count)
+    }
+
+    pub fn len(&self) -> usize {
+        self.begins() + self.messages.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The messages from `index` on.
+    pub fn since(&self, index: usize) -> &[Message] {
+        match index.checked_sub(self.begins()) {
+            Some(at) => self.messages.get(at..).unwrap_or(&[]),
+            None => self.messages().get(index..).unwrap_or(&[]),
+        }
+    }
+
+    pub fn last(&self) -> Option<&Message> {
+        self.since(self.len().saturating_sub(1)).last()
+    }
+
+    /// How often the person said something.
+    pub fn said(&self) -> usize {
+        let said = self.messages.iter().filter(|m| matches!(m, Message::User { .. })).count();
+        self.earlier.as_ref().map_or(0, Earlier::said) + said
+    }
+
+    /// The conversation as the model has it: from the summary on, where there is one.
+    pub fn over(&self, summary: Option<&Summary>) -> Cow<'_, [Message]> {
+        match summary {
+            None => Cow::Borrowed(self.messages()),
+            Some(summary) if summary.upto >= self.begins() => {
+                Cow::Owned(summary.over_from(self.begins(), &self.messages))
+            }
+            Some(summary) => Cow::Owned(summary.over_from(0, self.messages())),
+        }
+    }
+
+    /// The round in which `tool` last did what was asked, of the part that lies elsewhere: the answer, then its results.
+    pub fn earlier_round(&self, tool: &str) -> Vec<Message> {
+        self.earlier.as_ref().map_or_else(Vec::new, |earlier| earlier.round(tool))
+    }
+
+    /// What was read of the beginning is now a part of this.
+    fn settle(&mut self) {
+        if let Some(whole) = self.earlier.as_mut().and_then(Earlier::take) {
+            self.messages = whole;
+            self.earlier = None;
+        }
     }
 
     /// Appends `message`, or refuses it and changes nothing.
@@ -68,6 +140,7 @@ impl Transcript {
                 }
             }
         }
+        self.settle();
         self.messages.push(message);
         Ok(())
     }
@@ -92,17 +165,24 @@ impl Transcript {
             return None;
         }
         let message = Message::Results { results };
+        self.settle();
         self.messages.push(message.clone());
         Some(message)
     }
 
     /// Forgets everything from the message `index` on, and returns it.
     pub fn truncate(&mut self, index: usize) -> Vec<Message> {
-        self.messages.split_off(index.min(self.messages.len()))
+        if index < self.begins() {
+            self.messages();
+        }
+        self.settle();
+        let at = index.saturating_sub(self.begins());
+        self.messages.split_off(at.min(self.messages.len()))
     }
 
-    /// Every picture, for its bytes to be put in: they are no part of what must hold.
+    /// Every picture of what is here, for its bytes to be put in: they are no part of what must hold.
     pub fn pictures_mut(&mut self) -> impl Iterator<Item = &mut Image> {
+        self.settle();
         self.messages.iter_mut().flat_map(Message::pictures_mut)
     }
 }

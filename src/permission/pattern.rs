@@ -2,27 +2,41 @@
 
 use super::read_only::is_safe_variable;
 use super::shell::{Kind, Segment};
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// A glob over the words of one command, joined with one space. `cargo test *` matches `cargo test` too.
 #[derive(Clone, Debug)]
 pub(super) struct CommandPattern {
-    whole: GlobMatcher,
+    whole: Matcher,
     /// The pattern without its last ` *`.
-    bare: Option<GlobMatcher>,
+    bare: Option<Matcher>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub(super) raw: String,
-    path: GlobMatcher,
+    path: Matcher,
     pub(super) command: CommandPattern,
 }
 
-fn glob(raw: &str, path: bool) -> Result<GlobMatcher, String> {
+/// A glob that was read, and is made ready when something is first compared with it: most rules of most runs never are.
+#[derive(Clone, Debug)]
+struct Matcher {
+    glob: Glob,
+    ready: OnceLock<GlobMatcher>,
+}
+
+impl Matcher {
+    fn is_match(&self, text: impl AsRef<Path>) -> bool {
+        self.ready.get_or_init(|| self.glob.compile_matcher()).is_match(text)
+    }
+}
+
+fn glob(raw: &str, path: bool) -> Result<Matcher, String> {
     let built = GlobBuilder::new(raw).literal_separator(path).backslash_escape(true).build();
-    built.map(|g| g.compile_matcher()).map_err(|e| e.kind().to_string())
+    built.map(|glob| Matcher { glob, ready: OnceLock::new() }).map_err(|e| e.kind().to_string())
 }
 
 impl CommandPattern {

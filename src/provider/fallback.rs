@@ -106,6 +106,10 @@ impl Provider for Fallback {
         self.0.links.first().map_or("", |link| link.provider.name())
     }
 
+    fn wire(&self) -> Option<&'static str> {
+        self.0.links.first().and_then(|link| link.provider.wire())
+    }
+
     fn warm(&self) -> Warming {
         match self.0.links.first() {
             Some(link) => link.provider.warm(),

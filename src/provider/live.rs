@@ -121,6 +121,10 @@ impl Provider for Live {
         &self.0.name
     }
 
+    fn wire(&self) -> Option<&'static str> {
+        Some(self.0.dialect.wire())
+    }
+
     fn warm(&self) -> Warming {
         let server = Arc::clone(&self.0);
         Box::pin(async move {

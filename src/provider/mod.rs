@@ -55,6 +55,11 @@ pub trait Provider: Send + Sync {
     /// The name in settings and on the screen: `anthropic`, `offline`.
     fn name(&self) -> &str;
 
+    /// What stands in the proofs of its wire format; nothing where it has none of its own.
+    fn wire(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Starts one request. The stream ends after `Finished` or after an error; retries before the first token are
     /// made inside and told as `Retrying`. Cancelling ends it at once with [`ProviderError::Cancelled`]; dropping the
     /// stream closes the connection. Nothing is sent before the stream is first polled.
@@ -79,6 +84,9 @@ pub trait Dialect: Send + Sync {
     fn encode(&self, request: &Request) -> Value;
 
     fn decoder(&self) -> Box<dyn Decoder>;
+
+    /// What stands in the proofs of reasoning that are of this format.
+    fn wire(&self) -> &'static str;
 
     /// Where the server tells which models it has, below the base URL.
     fn models_path(&self) -> &'static str;

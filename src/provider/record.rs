@@ -68,6 +68,10 @@ impl Provider for Record {
         self.inner.name()
     }
 
+    fn wire(&self) -> Option<&'static str> {
+        self.inner.wire()
+    }
+
     fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
         let tape = Arc::clone(&self.tape);
         let write = move |write: &dyn Fn(&mut Tape) -> io::Result<()>| {

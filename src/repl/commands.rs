@@ -227,8 +227,7 @@ pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> After {
 }
 
 pub(super) fn retry(shell: &mut Shell<'_>, _: &str) -> After {
-    let has_something =
-        shell.conversation.agent.as_ref().is_some_and(|a| !a.transcript().messages().is_empty());
+    let has_something = shell.conversation.agent.as_ref().is_some_and(|a| !a.transcript().is_empty());
     if has_something {
         return Some(Start::Retry);
     }

@@ -142,8 +142,8 @@ impl Shell<'_> {
     pub(super) fn take_up(&mut self, row: &SessionRow) -> Result<(), ReplError> {
         let Some(store) = self.store.clone() else { return Ok(()) };
         let open = store.resume(&row.id)?;
-        let loaded = store.load(&row.id)?;
-        let messages = loaded.transcript.messages().len();
+        let loaded = store.take_up(&row.id)?;
+        let messages = loaded.transcript.len();
         let mut agent = self.build(Some(open))?;
         for note in agent.resume(loaded)? {
             self.note(&note);

@@ -6,7 +6,7 @@ use super::store::Store;
 use super::{SessionError, blob};
 use crate::conversation::{Image, SessionId};
 use rusqlite::{OptionalExtension, params};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 pub(super) struct Kept {
     pub(super) store: Store,
@@ -23,20 +23,24 @@ enum Stored {
 impl Kept {
     /// The size of each, without reading any: what is wanted is read when it is wanted.
     pub(super) fn slots(&self) -> Result<BTreeMap<String, Slot>, SessionError> {
-        let rows: Vec<(String, Option<String>)> = {
+        let (names, mut sizes) = {
             let conn = self.store.lock();
-            // No word of the bodies here: one look at a large one reads all of it.
-            let mut query = conn.prepare(
-                "SELECT pad.name, size.value FROM scratchpad AS pad
-                 LEFT JOIN state AS size ON size.session = pad.session AND size.key = 'pad:' || pad.name
-                 WHERE pad.session = ?1",
+            // By the index of the names alone: in the table itself the end of a session cannot be told without
+            // comparing whole rows, and with them all that is in them.
+            let mut names = conn.prepare_cached(
+                "SELECT name FROM scratchpad INDEXED BY scratchpad_by_name WHERE session = ?1",
             )?;
-            let rows = query.query_map([self.id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            rows.collect::<Result<_, _>>()?
+            let mut sizes = conn.prepare_cached(
+                "SELECT substr(key, 5), value FROM state WHERE session = ?1 AND key >= 'pad:' AND key < 'pad;'",
+            )?;
+            let id = [self.id.as_str()];
+            let names: Vec<String> = names.query_map(id, |row| row.get(0))?.collect::<Result<_, _>>()?;
+            let sizes = sizes.query_map(id, |row| Ok((row.get(0)?, row.get(1)?)))?;
+            (names, sizes.collect::<Result<HashMap<String, String>, _>>()?)
         };
         let mut out = BTreeMap::new();
-        for (name, size) in rows {
-            let size = match size.and_then(|size| size.parse().ok()) {
+        for name in names {
+            let size = match sizes.remove(&name).and_then(|size| size.parse().ok()) {
                 Some(size) => Some(size),
                 // Written before sizes were kept.
                 None => self.read(&name)?.map(|entry| entry.len()),
@@ -69,6 +73,20 @@ impl Kept {
                 Err(_) => None,
             },
         })
+    }
+
+    fn move_to(&self, from: &str, to: &str) -> Result<(), SessionError> {
+        let mut conn = self.store.lock();
+        let tx = conn.transaction()?;
+        tx.execute(
+            "UPDATE scratchpad SET name = ?3 WHERE session = ?1 AND name = ?2",
+            params![self.id.as_str(), from, to],
+        )?;
+        tx.execute(
+            "UPDATE OR REPLACE state SET key = ?3 WHERE session = ?1 AND key = ?2",
+            params![self.id.as_str(), format!("pad:{from}"), format!("pad:{to}")],
+        )?;
+        Ok(tx.commit()?)
     }
 
     fn put(&self, name: &str, entry: Option<&Entry>) -> Result<(), SessionError> {
@@ -104,6 +122,10 @@ impl Kept {
 impl Keeper for Kept {
     fn save(&self, name: &str, entry: Option<&Entry>) -> Result<(), String> {
         self.put(name, entry).map_err(|e| e.to_string())
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), String> {
+        self.move_to(from, to).map_err(|e| e.to_string())
     }
 
     fn load(&self, name: &str) -> Result<Entry, String> {

@@ -6,6 +6,7 @@
 
 mod blob;
 mod draft;
+mod entries;
 mod error;
 mod export;
 mod fork;
@@ -13,6 +14,7 @@ mod history;
 mod import;
 mod kept;
 mod open;
+mod place;
 mod record;
 mod replay;
 mod retention;

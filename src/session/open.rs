@@ -65,7 +65,14 @@ impl OpenSession {
         tx.prepare_cached("INSERT OR REPLACE INTO state (session, key, value) VALUES (?1, ?2, ?3)")?
             .execute(params![self.id.as_str(), State::Entries.key(), (next - 1).to_string()])?;
         tx.commit()?;
+        drop(conn);
         self.next = next;
+        if records.iter().any(|record| matches!(record, Record::SummedUp { .. }))
+            && let Err(e) = self.store.find_place(&self.id)
+        {
+            // Without it the whole is read when the session is taken up again, which only takes longer.
+            tracing::warn!("the place of a session was not saved: {e}");
+        }
         Ok(())
     }
 

@@ -58,6 +58,17 @@ pub struct Loaded {
     pub repairs: Vec<Message>,
 }
 
+impl Loaded {
+    /// Counts what one request cost.
+    pub(super) fn pay(&mut self, (provider, model): (String, String), usage: Usage, picos: Option<u64>) {
+        self.usage += usage;
+        let unpriced = u64::from(picos.is_none());
+        let (requests, picos, day) = (1, picos.unwrap_or(0), String::new());
+        self.spent.push(Spent { day, provider, model, requests, unpriced, usage, picos });
+        self.last_prompt = usage.prompt();
+    }
+}
+
 /// Values of which only the newest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -67,6 +78,8 @@ pub enum State {
     Partial,
     /// The number of the newest entry: what a damaged table must be measured by.
     Entries,
+    /// From where on a session that was summed up is read when it is taken up again.
+    Place,
     /// How high what the conversation has seen is classified.
     Taint,
 }
@@ -77,6 +90,7 @@ impl State {
             State::Ledger => "ledger",
             State::Partial => "partial",
             State::Entries => "entries",
+            State::Place => "place",
             State::Taint => "taint",
         }
     }

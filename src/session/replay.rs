@@ -5,7 +5,6 @@
 //! without their bytes here: those are read for what still counts only.
 
 use super::record::{Loaded, Record};
-use super::spent::Spent;
 use crate::conversation::{Message, Summary};
 use std::collections::HashMap;
 
@@ -13,8 +12,10 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub(super) struct Replay {
     pub(super) loaded: Loaded,
-    /// The entries of the messages that count, in order.
+    /// The entries of the messages that count, in order, from the first one that is played.
     pub(super) path: Vec<i64>,
+    /// Something was asked for that lies before the first entry that is played.
+    pub(super) is_beyond: bool,
     /// Every message there ever was, in the order of the entries.
     pub(super) nodes: Vec<Node>,
     left: HashMap<i64, Left>,
@@ -37,6 +38,11 @@ struct Left {
 }
 
 impl Replay {
+    /// What goes on from `loaded`.
+    pub(super) fn after(loaded: Loaded) -> Replay {
+        Replay { loaded, ..Replay::default() }
+    }
+
     pub(super) fn take(&mut self, entry: i64, at: i64, record: Record) {
         let loaded = &mut self.loaded;
         match record {
@@ -53,21 +59,12 @@ impl Replay {
             Record::Rewound { messages } => self.leave(messages),
             Record::Switched { entry } => self.switch(entry),
             // One that names messages which could not be read stands for nothing.
-            Record::SummedUp { summary } if summary.upto > loaded.transcript.messages().len() => {
-                loaded.dropped.push(
-                    "a summary of messages that are missing is left out: the conversation is sent whole"
-                        .into(),
-                )
-            }
+            Record::SummedUp { summary } if summary.upto > loaded.transcript.len() => loaded.dropped.push(
+                "a summary of messages that are missing is left out: the conversation is sent whole".into(),
+            ),
             Record::SummedUp { summary } => loaded.summaries.push(summary),
             Record::Withheld { hash, reason } => loaded.withheld.push((hash, reason)),
-            Record::Cost { provider, model, usage, picos } => {
-                loaded.usage += usage;
-                let unpriced = u64::from(picos.is_none());
-                let (requests, picos, day) = (1, picos.unwrap_or(0), String::new());
-                loaded.spent.push(Spent { day, provider, model, requests, unpriced, usage, picos });
-                loaded.last_prompt = usage.prompt();
-            }
+            Record::Cost { provider, model, usage, picos } => loaded.pay((provider, model), usage, picos),
         }
     }
 
@@ -81,9 +78,13 @@ impl Replay {
 
     /// Goes back to the first `messages`; the others are kept aside.
     fn leave(&mut self, messages: usize) {
-        let Some(tip) = self.path.last().copied().filter(|_| messages < self.path.len()) else { return };
+        let Some(kept) = messages.checked_sub(self.loaded.transcript.begins()) else {
+            self.is_beyond = true;
+            return;
+        };
+        let Some(tip) = self.path.last().copied().filter(|_| kept < self.path.len()) else { return };
         self.summaries.insert(tip, self.loaded.summaries.clone());
-        let entries = self.path.split_off(messages);
+        let entries = self.path.split_off(kept);
         let mut before = self.path.last().copied();
         for (entry, message) in entries.into_iter().zip(self.loaded.transcript.truncate(messages)) {
             self.left.insert(entry, Left { before, message });
@@ -95,12 +96,15 @@ impl Replay {
     /// Goes to `tip`, a message that was left.
     fn switch(&mut self, tip: i64) {
         let (mut way, mut at) = (Vec::new(), Some(tip));
+        let begins = self.loaded.transcript.begins();
         let shared = loop {
-            let Some(entry) = at else { break 0 };
+            // What follows nothing that was played follows what came before.
+            let Some(entry) = at else { break begins };
             if let Ok(found) = self.path.binary_search(&entry) {
-                break found + 1;
+                break begins + found + 1;
             }
             let Some(left) = self.left.get(&entry) else {
+                self.is_beyond = begins > 0;
                 let lost =
                     "a branch of which messages are missing cannot be gone to: the one before it stays";
                 self.loaded.dropped.push(lost.into());

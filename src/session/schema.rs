@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The format this program writes. Older ones are migrated step by step; newer ones are refused.
-pub(super) const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 4;
 
 /// `migrations[n]` leads from format n to n + 1.
-const MIGRATIONS: [&str; 3] = ["
+const MIGRATIONS: [&str; 4] = ["
     CREATE TABLE session (
         id TEXT PRIMARY KEY, title TEXT NOT NULL, cwd TEXT NOT NULL,
         created INTEGER NOT NULL, updated INTEGER NOT NULL
@@ -47,6 +47,8 @@ const MIGRATIONS: [&str; 3] = ["
     CREATE INDEX session_by_use ON session (pinned DESC, updated DESC, id DESC);
     UPDATE session SET (entries, bytes) =
         (SELECT count(*), coalesce(sum(length(CAST(body AS BLOB))), 0) FROM entry WHERE entry.session = session.id);
+", "
+    CREATE INDEX IF NOT EXISTS scratchpad_by_name ON scratchpad (session, name);
 "];
 
 /// Opens the database and brings it to [`VERSION`]. Several processes may do so at once.

@@ -54,6 +54,8 @@ pub trait Keeper: Send + Sync {
     fn save(&self, name: &str, entry: Option<&Entry>) -> Result<(), String>;
     /// What was saved under `name`.
     fn load(&self, name: &str) -> Result<Entry, String>;
+    /// Gives what is saved another name, in one step.
+    fn rename(&self, from: &str, to: &str) -> Result<(), String>;
 }
 
 /// An entry, or how many bytes of it are with the keeper.
@@ -153,15 +155,18 @@ impl Scratchpads {
     pub fn rename(&self, from: &str, to: &str) -> Result<(), ScratchpadError> {
         check_name(to)?;
         let mut entries = self.lock();
-        let Some(slot) = entries.get(from) else { return Err(missing(from, &entries)) };
-        let entry = self.whole(from, slot)?;
+        if !entries.contains_key(from) {
+            return Err(missing(from, &entries));
+        }
         if entries.contains_key(to) {
             return Err(ScratchpadError::Exists(to.into()));
         }
-        self.saved_change(to, Some(&entry))?;
-        self.saved_change(from, None)?;
-        entries.remove(from);
-        entries.insert(to.into(), self.slot(entry));
+        if let Some(keeper) = &self.keeper {
+            keeper.rename(from, to).map_err(ScratchpadError::Store)?;
+        }
+        if let Some(slot) = entries.remove(from) {
+            entries.insert(to.into(), slot);
+        }
         Ok(())
     }
 
@@ -214,6 +219,9 @@ mod tests {
             }
             fn load(&self, _: &str) -> Result<Entry, String> {
                 Err("gone".into())
+            }
+            fn rename(&self, _: &str, _: &str) -> Result<(), String> {
+                Err("disk full".into())
             }
         }
         let pads = Scratchpads::saved(BTreeMap::new(), Box::new(Full));

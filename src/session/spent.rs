@@ -5,10 +5,10 @@ use super::SessionError;
 use super::store::{Store, now};
 use crate::conversation::Usage;
 use rusqlite::{Connection, Row, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One request, or the sum of some.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
     /// The local day, `2026-11-21`; empty in sums over several.
     pub day: String,

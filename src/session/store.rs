@@ -1,6 +1,6 @@
 //! The database as a whole: listing, finding, reading and deleting sessions.
 
-use super::record::{Loaded, Record, State};
+use super::record::{Loaded, State};
 use super::replay::Replay;
 use super::{SessionError, blob, open, salvage, schema};
 use crate::conversation::{Message, SessionId};
@@ -133,6 +133,24 @@ impl Store {
     /// crash) is answered as interrupted.
     pub fn load(&self, id: &SessionId) -> Result<Loaded, SessionError> {
         let mut loaded = self.replay(id)?.loaded;
+        self.complete(id, &mut loaded)?;
+        self.fill_pictures(&mut loaded);
+        Ok(loaded)
+    }
+
+    /// Reads of a session what going on with it needs: where it was summed up, what came before is read when somebody
+    /// looks at it. Pictures are without their bytes: [`Store::picture`] has them.
+    pub fn take_up(&self, id: &SessionId) -> Result<Loaded, SessionError> {
+        let mut loaded = match self.replay_from_place(id) {
+            Some(replay) => replay.loaded,
+            None => self.replay(id)?.loaded,
+        };
+        self.complete(id, &mut loaded)?;
+        Ok(loaded)
+    }
+
+    /// What a crash left open is closed.
+    fn complete(&self, id: &SessionId, loaded: &mut Loaded) -> Result<(), SessionError> {
         let partial = self.state(id, State::Partial)?.and_then(|partial| serde_json::from_str(&partial).ok());
         if let Some(message) = partial.map(Message::Assistant)
             && loaded.transcript.push(message.clone()).is_ok()
@@ -149,29 +167,20 @@ impl Store {
                 .dropped
                 .push("calls that were running when placet stopped are marked as interrupted".into());
         }
-        self.fill_pictures(&mut loaded);
-        Ok(loaded)
+        Ok(())
     }
 
     /// Goes through the entries in their order, to where they lead.
     pub(super) fn replay(&self, id: &SessionId) -> Result<Replay, SessionError> {
         let mut replay = Replay::default();
-        let bodies = self.bodies(id, &mut replay.loaded.dropped);
-        // Entries are numbered without gaps, so a missing number is a lost entry even where no error was seen.
-        let written = self.state(id, State::Entries).ok().flatten().and_then(|n| n.parse::<i64>().ok());
-        let last = bodies.last().map_or(0, |(seq, ..)| *seq).max(written.unwrap_or(0));
-        let missing = last - i64::try_from(bodies.len()).unwrap_or(0);
-        if missing > 0 {
-            replay.loaded.dropped.push(format!("{missing} entries are missing"));
-        }
-        let records = decoded(&bodies);
-        for ((seq, at, _), record) in bodies.into_iter().zip(records) {
-            match record {
-                Ok(record) => replay.take(seq, at, record),
-                Err(e) => replay.loaded.dropped.push(format!("entry {seq} cannot be read: {e}")),
-            }
-        }
+        let entries = self.entries(id, 1..i64::MAX, &mut replay.loaded.dropped);
+        entries.into_iter().for_each(|entry| replay.take(entry.seq, entry.at, entry.record));
         Ok(replay)
+    }
+
+    /// The bytes of a picture.
+    pub fn picture(&self, hash: &str) -> Result<Arc<[u8]>, SessionError> {
+        blob::get(&self.dir, hash)
     }
 
     /// The bytes of every picture, each read once however often it is shown.
@@ -240,46 +249,9 @@ impl Store {
         Ok(found.optional()?)
     }
 
-    /// Entries in order; where the file is damaged, those before the damage.
-    fn bodies(&self, id: &SessionId, dropped: &mut Vec<String>) -> Vec<(i64, i64, String)> {
-        let conn = self.lock();
-        let mut out = Vec::new();
-        let mut read = || -> rusqlite::Result<()> {
-            let mut query =
-                conn.prepare("SELECT seq, at, body FROM entry WHERE session = ?1 ORDER BY seq")?;
-            let mut rows = query.query([id.as_str()])?;
-            while let Some(row) = rows.next()? {
-                out.push((row.get(0)?, row.get(1)?, row.get(2)?));
-            }
-            Ok(())
-        };
-        if let Err(e) = read() {
-            dropped.push(format!("the database is damaged; entries after {} are lost: {e}", out.len()));
-        }
-        out
-    }
-
     pub(super) fn lock(&self) -> MutexGuard<'_, Connection> {
         self.conn.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Every body as a record, on all cores where there are many: a day of work is tens of thousands.
-fn decoded(bodies: &[(i64, i64, String)]) -> Vec<serde_json::Result<Record>> {
-    const MANY: usize = 2000;
-    let one = |(_, _, body): &(i64, i64, String)| serde_json::from_str::<Record>(body);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    if bodies.len() < MANY || cores == 1 {
-        return bodies.iter().map(one).collect();
-    }
-    let parts: Vec<Vec<_>> = std::thread::scope(|scope| {
-        let part = |chunk| scope.spawn(move || Vec::from_iter(<[_]>::iter(chunk).map(one)));
-        let workers: Vec<_> = bodies.chunks(bodies.len().div_ceil(cores)).map(part).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap_or_default()).collect()
-    });
-    let all: Vec<_> = parts.into_iter().flatten().collect();
-    // A thread that ended early must not shift what belongs to which entry.
-    if all.len() == bodies.len() { all } else { bodies.iter().map(one).collect() }
 }
 
 /// The hashes of the pictures that a session names, or that any does: one pass, however many there are.

@@ -51,6 +51,7 @@ pub use env::{
 };
 pub use error::{Fault, ToolError};
 pub use jobs::{Job, Jobs, Shown};
+pub use output::kept_as;
 pub use registry::Registry;
 pub use result::{Changed, Detail, Facts, Output, Preview, Ran, Summary};
 pub use todo::{Todo, TodoStatus, lines_of as todo_lines, list_in as todos_in};

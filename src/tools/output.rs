@@ -67,6 +67,17 @@ fn spill(mut output: Output, tool: &str, (env, names): (&Env, &Names)) -> Output
     Output { for_model, ..output }
 }
 
+/// The scratchpad that holds a result whole, by what was told in its place: [`keep`] and [`spill`] say it in these words.
+pub fn kept_as(told: &str) -> Option<&str> {
+    let line = told.lines().next().unwrap_or_default();
+    let rest = match line.strip_prefix("stored in the scratchpad `") {
+        Some(rest) => rest,
+        None if line.starts_with('[') => line.split_once("; all of it is in the scratchpad `")?.1,
+        None => return None,
+    };
+    rest.split_once('`').map(|(name, _)| name)
+}
+
 /// Takes the texts out of `parts`: moved, where there is but one, for it may be large.
 fn take_text(parts: &mut Vec<Part>) -> String {
     let (texts, rest): (Vec<Part>, Vec<Part>) = parts.drain(..).partition(|part| part.as_text().is_some());

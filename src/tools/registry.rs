@@ -14,6 +14,8 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Registry {
     tools: Arc<[Arc<dyn Tool>]>,
+    /// Their own names, in the same order.
+    called: Arc<[String]>,
     /// What providers call them, in the same order: see [`wire_names`].
     wire: Arc<[String]>,
     /// Tools that no model is told of: a person's own words run them.
@@ -57,9 +59,16 @@ impl Registry {
     }
 
     pub fn of(tools: Vec<Arc<dyn Tool>>) -> Registry {
-        let wire = wire_names(tools.iter().map(|tool| tool.spec().name));
-        let names = Names::of(&tools);
-        Registry { tools: tools.into(), wire: wire.into(), unlisted: Arc::new([]), names }
+        let called: Vec<String> = tools.iter().map(|tool| tool.spec().name).collect();
+        let wire = wire_names(called.iter().cloned());
+        let names = Names::of(&tools, &called);
+        Registry {
+            tools: tools.into(),
+            called: called.into(),
+            wire: wire.into(),
+            unlisted: Arc::new([]),
+            names,
+        }
     }
 
     /// The same with tools that are there but not told of.
@@ -76,7 +85,8 @@ impl Registry {
     /// Those whose names `keep` lets through.
     #[must_use]
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> Registry {
-        let kept = self.tools.iter().filter(|tool| keep(&tool.spec().name)).cloned().collect();
+        let kept = self.tools.iter().zip(self.called.iter()).filter(|(_, called)| keep(called));
+        let kept = kept.map(|(tool, _)| Arc::clone(tool)).collect();
         Registry { names: self.names.clone(), ..Registry::of(kept) }
     }
 
@@ -101,13 +111,13 @@ impl Registry {
     }
 
     pub fn names(&self) -> Vec<String> {
-        self.specs().into_iter().map(|spec| spec.name).collect()
+        self.called.to_vec()
     }
 
     pub fn get(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
-        let listed = || self.tools.iter().zip(self.wire.iter()).find(|(_, wire)| *wire == name);
-        let own = self.tools.iter().chain(self.unlisted.iter()).find(|tool| tool.spec().name == name);
-        let found = own.or_else(|| listed().map(|(tool, _)| tool));
+        let named = |names: &[String]| names.iter().position(|n| n == name).and_then(|at| self.tools.get(at));
+        let unlisted = || self.unlisted.iter().find(|tool| tool.spec().name == name);
+        let found = named(&self.called).or_else(unlisted).or_else(|| named(&self.wire));
         found.ok_or_else(|| {
             let names = self.names();
             let meant = nearest(name, names.iter().map(String::as_str));

@@ -92,7 +92,11 @@ impl Tool for TodoTool {
 
 /// The list as it was left by the last call that went through.
 pub fn list_in(transcript: &Transcript) -> Vec<Todo> {
-    let messages = transcript.messages();
+    let found = list_of(transcript.since(transcript.begins()));
+    found.or_else(|| list_of(&transcript.earlier_round(NAME))).unwrap_or_default()
+}
+
+fn list_of(messages: &[Message]) -> Option<Vec<Todo>> {
     for (at, message) in messages.iter().enumerate().rev() {
         let Message::Assistant(answer) = message else { continue };
         let done = |call: &crate::conversation::Call| match messages.get(at + 1) {
@@ -109,11 +113,11 @@ pub fn list_in(transcript: &Transcript) -> Vec<Todo> {
             if let crate::conversation::Input::Object(value) = &call.input
                 && let Ok(args) = serde_json::from_value::<Args>(value.clone())
             {
-                return args.items;
+                return Some(args.items);
             }
         }
     }
-    Vec::new()
+    None
 }
 
 /// `[x] read the code`, a line each.

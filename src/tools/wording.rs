@@ -30,11 +30,12 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn of(tools: &[Arc<dyn Tool>]) -> Names {
-        let has = |name: &str| tools.iter().any(|tool| tool.spec().name == name);
+    /// `called` are the names of `tools`: to ask a tool for its name makes all that a model is told of it.
+    pub(super) fn of(tools: &[Arc<dyn Tool>], called: &[String]) -> Names {
+        let has = |name: &str| called.iter().any(|called| called == name);
         let like = |native: &str| {
-            let found = tools.iter().find(|tool| tool.judged_as(&Value::Null) == native);
-            found.map(|tool| tool.spec().name)
+            let mut all = tools.iter().zip(called);
+            all.find(|(tool, _)| tool.judged_as(&Value::Null) == native).map(|(_, called)| called.clone())
         };
         let other = NAMED.into_iter().filter(|name| !has(name)).map(|name| (name, like(name))).collect();
         let page = match (has("scratchpad"), has("scratchpad_read")) {

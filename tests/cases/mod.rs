@@ -58,6 +58,8 @@ mod seed_triggerfish;
 mod seed_typestack;
 mod session;
 mod session_files;
+mod session_full;
+mod session_place;
 mod session_tree;
 mod shell;
 mod storage;

@@ -8,7 +8,7 @@ use placet::provider::{
     Anthropic, Dialect, Endpoint, Figures, Gemini, KeySource, Live, LiveSettings, Model, OpenAiChat,
     OpenAiResponses, Provider, Retry,
 };
-use placet::session::Store;
+use placet::session::{Loaded, Store};
 use placet::tools::{
     CommandSettings, Env, Jobs, Limits, Output, Plan, Preview, Registry, RunCtx, Running, Sight, Summary,
     Tool, ToolError, Touches,
@@ -199,10 +199,17 @@ impl Talk {
 
     /// The last conversation, read back from the store by another agent.
     pub fn resume(&self) -> Agent {
-        let store = self.store();
-        let id = self.last();
-        let loaded = store.load(&id).unwrap();
-        let mut agent = Agent::new(Parts { session: Some(store.resume(&id).unwrap()), ..self.parts() });
+        self.resume_with(self.store().load(&self.last()).unwrap())
+    }
+
+    /// The same as a person takes it up: what is not needed is read later.
+    pub fn take_up(&self) -> Agent {
+        self.resume_with(self.store().take_up(&self.last()).unwrap())
+    }
+
+    fn resume_with(&self, loaded: Loaded) -> Agent {
+        let session = self.store().resume(&self.last()).unwrap();
+        let mut agent = Agent::new(Parts { session: Some(session), ..self.parts() });
         agent.resume(loaded).unwrap();
         agent
     }

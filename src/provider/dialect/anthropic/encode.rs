@@ -11,7 +11,7 @@ use crate::conversation::{CallResult, Image, Part, Thinking, ToolSpec};
 use serde_json::{Map, Value, json};
 
 /// What stands in the proofs of this wire format: it had them first, before there was a name.
-const WIRE: &str = "";
+pub(super) const WIRE: &str = "";
 
 pub(super) fn body(request: &Request) -> Value {
     let mut body = Map::new();

@@ -15,6 +15,10 @@ use serde_json::Value;
 pub struct Anthropic;
 
 impl Dialect for Anthropic {
+    fn wire(&self) -> &'static str {
+        encode::WIRE
+    }
+
     fn path(&self, _request: &Request) -> String {
         "/v1/messages".into()
     }

@@ -23,6 +23,10 @@ pub struct Gemini {
 }
 
 impl Dialect for Gemini {
+    fn wire(&self) -> &'static str {
+        WIRE
+    }
+
     fn path(&self, request: &Request) -> String {
         let name = request.model.name.strip_prefix("models/").unwrap_or(&request.model.name);
         format!("/models/{}:streamGenerateContent?alt=sse", escaped(name))

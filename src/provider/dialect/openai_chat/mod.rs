@@ -22,6 +22,10 @@ pub struct OpenAiChat {
 }
 
 impl Dialect for OpenAiChat {
+    fn wire(&self) -> &'static str {
+        WIRE
+    }
+
     fn path(&self, _request: &Request) -> String {
         "/chat/completions".into()
     }

@@ -20,6 +20,10 @@ pub struct OpenAiResponses {
 }
 
 impl Dialect for OpenAiResponses {
+    fn wire(&self) -> &'static str {
+        WIRE
+    }
+
     fn path(&self, _request: &Request) -> String {
         "/responses".into()
     }

@@ -1,0 +1,228 @@
+//! The pictures of a request: fitted to what the model takes, and read from the session only once it is known that they
+//! are sent.
+//!
+//! Read and fitted ones stay at hand up to a limit in bytes, the ones used last; a session of many pictures is not a
+//! process of many pictures. What leaves a request for its length is decided elsewhere.
+
+use super::context::parts_of_mut;
+use crate::conversation::{Image, Message, Part};
+use crate::media;
+use crate::provider::Model;
+use crate::session::Store;
+use std::collections::HashMap;
+
+/// Bytes of pictures that stay at hand.
+const AT_HAND: usize = 64 << 20;
+
+#[derive(Default)]
+pub(super) struct Pictures {
+    /// Pictures that stay behind, with the reason.
+    withheld: HashMap<String, String>,
+    /// Where those lie that came with a session.
+    store: Option<Store>,
+    /// How large each is as it is sent, once that is known.
+    sizes: HashMap<String, (u32, u32)>,
+    ready: Ready,
+}
+
+impl Pictures {
+    pub(super) fn read_from(&mut self, store: Option<Store>) {
+        self.store = store;
+    }
+
+    pub(super) fn withhold(&mut self, hash: String, reason: String) {
+        self.withheld.insert(hash, reason);
+    }
+
+    pub(super) fn is_withheld(&self, hash: &str) -> bool {
+        self.withheld.contains_key(hash)
+    }
+
+    /// Puts each picture into the form it is sent in. Those that must be read first only get its size, and are returned
+    /// as they were, by their hash.
+    pub(super) fn prepare(
+        &mut self,
+        messages: &mut [Message],
+        model: &Model,
+        notes: &mut Vec<String>,
+    ) -> HashMap<String, Image> {
+        let mut unread = HashMap::new();
+        for part in messages.iter_mut().flat_map(parts_of_mut) {
+            let Part::Image(image) = part else { continue };
+            if let Some(reason) = self.withheld.get(&image.hash) {
+                *part = Part::text(format!("[picture {} is not shown: {reason}]", image.name));
+            } else if !model.capabilities.vision {
+                *part = Part::text(format!(
+                    "[picture {} is not shown: the model {} takes no pictures]",
+                    image.name, model.name
+                ));
+            } else if let Some(done) = self.ready.get(&image.hash) {
+                *image = done;
+            } else if image.bytes.is_empty() && self.store.is_some() {
+                unread.insert(image.hash.clone(), image.clone());
+                let size = self.sizes.get(&image.hash).copied();
+                let most = model.capabilities.max_image_side;
+                (image.width, image.height) = size.unwrap_or_else(|| within(image, most));
+            } else {
+                let whole = image.clone();
+                *part = self.fitted(whole, model, notes);
+            }
+        }
+        unread
+    }
+
+    /// Reads the pictures of `unread` that are still in `messages`.
+    pub(super) fn read(
+        &mut self,
+        messages: &mut [Message],
+        unread: &HashMap<String, Image>,
+        model: &Model,
+        notes: &mut Vec<String>,
+    ) {
+        for part in messages.iter_mut().flat_map(parts_of_mut) {
+            let Part::Image(image) = part else { continue };
+            let (Some(bare), Some(store)) = (unread.get(&image.hash), &self.store) else { continue };
+            if let Some(done) = self.ready.get(&image.hash) {
+                *image = done;
+                continue;
+            }
+            *part = match (self.withheld.get(&bare.hash), store.picture(&bare.hash)) {
+                (Some(reason), _) => hidden(bare, reason),
+                (None, Ok(bytes)) => self.fitted(Image { bytes, ..bare.clone() }, model, notes),
+                (None, Err(e)) => self.refused(bare, e.to_string(), notes),
+            };
+        }
+    }
+
+    fn fitted(&mut self, image: Image, model: &Model, notes: &mut Vec<String>) -> Part {
+        let rules = media::Fit {
+            types: &model.capabilities.image_types,
+            max_bytes: model.capabilities.max_image_bytes,
+            max_side: model.capabilities.max_image_side,
+            animated_gif: model.capabilities.animated_gif,
+        };
+        match media::fit(&image, &rules) {
+            Ok(fitted) => {
+                let size = (fitted.image.width, fitted.image.height);
+                // Fitted again after it had to make room, it is no news.
+                if self.sizes.insert(image.hash.clone(), size).is_none() {
+                    notes.extend(fitted.note);
+                }
+                self.ready.put(image.hash, fitted.image.clone());
+                Part::Image(fitted.image)
+            }
+            Err(e) => self.refused(&image, e.to_string(), notes),
+        }
+    }
+
+    fn refused(&mut self, image: &Image, reason: String, notes: &mut Vec<String>) -> Part {
+        notes.push(format!("picture {} is not sent: {reason}", image.name));
+        let part = hidden(image, &reason);
+        self.withheld.insert(image.hash.clone(), reason);
+        part
+    }
+}
+
+fn hidden(image: &Image, reason: &str) -> Part {
+    Part::text(format!("[picture {} is not shown: {reason}]", image.name))
+}
+
+/// The size of a picture whose longer side is at most `most`.
+fn within(image: &Image, most: u32) -> (u32, u32) {
+    let longer = image.width.max(image.height);
+    if longer <= most {
+        return (image.width, image.height);
+    }
+    let scaled = |side: u32| {
+        let scaled = u64::from(side) * u64::from(most) / u64::from(longer);
+        u32::try_from(scaled).unwrap_or(most).max(1)
+    };
+    (scaled(image.width), scaled(image.height))
+}
+
+/// Pictures at hand, by the hash they came with; the one that was used longest ago goes first.
+#[derive(Default)]
+struct Ready {
+    images: HashMap<String, (u64, Image)>,
+    bytes: usize,
+    uses: u64,
+}
+
+impl Ready {
+    fn get(&mut self, hash: &str) -> Option<Image> {
+        self.uses += 1;
+        let (used, image) = self.images.get_mut(hash)?;
+        *used = self.uses;
+        Some(image.clone())
+    }
+
+    fn put(&mut self, hash: String, image: Image) {
+        if image.bytes.len() > AT_HAND {
+            return;
+        }
+        self.uses += 1;
+        self.bytes += image.bytes.len();
+        if let Some((_, before)) = self.images.insert(hash, (self.uses, image)) {
+            self.bytes -= before.bytes.len();
+        }
+        while self.bytes > AT_HAND {
+            let oldest = self.images.iter().min_by_key(|(_, (used, _))| *used).map(|(hash, _)| hash.clone());
+            let Some((_, image)) = oldest.and_then(|hash| self.images.remove(&hash)) else { return };
+            self.bytes -= image.bytes.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::Capabilities;
+    use crate::session::Record;
+
+    #[test]
+    fn the_pictures_at_hand_stay_below_the_limit_and_the_last_used_ones_stay() {
+        let mut ready = Ready::default();
+        let bytes: std::sync::Arc<[u8]> = vec![0; AT_HAND / 4].into();
+        let image = Image::new("image/png", 1, 1, "p.png", bytes);
+        for n in 0..4 {
+            ready.put(format!("{n}"), image.clone());
+        }
+        assert!(ready.get("0").is_some());
+        ready.put("4".into(), image.clone());
+        ready.put("4".into(), image.clone());
+        let mut left: Vec<&str> = ready.images.keys().map(String::as_str).collect();
+        left.sort_unstable();
+        assert_eq!((left, ready.bytes), (vec!["0", "2", "3", "4"], AT_HAND));
+        ready.put("5".into(), Image::new("image/png", 1, 1, "p.png", vec![0; AT_HAND + 1].into()));
+        assert_eq!(ready.images.len(), 4, "what is larger than all of it drives nothing out");
+    }
+
+    #[test]
+    fn a_picture_is_read_when_it_is_sent_and_one_that_is_gone_is_told_once() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let (store, _) = Store::open(dir.path()).unwrap();
+        let mut open = store.create(dir.path(), "t").unwrap();
+        let image = |n: u8| Image::new("image/png", 4000, 2000, &format!("{n}.png"), vec![n; 9].into());
+        let message = Message::User { parts: vec![Part::Image(image(1)), Part::Image(image(2))] };
+        open.append(Record::Message { message }).unwrap();
+        let gone = dir.path().join("blobs").join(&image(2).hash[..2]).join(&image(2).hash);
+        std::fs::remove_file(gone).unwrap();
+        let taken = store.take_up(open.id()).unwrap().transcript.messages().to_vec();
+        let capabilities = Capabilities { vision: true, max_image_side: 8000, ..Capabilities::default() };
+        let model = Model { name: "m".into(), window: 1000, capabilities };
+        let mut pictures = Pictures::default();
+        pictures.read_from(Some(store));
+        let mut told = Vec::new();
+        for _ in 0..2 {
+            let (mut sent, mut notes) = (taken.clone(), Vec::new());
+            let unread = pictures.prepare(&mut sent, &model, &mut notes);
+            pictures.read(&mut sent, &unread, &model, &mut notes);
+            let Message::User { parts } = &sent[0] else { panic!("what was said") };
+            assert_eq!(parts[0], Part::Image(image(1)));
+            assert!(parts[1].as_text().is_some_and(|t| t.starts_with("[picture 2.png is not shown: ")));
+            told.push(notes.len());
+        }
+        assert_eq!(told, [1, 0]);
+        assert_eq!(within(&image(1), 1000), (1000, 500));
+    }
+}

@@ -1,0 +1,90 @@
+//! The entries of a session as records, in their order: all of them, or a part.
+//!
+//! What cannot be read is left out and named; a number that is missing is an entry that is lost, even where no error was
+//! seen. Where they lead is not asked here.
+
+use super::record::{Record, State};
+use super::store::Store;
+use crate::conversation::SessionId;
+use rusqlite::params;
+use std::ops::Range;
+
+pub(super) struct Entry {
+    pub(super) seq: i64,
+    /// Milliseconds since 1970.
+    pub(super) at: i64,
+    pub(super) record: Record,
+}
+
+struct Body {
+    seq: i64,
+    at: i64,
+    text: String,
+}
+
+impl Store {
+    /// The entries with these numbers. What is wrong with them is told in `dropped`.
+    pub(super) fn entries(
+        &self,
+        id: &SessionId,
+        numbers: Range<i64>,
+        dropped: &mut Vec<String>,
+    ) -> Vec<Entry> {
+        let bodies = self.bodies(id, &numbers, dropped);
+        // Entries are numbered without gaps.
+        let written = self.state(id, State::Entries).ok().flatten().and_then(|n| n.parse::<i64>().ok());
+        let newest = bodies.last().map_or(numbers.start - 1, |body| body.seq);
+        let last = newest.max(written.unwrap_or(0)).min(numbers.end - 1);
+        let missing = last - (numbers.start - 1) - i64::try_from(bodies.len()).unwrap_or(0);
+        if missing > 0 {
+            dropped.push(format!("{missing} entries are missing"));
+        }
+        let records = decoded(&bodies);
+        let mut out = Vec::with_capacity(bodies.len());
+        for (Body { seq, at, .. }, record) in bodies.into_iter().zip(records) {
+            match record {
+                Ok(record) => out.push(Entry { seq, at, record }),
+                Err(e) => dropped.push(format!("entry {seq} cannot be read: {e}")),
+            }
+        }
+        out
+    }
+
+    /// In order; where the file is damaged, those before the damage.
+    fn bodies(&self, id: &SessionId, numbers: &Range<i64>, dropped: &mut Vec<String>) -> Vec<Body> {
+        let conn = self.lock();
+        let mut out = Vec::new();
+        let mut read = || -> rusqlite::Result<()> {
+            let mut query = conn.prepare_cached(
+                "SELECT seq, at, body FROM entry WHERE session = ?1 AND seq >= ?2 AND seq < ?3 ORDER BY seq",
+            )?;
+            let mut rows = query.query(params![id.as_str(), numbers.start, numbers.end])?;
+            while let Some(row) = rows.next()? {
+                out.push(Body { seq: row.get(0)?, at: row.get(1)?, text: row.get(2)? });
+            }
+            Ok(())
+        };
+        if let Err(e) = read() {
+            dropped.push(format!("the database is damaged; entries after {} are lost: {e}", out.len()));
+        }
+        out
+    }
+}
+
+/// Every body as a record, on all cores where there are many: a day of work is tens of thousands.
+fn decoded(bodies: &[Body]) -> Vec<serde_json::Result<Record>> {
+    const MANY: usize = 2000;
+    let one = |body: &Body| serde_json::from_str::<Record>(&body.text);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    if bodies.len() < MANY || cores == 1 {
+        return bodies.iter().map(one).collect();
+    }
+    let parts: Vec<Vec<_>> = std::thread::scope(|scope| {
+        let part = |chunk| scope.spawn(move || Vec::from_iter(<[_]>::iter(chunk).map(one)));
+        let workers: Vec<_> = bodies.chunks(bodies.len().div_ceil(cores)).map(part).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap_or_default()).collect()
+    });
+    let all: Vec<_> = parts.into_iter().flatten().collect();
+    // A thread that ended early must not shift what belongs to which entry.
+    if all.len() == bodies.len() { all } else { bodies.iter().map(one).collect() }
+}
