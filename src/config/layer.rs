@@ -133,7 +133,7 @@ impl Layer {
         let mut layer = Layer::default();
         for (name, text) in variables {
             let Some(key) =
-                super::key::KEYS.iter().find(|k| !k.name.contains('*') && variable(k.name) == name)
+                super::key::Key::all().find(|k| !k.name.contains('*') && variable(k.name) == name)
             else {
                 continue;
             };
@@ -231,7 +231,7 @@ fn is_permission(name: &str) -> bool {
 }
 
 fn unknown(name: &str) -> (String, Option<String>) {
-    let names = super::key::KEYS.iter().map(|k| k.name);
+    let names = super::key::Key::all().map(|k| k.name);
     let hint = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
     (
         format!("there is no setting `{name}`"),

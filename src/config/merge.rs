@@ -1,7 +1,7 @@
 //! All layers together: the effective value of each key, and where it came from.
 
 use super::hook_text::HookText;
-use super::key::{KEYS, Key, Kind, Trust};
+use super::key::{Key, Kind, Trust};
 use super::layer::{Layer, Origin, Setting};
 use super::problem::Problem;
 use super::rule_text::RuleText;
@@ -41,7 +41,7 @@ pub enum Standing {
 impl Config {
     pub fn merge(sources: Sources) -> Config {
         let mut config = Config::default();
-        for key in KEYS.iter().filter(|k| !k.default.is_empty() && !k.name.contains('*')) {
+        for key in Key::all().filter(|k| !k.default.is_empty() && !k.name.contains('*')) {
             config.take_default(key);
         }
         config.take_layer(sources.user);
