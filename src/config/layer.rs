@@ -256,7 +256,8 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn table(&self, table: &dyn TableLike, prefix: &str, layer: &mut Layer) {
         for (name, item) in table.iter() {
-            let full = if prefix.is_empty() { name.to_string() } else { format!("{prefix}.{name}") };
+            let segment = super::key::segment(name);
+            let full = if prefix.is_empty() { segment.into_owned() } else { format!("{prefix}.{segment}") };
             let span = table.get_key_value(name).and_then(|(key, _)| key.span()).or_else(|| item.span());
             let place = line_column(self.text, span.map_or(0, |s| s.start));
             match (Key::find(&full), item.as_table_like()) {

@@ -118,7 +118,7 @@ impl Config {
         let mut names: Vec<String> = self
             .values
             .keys()
-            .filter_map(|key| key.strip_prefix(&prefix)?.split('.').next().map(String::from))
+            .filter_map(|key| super::key::first(key.strip_prefix(&prefix)?).map(String::from))
             .collect();
         names.dedup();
         names

@@ -3,12 +3,18 @@
 
 mod conversation;
 mod guard;
+mod name;
 mod network;
 mod providers;
 mod sandbox;
 mod storage;
 mod tools;
 mod ui;
+
+pub use name::name_of;
+pub(super) use name::{first, segment};
+
+use name::segments;
 
 /// What a value must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,12 +75,13 @@ impl Key {
         SECTIONS.iter().copied().flatten()
     }
 
-    /// The key that `name` is an instance of: `providers.mine.model` is one of `providers.*.model`.
+    /// The key that `name` is an instance of: `providers.mine.model` is one of `providers.*.model`, and so is
+    /// `providers."llama.cpp".model`.
     pub fn find(name: &str) -> Option<&'static Key> {
         Key::all().find(|key| {
-            let (mut pattern, mut segments) = (key.name.split('.'), name.split('.'));
+            let (mut pattern, mut named) = (key.name.split('.'), segments(name));
             loop {
-                match (pattern.next(), segments.next()) {
+                match (pattern.next(), named.next()) {
                     (None, None) => return true,
                     (Some("*"), Some(segment)) if !segment.is_empty() => {}
                     (Some(p), Some(s)) if p == s => {}
@@ -86,10 +93,10 @@ impl Key {
 
     /// True when `prefix` is a table that holds keys.
     pub(super) fn is_table(prefix: &str) -> bool {
-        let depth = prefix.split('.').count();
+        let depth = segments(prefix).count();
         Key::all().any(|key| {
             let names: Vec<&str> = key.name.split('.').collect();
-            let heads = names.iter().take(depth).zip(prefix.split('.')).all(|(k, p)| *k == p || *k == "*");
+            let heads = names.iter().take(depth).zip(segments(prefix)).all(|(k, p)| *k == p || *k == "*");
             names.len() > depth && heads
         })
     }

@@ -30,6 +30,13 @@ pub(super) const KEYS: &[Key] = &[
         "The environment variable that holds its key; none for local servers.",
     ),
     key("providers.*.api_key_command", Kind::Text, "", Trust::Needed, "A command that prints its key."),
+    key(
+        "providers.*.keyring",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "The user name of its key in the system's keyring, under the service `placet`; for builds with the feature `keyring`.",
+    ),
     key("providers.*.model", Kind::Text, "", Trust::Needed, "The model used when none is named."),
     key(
         "providers.*.preset",

@@ -196,6 +196,8 @@ impl ItemDecoder {
                 Some("content_filter") => StopReason::Refusal,
                 Some(other) => StopReason::Other(other.to_string()),
                 None if self.refused => StopReason::Refusal,
+                // Compatible servers leave the reason out; whatever it is, the last call may not be whole.
+                None if word(response, "status") == "incomplete" => StopReason::MaxTokens,
                 None => StopReason::EndTurn,
             });
         self.finished = true;
