@@ -365,7 +365,9 @@ fn own_models(path: &Path) -> Vec<Problem> {
 /// Keys that no command sees.
 fn withheld(config: &Config) -> Vec<String> {
     let own = config.names_below("providers").into_iter();
-    let own = own.filter_map(|name| config.text(&format!("providers.{name}.key_env")).map(String::from));
+    let own = own.filter_map(|name| {
+        config.text(&crate::config::name_of("providers", &name, "key_env")).map(String::from)
+    });
     Preset::all().iter().map(|p| p.key_variable.clone()).chain(own).collect()
 }
 

@@ -3,7 +3,7 @@
 use super::server::Server;
 use super::{App, AppError, keys};
 use crate::agent::Answerer;
-use crate::config::{Config, Origin};
+use crate::config::{Config, Origin, name_of};
 use crate::provider::{
     Fallback, Figures, KeyNeed, KeySource, Link, Live, LiveSettings, Model, Offline, Preset, Provider,
     Record, Replay, catalog,
@@ -54,13 +54,14 @@ impl App {
 
     /// Where the key of a server is found, as words.
     pub fn key_standing(&self, server: &Server) -> (Standing, String) {
-        let own = |key: &str| self.config.text(&format!("providers.{}.{key}", server.name));
+        let own = |key: &str| self.config.text(&name_of("providers", &server.name, key));
         let builtin = Preset::of(&server.name).map(|preset| preset.key_variable.as_str());
         let variable = own("key_env").or(builtin);
         let command = own("api_key_command").or_else(|| self.config.text("api_key_command"));
         match self.key(server) {
             Err(e) => (Standing::Missing, e.to_string()),
             Ok(KeySource::Command { .. }) if command.is_some() => (Standing::There, "from a command".into()),
+            Ok(KeySource::Keyring(_)) => (Standing::There, "from the keyring".into()),
             Ok(KeySource::Missing { variable }) => (Standing::Missing, format!("none: set {variable}")),
             Ok(KeySource::None) => (Standing::Unneeded, "none needed".into()),
             Ok(_) => match variable.filter(|v| keys::from_environment(v).is_some()) {
@@ -181,8 +182,14 @@ impl App {
 
     fn key(&self, server: &Server) -> Result<KeySource, AppError> {
         let name = &server.name;
-        let own = |key: &str| self.config.text(&format!("providers.{name}.{key}"));
-        if let Some(command) = own("api_key_command").or_else(|| self.config.text("api_key_command")) {
+        let own = |key: &str| self.config.text(&name_of("providers", name, key));
+        if let Some(command) = own("api_key_command") {
+            return Ok(KeySource::command(command));
+        }
+        if let Some(entry) = own("keyring") {
+            return Ok(KeySource::Keyring(entry.into()));
+        }
+        if let Some(command) = self.config.text("api_key_command") {
             return Ok(KeySource::command(command));
         }
         // A key belongs to its server: one of the person's own never gets that of the preset it is modelled on.

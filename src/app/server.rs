@@ -2,7 +2,7 @@
 //! and opens no connection.
 
 use super::AppError;
-use crate::config::Config;
+use crate::config::{Config, name_of};
 use crate::provider::{
     AfterResults, CallIds, EmptyContent, OutputLimit, Preset, Quirks, SystemRole, ToolImages, Wire, catalog,
 };
@@ -25,7 +25,7 @@ impl Server {
 
 /// The server of this name; one that is neither built in nor set speaks Chat Completions to nowhere.
 pub fn of(config: &Config, name: &str) -> Result<Server, AppError> {
-    let text = |key: &str| config.text(&format!("providers.{name}.{key}"));
+    let text = |key: &str| config.text(&name_of("providers", name, key));
     let wire = text("dialect").and_then(Wire::parse);
     let like = match (text("preset"), Preset::of(name), wire) {
         (Some(named), ..) => {
@@ -72,7 +72,7 @@ fn usual(wire: Wire) -> Option<&'static Preset> {
 }
 
 fn quirks(config: &Config, name: &str, preset: Quirks) -> Quirks {
-    let key = |quirk: &str| format!("providers.{name}.quirks.{quirk}");
+    let key = |quirk: &str| name_of("providers", name, &format!("quirks.{quirk}"));
     let text = |quirk: &str| config.text(&key(quirk)).map(String::from);
     let flag = |quirk: &str| config.flag(&key(quirk));
     let fields: Vec<String> =

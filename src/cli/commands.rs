@@ -7,7 +7,7 @@ use super::{
 };
 use crate::agent::{Entrance, Reply, Visit, call_once};
 use crate::app::{self, WithProject};
-use crate::config::{KEYS, Project};
+use crate::config::{Key, Project};
 use crate::conversation::{Call, CallId, Input, Outcome, Part};
 use crate::serve::mcp::Server;
 use crate::session::Scratchpads;
@@ -179,7 +179,7 @@ fn config(command: ConfigCommand, options: &Options) -> Result<u8, Failure> {
 pub(super) fn template() -> String {
     let mut out = String::from("# placet's settings. Remove the `#` before a line to set it.\n");
     let mut table = "";
-    for key in KEYS {
+    for key in Key::all() {
         let (head, last) = key.name.rsplit_once('.').unwrap_or(("", key.name));
         if head != table {
             table = head;

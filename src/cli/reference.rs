@@ -1,7 +1,7 @@
 //! The reference pages of the guide, made from the tables in the code. A test compares them with what is in `docs/`.
 
 use super::{args::Args, commands};
-use crate::config::{KEYS, Trust};
+use crate::config::{Key, Trust};
 use crate::permission::Mode;
 use crate::provider::{KeyNeed, Preset, catalog, grammar};
 use crate::repl::COMMANDS;
@@ -62,7 +62,7 @@ fn slash_commands() -> String {
 fn configuration() -> String {
     let mut out = page("Configuration keys");
     out.push_str("| key | value | default | an untrusted project | meaning |\n|---|---|---|---|---|\n");
-    for key in KEYS {
+    for key in Key::all() {
         let trust = match key.trust {
             Trust::Harmless => "may set it",
             Trust::Tightens => "may make it stricter",

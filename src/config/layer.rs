@@ -133,7 +133,7 @@ impl Layer {
         let mut layer = Layer::default();
         for (name, text) in variables.into_iter().filter(|(name, _)| name.starts_with("PLACET_")) {
             let Some(key) =
-                super::key::KEYS.iter().find(|k| !k.name.contains('*') && variable(k.name) == name)
+                super::key::Key::all().find(|k| !k.name.contains('*') && variable(k.name) == name)
             else {
                 continue;
             };
@@ -231,7 +231,7 @@ fn is_permission(name: &str) -> bool {
 }
 
 fn unknown(name: &str) -> (String, Option<String>) {
-    let names = super::key::KEYS.iter().map(|k| k.name);
+    let names = super::key::Key::all().map(|k| k.name);
     let hint = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
     (
         format!("there is no setting `{name}`"),
@@ -256,7 +256,8 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn table(&self, table: &dyn TableLike, prefix: &str, layer: &mut Layer) {
         for (name, item) in table.iter() {
-            let full = if prefix.is_empty() { name.to_string() } else { format!("{prefix}.{name}") };
+            let segment = super::key::segment(name);
+            let full = if prefix.is_empty() { segment.into_owned() } else { format!("{prefix}.{segment}") };
             let span = table.get_key_value(name).and_then(|(key, _)| key.span()).or_else(|| item.span());
             let place = line_column(self.text, span.map_or(0, |s| s.start));
             match (Key::find(&full), item.as_table_like()) {

@@ -1,7 +1,7 @@
 //! All layers together: the effective value of each key, and where it came from.
 
 use super::hook_text::HookText;
-use super::key::{KEYS, Key, Kind, Trust};
+use super::key::{Key, Kind, Trust};
 use super::layer::{Layer, Origin, Setting};
 use super::problem::Problem;
 use super::rule_text::RuleText;
@@ -41,7 +41,7 @@ pub enum Standing {
 impl Config {
     pub fn merge(sources: Sources) -> Config {
         let mut config = Config::default();
-        for key in KEYS.iter().filter(|k| !k.default.is_empty() && !k.name.contains('*')) {
+        for key in Key::all().filter(|k| !k.default.is_empty() && !k.name.contains('*')) {
             config.take_default(key);
         }
         config.take_layer(sources.user);
@@ -118,7 +118,7 @@ impl Config {
         let mut names: Vec<String> = self
             .values
             .keys()
-            .filter_map(|key| key.strip_prefix(&prefix)?.split('.').next().map(String::from))
+            .filter_map(|key| super::key::first(key.strip_prefix(&prefix)?).map(String::from))
             .collect();
         names.dedup();
         names

@@ -14,7 +14,7 @@ mod rule_text;
 mod trust;
 
 pub use hook_text::HookText;
-pub use key::{KEYS, Key, Kind, Trust};
+pub use key::{Key, Kind, Trust, name_of};
 pub use layer::{Layer, Origin, Setting};
 pub use merge::{Config, Sources, Standing};
 pub use paths::Paths;

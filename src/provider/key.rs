@@ -1,7 +1,7 @@
 //! Keys: a word that never shows itself, and where it comes from. A command for one runs at the first request and
 //! not at the start, because it may ask for a passphrase.
 
-use super::ProviderError;
+use super::{ProviderError, keyring};
 use std::fmt;
 use std::process::Stdio;
 use std::time::Duration;
@@ -54,6 +54,8 @@ pub enum KeySource {
         line: String,
         deadline: Duration,
     },
+    /// The entry of the system's keyring with this user name.
+    Keyring(String),
     /// There is none, and the server wants one; `variable` is what the person may set.
     Missing {
         variable: String,
@@ -74,6 +76,9 @@ impl KeySource {
                 return Err(ProviderError::NoKey { provider: provider.into(), variable: variable.clone() });
             }
             KeySource::Value(key) => key.clone(),
+            KeySource::Keyring(entry) => {
+                keyring::read(entry).await.map_err(|message| ProviderError::KeyUnusable { message })?
+            }
             KeySource::Command { line, deadline } => {
                 run(line, *deadline).await.map_err(|message| ProviderError::KeyUnusable { message })?
             }

@@ -11,6 +11,7 @@ mod error;
 mod fallback;
 mod flow;
 mod key;
+mod keyring;
 mod live;
 mod offline;
 mod preset;

@@ -70,6 +70,9 @@ pub enum Place {
 #[serde(deny_unknown_fields)]
 pub struct Preset {
     pub name: String,
+    /// Other names that people try.
+    #[serde(default)]
+    pub also: Vec<String>,
     pub wire: Wire,
     /// Empty where everybody has their own.
     pub base_url: String,
@@ -113,7 +116,7 @@ fn table() -> &'static Table {
 
 impl Preset {
     pub fn of(name: &str) -> Option<&'static Preset> {
-        table().preset.iter().find(|preset| preset.name == name)
+        table().preset.iter().find(|preset| preset.name == name || preset.also.iter().any(|n| n == name))
     }
 
     pub fn all() -> &'static [Preset] {
@@ -178,6 +181,9 @@ mod tests {
         }
         assert_eq!(names.len(), Preset::all().len());
         assert_eq!(Preset::of("nobody"), None);
+        assert_eq!(Preset::of("llamacpp"), Preset::of("llama.cpp"));
+        let others: Vec<&String> = parsed.preset.iter().flat_map(|p| &p.also).collect();
+        assert!(others.iter().all(|other| !names.contains(&other.as_str())), "{others:?}");
         assert_eq!(Preset::of("ollama").map(Preset::silence_limit), Some(Duration::from_secs(600)));
     }
 

@@ -163,7 +163,7 @@ fn themes() -> Vec<String> {
 }
 
 fn keys() -> Vec<String> {
-    crate::config::KEYS.iter().map(|k| k.name.to_string()).collect()
+    crate::config::Key::all().map(|k| k.name.to_string()).collect()
 }
 
 /// Runs a command; an unknown one is answered with the nearest.

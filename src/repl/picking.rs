@@ -153,7 +153,8 @@ impl Shell<'_> {
     pub(super) fn pick_model(&self) -> Option<(String, String)> {
         let config = self.app.config();
         let own = config.names_below("providers");
-        let own_model = |name: &str| config.text(&format!("providers.{name}.model")).map(String::from);
+        let own_model =
+            |name: &str| config.text(&crate::config::name_of("providers", name, "model")).map(String::from);
         let mut pairs: Vec<(String, Option<String>, &str)> =
             own.iter().map(|name| (name.clone(), own_model(name), "from your settings")).collect();
         for preset in Preset::all().iter().filter(|preset| !own.contains(&preset.name)) {

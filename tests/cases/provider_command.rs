@@ -111,7 +111,7 @@ fn adding_and_removing_keeps_every_comment_and_stores_no_key() {
     place.run(["provider", "remove", "work"]).code(1).warns("there is no provider `work` in");
     place.run(["provider", "remove", "openai"]).code(1).warns("it is built in, and stays");
     for (args, message) in [
-        (vec!["provider", "add", "a.b", "--base-url", "http://x"], "`a.b` is no name for a provider"),
+        (vec!["provider", "add", "a b", "--base-url", "http://x"], "`a b` is no name for a provider"),
         (vec!["provider", "add", "b"], "where is `b`?"),
         (vec!["provider", "add", "b", "--preset", "opnai"], "did you mean `openai`?"),
     ] {
@@ -232,4 +232,27 @@ fn the_models_of_a_server_are_told_with_what_is_known_of_them() {
         (&sent.headers["x-api-key"], &sent.headers["anthropic-version"]),
         (&"k".into(), &"2023-06-01".into())
     );
+}
+
+#[test]
+fn a_name_with_a_dot_is_a_table_in_quotes_and_llamacpp_is_the_same_server() {
+    let server = MockServer::start([Reply::openai(&[Say::Text("from the table")])]);
+    let config = format!("[providers.\"llama.cpp\"]\nbase_url = \"{}\"\nmodel = \"quant\"\n", server.url());
+    let place = Place::new().config(&config);
+    let out = place.run(["-p", "hi", "--provider", "llama.cpp", "--no-project"]).code(0);
+    out.says("from the table");
+    assert_eq!(server.requests()[0].body["model"], "quant");
+    place.run(["config", "show"]).code(0).says("providers.\"llama.cpp\".model");
+    let set = "providers.\"llama.cpp\".model=other";
+    server.push(Reply::openai(&[Say::Text("set")]));
+    place.run(["-p", "hi", "--provider", "llama.cpp", "--no-project", "--set", set]).code(0).says("set");
+    assert_eq!(server.requests()[1].body["model"], "other");
+
+    server.push(Reply::openai(&[Say::Text("by its other name")]));
+    let url = server.url();
+    let other = ["-p", "hi", "--provider", "llamacpp", "--model", "q", "--base-url", &url, "--no-project"];
+    Place::new().run(other).code(0).says("by its other name");
+    let added = ["provider", "add", "my.server", "--base-url", "http://x"];
+    place.run(added).code(0);
+    place.run(["provider", "list"]).code(0).says("my.server");
 }

@@ -11,6 +11,7 @@ use placet::provider::{Capabilities, Model, Preset, Quirks, Request, ToolImages,
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::io::Write;
 use std::path::Path;
 
 const WIRES: [&str; 4] = ["", "openai-responses", "gemini", "openai-chat"];
@@ -139,10 +140,19 @@ proptest! {
             let body = dialect.encode(&request);
             let misfits = schema::misfits(&schemas()[wire as usize], &body);
             prop_assert!(misfits.is_empty(), "{wire:?} {quirks:?}\n{body:#}\n{misfits:#?}");
+            record(wire, &body);
             let broken = history_rules::broken(&dialect.path(&request), &body);
             prop_assert!(broken.is_empty(), "{wire:?} {quirks:?}\n{body:#}\n{broken:#?}");
         }
     }
+}
+
+/// `PLACET_BODIES=DIRECTORY` writes every body down, for `.ci/conformance` to hold it to the vendors' own types.
+fn record(wire: Wire, body: &Value) {
+    let Some(directory) = std::env::var_os("PLACET_BODIES") else { return };
+    let path = Path::new(&directory).join(format!("{}.jsonl", wire.name()));
+    let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
+    writeln!(file, "{body}").unwrap();
 }
 
 fn schemas() -> &'static [Value; 4] {

@@ -1,10 +1,10 @@
 //! Everything that goes wrong on a wire, against a scripted server: the typed error, the attempts, the words on the
 //! way, and that cancelling works in every state.
 
+use crate::support::live::{self, ms};
 use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events};
 use futures_util::StreamExt;
 use placet::conversation::{Message, StopReason, ToolSpec};
-use placet::http::{ClientSettings, Proxies};
 use placet::provider::{
     Anthropic, Auth, Blame, Capabilities, Dialect, Endpoint, Key, KeySource, Live, LiveSettings, Model,
     OpenAiChat, Provider, ProviderError, Request, Retry, StreamEvent,
@@ -14,23 +14,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
-
 fn settings() -> LiveSettings {
-    LiveSettings {
-        retry: Retry { attempts: 3, first_wait: ms(2), longest_wait: ms(2000) },
-        client: ClientSettings {
-            connect_timeout: ms(2000),
-            proxies: Proxies::Off,
-            ..ClientSettings::default()
-        },
-        silence_step: ms(40),
-        silence_limit: ms(20_000),
-        jitter: || 0.0,
-        ..LiveSettings::default()
-    }
+    live::settings(3, ms(40))
 }
 
 fn impatient() -> LiveSettings {

@@ -2,37 +2,22 @@
 //! and other providers where one does not answer.
 
 use crate::support::binary::Place;
+use crate::support::live::{self, ms};
 use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events, openai_events};
 use crate::support::network::{Keeping, connect_proxy, socks_proxy, tls_server};
 use futures_util::StreamExt;
 use placet::conversation::Message;
-use placet::http::{ClientSettings, Proxies};
 use placet::provider::{
     Anthropic, Capabilities, Endpoint, Fallback, KeySource, Link, Live, LiveSettings, Model, Provider,
-    ProviderError, Request, Retry, StreamEvent,
+    ProviderError, Request, StreamEvent,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 use tokio_util::sync::CancellationToken;
 
-fn ms(millis: u64) -> Duration {
-    Duration::from_millis(millis)
-}
-
 fn settings() -> LiveSettings {
-    LiveSettings {
-        retry: Retry { attempts: 2, first_wait: ms(1), longest_wait: ms(2000) },
-        client: ClientSettings {
-            connect_timeout: ms(2000),
-            proxies: Proxies::Off,
-            ..ClientSettings::default()
-        },
-        silence_step: ms(20),
-        silence_limit: ms(20_000),
-        jitter: || 0.0,
-        ..LiveSettings::default()
-    }
+    live::settings(2, ms(20))
 }
 
 fn live(url: String, settings: LiveSettings) -> Live {

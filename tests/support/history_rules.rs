@@ -248,6 +248,8 @@ impl Rules {
                 });
             }
             match kind {
+                // An item without id and status: what the model said is a plain text.
+                "message" if role == "assistant" => self.text(&item["content"], &at),
                 "message" => {
                     let content = list(item, "content");
                     self.hold(!content.is_empty(), || format!("{at}: a message without content"));
@@ -296,7 +298,7 @@ impl Rules {
 
     fn response_part(&mut self, part: &Value, role: &str, at: &str) {
         match (part["type"].as_str().unwrap_or_default(), role) {
-            ("input_text", "user") | ("output_text", "assistant") => self.text(&part["text"], at),
+            ("input_text", "user") => self.text(&part["text"], at),
             ("input_image", "user") => {
                 let url = part["image_url"].as_str().unwrap_or_default();
                 self.hold(url.starts_with("data:image/"), || format!("{at}: bad image_url"));

@@ -4,6 +4,7 @@ pub mod binary;
 pub mod den;
 pub mod fixture;
 pub mod history_rules;
+pub mod live;
 pub mod mock_server;
 pub mod network;
 pub mod pty;

@@ -21,9 +21,9 @@ pub(super) struct New {
 
 pub(super) fn add(new: &New, options: &Options) -> Result<u8, Failure> {
     let name = new.name.as_str();
-    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) {
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
         return Err(Failure::usage(format!("`{name}` is no name for a provider"))
-            .hint("letters, digits, `-` and `_`"));
+            .hint("letters, digits, `-`, `_` and `.`"));
     }
     let preset = match &new.preset {
         None => None,

@@ -12,7 +12,7 @@ fn the_built_in_file_has_no_mistakes_and_a_date() {
     let mut file = File::default();
     assert_eq!(file.lay_over(SHIPPED), Vec::new());
     assert_eq!(file.date.len(), "2026-11".len());
-    let ids: Vec<&str> = ["anthropic", "openai", "gemini", "deepseek"]
+    let ids: Vec<&str> = ["anthropic", "openai", "gemini", "deepseek", "groq", "mistral", "xai"]
         .into_iter()
         .flat_map(|provider| file.section(provider).map(|(id, _)| id))
         .collect();
@@ -45,6 +45,12 @@ fn a_model_is_known_by_its_exact_id_and_by_nothing_like_it() {
     let sonnet = Figures { window: 200_000, max_output: 64_000, vision: true };
     assert_eq!(Figures::of("anthropic", "claude-sonnet-4-5"), sonnet);
     assert_eq!(Figures::of("openai-chat", "gpt-5"), Figures::of("openai", "gpt-5"));
+    let oss = Figures { window: 131_072, max_output: 65_536, vision: false };
+    assert_eq!(Figures::of("groq", "openai/gpt-oss-120b"), oss);
+    // The longest answer is not known, so a careful one is asked for.
+    let grok = Figures { window: 500_000, max_output: 8_192, vision: true };
+    assert_eq!(Figures::of("xai", "grok-4.5"), grok);
+    assert_eq!(Figures::of("mistral", "mistral-large-latest"), Figures::UNKNOWN);
 }
 
 #[test]
@@ -55,6 +61,7 @@ fn the_cost_of_a_request_is_exact_and_unknown_where_a_price_is() {
         Usage { input: 1_000, output: 2_000, cache_read: 30_000, cache_write: 400, ..Usage::default() };
     // 3 + 30 + 9 + 1.5 thousandths of a dollar.
     assert_eq!(cost("anthropic", "claude-sonnet-4-5", usage), Some(Money::from_micros(43_500)));
+    assert_eq!(cost("xai", "grok-4.5", usage), None, "no price of it is known");
     assert_eq!(cost("openai", "gpt-5", usage), None, "this vendor has no price for writing the cache");
     let read = Usage { cache_write: 0, ..usage };
     assert_eq!(cost("openai", "gpt-5", read), Some(Money::from_micros(1_250 + 20_000 + 3_750)));

@@ -1,9 +1,10 @@
 //! The wire formats, each a pair of pure functions. What they share is below them: the history in a shape every
-//! provider accepts, and the reading of error bodies. Nothing here does I/O or reads a clock.
+//! provider accepts, and the reading of events and error bodies. Nothing here does I/O or reads a clock.
 
 mod anthropic;
 mod assembly;
 mod cache_key;
+mod event;
 mod fault;
 mod gemini;
 mod history;

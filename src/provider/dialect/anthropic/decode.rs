@@ -4,6 +4,7 @@
 
 use super::super::super::{Decoder, ProviderError, StreamEvent};
 use super::super::assembly::{Assembly, OpenCall, Piece};
+use super::super::event::{self, word};
 use super::super::fault;
 use crate::conversation::{Answer, CallId, StopReason, Thinking, Usage};
 use serde_json::{Value, json};
@@ -19,11 +20,10 @@ pub(super) struct MessageDecoder {
 
 impl Decoder for MessageDecoder {
     fn feed(&mut self, _event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError> {
-        if self.finished || data.trim().is_empty() {
+        if self.finished {
             return Ok(Vec::new());
         }
-        let value: Value = serde_json::from_str(data)
-            .map_err(|e| ProviderError::Protocol(format!("{e} in `{}`", fault::shortened(data))))?;
+        let Some(value) = event::read(data)? else { return Ok(Vec::new()) };
         match word(&value, "type") {
             "message_start" => Ok(self.message_start(value.get("message").unwrap_or(&Value::Null))),
             "content_block_start" => Ok(self.block_start(&value)),
@@ -170,10 +170,6 @@ fn stop_reason(reason: &str) -> StopReason {
         "refusal" => StopReason::Refusal,
         other => StopReason::Other(other.to_string()),
     }
-}
-
-fn word<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn index(event: &Value) -> u64 {

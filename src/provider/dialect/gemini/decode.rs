@@ -6,6 +6,7 @@
 
 use super::super::super::{Decoder, ProviderError, StreamEvent};
 use super::super::assembly::{Assembly, OpenCall, Piece};
+use super::super::event::{self, word};
 use super::super::fault;
 use super::{UNREADABLE, WIRE};
 use crate::conversation::{Answer, CallId, StopReason, Thinking, Usage};
@@ -21,14 +22,12 @@ pub(super) struct PartDecoder {
 
 impl Decoder for PartDecoder {
     fn feed(&mut self, _event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError> {
-        let data = data.trim();
-        if self.finished || data.is_empty() || data == "[DONE]" {
+        if self.finished {
             return Ok(Vec::new());
         }
-        let value: Value = serde_json::from_str(data)
-            .map_err(|e| ProviderError::Protocol(format!("{e} in `{}`", fault::shortened(data))))?;
-        if value.get("error").is_some_and(|e| !e.is_null()) {
-            return Err(fault::of_event(&value));
+        let Some(value) = event::read(data)? else { return Ok(Vec::new()) };
+        if let Some(error) = event::refusal(&value) {
+            return Err(error);
         }
         // A server that does not stream sends a list of everything.
         let mut events = Vec::new();
@@ -186,8 +185,4 @@ fn counted(usage: &Value) -> Usage {
         cache_write: 0,
         reasoning: thoughts,
     }
-}
-
-fn word<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }

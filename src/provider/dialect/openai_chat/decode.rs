@@ -3,7 +3,7 @@
 
 use super::super::super::{Decoder, ProviderError, Quirks, StreamEvent};
 use super::super::assembly::{Assembly, OpenCall, Piece};
-use super::super::fault;
+use super::super::event::{self, word};
 use super::WIRE;
 use crate::conversation::{Answer, CallId, StopReason, Thinking, Usage};
 use serde_json::Value;
@@ -33,21 +33,16 @@ struct Slot {
 
 impl Decoder for ChunkDecoder {
     fn feed(&mut self, _event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError> {
-        let data = data.trim();
-        if self.finished || data.is_empty() {
+        if self.finished {
             return Ok(Vec::new());
         }
-        if data == "[DONE]" {
+        if data.trim() == "[DONE]" {
             self.finished = true;
             self.keep_blocks();
             return Ok(vec![StreamEvent::Finished(self.assembly.finish())]);
         }
-        let chunk: Value = serde_json::from_str(data)
-            .map_err(|e| ProviderError::Protocol(format!("{e} in `{}`", fault::shortened(data))))?;
-        if chunk.get("error").is_some_and(|e| !e.is_null()) {
-            return Err(fault::of_event(&chunk));
-        }
-        Ok(self.chunk(&chunk))
+        let Some(chunk) = event::read(data)? else { return Ok(Vec::new()) };
+        event::refusal(&chunk).map_or_else(|| Ok(self.chunk(&chunk)), Err)
     }
 
     fn is_whole(&self) -> bool {
@@ -269,8 +264,4 @@ fn stop_reason(reason: &str) -> StopReason {
         "content_filter" => StopReason::Refusal,
         other => StopReason::Other(other.to_string()),
     }
-}
-
-fn word<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }

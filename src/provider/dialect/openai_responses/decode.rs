@@ -4,6 +4,7 @@
 
 use super::super::super::{Decoder, ProviderError, StreamEvent};
 use super::super::assembly::{Assembly, OpenCall, Piece};
+use super::super::event::{self, part, word};
 use super::super::fault;
 use super::WIRE;
 use crate::conversation::{Answer, CallId, StopReason, Thinking, Usage};
@@ -21,12 +22,10 @@ pub(super) struct ItemDecoder {
 
 impl Decoder for ItemDecoder {
     fn feed(&mut self, _event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError> {
-        let data = data.trim();
-        if self.finished || data.is_empty() || data == "[DONE]" {
+        if self.finished {
             return Ok(Vec::new());
         }
-        let value: Value = serde_json::from_str(data)
-            .map_err(|e| ProviderError::Protocol(format!("{e} in `{}`", fault::shortened(data))))?;
+        let Some(value) = event::read(data)? else { return Ok(Vec::new()) };
         let mut events = Vec::new();
         match word(&value, "type") {
             "response.created" | "response.in_progress" => {
@@ -53,7 +52,7 @@ impl Decoder for ItemDecoder {
             "" if word(&value, "object") == "response" && word(&value, "status") != "failed" => {
                 return Ok(self.finish(&value, events));
             }
-            "" if value.get("error").is_some_and(|e| !e.is_null()) => return Err(fault::of_event(&value)),
+            "" => return event::refusal(&value).map_or(Ok(events), Err),
             _ => {}
         }
         Ok(events)
@@ -197,6 +196,8 @@ impl ItemDecoder {
                 Some("content_filter") => StopReason::Refusal,
                 Some(other) => StopReason::Other(other.to_string()),
                 None if self.refused => StopReason::Refusal,
+                // Compatible servers leave the reason out; whatever it is, the last call may not be whole.
+                None if word(response, "status") == "incomplete" => StopReason::MaxTokens,
                 None => StopReason::EndTurn,
             });
         self.finished = true;
@@ -236,14 +237,6 @@ fn counted(usage: &Value) -> Usage {
         cache_write,
         reasoning: figure("/output_tokens_details/reasoning_tokens"),
     }
-}
-
-fn part<'v>(value: &'v Value, key: &str) -> &'v Value {
-    value.get(key).unwrap_or(&Value::Null)
-}
-
-fn word<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn index(event: &Value) -> u64 {

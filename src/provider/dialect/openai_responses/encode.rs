@@ -66,11 +66,8 @@ fn tool(spec: &ToolSpec) -> Value {
 
 fn item(said: &Said<'_>) -> Option<Value> {
     Some(match said {
-        Said::Text(words) => json!({
-            "type": "message",
-            "role": "assistant",
-            "content": [{"type": "output_text", "text": words}],
-        }),
+        // As a string: content in parts is for an item with its id and status, which are not kept.
+        Said::Text(words) => json!({"type": "message", "role": "assistant", "content": words}),
         Said::Thinking(thinking) => serde_json::from_str(thinking.redacted.as_deref()?).ok()?,
         Said::Call { id, name, input } => json!({
             "type": "function_call",

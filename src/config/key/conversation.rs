@@ -1,0 +1,87 @@
+//! What a conversation starts with: its mode, who answers, what it may cost.
+//!
+//! These stand at the top of a file, outside every table, or in a table too small for a file of its own. Who a provider of
+//! one's own is stands under `providers`.
+
+use super::{Key, Kind, Trust, key};
+
+const MODES: &[&str] = &["none", "read", "ask", "write", "unrestricted"];
+
+pub(super) const KEYS: &[Key] = &[
+    key("mode", Kind::Word(MODES), "\"read\"", Trust::Tightens, "The mode a session starts in."),
+    key(
+        "modes",
+        Kind::Texts,
+        "[\"read\", \"ask\", \"write\"]",
+        Trust::Needed,
+        "The modes Shift+Tab goes through.",
+    ),
+    key(
+        "provider",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "The provider's name: a built-in one or one from `[providers]`. Without it: the first whose key is in the environment, else `offline`.",
+    ),
+    key("model", Kind::Text, "", Trust::Needed, "The model's name, as the provider calls it."),
+    key("base_url", Kind::Text, "", Trust::Needed, "Where the provider is, if not at its usual address."),
+    key(
+        "api_key_command",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "A command whose first line of output is the key. Run at the first request, at most 10 seconds.",
+    ),
+    key(
+        "max_output_tokens",
+        Kind::Number,
+        "",
+        Trust::Needed,
+        "The most tokens of one answer. Without it: what the model is known to allow.",
+    ),
+    key(
+        "context_window",
+        Kind::Number,
+        "",
+        Trust::Needed,
+        "The model's window in tokens, where placet does not know it.",
+    ),
+    key(
+        "vision",
+        Kind::Flag,
+        "",
+        Trust::Needed,
+        "Whether the model takes pictures, where placet does not know it.",
+    ),
+    key(
+        "budget.session",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "Dollars one session may cost before you are asked, such as `5.00`.",
+    ),
+    key("budget.day", Kind::Text, "", Trust::Needed, "The same for all sessions of a day together."),
+    key("agents.at_once", Kind::Number, "4", Trust::Needed, "How many sub-agents work at the same time."),
+    key(
+        "max_turns",
+        Kind::Number,
+        "200",
+        Trust::Tightens,
+        "The most requests one turn may make; 0 means no bound.",
+    ),
+    key(
+        "compact_percent",
+        Kind::Number,
+        "85",
+        Trust::Needed,
+        "How full the model's window may be before the beginning is summed up; 0 never does.",
+    ),
+    key("append_system_prompt", Kind::Text, "", Trust::Needed, "Text added to the end of the system prompt."),
+    key(
+        "editor",
+        Kind::Text,
+        "",
+        Trust::Needed,
+        "The editor for Ctrl-X Ctrl-E. Without it: VISUAL, EDITOR, then vi.",
+    ),
+];

@@ -1,0 +1,45 @@
+//! The name of a key as text: segments with dots between them. A segment that has a dot itself stands in quotes, as it
+//! does in a file, so that a provider may be called `llama.cpp`. Nothing else is quoted.
+
+use std::borrow::Cow;
+
+/// The name of `key` in the table `name` below `table`: `providers.mine.model`.
+pub fn name_of(table: &str, name: &str, key: &str) -> String {
+    format!("{table}.{}.{key}", segment(name))
+}
+
+/// One segment as it stands in a name.
+pub(in super::super) fn segment(name: &str) -> Cow<'_, str> {
+    if name.contains('.') { Cow::Owned(format!("\"{name}\"")) } else { Cow::Borrowed(name) }
+}
+
+/// The first segment, without its quotes.
+pub(in super::super) fn first(name: &str) -> Option<&str> {
+    segments(name).next().map(|segment| segment.trim_matches('"'))
+}
+
+/// The segments, each as it stands.
+pub(super) fn segments(name: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    name.split(move |c| {
+        quoted ^= c == '"';
+        c == '.' && !quoted
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_with_a_dot_stands_in_quotes_and_is_one() {
+        let name = name_of("providers", "llama.cpp", "quirks.cache_key");
+        assert_eq!(name, "providers.\"llama.cpp\".quirks.cache_key");
+        assert_eq!(
+            segments(&name).collect::<Vec<_>>(),
+            ["providers", "\"llama.cpp\"", "quirks", "cache_key"]
+        );
+        assert_eq!(first("\"llama.cpp\".model"), Some("llama.cpp"));
+        assert_eq!(name_of("mounts", "mine", "path"), "mounts.mine.path");
+    }
+}

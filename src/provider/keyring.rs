@@ -1,0 +1,115 @@
+//! A key from the system's keyring: the Secret Service on Linux, the keychain on a Mac. Only in a build with the feature
+//! `keyring`, because few want it and it brings a client of D-Bus along; any other build says which command does the same.
+//! Reads one entry and writes none.
+
+use super::Key;
+
+/// What every entry is kept under; its user name is the one that the settings say.
+const SERVICE: &str = "placet";
+
+#[cfg(not(feature = "keyring"))]
+pub(super) async fn read(entry: &str) -> Result<Key, String> {
+    let line = if cfg!(target_os = "macos") {
+        format!("security find-generic-password -s {SERVICE} -a {entry} -w")
+    } else {
+        format!("secret-tool lookup service {SERVICE} username {entry}")
+    };
+    Err(format!(
+        "this placet was built without the feature `keyring`; instead of `keyring` set api_key_command = \"{line}\""
+    ))
+}
+
+#[cfg(feature = "keyring")]
+pub(super) use with::read;
+
+#[cfg(feature = "keyring")]
+mod with {
+    use super::{Key, SERVICE};
+    use keyring_core::{CredentialStore, Error};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    /// A locked keyring asks the person for its password, who may have to look for it.
+    const DEADLINE: Duration = Duration::from_secs(60);
+
+    pub(in super::super) async fn read(entry: &str) -> Result<Key, String> {
+        read_from(system, entry, DEADLINE).await
+    }
+
+    /// On a thread of its own, which is left alone when it takes too long: a call over D-Bus cannot be taken back.
+    async fn read_from(
+        store: impl FnOnce() -> Result<Arc<CredentialStore>, Error> + Send + 'static,
+        entry: &str,
+        deadline: Duration,
+    ) -> Result<Key, String> {
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let name = entry.to_string();
+        std::thread::spawn(move || {
+            let found = store().and_then(|store| store.build(SERVICE, &name, None)?.get_password());
+            // Nobody listens any more when the turn was stopped.
+            drop(tell.send(found));
+        });
+        match tokio::time::timeout(deadline, told).await {
+            Err(_) => Err(format!("the keyring did not answer within {deadline:?}")),
+            Ok(Err(_)) => Err("the keyring could not be read".into()),
+            Ok(Ok(Ok(password))) => Ok(Key::new(&password)),
+            Ok(Ok(Err(Error::NoEntry))) => {
+                Err(format!("the keyring has no entry with service `{SERVICE}` and user name `{entry}`"))
+            }
+            Ok(Ok(Err(e))) => Err(format!("the keyring could not be read: {e}")),
+        }
+    }
+
+    #[cfg(target_os = "macos")]
+    fn system() -> Result<Arc<CredentialStore>, Error> {
+        Ok(apple_native_keyring_store::keychain::Store::new()?)
+    }
+
+    #[cfg(not(target_os = "macos"))]
+    fn system() -> Result<Arc<CredentialStore>, Error> {
+        Ok(zbus_secret_service_keyring_store::Store::new()?)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        const SOON: Duration = Duration::from_secs(20);
+
+        #[tokio::test]
+        async fn an_entry_is_the_key_and_a_missing_one_is_told_with_its_names() {
+            let store = keyring_core::mock::Store::new().unwrap();
+            let filled: Arc<CredentialStore> = store;
+            filled.build(SERVICE, "anthropic", None).unwrap().set_password("sk-from-the-ring\n").unwrap();
+            let ring = Arc::clone(&filled);
+            let found = read_from(move || Ok(ring), "anthropic", SOON).await;
+            assert_eq!(found, Ok(Key::new("sk-from-the-ring")));
+            let missing = read_from(move || Ok(filled), "nobody", SOON).await;
+            let words = "the keyring has no entry with service `placet` and user name `nobody`";
+            assert_eq!(missing, Err(words.into()));
+        }
+
+        #[tokio::test]
+        async fn a_keyring_that_is_not_there_or_hangs_ends_the_request() {
+            let gone = read_from(|| Err(Error::NoDefaultStore), "a", SOON).await.unwrap_err();
+            assert!(gone.starts_with("the keyring could not be read: "), "{gone}");
+            let (_held, waiting) = std::sync::mpsc::channel::<()>();
+            let stuck = move || {
+                drop(waiting.recv());
+                Err(Error::NoDefaultStore)
+            };
+            let slow = read_from(stuck, "a", Duration::from_millis(20)).await;
+            assert_eq!(slow, Err("the keyring did not answer within 20ms".into()));
+        }
+    }
+}
+
+#[cfg(all(test, not(feature = "keyring")))]
+mod tests {
+    #[tokio::test]
+    async fn a_build_without_it_names_the_command_that_does_the_same() {
+        let told = super::read("anthropic").await.unwrap_err();
+        assert!(told.contains("built without the feature `keyring`"), "{told}");
+        assert!(told.contains("placet") && told.contains("anthropic"), "{told}");
+    }
+}

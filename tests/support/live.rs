@@ -1,0 +1,25 @@
+//! What every test of a live provider starts from: waits of milliseconds, no proxy of the machine and no chance.
+
+use placet::http::{ClientSettings, Proxies};
+use placet::provider::{LiveSettings, Retry};
+use std::time::Duration;
+
+pub fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A request is tried `attempts` times, and silence is told after every `step`.
+pub fn settings(attempts: u32, step: Duration) -> LiveSettings {
+    LiveSettings {
+        retry: Retry { attempts, first_wait: ms(2), longest_wait: ms(2000) },
+        client: ClientSettings {
+            connect_timeout: ms(2000),
+            proxies: Proxies::Off,
+            ..ClientSettings::default()
+        },
+        silence_step: step,
+        silence_limit: ms(20_000),
+        jitter: || 0.0,
+        ..LiveSettings::default()
+    }
+}
