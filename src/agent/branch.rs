@@ -49,6 +49,7 @@ impl Agent {
 
     fn begin_anew_from_here(&mut self) {
         self.not_summed_up = None;
+        self.context.begin_anew();
         lock(&self.parts.env.ledger).drop_all();
         self.save_ledger();
         self.recall();

@@ -6,7 +6,7 @@
 //! so that it does not hang on the model's memory. When summing up fails, nothing has changed: requests are shortened
 //! as they are sent ([`super::context`]), as always.
 
-use super::context::{estimate, weight};
+use super::context::{OutOfView, estimate, weight};
 use super::driver::{Agent, lock};
 use super::ending::Ending;
 use super::event::Event;
@@ -142,7 +142,7 @@ impl Agent {
         let window = self.parts.model.window as f64;
         let kept = if asked { (KEPT * window).min(KEPT_OF_ALL * before) } else { KEPT * window };
         let upto = cut_at(self.transcript.since(from), 0, kept, asked).ok_or(Not::Short)?;
-        let room = self.context.room(&self.parts.model, LONGEST) * PIECE;
+        let room = self.context.room(&self.parts.model, self.longest()) * PIECE;
         let mut so_far = self.summaries.last().and_then(|s| s.notes.first().cloned());
         let mut begin = 0;
         let ends = pieces(self.transcript.since(from), 0, upto, room);
@@ -170,6 +170,11 @@ impl Agent {
         ))
     }
 
+    /// Tokens that a summary may have of this model.
+    fn longest(&self) -> u64 {
+        LONGEST.min(self.parts.max_output)
+    }
+
     /// The model's own words for it. One that is too long for the window is sent again, shorter.
     async fn ask_for_summary(
         &mut self,
@@ -179,7 +184,7 @@ impl Agent {
     ) -> Result<String, Not> {
         let mut attempts = 0;
         loop {
-            let request = self.context.build(&messages, &self.parts.model, LONGEST).request;
+            let request = self.context.build(&messages, &self.parts.model, self.longest()).request;
             match self.hear(request, events, cancel).await {
                 Ok(answer) => {
                     self.count(&answer, events);
@@ -224,12 +229,10 @@ impl Agent {
         let record = Record::SummedUp { summary: summary.clone() };
         self.write_down(record).map_err(|e| Not::Failed(e.to_string()))?;
         let from = self.summaries.last().map_or(0, |before| before.upto);
-        let gone = self.transcript.since(from).iter().take(summary.upto.saturating_sub(from));
-        let results = gone.flat_map(|message| match message {
-            Message::Results { results } => results.iter().map(|r| r.id.clone()).collect(),
-            _ => Vec::new(),
-        });
-        let out_of_view = results.collect();
+        let gone = self.transcript.since(from);
+        let gone = gone.get(..summary.upto.saturating_sub(from)).unwrap_or(gone);
+        let out_of_view = OutOfView::between(gone, &[]);
+        self.context.begin_anew();
         self.summaries.push(summary);
         self.forget_unseen(out_of_view);
         self.save_ledger();

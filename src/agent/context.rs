@@ -5,6 +5,7 @@
 //! only starting over helps: oldest results first, then pictures, then whole turns, then the middles of long texts, then rounds of this turn.
 
 use super::pictures::Pictures;
+use super::refused::Refused;
 use super::standing::{self, Standing};
 use crate::conversation::{Block, Call, CallId, CallResult, Input, Message, Part, ToolSpec};
 use crate::provider::{Model, Request};
@@ -25,6 +26,7 @@ pub(super) struct Context {
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
     pictures: Pictures,
+    refused: Refused,
     scratchpads: Option<Arc<Scratchpads>>,
     /// The most that may be sent, in tokens as estimated here; learned when a server says that a request was too long.
     most: Option<f64>,
@@ -44,8 +46,37 @@ struct Sent {
 pub(super) struct Built {
     pub(super) request: Request,
     pub(super) notes: Vec<String>,
-    /// Calls whose results the model no longer has before it, or not as they were.
-    pub(super) out_of_view: Vec<CallId>,
+    /// What the model no longer has before it, or not as it was.
+    pub(super) out_of_view: OutOfView,
+}
+
+/// What has left the model's view: results, and files that the person attached.
+#[derive(Debug, Default)]
+pub(super) struct OutOfView {
+    pub(super) calls: Vec<CallId>,
+    pub(super) attached: Vec<String>,
+}
+
+impl OutOfView {
+    /// What was in `all` and is not in `sent`.
+    pub(super) fn between(all: &[Message], sent: &[Message]) -> OutOfView {
+        let still: HashSet<&str> = attached(sent).collect();
+        let gone = attached(all).filter(|path| !still.contains(path));
+        OutOfView { calls: lost(all, sent), attached: gone.map(String::from).collect() }
+    }
+}
+
+/// The words that stand before a file that the person attached.
+pub const ATTACHED: &str = "[placet: the person attached ";
+
+fn attached(messages: &[Message]) -> impl Iterator<Item = &str> {
+    let said = messages.iter().filter(|m| matches!(m, Message::User { .. })).flat_map(parts_of);
+    said.filter_map(attached_path)
+}
+
+/// The file that stands after these words.
+pub(super) fn attached_path(part: &Part) -> Option<&str> {
+    part.as_text()?.strip_prefix(ATTACHED)?.strip_suffix(']')
 }
 
 impl Context {
@@ -54,6 +85,7 @@ impl Context {
             system: system.into(),
             tools: tools.into(),
             pictures: Pictures::default(),
+            refused: Refused::default(),
             scratchpads: None,
             most: None,
             told_window: None,
@@ -67,12 +99,39 @@ impl Context {
         self.scratchpads = Some(scratchpads);
     }
 
+    /// An answer came to the last request.
+    pub(super) fn answered(&mut self) {
+        self.refused.answered();
+    }
+
+    /// What was sent is another list of messages from now on.
+    pub(super) fn begin_anew(&mut self) {
+        self.refused.begin_anew();
+    }
+
+    /// The provider refused something in the messages: says what is left out for it, if anything more can be.
+    pub(super) fn leave_out(&mut self, messages: &[Message]) -> Option<String> {
+        self.refused.leave_out(messages)
+    }
+
+    /// Another model: what was learned of the last one's window, and what it refused, says nothing of it.
+    pub(super) fn meet_another(&mut self) {
+        (self.most, self.told_window) = (None, None);
+        self.refused.forget();
+        self.pictures.forget_refusals();
+    }
+
     pub(super) fn withhold(&mut self, hash: String, reason: String) {
         self.pictures.withhold(hash, reason);
     }
 
-    /// Every picture of the conversation that would be sent as it stands.
-    pub(super) fn sent_images(&self, messages: &[Message]) -> Vec<(String, String)> {
+    /// The pictures that would be sent as they stand: those that came since the last answer, or all where none did.
+    pub(super) fn suspect_images(&self, messages: &[Message]) -> Vec<(String, String)> {
+        let new = self.sent_images(messages.get(self.refused.answered_messages()..).unwrap_or_default());
+        if new.is_empty() { self.sent_images(messages) } else { new }
+    }
+
+    fn sent_images(&self, messages: &[Message]) -> Vec<(String, String)> {
         let all = messages.iter().flat_map(parts_of).filter_map(|p| match p {
             Part::Image(image) if !self.pictures.is_withheld(&image.hash) => Some(image),
             _ => None,
@@ -127,7 +186,8 @@ impl Context {
     /// Builds the request. `messages` is left as it is; what is cut is cut from a copy.
     pub(super) fn build(&mut self, messages: &[Message], model: &Model, max_output: u64) -> Built {
         let mut notes = Vec::new();
-        let mut copy = messages.to_vec();
+        self.refused.going_out(messages.len());
+        let mut copy = self.refused.without(messages).into_owned();
         let unread = self.pictures.prepare(&mut copy, model, &mut notes);
         let max_output = self.output_room(model, max_output);
         let fixed = tokens(self.fixed_bytes());
@@ -148,7 +208,9 @@ impl Context {
             messages: copy,
             max_output,
         };
-        let out_of_view = if cut > 0 { lost(messages, &request.messages) } else { Vec::new() };
+        let is_whole = cut == 0 && self.refused.is_empty();
+        let out_of_view =
+            if is_whole { OutOfView::default() } else { OutOfView::between(messages, &request.messages) };
         Built { request, notes, out_of_view }
     }
 

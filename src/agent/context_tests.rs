@@ -115,7 +115,7 @@ fn a_withheld_picture_is_a_note_and_a_model_without_vision_gets_notes() {
 fn results_that_had_to_go_are_named_and_kept_ones_are_not() {
     let messages = long(3, 5, 20_000);
     let built = context().build(&messages, &model(32_000), 1_000);
-    let out: Vec<&str> = built.out_of_view.iter().map(CallId::as_str).collect();
+    let out: Vec<&str> = built.out_of_view.calls.iter().map(CallId::as_str).collect();
     assert!(out.contains(&"c0"), "{out:?}");
     let kept = built.request.messages.iter().flat_map(|m| match m {
         Message::Results { results } => results.as_slice(),
@@ -124,7 +124,7 @@ fn results_that_had_to_go_are_named_and_kept_ones_are_not() {
     let whole: Vec<&str> = kept.filter(|r| r.body().len() == 20_000).map(|r| r.id.as_str()).collect();
     assert!(!whole.is_empty() && whole.len() + out.len() == 15, "{whole:?} {out:?}");
     assert!(whole.iter().all(|id| !out.contains(id)), "{whole:?} {out:?}");
-    assert!(context().build(&messages, &model(1_000_000), 1_000).out_of_view.is_empty());
+    assert!(context().build(&messages, &model(1_000_000), 1_000).out_of_view.calls.is_empty());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! What happens within a turn is in [`super::perform`].
 
 use super::calls::{Calls, Shares};
-use super::context::Context;
+use super::context::{Context, attached_path};
 use super::cost::Costs;
 use super::ending::Ending;
 use super::event::Event;
@@ -45,6 +45,8 @@ pub struct Agent {
     queue: Queue,
     /// Results that have left the model's view, each handled once.
     pub(super) forgotten: HashSet<CallId>,
+    /// Files that were attached and have left it.
+    pub(super) forgotten_files: HashSet<String>,
     /// What the model has instead of the beginning; the last one holds.
     pub(super) summaries: Vec<Summary>,
     /// The messages before this one, and the summaries that ended among them, were not read when this was taken up.
@@ -76,6 +78,7 @@ impl Agent {
             unwritten: Vec::new(),
             told_usage: None,
             forgotten: HashSet::new(),
+            forgotten_files: HashSet::new(),
             summaries: Vec::new(),
             begins: 0,
             not_summed_up: None,
@@ -194,6 +197,7 @@ impl Agent {
     /// Another provider or model from the next request on.
     pub fn switch(&mut self, provider: Arc<dyn Provider>, model: Model, max_output: u64) {
         self.points.ask_for_key_again();
+        self.context.meet_another();
         self.parts.provider = provider;
         self.parts.model = model;
         self.parts.max_output = max_output;
@@ -222,6 +226,9 @@ impl Agent {
         let (inputs, inbox) = unbounded_channel();
         let first = match start {
             Start::Say(parts) => {
+                for path in parts.iter().filter_map(attached_path) {
+                    self.forgotten_files.remove(path);
+                }
                 let parts = self.without_secrets(parts, &events);
                 Input::Said(self.with_news(parts, &events))
             }

@@ -21,6 +21,7 @@ mod perform;
 mod pictures;
 mod points;
 mod queue;
+mod refused;
 mod seen;
 mod settle;
 mod standing;
@@ -29,6 +30,7 @@ mod turn;
 mod unwritten;
 
 pub use children::Family;
+pub use context::ATTACHED;
 pub use cost::Budget;
 pub use driver::Agent;
 pub use ending::Ending;

@@ -221,6 +221,7 @@ impl<'a> Run<'a> {
             }
             Some(Ok(StreamEvent::Finished(answer))) => {
                 self.stream = None;
+                self.agent.context.answered();
                 self.agent.count(&answer, &self.events);
                 let answer = self.screened(answer).await;
                 let touches = self.agent.touches(&answer);
@@ -260,7 +261,7 @@ impl<'a> Run<'a> {
     fn repair(&mut self, repair: Repair) {
         let notice = match repair {
             Repair::Images => {
-                let images = self.agent.context.sent_images(&self.agent.sent());
+                let images = self.agent.context.suspect_images(&self.agent.sent());
                 let reason = "the provider refused it".to_string();
                 for (hash, _) in &images {
                     self.agent.context.withhold(hash.clone(), reason.clone());
@@ -272,12 +273,20 @@ impl<'a> Run<'a> {
                 let names = images.into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(", ");
                 format!("the provider refused a picture; left out from here on: {names}")
             }
+            Repair::Content => match self.agent.context.leave_out(&self.agent.sent()) {
+                Some(what) => format!("the provider refused something in the conversation; {what}"),
+                None => {
+                    "the provider refuses what you said, and there is nothing else that could be left out"
+                        .into()
+                }
+            },
             Repair::Tool(at) => match self.agent.context.drop_tool(at) {
                 Some(name) => {
                     format!("the provider refused the tool `{name}`; it is left out of this session")
                 }
                 None => "the provider refused a tool that was not offered".into(),
             },
+            Repair::GoOn { message } => format!("the answer broke off ({message}); asking for the rest"),
             Repair::Shorten { message } => {
                 self.agent.context.was_too_long(&message, &self.agent.parts.model);
                 "the request was too long for the model; sending a shorter one".into()

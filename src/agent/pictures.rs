@@ -18,6 +18,8 @@ const AT_HAND: usize = 64 << 20;
 pub(super) struct Pictures {
     /// Pictures that stay behind, with the reason.
     withheld: HashMap<String, String>,
+    /// Those of them that a provider refused: another one may take them.
+    refused: HashMap<String, String>,
     /// Where those lie that came with a session.
     store: Option<Store>,
     /// How large each is as it is sent, once that is known.
@@ -30,12 +32,21 @@ impl Pictures {
         self.store = store;
     }
 
+    /// What a provider refused stays behind as long as that one answers.
     pub(super) fn withhold(&mut self, hash: String, reason: String) {
-        self.withheld.insert(hash, reason);
+        self.refused.insert(hash, reason);
+    }
+
+    pub(super) fn forget_refusals(&mut self) {
+        self.refused.clear();
     }
 
     pub(super) fn is_withheld(&self, hash: &str) -> bool {
-        self.withheld.contains_key(hash)
+        self.why_withheld(hash).is_some()
+    }
+
+    fn why_withheld(&self, hash: &str) -> Option<&String> {
+        self.withheld.get(hash).or_else(|| self.refused.get(hash))
     }
 
     /// Puts each picture into the form it is sent in. Those that must be read first only get its size, and are returned
@@ -49,7 +60,7 @@ impl Pictures {
         let mut unread = HashMap::new();
         for part in messages.iter_mut().flat_map(parts_of_mut) {
             let Part::Image(image) = part else { continue };
-            if let Some(reason) = self.withheld.get(&image.hash) {
+            if let Some(reason) = self.why_withheld(&image.hash) {
                 *part = Part::text(format!("[picture {} is not shown: {reason}]", image.name));
             } else if !model.capabilities.vision {
                 *part = Part::text(format!(
@@ -86,7 +97,7 @@ impl Pictures {
                 *image = done;
                 continue;
             }
-            *part = match (self.withheld.get(&bare.hash), store.picture(&bare.hash)) {
+            *part = match (self.why_withheld(&bare.hash), store.picture(&bare.hash)) {
                 (Some(reason), _) => hidden(bare, reason),
                 (None, Ok(bytes)) => self.fitted(Image { bytes, ..bare.clone() }, model, notes),
                 (None, Err(e)) => self.refused(bare, e.to_string(), notes),

@@ -1,6 +1,7 @@
 //! What the model has seen, kept in step with what it still has before it; and what its calls touch, for their order.
 
 use super::Start;
+use super::context::OutOfView;
 use super::driver::{Agent, lock};
 use crate::conversation::{Answer, CallId, Message};
 use crate::session::{SessionError, State};
@@ -8,9 +9,14 @@ use crate::tools::Touches;
 
 impl Agent {
     /// What the model no longer has before it, it has not seen: edits of such lines must read them again.
-    pub(super) fn forget_unseen(&mut self, out_of_view: Vec<CallId>) {
-        let news: Vec<CallId> =
-            out_of_view.into_iter().filter(|id| self.forgotten.insert(id.clone())).collect();
+    pub(super) fn forget_unseen(&mut self, out_of_view: OutOfView) {
+        let OutOfView { calls, attached } = out_of_view;
+        let workspace = &self.parts.env.workspace;
+        let attached = attached.into_iter().filter(|path| self.forgotten_files.insert(path.clone()));
+        for path in attached.filter_map(|path| workspace.resolve(&path).ok()) {
+            lock(&self.parts.env.ledger).forget(&path.path);
+        }
+        let news: Vec<CallId> = calls.into_iter().filter(|id| self.forgotten.insert(id.clone())).collect();
         if news.is_empty() {
             return;
         }
@@ -20,15 +26,15 @@ impl Agent {
             _ => None,
         });
         for call in answers.flat_map(Answer::calls).filter(|call| news.contains(&call.id)) {
-            let arguments = call.input.to_replay();
-            let path = arguments.get("path").and_then(|p| p.as_str());
-            match (call.name.as_str(), path) {
-                ("read_file", Some(path)) => {
-                    if let Ok(at) = self.parts.env.workspace.resolve(path) {
+            // Whatever a surface calls its tools.
+            match self.parts.registry.judged_as(&call.name, &call.input).as_str() {
+                "read_file" => {
+                    let touched = self.parts.registry.touches(&call.name, &call.input);
+                    for at in touched.reads.iter().filter_map(|path| workspace.resolve(path).ok()) {
                         lock(&self.parts.env.ledger).forget(&at.path);
                     }
                 }
-                ("search_contents", _) => lock(&self.parts.env.ledger).drop_all(),
+                "search_contents" => lock(&self.parts.env.ledger).drop_all(),
                 _ => {}
             }
         }

@@ -71,10 +71,14 @@ pub enum Effect {
 pub enum Repair {
     /// Leave pictures out, a note in their place.
     Images,
+    /// Leave out what is new, then send what was said as plain text.
+    Content,
     /// Leave out the tool at this place of the list.
     Tool(usize),
     /// Send less; the server's own words may hold the figures.
     Shorten { message: String },
+    /// The answer broke off: what had come is said, and the rest is asked for.
+    GoOn { message: String },
 }
 
 #[derive(Debug, Default)]
@@ -117,12 +121,16 @@ pub struct Turn {
     rounds: u32,
     max_rounds: u32,
     repairs: u32,
+    /// Answers of this turn that broke off and were gone on with.
+    resumed: u32,
     last_repair: Option<Repair>,
     stopping: bool,
 }
 
 /// How often one turn tries to mend a rejected request.
 const MAX_REPAIRS: u32 = 3;
+/// How many answers of one turn may break off before the person is left to say what is next.
+const MAX_RESUMED: u32 = 2;
 
 const INTERRUPTED: &str = "interrupted by the person before it ran";
 
@@ -137,6 +145,7 @@ impl Turn {
             rounds: 0,
             max_rounds,
             repairs: 0,
+            resumed: 0,
             last_repair: None,
             stopping: false,
         }
@@ -173,6 +182,7 @@ impl Turn {
         self.loops = Loops::default();
         self.rounds = 0;
         self.repairs = 0;
+        self.resumed = 0;
         self.last_repair = None;
         self.stopping = false;
         let mut effects: Vec<Effect> =
@@ -404,6 +414,15 @@ impl Turn {
             _ => std::mem::take(&mut self.partial),
         };
         let mut effects = self.keep_partial(partial);
+        if let ProviderError::Broken { message, .. } = &error
+            && self.resumed < MAX_RESUMED
+            && !self.is_used_up()
+        {
+            self.resumed += 1;
+            effects.push(Effect::Repair(Repair::GoOn { message: message.clone() }));
+            effects.extend(self.request());
+            return effects;
+        }
         effects.push(Effect::End(match error {
             ProviderError::Cancelled => Ending::Interrupted,
             error => Ending::Failed(error),
@@ -450,6 +469,7 @@ impl Turn {
 fn repair_for(error: &ProviderError) -> Option<Repair> {
     match error {
         ProviderError::BadRequest { blames: Blame::Image, .. } => Some(Repair::Images),
+        ProviderError::BadRequest { blames: Blame::Content, .. } => Some(Repair::Content),
         ProviderError::BadRequest { blames: Blame::Tool(at), .. } => Some(Repair::Tool(*at)),
         ProviderError::TooLong { message } => Some(Repair::Shorten { message: message.clone() }),
         _ => None,

@@ -49,6 +49,8 @@ pub enum ProviderError {
 pub enum Blame {
     Nothing,
     Image,
+    /// Something in the messages: a text, a call, a result.
+    Content,
     /// The index in the tool list.
     Tool(usize),
     /// The proof of some reasoning: it was made for another key, or has expired.

@@ -2,7 +2,7 @@
 
 use super::Shell;
 use super::pictures_in::is_picture;
-use crate::agent::{Reply, call_once};
+use crate::agent::{ATTACHED, Reply, call_once};
 use crate::conversation::{Call, CallId, Input, Outcome, Part};
 use crate::ui::picture;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl Shell<'_> {
             true => self.note(&format!("attached {path}")),
             false => pictures.iter().for_each(|chip| self.note(&format!("attached picture {chip}"))),
         }
-        let mut parts = vec![Part::text(format!("[placet: the person attached {path}]"))];
+        let mut parts = vec![Part::text(format!("{ATTACHED}{path}]"))];
         parts.extend(result.parts);
         Ok(parts)
     }

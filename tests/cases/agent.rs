@@ -245,14 +245,44 @@ async fn an_answer_that_breaks_off_keeps_its_words_and_runs_no_half_call() {
     ]);
     for cut in 3..all.len() - 2 {
         let talk = Talk::new(Wire::Anthropic);
-        talk.server.push(Reply::sse(all[..cut].concat()).reset());
+        // The rest is asked for twice, then it is for the person to say what is next.
+        (0..3).for_each(|_| talk.server.push(Reply::sse(all[..cut].concat()).reset()));
         let mut agent = talk.begin();
         let ending = turn(&mut agent, "go", |_, _| {}).await;
         assert!(matches!(ending, Ending::Failed(ProviderError::Broken { .. })), "{cut}: {ending:?}");
         assert_eq!(talk.ran(), Vec::<String>::new(), "{cut}");
         assert_eq!(talk.stored()[1]["stop"], "cut");
+        assert_eq!(talk.server.requests().len(), 3, "{cut}");
         talk.server.push(talk.wire.reply(&[Say::Text("done")]));
         assert_eq!(turn(&mut agent, "go on", |_, _| {}).await, Ending::Done);
+        talk.is_lawful();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_rest_of_an_answer_that_broke_off_is_asked_for_and_no_tool_runs_twice() {
+    for wire in crate::support::talk::ALL_WIRES {
+        let talk = Talk::new(wire);
+        talk.server.push(wire.reply(&[Say::Call("c1", "probe", &probe("a"))]));
+        let words = wire.events(&[Say::Text("half of "), Say::Text("it")]);
+        let begun = words.iter().position(|event| event.contains("half of ")).unwrap() + 1;
+        talk.server.push(Reply::sse(words[..begun].concat()).reset());
+        talk.server.push(wire.reply(&[Say::Text("the rest")]));
+        let mut agent = talk.begin();
+        let mut told = Vec::new();
+        let ending = turn(&mut agent, "go", |event, _| {
+            if let Event::Notice(text) = event {
+                told.push(text);
+            }
+        })
+        .await;
+        assert_eq!(ending, Ending::Done, "{wire:?}");
+        assert_eq!(talk.ran(), ["a"], "{wire:?}");
+        assert!(told.len() == 1 && told[0].ends_with("asking for the rest"), "{wire:?}: {told:?}");
+        let stored = talk.stored();
+        let texts: Vec<String> = stored.iter().rev().take(2).rev().map(|m| m.to_string()).collect();
+        assert!(texts[0].contains("half of ") && texts[0].contains("\"cut\""), "{wire:?}: {texts:?}");
+        assert!(texts[1].contains("the rest"), "{wire:?}: {texts:?}");
         talk.is_lawful();
     }
 }

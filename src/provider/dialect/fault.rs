@@ -130,7 +130,7 @@ fn typed(status: u16, fault: &Fault) -> ProviderError {
         408 | 425 | 500..=599 if status != 501 => {
             ProviderError::Overloaded { status, message, retry_after: fault.retry_after }
         }
-        _ => ProviderError::BadRequest { status, message, blames: blame(&said) },
+        _ => ProviderError::BadRequest { status, message, blames: blame(status, &said) },
     }
 }
 
@@ -152,14 +152,38 @@ const UNPROVEN: [&str; 6] = [
     "`thinking` or `redacted_thinking` blocks",
 ];
 
-fn blame(said: &str) -> Blame {
+/// Words for what is in the messages, where no place in them is named: Anthropic, OpenAI.
+const IN_MESSAGES: [&str; 6] =
+    ["content block", "text content", "tool_result", "tool_use", "tool_call_id", "'tool_calls'"];
+
+fn blame(status: u16, said: &str) -> Blame {
     if UNPROVEN.iter().any(|phrase| said.contains(phrase)) {
         return Blame::Reasoning;
     }
     if let Some(index) = tool_index(said) {
         return Blame::Tool(index);
     }
-    if said.contains("image") || said.contains("picture") { Blame::Image } else { Blame::Nothing }
+    // That there is no model of a name says nothing of what was sent.
+    if !matches!(status, 400 | 413 | 415 | 422) {
+        return Blame::Nothing;
+    }
+    if said.contains("image") || said.contains("picture") {
+        return Blame::Image;
+    }
+    let named = ["messages", "contents", "content", "input"].iter().any(|list| is_indexed(said, list));
+    if named || IN_MESSAGES.iter().any(|words| said.contains(words)) {
+        Blame::Content
+    } else {
+        Blame::Nothing
+    }
+}
+
+/// True for `messages.3`, `contents[0]`, `input/2`.
+fn is_indexed(said: &str, list: &str) -> bool {
+    said.match_indices(list).any(|(at, _)| {
+        let rest = said.get(at + list.len()..).unwrap_or_default();
+        rest.strip_prefix(['.', '[', '/']).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    })
 }
 
 /// The index in `tools.3.custom...`, `tools[3].function...` or `tools/3`. Google has all tools in the first, and counts

@@ -1,0 +1,219 @@
+//! What a provider refused in a conversation, and the conversation without it.
+//!
+//! A provider may refuse a request for one piece of it: a result that holds what it cannot take, a call that another
+//! provider worded. Sent again as it was it would be refused for ever. So it is sent with less, in three steps: first
+//! without the results that are new since the last answer, which are the likely cause; then with everything up to here
+//! as plain text; then without all that came before the person's last words. What is new after that is sent as always.
+//! The session keeps all of it.
+
+use crate::conversation::{Block, CallId, Input, Message, Part};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Bytes of a call's arguments that stand in the plain text.
+const ARGUMENTS: usize = 2000;
+
+#[derive(Debug, Default)]
+pub(super) struct Refused {
+    /// Messages of the request that is out, and of the last one that was answered.
+    sent: usize,
+    answered: usize,
+    /// Calls whose results stay behind.
+    results: HashSet<CallId>,
+    /// So many messages are sent as text, and of these so many are not sent.
+    plain: usize,
+    dropped: usize,
+}
+
+impl Refused {
+    pub(super) fn is_empty(&self) -> bool {
+        self.results.is_empty() && self.plain == 0
+    }
+
+    /// How many messages were in the last request that was answered.
+    pub(super) fn answered_messages(&self) -> usize {
+        self.answered
+    }
+
+    pub(super) fn going_out(&mut self, messages: usize) {
+        self.sent = messages;
+    }
+
+    /// The request that is out was answered: what was in it is no cause.
+    pub(super) fn answered(&mut self) {
+        self.answered = self.sent;
+    }
+
+    /// The messages are counted anew: they were summed up, or gone back in. What was refused may be gone.
+    pub(super) fn begin_anew(&mut self) {
+        *self = Refused { results: std::mem::take(&mut self.results), ..Refused::default() };
+    }
+
+    /// Somebody else answers, who may take what was refused.
+    pub(super) fn forget(&mut self) {
+        *self = Refused::default();
+    }
+
+    /// The request was refused for something in it: leaves out more. Says what, or nothing when there is no more.
+    pub(super) fn leave_out(&mut self, messages: &[Message]) -> Option<String> {
+        let new = messages.iter().skip(self.answered).flat_map(|message| match message {
+            Message::Results { results } => results.as_slice(),
+            _ => &[],
+        });
+        let mut names: Vec<&str> = Vec::new();
+        for result in new {
+            if self.results.insert(result.id.clone()) {
+                names.push(&result.name);
+            }
+        }
+        if !names.is_empty() {
+            names.dedup();
+            return Some(format!("the results of {} are left out of what is sent", names.join(", ")));
+        }
+        if self.plain < messages.len() {
+            self.plain = messages.len();
+            return Some("the conversation so far is sent as plain text, without pictures".into());
+        }
+        let last = messages.iter().rposition(|m| matches!(m, Message::User { .. })).unwrap_or(0);
+        if self.dropped >= last {
+            return None;
+        }
+        self.dropped = last;
+        Some("what came before your last words is left out of what is sent; the session keeps it".into())
+    }
+
+    /// The messages without what was refused.
+    pub(super) fn without<'m>(&self, messages: &'m [Message]) -> Cow<'m, [Message]> {
+        if self.is_empty() {
+            return Cow::Borrowed(messages);
+        }
+        let (old, new) = messages.split_at_checked(self.plain).unwrap_or((messages, &[]));
+        let mut sent: Vec<Message> = Vec::with_capacity(new.len() + 1);
+        let old = old.get(self.dropped..).unwrap_or_default();
+        if !old.is_empty() {
+            sent.push(Message::User { parts: vec![Part::text(self.as_text(old))] });
+        }
+        sent.extend(new.iter().cloned());
+        for message in &mut sent {
+            let Message::Results { results } = message else { continue };
+            for result in results.iter_mut().filter(|result| self.results.contains(&result.id)) {
+                result.parts =
+                    vec![Part::text(format!("[the provider refused this result of {}]", result.name))];
+            }
+        }
+        Cow::Owned(sent)
+    }
+
+    fn as_text(&self, messages: &[Message]) -> String {
+        let mut out = String::from(match self.dropped {
+            0 => "[placet: the conversation so far, as text, because the provider refused it as it was]",
+            _ => "[placet: the provider refused the conversation before this; it is left out]",
+        });
+        for message in messages {
+            match message {
+                Message::User { parts } => {
+                    out.push_str("\n\nThe person:");
+                    parts.iter().for_each(|part| add(&mut out, part));
+                }
+                Message::Assistant(answer) => {
+                    for block in &answer.blocks {
+                        match block {
+                            Block::Text { text } => out.push_str(&format!("\n\nYou:\n{}", clean(text))),
+                            Block::Call(call) => {
+                                out.push_str(&format!(
+                                    "\n\nYou called {} {}",
+                                    call.name,
+                                    arguments(&call.input)
+                                ));
+                            }
+                            Block::Thinking(_) => {}
+                        }
+                    }
+                }
+                Message::Results { results } => {
+                    for result in results.iter().filter(|result| !self.results.contains(&result.id)) {
+                        out.push_str(&format!("\n\n{} answered:", result.name));
+                        result.parts.iter().for_each(|part| add(&mut out, part));
+                    }
+                }
+            }
+        }
+        out
+    }
+}
+
+fn add(out: &mut String, part: &Part) {
+    out.push('\n');
+    match part {
+        Part::Text { text } => out.push_str(&clean(text)),
+        Part::Image(image) => out.push_str(&format!("[picture {}]", image.name)),
+    }
+}
+
+fn arguments(input: &Input) -> String {
+    let text = input.to_replay().to_string();
+    let cut = text.floor_char_boundary(ARGUMENTS);
+    let more = if cut < text.len() { "…" } else { "" };
+    format!("{}{more}", clean(text.get(..cut).unwrap_or_default()))
+}
+
+/// Without what some providers take in no text: control characters, and characters that are none.
+fn clean(text: &str) -> String {
+    let odd = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t') || matches!(u32::from(c) & 0xFFFF, 0xFFFE | 0xFFFF)
+    };
+    text.chars().filter(|c| !odd(*c)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::{Answer, Call, CallResult, Outcome};
+
+    fn said(text: &str) -> Message {
+        Message::User { parts: vec![Part::text(text)] }
+    }
+
+    fn called(id: &str) -> (Message, Call) {
+        let input = Input::Object(serde_json::json!({"path": "a"}));
+        let call = Call { id: CallId::new(id), name: "read_file".into(), input };
+        let answer = Answer { blocks: vec![Block::Call(call.clone())], ..Answer::default() };
+        (Message::Assistant(answer), call)
+    }
+
+    fn result(call: &Call, text: &str) -> Message {
+        Message::Results { results: vec![CallResult::text(call, Outcome::Done, text)] }
+    }
+
+    #[test]
+    fn first_the_new_results_are_left_out_then_all_is_text_then_there_is_no_more() {
+        let ((one, first), (two, second)) = (called("1"), called("2"));
+        let mut all = vec![said("go"), one, result(&first, "old\u{1}"), two, result(&second, "new")];
+        let mut refused = Refused::default();
+        refused.going_out(3);
+        refused.answered();
+        refused.going_out(5);
+        assert_eq!(refused.leave_out(&all).unwrap(), "the results of read_file are left out of what is sent");
+        let sent = refused.without(&all).into_owned();
+        assert_eq!(sent[..4], all[..4]);
+        assert_eq!(sent[4], result(&second, "[the provider refused this result of read_file]"));
+        assert!(refused.leave_out(&all).unwrap().contains("as plain text"));
+        let text = "[placet: the conversation so far, as text, because the provider refused it as it was]\n\n\
+                    The person:\ngo\n\nYou called read_file {\"path\":\"a\"}\n\nread_file answered:\nold\n\n\
+                    You called read_file {\"path\":\"a\"}";
+        assert_eq!(refused.without(&all).into_owned(), [said(text)]);
+        assert_eq!(refused.leave_out(&all), None, "there is nothing before what was said last");
+        // What comes later is sent as it is.
+        all.push(said("and now?"));
+        assert_eq!(refused.without(&all).into_owned(), [said(text), said("and now?")]);
+        refused.going_out(6);
+        assert!(refused.leave_out(&all).unwrap().contains("as plain text"));
+        assert!(refused.leave_out(&all).unwrap().contains("before your last words"));
+        let rest = "[placet: the provider refused the conversation before this; it is left out]\n\n\
+                    The person:\nand now?";
+        assert_eq!(refused.without(&all).into_owned(), [said(rest)]);
+        assert_eq!(refused.leave_out(&all), None);
+        refused.forget();
+        assert_eq!(refused.without(&all).into_owned(), all);
+    }
+}
