@@ -28,10 +28,14 @@ fn facts(body: &Value) -> Vec<String> {
 }
 
 /// A model that writes down every fact it is shown, and answers from what stands before it. Its window holds `limit`
-/// tokens.
+/// tokens, and its answers 2,000.
 fn scripted(wire: Wire, limit: usize) -> impl Fn(&Value) -> Option<Reply> {
     move |body| {
         let text = body.to_string();
+        let wanted = ["max_tokens", "max_completion_tokens"].iter().find_map(|name| body[name].as_u64());
+        if wanted.is_some_and(|wanted| wanted > 2_000) {
+            return Some(Reply::error(400, "invalid_request_error", "max_tokens: at most 2000"));
+        }
         if text.len() / 4 > limit {
             return Some(Reply::error(400, "invalid_request_error", "prompt is too long"));
         }
@@ -274,4 +278,77 @@ async fn a_short_conversation_is_not_summed_up() {
     assert_eq!((ending, notices.len()), (Ending::Done, 1));
     assert!(notices[0].contains("nothing to sum up"), "{notices:?}");
     assert_eq!(talk.server.requests().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_overflow_taught_of_one_model_says_nothing_of_the_next() {
+    for wire in WIRES {
+        let talk = Talk::new(wire);
+        let mut agent = history(&talk, 12_000);
+        talk.server.judged_by(move |body| {
+            let too_long =
+                Reply::error(400, "invalid_request_error", "prompt is too long: 12000 tokens > 4000 maximum");
+            (body.to_string().len() / 4 > 4_000).then_some(too_long)
+        });
+        talk.server.push(wire.reply(&[Say::Text("short")]));
+        assert_eq!(turn(&mut agent, "hello", |_, _| {}).await, Ending::Done);
+        let whole = |n: usize| talk.server.requests()[n].body.to_string().contains("question 1 ");
+        let last = talk.server.requests().len() - 1;
+        assert!(whole(0) && !whole(last), "{wire:?}: it was made to fit");
+        // A model with more room sees all of it again.
+        talk.server.judged_by(|_| None);
+        let (provider, _) = talk.provider();
+        agent.switch(provider, talk.figures.model("large"), 2_000);
+        talk.server.push(wire.reply(&[Say::Text("long")]));
+        assert_eq!(turn(&mut agent, "and now?", |_, _| {}).await, Ending::Done);
+        assert!(whole(last + 1), "{wire:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_summed_up_has_not_been_seen_any_more() {
+    let filler = "lorem ipsum dolor sit amet ".repeat(400);
+    for attached in [true, false] {
+        let talk = Talk::native(Wire::Anthropic);
+        talk.mode.store(placet::permission::Mode::Unrestricted);
+        talk.write("a.txt", "one\ntwo\n");
+        let mut agent = talk.begin();
+        let mut parts = vec![placet::conversation::Part::text(filler.clone())];
+        if attached {
+            // As the shell attaches a file that the person names.
+            let call = Call {
+                id: CallId::new("attached"),
+                name: "read_file".into(),
+                input: Input::parse(r#"{"path":"a.txt"}"#),
+            };
+            let policy =
+                placet::permission::Policy::new(talk.mode.clone(), Vec::new(), vec![talk.root.clone()]);
+            let policy = std::sync::Arc::new(std::sync::Mutex::new(policy));
+            let (env, visit) = (std::sync::Arc::clone(agent.env()), agent.visit());
+            let registry = std::sync::Arc::clone(&talk.registry);
+            let reply = placet::agent::Reply::Nobody;
+            let read =
+                placet::agent::call_once(registry, env, policy, visit, call, reply, CancellationToken::new());
+            parts.push(placet::conversation::Part::text(format!("{}a.txt]", placet::agent::ATTACHED)));
+            parts.extend(read.await.parts);
+        } else {
+            talk.server.push(Reply::anthropic(&[Say::Call("r", "read_file", r#"{"path":"a.txt"}"#)]));
+        }
+        talk.server.push(Reply::anthropic(&[Say::Text("read")]));
+        assert_eq!(start(&mut agent, Start::Say(parts), |_, _| {}).await, Ending::Done);
+        let edit = r#"{"path":"a.txt","old_string":"two","new_string":"2"}"#;
+        for n in 0..3 {
+            talk.server.push(Reply::anthropic(&[Say::Text(&filler)]));
+            assert_eq!(turn(&mut agent, &format!("more {n}"), |_, _| {}).await, Ending::Done);
+        }
+        talk.server.push(Reply::anthropic(&[Say::Text("a summary")]));
+        let (ending, notices) = sum_up(&mut agent).await;
+        assert_eq!(ending, Ending::Done, "{notices:?}");
+        talk.server.push(Reply::anthropic(&[Say::Call("e", "edit_file", edit)]));
+        talk.server.push(Reply::anthropic(&[Say::Text("done")]));
+        assert_eq!(turn(&mut agent, "edit it", |_, _| {}).await, Ending::Done);
+        let sent = Value::Array(talk.sent().pop().unwrap()).to_string();
+        assert!(sent.contains("read it first") || sent.contains("has not been read"), "{attached}: {sent}");
+        assert_eq!(std::fs::read_to_string(talk.root.join("a.txt")).unwrap(), "one\ntwo\n", "{attached}");
+    }
 }
