@@ -176,7 +176,7 @@ def fixtures():
         ({"userMessage": "ponder"}, {"content": "Pondered.", "reasoning": "A heron."}, {}),
         # By its model: where a result cannot hold a picture, it is the picture that was said last.
         ({"model": SEEING, "turnIndex": 0}, {"toolCalls": [call("read_file", path="red.png")]}, {}),
-        ({"model": SEEING}, {"content": "It is red."}, {}),
+        ({"model": SEEING, "turnIndex": 1}, {"content": "It is red."}, {}),
         ({"userMessage": "overflow"}, {"error": {"message": "prompt is too long: 250000 tokens > 200000 maximum", "type": "invalid_request_error", "code": "context_length_exceeded"}, "status": 400}, {}),
         *[({"userMessage": f"a little, {name}", "sequenceIndex": 0}, busy(), {}) for name, _ in WIRES.values()],
         *[({"userMessage": f"a little, {name}"}, {"content": "Now it goes."}, {}) for name, _ in WIRES.values()],
