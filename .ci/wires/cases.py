@@ -10,7 +10,7 @@ import json
 import person
 
 KEY, REFUSED_KEY = "sk-conformance", "sk-nobody-knows"
-SEEING = "gpt-seeing"
+SEEING, READING = "gpt-seeing", "gpt-reading"
 
 # How a built-in provider's base URL ends on a server that has all of them.
 WIRES = {
@@ -90,6 +90,12 @@ def a_picture_is_in_the_request(ask):
     has(sent(ask, 2)[1], person.PICTURE)
 
 
+def a_pdf_is_in_the_request(ask):
+    run = ask.say("please read the paper", "paper", "--set", "pdf=true")
+    has(run.stdout, "It was read.")
+    has(sent(ask, 2)[1], person.PAPER)
+
+
 def a_full_server_is_asked_again(ask):
     # The server counts by the words, so that each way to it has words of its own.
     run = ask.say(f"please wait a little, {ask.provider}", "busy-once")
@@ -149,6 +155,7 @@ EVERY = [
     two_calls_at_once_get_both_results,
     reasoning_goes_before_a_call_and_may_go_back,
     a_picture_is_in_the_request,
+    a_pdf_is_in_the_request,
     a_full_server_is_asked_again,
     a_server_that_stays_full_is_a_failure,
     a_fault_of_the_server_is_tried_again_and_told,
@@ -176,7 +183,9 @@ def fixtures():
         ({"userMessage": "ponder"}, {"content": "Pondered.", "reasoning": "A heron."}, {}),
         # By its model: where a result cannot hold a picture, it is the picture that was said last.
         ({"model": SEEING, "turnIndex": 0}, {"toolCalls": [call("read_file", path="red.png")]}, {}),
-        ({"model": SEEING}, {"content": "It is red."}, {}),
+        ({"model": SEEING, "turnIndex": 1}, {"content": "It is red."}, {}),
+        ({"model": READING, "turnIndex": 0}, {"toolCalls": [call("read_file", path="paper.pdf")]}, {}),
+        ({"model": READING, "turnIndex": 1}, {"content": "It was read."}, {}),
         ({"userMessage": "overflow"}, {"error": {"message": "prompt is too long: 250000 tokens > 200000 maximum", "type": "invalid_request_error", "code": "context_length_exceeded"}, "status": 400}, {}),
         *[({"userMessage": f"a little, {name}", "sequenceIndex": 0}, busy(), {}) for name, _ in WIRES.values()],
         *[({"userMessage": f"a little, {name}"}, {"content": "Now it goes."}, {}) for name, _ in WIRES.values()],

@@ -3,6 +3,7 @@
 import copy
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import servers
 # What a server cannot do, and why it is no fault of placet's: (server, wire or "", case or "").
 NOT_HAD = {
     ("litellm", "", "a_key_that_is_refused_is_told_and_not_shown"): "without a database it answers HTTP 400, `No connected db.`",
+    ("aimock", "openai-chat", "a_pdf_is_in_the_request"): "placet sends none in this wire format",
     ("aimock", "gemini", "the_models_are_listed"): "it has no list in this wire format",
     ("litellm", "gemini", "the_models_are_listed"): "it has no list in this wire format",
     ("litellm", "openai-responses", "an_answer_that_was_too_long_says_so"): "it loses why the model stopped",
@@ -75,7 +77,7 @@ class Tally:
 
 def one_of_all(does):
     """The model of a server that reads the prompt."""
-    return cases.SEEING if does == "picture" else "behind"
+    return {"picture": cases.SEEING, "paper": cases.READING}.get(does, "behind")
 
 
 def first(body):
@@ -138,4 +140,6 @@ CASES_OF_LITELLM = CASES_ALONE + [
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(line_buffering=True)
+    # Whoever ends this early ends the servers too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(run(sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None))

@@ -21,6 +21,8 @@ def png(side=8):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size + size + b"\x08\x02\0\0\0") + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
+PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\nno real one\n%%EOF\n"
+PAPER = base64.b64encode(PDF).decode()
 PICTURE = base64.b64encode(png()).decode()
 
 
@@ -32,6 +34,7 @@ class Place:
             directory.mkdir(parents=True)
         (self.tree / "note.txt").write_text(NOTE)
         (self.tree / "red.png").write_bytes(png())
+        (self.tree / "paper.pdf").write_bytes(PDF)
 
     def placet(self, provider, url, *args, key="sk-conformance"):
         env = {k: v for k, v in os.environ.items() if not k.endswith(("_API_KEY", "_proxy", "_PROXY"))}

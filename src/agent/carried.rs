@@ -2,7 +2,8 @@
 //! it is sent again as soon as its own model is back.
 
 use super::Agent;
-use crate::conversation::{Block, Message, Part};
+use super::pictures::takes;
+use crate::conversation::{Block, Image, Message, Part};
 use crate::provider::Model;
 
 impl Agent {
@@ -23,7 +24,8 @@ fn left_behind(messages: &[Message], model: &Model, wire: Option<&str>) -> Optio
         }
         _ => false,
     });
-    let pictures = messages.iter().map(pictures).sum::<usize>();
+    let untaken = |word: &str| messages.iter().map(|message| count(message, model, word)).sum::<usize>();
+    let (pictures, pdfs) = (untaken("picture"), untaken("PDF"));
     let mut said = Vec::new();
     match answers.count() {
         0 => {}
@@ -34,11 +36,12 @@ fn left_behind(messages: &[Message], model: &Model, wire: Option<&str>) -> Optio
             said.push(format!("the reasoning of {n} answers stays behind, which only its own model can read"))
         }
     }
-    match pictures {
-        0 => {}
-        _ if model.capabilities.vision => {}
-        1 => said.push(format!("1 picture is not shown to {}, which takes none", model.name)),
-        n => said.push(format!("{n} pictures are not shown to {}, which takes none", model.name)),
+    for (word, untaken) in [("picture", pictures), ("PDF", pdfs)] {
+        match untaken {
+            0 => {}
+            1 => said.push(format!("1 {word} is not shown to {}, which takes none", model.name)),
+            n => said.push(format!("{n} {word}s are not shown to {}, which takes none", model.name)),
+        }
     }
     if said.is_empty() { None } else { Some(said.join("; ")) }
 }
@@ -53,8 +56,10 @@ fn proof_of(block: &Block) -> Option<&str> {
     }
 }
 
-fn pictures(message: &Message) -> usize {
-    let count = |parts: &[Part]| parts.iter().filter(|part| matches!(part, Part::Image(_))).count();
+/// How many pictures, or PDFs, of a message `model` does not take.
+fn count(message: &Message, model: &Model, word: &str) -> usize {
+    let left = |image: &&Image| image.word() == word && !takes(model, image);
+    let count = |parts: &[Part]| parts.iter().filter_map(Part::as_image).filter(left).count();
     match message {
         Message::User { parts } => count(parts),
         Message::Results { results } => results.iter().map(|result| count(&result.parts)).sum(),

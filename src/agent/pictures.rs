@@ -61,12 +61,9 @@ impl Pictures {
         for part in messages.iter_mut().flat_map(parts_of_mut) {
             let Part::Image(image) = part else { continue };
             if let Some(reason) = self.why_withheld(&image.hash) {
-                *part = Part::text(format!("[picture {} is not shown: {reason}]", image.name));
-            } else if !model.capabilities.vision {
-                *part = Part::text(format!(
-                    "[picture {} is not shown: the model {} takes no pictures]",
-                    image.name, model.name
-                ));
+                *part = hidden(image, reason);
+            } else if !takes(model, image) {
+                *part = untaken(model, image);
             } else if let Some(done) = self.ready.get(&image.hash) {
                 *image = done;
             } else if image.bytes.is_empty() && self.store.is_some() {
@@ -106,6 +103,10 @@ impl Pictures {
     }
 
     fn fitted(&mut self, image: Image, model: &Model, notes: &mut Vec<String>) -> Part {
+        if image.is_pdf() {
+            self.ready.put(image.hash.clone(), image.clone());
+            return Part::Image(image);
+        }
         let rules = media::Fit {
             types: &model.capabilities.image_types,
             max_bytes: model.capabilities.max_image_bytes,
@@ -127,7 +128,7 @@ impl Pictures {
     }
 
     fn refused(&mut self, image: &Image, reason: String, notes: &mut Vec<String>) -> Part {
-        notes.push(format!("picture {} is not sent: {reason}", image.name));
+        notes.push(format!("{} {} is not sent: {reason}", image.word(), image.name));
         let part = hidden(image, &reason);
         self.withheld.insert(image.hash.clone(), reason);
         part
@@ -135,7 +136,24 @@ impl Pictures {
 }
 
 fn hidden(image: &Image, reason: &str) -> Part {
-    Part::text(format!("[picture {} is not shown: {reason}]", image.name))
+    Part::text(format!("[{} {} is not shown: {reason}]", image.word(), image.name))
+}
+
+/// Whether a picture or a PDF can go to `model` at all.
+pub(super) fn takes(model: &Model, image: &Image) -> bool {
+    if image.is_pdf() { model.capabilities.pdf } else { model.capabilities.vision }
+}
+
+/// What stands for it where it cannot.
+fn untaken(model: &Model, image: &Image) -> Part {
+    let (name, model) = (&image.name, &model.name);
+    if image.is_pdf() {
+        Part::text(format!(
+            "[PDF {name} is not shown: the model {model} takes no PDF here; with run_command, `pdftotext FILE -` gives its text]"
+        ))
+    } else {
+        Part::text(format!("[picture {name} is not shown: the model {model} takes no pictures]"))
+    }
 }
 
 /// The size of a picture whose longer side is at most `most`.

@@ -6,7 +6,7 @@ use crate::agent::Answerer;
 use crate::config::{Config, Origin, name_of};
 use crate::provider::{
     Fallback, Figures, KeyNeed, KeySource, Link, Live, LiveSettings, Model, Offline, Preset, Provider,
-    Record, Replay, catalog,
+    Record, Replay, Wire, catalog,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -149,6 +149,14 @@ impl App {
         figures.vision = self.config.flag("vision").unwrap_or(figures.vision);
         let entry = server.entry(model);
         let mut model = figures.model(model);
+        let wire = server.preset.wire;
+        // Chat Completions has no place for one that its servers agree on.
+        let pdf = self.config.flag("pdf").or(entry.and_then(|e| e.pdf)).unwrap_or(false);
+        model.capabilities.pdf = pdf && wire != Wire::OpenaiChat;
+        if wire == Wire::Gemini {
+            // Its requests may have 20 MB.
+            model.capabilities.max_pdf_bytes = 14_000_000;
+        }
         model.capabilities.thinking = entry.and_then(|e| e.thinking).unwrap_or(false);
         model.capabilities.signed_calls = entry.and_then(|e| e.signed_calls).unwrap_or(false);
         model

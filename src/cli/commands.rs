@@ -129,7 +129,7 @@ fn tell_result(parts: &[Part], outcome: Outcome) -> Result<u8, Failure> {
                 }
             }
             Part::Image(image) => {
-                let _ = writeln!(out, "[picture: {}]", image.describe());
+                let _ = writeln!(out, "[{}: {}]", image.word(), image.describe());
             }
         }
     }

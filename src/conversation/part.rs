@@ -1,7 +1,10 @@
-//! A piece of content: text or a picture. Pictures travel as bytes; base64 exists only while a request is encoded.
+//! A piece of content: text, or a picture. Pictures travel as bytes; base64 exists only while a request is encoded. A PDF
+//! goes the way of a picture, because all that is done with it is the same: it is kept by its hash, sent, or left out.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+
+const PDF: &str = "application/pdf";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -35,12 +38,13 @@ pub fn text_of(parts: &[Part]) -> String {
     parts.iter().filter_map(Part::as_text).collect::<Vec<_>>().join("\n")
 }
 
-/// A picture that has really been decoded once. `hash` (blake3, hex) names its bytes in the session's blob store;
+/// A picture that has really been decoded once, or a PDF, which is nothing but bytes here. `hash` (blake3, hex) names its bytes in the session's blob store;
 /// serialised forms carry the hash and not the bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
     /// `image/png`, `image/jpeg`, ...: what the bytes are, whatever the file was called.
     pub media_type: String,
+    /// In pixels; 0 for a PDF.
     pub width: u32,
     pub height: u32,
     /// Where it came from, for the person and for the note that replaces it when it cannot be sent.
@@ -49,8 +53,15 @@ pub struct Image {
     /// What was done to it before it came here: converted, scaled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Of a PDF its bytes, which may not have been read; 0 for a picture, whose pixels say what it costs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub size: u64,
     #[serde(skip)]
     pub bytes: Arc<[u8]>,
+}
+
+fn is_zero(size: &u64) -> bool {
+    *size == 0
 }
 
 impl Image {
@@ -63,17 +74,40 @@ impl Image {
             name: name.into(),
             hash,
             notes: Vec::new(),
+            size: 0,
             bytes,
         }
     }
 
-    /// About what it costs: providers count a token for some 750 pixels.
+    /// A PDF as it is. Nobody looks into it: not whether it is whole, and not how many pages it has.
+    pub fn pdf(name: &str, bytes: Arc<[u8]>) -> Image {
+        let size = bytes.len() as u64;
+        Image { size, ..Image::new(PDF, 0, 0, name, bytes) }
+    }
+
+    pub fn is_pdf(&self) -> bool {
+        self.media_type == PDF
+    }
+
+    /// What it is to a person.
+    pub fn word(&self) -> &'static str {
+        if self.is_pdf() { "PDF" } else { "picture" }
+    }
+
+    /// About what it costs: providers count a token for some 750 pixels. The pages of a PDF are not counted; a page of some
+    /// 40 kB costs some 2,000 tokens.
     pub fn tokens(&self) -> u64 {
+        if self.is_pdf() {
+            return self.size.div_ceil(20).clamp(2_000, 200_000);
+        }
         (u64::from(self.width) * u64::from(self.height)).div_ceil(750).clamp(100, 5000)
     }
 
     /// The line that stands for the picture where it cannot be shown or sent.
     pub fn describe(&self) -> String {
+        if self.is_pdf() {
+            return format!("{} ({}, {} bytes)", self.name, self.media_type, self.size);
+        }
         // Its bytes may not have been read.
         if self.bytes.is_empty() {
             return format!("{} ({}, {}x{})", self.name, self.media_type, self.width, self.height);

@@ -116,6 +116,12 @@ pub fn sniff(head: &[u8], name: &str) -> Option<Kind> {
     Some(kind)
 }
 
+/// Whether a file that begins with `head` is a PDF, which is taken as it is: nothing here reads one.
+pub fn is_pdf(head: &[u8]) -> bool {
+    // The mark is long enough, but a text about the format may begin with it; the version follows in a real one.
+    matches!(head, [b'%', b'P', b'D', b'F', b'-', b'1'..=b'2', b'.', b'0'..=b'9', ..])
+}
+
 /// Width and height as numbers, after any comments.
 fn pnm_header(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head.get(2..).unwrap_or_default());
@@ -148,6 +154,7 @@ mod tests {
         ] {
             assert_eq!(sniff(text.as_bytes(), "a.txt"), None, "{text}");
         }
+        assert!(is_pdf(b"%PDF-1.7\n%\xE2\xE3") && !is_pdf(b"%PDF- is how they begin"));
         assert_eq!(sniff(b"P3\n# made by hand\n2 2\n255\n", ""), Some(Kind::Pnm));
         assert_eq!(sniff(b"\0\0\0\x1CftypheicABCD", "x.png"), Some(Kind::Heic));
         let tga = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 24, 0];

@@ -15,6 +15,6 @@ mod tone;
 pub use decode::{check, size};
 pub use error::MediaError;
 pub use fit::{Fit, Fitted, fit, to_png};
-pub use kind::{Kind, sniff};
+pub use kind::{Kind, is_pdf, sniff};
 pub use load::{Loaded, Oversize, load};
 pub use thumb::{Thumb, thumb};

@@ -34,6 +34,9 @@ pub struct Capabilities {
     /// The longest side, in pixels.
     pub max_image_side: u32,
     pub animated_gif: bool,
+    pub pdf: bool,
+    /// The largest PDF, in bytes before base64.
+    pub max_pdf_bytes: usize,
     /// It is known to reason before it answers, so that it may be asked for its reasoning.
     pub thinking: bool,
     /// It refuses a call in the history without the proof of the model that made it.
@@ -49,6 +52,8 @@ impl Default for Capabilities {
             max_image_bytes: 3_750_000,
             max_image_side: 8000,
             animated_gif: false,
+            pdf: false,
+            max_pdf_bytes: 22_000_000,
             thinking: false,
             signed_calls: false,
         }

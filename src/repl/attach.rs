@@ -3,7 +3,7 @@
 use super::Shell;
 use super::pictures_in::is_picture;
 use crate::agent::{ATTACHED, Reply, call_once};
-use crate::conversation::{Call, CallId, Input, Outcome, Part};
+use crate::conversation::{Call, CallId, Image, Input, Outcome, Part};
 use crate::ui::picture;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -58,7 +58,7 @@ impl Shell<'_> {
         let call = Call { id: CallId::new("attached"), name: name.into(), input };
         let (registry, env, policy) =
             (Arc::clone(self.app.registry()), Arc::clone(agent.env()), Arc::clone(self.app.policy()));
-        let blind = !agent.model().capabilities.vision;
+        let (blind, unread) = (!agent.model().capabilities.vision, !agent.model().capabilities.pdf);
         let model = agent.model().name.clone();
         let visit = agent.visit();
         // A picture that they named is dropped or pasted from anywhere; what is denied stays denied. Text from outside is not
@@ -69,14 +69,20 @@ impl Shell<'_> {
         if result.outcome != Outcome::Done {
             return Err(Refused::Because(result.body()));
         }
-        if blind && result.parts.iter().any(|p| matches!(p, Part::Image(_))) {
+        let shown = || result.parts.iter().filter_map(Part::as_image);
+        if blind && shown().any(|image| !image.is_pdf()) {
             return Err(Refused::Because(format!("the model {model} takes no pictures")));
         }
-        let pictures: Vec<String> =
-            result.parts.iter().filter_map(Part::as_image).map(picture::chip).collect();
-        match pictures.is_empty() {
+        if unread && shown().any(Image::is_pdf) {
+            return Err(Refused::Because(format!(
+                "the model {model} takes no PDF here; attach its text: `!pdftotext {path} {path}.txt`, then `@{path}.txt`"
+            )));
+        }
+        let chips: Vec<String> =
+            shown().map(|image| format!("attached {} {}", image.word(), picture::chip(image))).collect();
+        match chips.is_empty() {
             true => self.note(&format!("attached {path}")),
-            false => pictures.iter().for_each(|chip| self.note(&format!("attached picture {chip}"))),
+            false => chips.iter().for_each(|chip| self.note(chip)),
         }
         let mut parts = vec![Part::text(format!("{ATTACHED}{path}]"))];
         parts.extend(result.parts);

@@ -111,6 +111,10 @@ impl ServerHandler for Server {
 fn content(part: &Part) -> ContentBlock {
     match part {
         Part::Text { text } => ContentBlock::text(text.clone()),
+        Part::Image(image) if image.is_pdf() => ContentBlock::text(format!(
+            "[PDF {} is not handed on; `pdftotext FILE -` gives its text]",
+            image.describe()
+        )),
         Part::Image(image) => ContentBlock::image(STANDARD.encode(&image.bytes), image.media_type.clone()),
     }
 }

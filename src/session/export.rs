@@ -68,6 +68,7 @@ fn outcome(outcome: &Outcome) -> &'static str {
 fn push_part(out: &mut String, part: &Part, pictures: Pictures) {
     let _ = match part {
         Part::Text { text } => writeln!(out, "{text}"),
+        Part::Image(image) if image.is_pdf() => writeln!(out, "*PDF: {}*", image.describe()),
         Part::Image(image) if pictures == Pictures::Beside && !image.bytes.is_empty() => {
             let alt: String = image.name.chars().filter(|c| !matches!(c, '[' | ']' | '\n')).collect();
             writeln!(out, "![{alt}]({})", file_name(image))
@@ -205,8 +206,8 @@ img { max-width: 100%; }
 fn push_html(out: &mut String, element: &str, part: &Part) {
     let _ = match part {
         Part::Text { text } => writeln!(out, "<{element}>{}</{element}>", escaped(text)),
-        Part::Image(image) if image.bytes.is_empty() => {
-            writeln!(out, "<p>picture: {}</p>", escaped(&image.describe()))
+        Part::Image(image) if image.bytes.is_empty() || image.is_pdf() => {
+            writeln!(out, "<p>{}: {}</p>", image.word(), escaped(&image.describe()))
         }
         Part::Image(image) => {
             writeln!(out, "<img alt=\"{}\" src=\"{}\">", escaped(&image.name), escaped(&data_url(image)))

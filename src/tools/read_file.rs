@@ -11,7 +11,7 @@ use super::{
     Touches,
 };
 use super::{content, page};
-use crate::conversation::{Outcome, Part, ToolSpec};
+use crate::conversation::{Image, Outcome, Part, ToolSpec};
 use crate::media::{self, MediaError, Oversize};
 use crate::permission::{Permit, Reach};
 use crate::text::{LineEnds, NotText, RangeSet};
@@ -30,6 +30,8 @@ pub(super) const LINES: usize = 2000;
 const NOTES: usize = 600;
 /// The largest file looked at for a picture.
 pub(super) const LARGEST_PICTURE: u64 = 256 << 20;
+/// A request may have 32 MB, and base64 makes four bytes of three.
+const LARGEST_PDF: u64 = 22_000_000;
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub(super) struct Args {
@@ -143,6 +145,9 @@ impl ReadPlan {
         if let Some(output) = self.picture(&mut opened, &head, env)? {
             return Ok(output);
         }
+        if media::is_pdf(&head) {
+            return self.pdf(&mut opened, env);
+        }
         if let Some(kind) = content::named(&head) {
             return Err(self.binary(kind, opened.size));
         }
@@ -182,6 +187,26 @@ impl ReadPlan {
         let for_model = vec![Part::text(words), Part::Image(loaded.image.clone())];
         let for_person = Summary { line, detail: Detail::Image(loaded.image) };
         Ok(Some(Output { outcome: Outcome::Done, for_model, for_person, facts: Facts::None }))
+    }
+
+    /// A PDF as it is. Whether the model takes it is not known here: where it does not, a line stands in its place.
+    fn pdf(&self, opened: &mut Opened, env: &Env) -> Result<Output, ToolError> {
+        if opened.size > LARGEST_PDF {
+            let size = opened.size;
+            return Err(ToolError::hint(
+                format!(
+                    "`{}`: the PDF has {size} bytes, more than the {LARGEST_PDF} that can be sent",
+                    self.args.path
+                ),
+                "extract its text with run_command, for example `pdftotext FILE -`",
+            ));
+        }
+        let bytes = opened.read_all(&self.at.path, LARGEST_PDF).map_err(|e| env.path_error(&e))?;
+        let pdf = Image::pdf(&env.workspace.shown(&self.at.path), Arc::from(bytes));
+        let line = format!("{} PDF, {} bytes", self.title, pdf.bytes.len());
+        let for_model = vec![Part::text(pdf.describe()), Part::Image(pdf)];
+        let for_person = Summary { line, detail: Detail::None };
+        Ok(Output { outcome: Outcome::Done, for_model, for_person, facts: Facts::None })
     }
 
     fn page(&self, file: &TextFile, hash: Hash, env: &Env) -> Result<Output, ToolError> {

@@ -65,7 +65,7 @@ fn every_kind_of_file_has_its_own_answer() {
         ("empty", "[the file is empty: 0 bytes]\n"),
         ("dir", "is a directory\nhint: list it with list_directory"),
         ("nul", "error: `nul` is binary data (a NUL byte at offset 3) of 7 bytes, not text"),
-        ("doc.txt", "error: `doc.txt` is a PDF document of 15 bytes, not text"),
+        ("doc.txt", "doc.txt (application/pdf, 15 bytes)"),
         ("data", "is a SQLite database of 18 bytes"),
         ("zip", "is a zip archive"),
         ("elf", "is an ELF binary of 10 bytes"),

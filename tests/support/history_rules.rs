@@ -121,7 +121,7 @@ impl Rules {
         let kind = block["type"].as_str().unwrap_or_default();
         match (kind, role) {
             ("text", _) => self.text(&block["text"], at),
-            ("image", "user") => {
+            ("image" | "document", "user") => {
                 let data = block["source"]["data"].as_str().unwrap_or_default();
                 self.hold(!data.is_empty(), || format!("{at}.image.source.base64: must not be empty"));
             }
@@ -302,6 +302,12 @@ impl Rules {
             ("input_image", "user") => {
                 let url = part["image_url"].as_str().unwrap_or_default();
                 self.hold(url.starts_with("data:image/"), || format!("{at}: bad image_url"));
+            }
+            ("input_file", "user") => {
+                let data = part["file_data"].as_str().unwrap_or_default();
+                self.hold(data.starts_with("data:application/pdf;base64,"), || {
+                    format!("{at}: bad file_data")
+                });
             }
             (kind, _) => self.say(format!("{at}: `{kind}` does not belong to {role}")),
         }

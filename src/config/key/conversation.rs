@@ -53,6 +53,7 @@ pub(super) const KEYS: &[Key] = &[
         Trust::Needed,
         "Whether the model takes pictures, where placet does not know it.",
     ),
+    key("pdf", Kind::Flag, "", Trust::Needed, "Whether the model takes PDF, where placet does not know it."),
     key(
         "budget.session",
         Kind::Text,

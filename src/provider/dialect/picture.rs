@@ -1,4 +1,4 @@
-//! Pictures on the wire: base64 exists only here, while a request is encoded.
+//! Pictures and PDFs on the wire: base64 exists only here, while a request is encoded.
 
 use super::super::Capabilities;
 use crate::conversation::Image;
@@ -8,6 +8,9 @@ use base64::engine::general_purpose::STANDARD;
 /// The picture as base64, or the note that stands for it where this model cannot have it. Converting and scaling
 /// happened long before; what still does not fit is left out rather than sent to be refused.
 pub(super) fn base64(image: &Image, capabilities: &Capabilities) -> Result<String, String> {
+    if image.is_pdf() {
+        return pdf(image, capabilities);
+    }
     let reason = if !capabilities.vision {
         "this model takes no pictures".to_string()
     } else if image.bytes.is_empty() {
@@ -22,4 +25,17 @@ pub(super) fn base64(image: &Image, capabilities: &Capabilities) -> Result<Strin
         return Ok(STANDARD.encode(&image.bytes));
     };
     Err(format!("[picture not sent: {}; {reason}]", image.describe()))
+}
+
+fn pdf(pdf: &Image, capabilities: &Capabilities) -> Result<String, String> {
+    let reason = if !capabilities.pdf {
+        "this model takes no PDF"
+    } else if pdf.bytes.is_empty() {
+        "its bytes are no longer there"
+    } else if pdf.bytes.len() > capabilities.max_pdf_bytes {
+        "it is larger than this server takes"
+    } else {
+        return Ok(STANDARD.encode(&pdf.bytes));
+    };
+    Err(format!("[PDF not sent: {}; {reason}; `pdftotext FILE -` gives its text]", pdf.describe()))
 }

@@ -128,6 +128,14 @@ impl Display {
 
 /// `logo.png: 640x480, 12.3k bytes, as it is, about 410 tokens`: what there is to know of a picture that is sent.
 pub fn chip(image: &Image) -> String {
+    if image.is_pdf() {
+        return format!(
+            "{}: {} bytes, some {} tokens, pages not counted",
+            sanitize::name(&image.name),
+            super::cell::short(image.size),
+            super::cell::short(image.tokens())
+        );
+    }
     // What it became is told already.
     let made = image.notes.iter().map(|note| note.split_once(" to ").map_or(note.as_str(), |(made, _)| made));
     let made = match image.notes.is_empty() {

@@ -104,7 +104,7 @@ impl<'m> Entry<'m> {
     pub(super) fn head(&self) -> String {
         match self.what {
             What::Person(_) => "you".into(),
-            What::Attached(Part::Image(image)) => format!("picture {}", picture::chip(image)),
+            What::Attached(Part::Image(image)) => format!("{} {}", image.word(), picture::chip(image)),
             What::Attached(Part::Text { text }) => {
                 if let Some(summary) = review::summary(text) {
                     return summary;

@@ -127,7 +127,7 @@ pub(super) fn body(entry: &Entry<'_>, colours: Colours, theme: &Theme, columns: 
                 match part {
                     Part::Text { text } => out.extend(plain(text, theme.style("output"))),
                     Part::Image(image) => {
-                        let chip = format!("picture {}", picture::chip(image));
+                        let chip = format!("{} {}", image.word(), picture::chip(image));
                         out.extend(plain(&chip, theme.style("output")));
                     }
                 }

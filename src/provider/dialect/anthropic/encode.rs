@@ -121,6 +121,11 @@ fn block(part: &Part, capabilities: &Capabilities) -> Value {
 
 fn image_block(image: &Image, capabilities: &Capabilities) -> Value {
     match picture::base64(image, capabilities) {
+        Ok(data) if image.is_pdf() => json!({
+            "type": "document",
+            "source": {"type": "base64", "media_type": image.media_type, "data": data},
+            "title": image.name,
+        }),
         Ok(data) => json!({
             "type": "image",
             "source": {"type": "base64", "media_type": image.media_type, "data": data},

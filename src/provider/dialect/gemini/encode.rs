@@ -117,8 +117,8 @@ impl Writer<'_> {
                         inside.push(inline(image, &data));
                     }
                     Ok(data) => {
-                        texts.push(format!("(the picture {} follows)", image.name));
-                        aside.push(json!({"text": format!("the picture {} of {}:", image.name, reply.name)}));
+                        texts.push(format!("(the {} {} follows)", image.word(), image.name));
+                        aside.push(json!({"text": format!("the {} {} of {}:", image.word(), image.name, reply.name)}));
                         aside.push(inline(image, &data));
                     }
                     Err(note) => texts.push(note),

@@ -154,7 +154,7 @@ impl Writer<'_> {
             match part {
                 Part::Text { text } if text.trim().is_empty() => {}
                 Part::Text { text } => texts.push(text.clone()),
-                Part::Image(image) => match picture::base64(image, self.capabilities) {
+                Part::Image(image) => match self.base64(image) {
                     Ok(data) if self.quirks.tool_images == ToolImages::Inside => {
                         pictures.push(image_url(image, &data));
                     }
@@ -176,8 +176,16 @@ impl Writer<'_> {
         Value::Array(pictures)
     }
 
+    /// A PDF has no place here that compatible servers agree on.
+    fn base64(&self, image: &Image) -> Result<String, String> {
+        if image.is_pdf() {
+            return picture::base64(image, &Capabilities { pdf: false, ..self.capabilities.clone() });
+        }
+        picture::base64(image, self.capabilities)
+    }
+
     fn picture_or_note(&self, image: &Image) -> Value {
-        match picture::base64(image, self.capabilities) {
+        match self.base64(image) {
             Ok(data) => image_url(image, &data),
             Err(note) => text(&note),
         }

@@ -108,6 +108,9 @@ fn picture_or_note(image: &Image, capabilities: &Capabilities) -> Value {
     match picture::base64(image, capabilities) {
         Ok(data) => {
             let url = format!("data:{};base64,{data}", image.media_type);
+            if image.is_pdf() {
+                return json!({"type": "input_file", "filename": image.name, "file_data": url});
+            }
             json!({"type": "input_image", "image_url": url, "detail": "auto"})
         }
         Err(note) => text(&note),
