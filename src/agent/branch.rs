@@ -5,7 +5,7 @@
 use super::Agent;
 use super::driver::lock;
 use crate::conversation::{Summary, Transcript};
-use crate::session::{Record, SessionError};
+use crate::session::{Record, SessionError, State};
 
 impl Agent {
     /// Goes back to before the message `index`: what came from there on is forgotten here, and stays in the session as a
@@ -13,6 +13,7 @@ impl Agent {
     pub fn rewind(&mut self, index: usize) -> Result<(), SessionError> {
         let messages = index.min(self.transcript.len());
         self.write_down(Record::Rewound { messages })?;
+        self.count_branch()?;
         match &self.parts.session {
             // The summaries that hold there were not read.
             Some(session) if messages < self.begins => {
@@ -31,6 +32,7 @@ impl Agent {
     /// Goes to the end of the branch whose last message is the entry `tip`. Returns what the person should know.
     pub fn go_to(&mut self, tip: i64) -> Result<Vec<String>, SessionError> {
         self.write_down(Record::Switched { entry: tip })?;
+        self.count_branch()?;
         let Some(session) = &mut self.parts.session else { return Ok(Vec::new()) };
         let loaded = session.store().load(session.id())?;
         session
@@ -45,6 +47,15 @@ impl Agent {
         self.begins = 0;
         self.transcript = transcript;
         self.summaries = summaries;
+    }
+
+    /// A turn of another branch may stand at the same place: its changes are another transaction.
+    fn count_branch(&mut self) -> Result<(), SessionError> {
+        self.branches += 1;
+        match &self.parts.session {
+            Some(session) => session.set(State::Branches, &self.branches.to_string()),
+            None => Ok(()),
+        }
     }
 
     fn begin_anew_from_here(&mut self) {

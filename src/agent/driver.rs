@@ -37,6 +37,8 @@ pub struct Agent {
     mode_told: Option<Mode>,
     pub(super) costs: Costs,
     last_prompt: u64,
+    /// How often it went back or over to another branch.
+    pub(super) branches: u32,
     pub(super) unsaved: Option<String>,
     /// Messages that are part of the conversation and could not be saved yet.
     pub(super) unwritten: Vec<Record>,
@@ -74,6 +76,7 @@ impl Agent {
             mode_told: None,
             costs: Costs::default(),
             last_prompt: 0,
+            branches: 0,
             unsaved: None,
             unwritten: Vec::new(),
             told_usage: None,
@@ -95,6 +98,8 @@ impl Agent {
             for message in loaded.repairs {
                 session.append(Record::Message { message })?;
             }
+            let branches = session.state(State::Branches)?;
+            self.branches = branches.and_then(|count| count.parse().ok()).unwrap_or(0);
             if let Some(saved) = session.state(State::Ledger)? {
                 // One that cannot be read costs the model one read per file, nothing more.
                 if let Ok(snapshot) = serde_json::from_str(&saved) {
@@ -284,7 +289,8 @@ impl Agent {
         if let Err(e) = view.forget_unchanged() {
             tracing::warn!("files that were changed and changed back stay on the shelf: {e}");
         }
-        view.begin_turn(Label { turn: format!("{name}#{number}"), session, title, ..Label::default() });
+        let turn = Label::turn_of(&name, number, self.branches);
+        view.begin_turn(Label { turn, session, title, ..Label::default() });
     }
 
     /// What read mode's commands changed goes, and is said to.

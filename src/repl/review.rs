@@ -330,7 +330,7 @@ impl Shell<'_> {
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let messages = self.conversation.agent.as_ref().map_or(&[][..], |a| a.transcript().messages());
         let said = messages.iter().enumerate().filter(|(_, m)| matches!(m, Message::User { .. }));
-        said.enumerate().map(|(n, (index, _))| (format!("{name}#{index}"), n + 1)).collect()
+        said.enumerate().map(|(n, (index, _))| (Label::turn_of(&name, index, 0), n + 1)).collect()
     }
 }
 
@@ -354,7 +354,7 @@ fn words(claim: &Claim, turns: &TurnNumbers) -> String {
     let origin = claim.origin.as_deref();
     let turn = origin.map_or("", |o| o.turn.as_str());
     // What another conversation did is named as `placet blame` names it.
-    let turn = match turns.get(turn) {
+    let turn = match turns.get(Label::place_of(turn)) {
         Some(number) => number.to_string(),
         None => turn.rsplit_once('#').map_or_else(String::new, |(_, index)| format!("#{index}")),
     };

@@ -6,7 +6,7 @@ use crate::audit::Kind;
 use crate::conversation::Message;
 use crate::serve::changes::{figures, undo_entries};
 use crate::text::{sanitize, width};
-use crate::workspace::{JournalEntry, View};
+use crate::workspace::{JournalEntry, Label, View};
 use std::path::Path;
 
 /// A turn of this conversation: where it begins, what was said, and what it changed that still stands.
@@ -73,8 +73,10 @@ impl Shell<'_> {
             _ => None,
         });
         said.map(|(index, text)| {
-            let turn = format!("{name}#{index}");
-            let of_turn = |t: &&Vec<JournalEntry>| t.first().is_some_and(|e| e.label.turn == turn);
+            let turn = Label::turn_of(&name, index, 0);
+            // Of several branches the newest: the one that is gone on with.
+            let of_turn =
+                |t: &&Vec<JournalEntry>| t.first().is_some_and(|e| Label::place_of(&e.label.turn) == turn);
             let entries = standing.iter().find(of_turn).cloned().unwrap_or_default();
             let said = text.lines().next().unwrap_or_default().to_string();
             Past { index, said, entries }

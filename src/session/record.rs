@@ -82,6 +82,8 @@ pub enum State {
     Place,
     /// How high what the conversation has seen is classified.
     Taint,
+    /// How often the conversation went back or over to another branch.
+    Branches,
 }
 
 impl State {
@@ -92,6 +94,7 @@ impl State {
             State::Entries => "entries",
             State::Place => "place",
             State::Taint => "taint",
+            State::Branches => "branches",
         }
     }
 }

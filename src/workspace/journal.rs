@@ -93,6 +93,28 @@ pub enum State {
     Done,
 }
 
+impl Label {
+    /// The name of the turn that begins with the message `index` of a conversation, which went back `branches` times
+    /// before: another turn may have stood at that place.
+    pub fn turn_of(conversation: &str, index: usize, branches: u32) -> String {
+        match branches {
+            0 => format!("{conversation}#{index}"),
+            _ => format!("{conversation}#{index}.{branches}"),
+        }
+    }
+
+    /// The same without the branch: its place in the conversation.
+    pub fn place_of(turn: &str) -> &str {
+        match turn.split_once('#') {
+            Some((name, rest)) => {
+                let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+                turn.get(..name.len() + 1 + digits).unwrap_or(turn)
+            }
+            None => turn,
+        }
+    }
+}
+
 /// One path's change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Landed {

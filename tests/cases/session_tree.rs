@@ -254,3 +254,28 @@ fn on_a_screen_branches_and_hits_are_chosen_from_lists() {
     pty.send("\r");
     pty.until("already there", |s| s.contains("this is the conversation you are in"));
 }
+
+#[test]
+fn the_same_words_after_a_rewind_are_a_turn_of_their_own_to_undo() {
+    use crate::support::den::sandbox_or_skip;
+    if !sandbox_or_skip(placet::sandbox::Backend::Overlay) {
+        return;
+    }
+    let mut pty = shell().arg("--mode").arg("write").open();
+    for turn in 1..=2 {
+        pty.line("run echo x >> log; ls");
+        pty.until("its effect", |_| pty.exists("log") && pty.read("log") == "x\n".repeat(turn));
+        pty.until_prompt("");
+        if turn == 1 {
+            pty.line("/rewind 1 conversation");
+            pty.until("the way back", |s| s.contains("back to before that turn"));
+            pty.until_prompt("");
+        }
+    }
+    pty.line("/undo");
+    pty.until("the way back", |s| s.contains("undid 1 change"));
+    assert_eq!(pty.read("log"), "x\n", "only the newer one of the two");
+    pty.line("/undo");
+    pty.until_prompt("");
+    pty.until("the other one", |_| !pty.exists("log"));
+}
