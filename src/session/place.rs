@@ -79,7 +79,10 @@ impl Store {
         let entries = self.entries(id, place.first..i64::MAX, &mut replay.loaded.dropped);
         entries.into_iter().for_each(|entry| replay.take(entry.seq, entry.at, entry.record));
         let sent = replay.loaded.summaries.last().is_some_and(|s| s.upto >= place.messages);
-        (!replay.is_beyond && sent && replay.loaded.dropped.is_empty()).then_some(replay)
+        // After a rewind to just there, what was asked for last lies before it.
+        let first = replay.loaded.transcript.since(place.messages).first();
+        let asked = matches!(first, Some(Message::User { .. }));
+        (!replay.is_beyond && sent && asked && replay.loaded.dropped.is_empty()).then_some(replay)
     }
 
     /// Works out the place anew, after a summary was saved.

@@ -167,6 +167,23 @@ proptest! {
     }
 }
 
+#[test]
+fn after_a_rewind_to_where_a_summary_ends_the_request_before_it_is_found() {
+    let dir = TempDir::new().unwrap();
+    let (store, _) = Store::open(dir.path()).unwrap();
+    let mut open = store.create(Path::new("/w"), "t").unwrap();
+    let mut n = 0;
+    for step in [
+        Step::Turn { rounds: 1, added: true },
+        Step::Turn { rounds: 3, added: true },
+        Step::SummedUp { back: 9 },
+        Step::Rewound { to: 5 },
+    ] {
+        take(&mut open, &mut n, &step);
+        same(&store.take_up(open.id()).unwrap(), &store.load(open.id()).unwrap());
+    }
+}
+
 fn day(store: &Store, turns: usize) -> (OpenSession, usize) {
     let mut open = store.create(Path::new("/w"), "a day").unwrap();
     let mut n = 0;
