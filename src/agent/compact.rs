@@ -6,10 +6,11 @@
 //! so that it does not hang on the model's memory. When summing up fails, nothing has changed: requests are shortened
 //! as they are sent ([`super::context`]), as always.
 
-use super::context::{OutOfView, estimate, weight};
+use super::context::{estimate, weight};
 use super::driver::{Agent, lock};
 use super::ending::Ending;
 use super::event::Event;
+use super::out_of_view::OutOfView;
 use super::standing::{self, Standing};
 use crate::conversation::{Answer, Message, Part, SUMMED_UP, Summary};
 use crate::provider::{ProviderError, StreamEvent};

@@ -1,26 +1,21 @@
 //! What the model sees: the fixed prefix, and a conversation that fits its window.
 //!
 //! The system prompt and the tools never change within a session, so that provider caches hold. When the
-//! conversation is too long it is shortened here, locally and by a fixed order, so that no state exists in which
-//! only starting over helps: oldest results first, then pictures, then whole turns, then the middles of long texts, then rounds of this turn.
+//! conversation is too long it is shortened locally, so that no state exists in which only starting over helps; how is
+//! in [`super::shorten`].
 
+use super::out_of_view::OutOfView;
 use super::pictures::Pictures;
 use super::refused::Refused;
-use super::standing::{self, Standing};
-use crate::conversation::{Block, Call, CallId, CallResult, Input, Message, Part, ToolSpec};
+use super::shorten::shorten;
+use crate::conversation::{Block, Message, Part, ToolSpec};
 use crate::provider::{Model, Request};
 use crate::session::{Scratchpads, Store};
-use crate::tools::kept_as;
-use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Bytes per token, on the low side: code and CJK have fewer than prose.
 const BYTES_PER_TOKEN: f64 = 3.5;
-/// Results of the newest rounds stay whole as long as anything else can give way.
-const FRESH: usize = 4;
-/// Bytes of a call's arguments that stand for its result.
-const ARGUMENTS: usize = 120;
 
 pub(super) struct Context {
     system: Arc<str>,
@@ -48,35 +43,6 @@ pub(super) struct Built {
     pub(super) notes: Vec<String>,
     /// What the model no longer has before it, or not as it was.
     pub(super) out_of_view: OutOfView,
-}
-
-/// What has left the model's view: results, and files that the person attached.
-#[derive(Debug, Default)]
-pub(super) struct OutOfView {
-    pub(super) calls: Vec<CallId>,
-    pub(super) attached: Vec<String>,
-}
-
-impl OutOfView {
-    /// What was in `all` and is not in `sent`.
-    pub(super) fn between(all: &[Message], sent: &[Message]) -> OutOfView {
-        let still: HashSet<&str> = attached(sent).collect();
-        let gone = attached(all).filter(|path| !still.contains(path));
-        OutOfView { calls: lost(all, sent), attached: gone.map(String::from).collect() }
-    }
-}
-
-/// The words that stand before a file that the person attached.
-pub const ATTACHED: &str = "[placet: the person attached ";
-
-fn attached(messages: &[Message]) -> impl Iterator<Item = &str> {
-    let said = messages.iter().filter(|m| matches!(m, Message::User { .. })).flat_map(parts_of);
-    said.filter_map(attached_path)
-}
-
-/// The file that stands after these words.
-pub(super) fn attached_path(part: &Part) -> Option<&str> {
-    part.as_text()?.strip_prefix(ATTACHED)?.strip_suffix(']')
 }
 
 impl Context {
@@ -236,19 +202,6 @@ impl Context {
     }
 }
 
-/// The results of `all` that are not in `sent`, or no longer whole.
-fn lost(all: &[Message], sent: &[Message]) -> Vec<CallId> {
-    fn results(messages: &[Message]) -> impl Iterator<Item = &CallResult> {
-        messages.iter().flat_map(|m| match m {
-            Message::Results { results } => results.as_slice(),
-            _ => &[],
-        })
-    }
-    let kept: HashMap<&CallId, &CallResult> = results(sent).map(|r| (&r.id, r)).collect();
-    let gone = results(all).filter(|r| kept.get(&r.id).is_none_or(|k| k.body() != r.body()));
-    gone.map(|r| r.id.clone()).collect()
-}
-
 pub(super) fn tokens(bytes: usize) -> f64 {
     bytes as f64 / BYTES_PER_TOKEN
 }
@@ -282,7 +235,7 @@ pub(super) fn part_weight(part: &Part) -> f64 {
     }
 }
 
-fn parts_of(message: &Message) -> Box<dyn Iterator<Item = &Part> + '_> {
+pub(super) fn parts_of(message: &Message) -> Box<dyn Iterator<Item = &Part> + '_> {
     match message {
         Message::User { parts } => Box::new(parts.iter()),
         Message::Results { results } => Box::new(results.iter().flat_map(|r| r.parts.iter())),
@@ -296,206 +249,6 @@ pub(super) fn parts_of_mut(message: &mut Message) -> Box<dyn Iterator<Item = &mu
         Message::Results { results } => Box::new(results.iter_mut().flat_map(|r| r.parts.iter_mut())),
         Message::Assistant(_) => Box::new(std::iter::empty()),
     }
-}
-
-/// Shortens until the estimate fits `budget`; returns how many parts gave way.
-fn shorten(messages: &mut Vec<Message>, budget: f64, is_kept: &dyn Fn(&str) -> bool) -> usize {
-    let mut total = estimate(messages);
-    let mut cut = 0;
-    if total <= budget {
-        return 0;
-    }
-    let fresh_from = messages.len().saturating_sub(FRESH);
-    cut += drop_old_results(messages.iter_mut().take(fresh_from), &mut total, budget, is_kept);
-    if total <= budget {
-        return cut;
-    }
-    for part in messages.iter_mut().take(fresh_from).flat_map(parts_of_mut) {
-        if total > budget && matches!(part, Part::Image(_)) {
-            total -= part_weight(part);
-            *part = Part::text("[a picture was left out to fit the context window]");
-            cut += 1;
-        }
-    }
-    cut += drop_old_turns(messages, &mut total, budget);
-    cut += cut_middles(messages, &mut total, budget);
-    cut + drop_old_rounds(messages, &mut total, budget)
-}
-
-/// Puts a line in the place of each result, the oldest first: where it is kept whole, or which call gave it.
-fn drop_old_results<'m>(
-    messages: impl Iterator<Item = &'m mut Message>,
-    total: &mut f64,
-    budget: f64,
-    is_kept: &dyn Fn(&str) -> bool,
-) -> usize {
-    let mut dropped = 0;
-    let mut asked: HashMap<CallId, Input> = HashMap::new();
-    for message in messages {
-        if *total <= budget {
-            return dropped;
-        }
-        match message {
-            Message::Assistant(answer) => {
-                asked = answer.calls().map(|call| (call.id.clone(), call.input.clone())).collect();
-            }
-            Message::Results { results } => {
-                for result in results {
-                    let old: f64 = result.parts.iter().map(part_weight).sum();
-                    let note = Part::text(left_out(result, asked.get(&result.id), is_kept));
-                    let new = part_weight(&note);
-                    if old >= 60.0 && new < old {
-                        result.parts = vec![note];
-                        *total -= old - new;
-                        dropped += 1;
-                    }
-                }
-            }
-            Message::User { .. } => {}
-        }
-    }
-    dropped
-}
-
-/// What stands for a result that is not sent.
-fn left_out(result: &CallResult, asked: Option<&Input>, is_kept: &dyn Fn(&str) -> bool) -> String {
-    let name = &result.name;
-    let first = result.parts.iter().find_map(Part::as_text);
-    if let Some(pad) = first.and_then(kept_as).filter(|pad| is_kept(pad)) {
-        return format!(
-            "[this result of {name} was left out to fit the context window; all of it is in the scratchpad `{pad}`]"
-        );
-    }
-    let arguments = asked.map(|input| input.to_replay().to_string()).unwrap_or_default();
-    let shown = arguments.get(..arguments.floor_char_boundary(ARGUMENTS)).unwrap_or_default();
-    let more = if shown.len() < arguments.len() { "…" } else { "" };
-    format!(
-        "[this result of {name} {shown}{more} was left out to fit the context window; call it again if you need it]"
-    )
-}
-
-/// Drops whole turns from the beginning; the newest one always stays.
-fn drop_old_turns(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> usize {
-    let mut dropped = 0;
-    let mut standing: Vec<(Standing, String)> = Vec::new();
-    while *total > budget {
-        let next_turn =
-            messages.iter().skip(1).position(|m| matches!(m, Message::User { .. })).map(|at| at + 1);
-        let Some(end) = next_turn else { break };
-        for message in messages.drain(..end) {
-            *total -= weight(&message);
-            for text in parts_of(&message).filter_map(Part::as_text) {
-                standing.extend(standing::kind_of(text).map(|kind| (kind, text.to_string())));
-            }
-        }
-        dropped += end;
-    }
-    if dropped > 0 {
-        let mut notes = vec![
-            "[placet: the beginning of this conversation was left out to fit the context window]".to_string(),
-        ];
-        let told_later: Vec<Standing> =
-            messages.iter().flat_map(parts_of).filter_map(|p| standing::kind_of(p.as_text()?)).collect();
-        for kind in standing::KINDS.into_iter().filter(|kind| !told_later.contains(kind)) {
-            notes.extend(standing.iter().rev().find(|(k, _)| *k == kind).map(|(_, text)| text.clone()));
-        }
-        if let Some(Message::User { parts }) = messages.first_mut() {
-            *total += notes.iter().map(|note| tokens(note.len())).sum::<f64>();
-            parts.splice(0..0, notes.into_iter().map(Part::text));
-        }
-    }
-    dropped
-}
-
-/// Drops rounds from the beginning of the one turn that is left; the newest one always stays.
-fn drop_old_rounds(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> usize {
-    let note = "[placet: the beginning of this work was left out to fit the context window]";
-    let mut dropped = 0;
-    let is_round = |messages: &[Message]| {
-        matches!(
-            messages,
-            [Message::User { .. }, Message::Assistant(_), Message::Results { .. }, Message::Assistant(_), ..]
-        )
-    };
-    while *total > budget && is_round(messages) {
-        *total -= messages.drain(1..3).map(|m| weight(&m)).sum::<f64>();
-        if dropped == 0
-            && let Some(Message::User { parts }) = messages.first_mut()
-        {
-            parts.push(Part::text(note));
-            *total += tokens(note.len());
-        }
-        dropped += 2;
-    }
-    dropped
-}
-
-/// Cuts the middles out of the longest texts until everything fits.
-fn cut_middles(messages: &mut [Message], total: &mut f64, budget: f64) -> usize {
-    let mut cut = 0;
-    let mut keep = 64 * 1024;
-    while *total > budget && keep >= 256 {
-        let blocks_and_parts = messages.iter_mut().flat_map(texts_mut);
-        for text in blocks_and_parts {
-            if *total > budget && text.len() > keep {
-                let before = text.len();
-                *text = without_middle(text, keep);
-                *total -= tokens(before) - tokens(text.len());
-                cut += 1;
-            }
-        }
-        keep /= 2;
-    }
-    cut
-}
-
-/// Every text of a message that may be shortened: what was said, what came back, and the arguments of calls.
-fn texts_mut(message: &mut Message) -> Vec<&mut String> {
-    match message {
-        Message::Assistant(answer) => {
-            let mut texts = Vec::new();
-            for block in &mut answer.blocks {
-                match block {
-                    Block::Text { text } => texts.push(text),
-                    Block::Call(Call { input: Input::Object(value), .. }) => strings(value, &mut texts),
-                    Block::Call(_) | Block::Thinking(_) => {}
-                }
-            }
-            texts
-        }
-        other => parts_of_mut(other)
-            .filter_map(|p| match p {
-                Part::Text { text } => Some(text),
-                Part::Image(_) => None,
-            })
-            .collect(),
-    }
-}
-
-fn strings<'v>(value: &'v mut Value, out: &mut Vec<&'v mut String>) {
-    match value {
-        Value::String(text) => out.push(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| strings(item, out)),
-        Value::Object(map) => map.values_mut().for_each(|item| strings(item, out)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-fn without_middle(text: &str, keep: usize) -> String {
-    let head = floor_boundary(text, keep * 2 / 3);
-    let tail = floor_boundary(text, text.len().saturating_sub(keep / 3));
-    let (start, end) = (text.get(..head).unwrap_or(""), text.get(tail..).unwrap_or(""));
-    format!(
-        "{start}\n[... {} bytes left out to fit the context window ...]\n{end}",
-        tail.saturating_sub(head)
-    )
-}
-
-fn floor_boundary(text: &str, mut at: usize) -> usize {
-    while at > 0 && !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at.min(text.len())
 }
 
 /// The whole numbers in a server's message, thousands separators allowed.

@@ -2,12 +2,13 @@
 //! What happens within a turn is in [`super::perform`].
 
 use super::calls::{Calls, Shares};
-use super::context::{Context, attached_path};
+use super::context::Context;
 use super::cost::Costs;
 use super::ending::Ending;
 use super::event::Event;
 use super::gate::{Entrance, Gate, Visit};
 use super::instructions::Instructions;
+use super::out_of_view::attached_path;
 use super::parts::{Parts, Start};
 use super::perform::Run;
 use super::points::Points;

@@ -7,7 +7,7 @@
 use super::context::parts_of_mut;
 use crate::conversation::{Image, Message, Part};
 use crate::media;
-use crate::provider::Model;
+use crate::provider::{Capabilities, Model};
 use crate::session::Store;
 use std::collections::HashMap;
 
@@ -22,6 +22,8 @@ pub(super) struct Pictures {
     refused: HashMap<String, String>,
     /// Where those lie that came with a session.
     store: Option<Store>,
+    /// The longest side that the last request allowed.
+    side: u32,
     /// How large each is as it is sent, once that is known.
     sizes: HashMap<String, (u32, u32)>,
     ready: Ready,
@@ -58,6 +60,7 @@ impl Pictures {
         notes: &mut Vec<String>,
     ) -> HashMap<String, Image> {
         let mut unread = HashMap::new();
+        self.allow(messages, model);
         for part in messages.iter_mut().flat_map(parts_of_mut) {
             let Part::Image(image) = part else { continue };
             if let Some(reason) = self.why_withheld(&image.hash) {
@@ -69,14 +72,32 @@ impl Pictures {
             } else if image.bytes.is_empty() && self.store.is_some() {
                 unread.insert(image.hash.clone(), image.clone());
                 let size = self.sizes.get(&image.hash).copied();
-                let most = model.capabilities.max_image_side;
-                (image.width, image.height) = size.unwrap_or_else(|| within(image, most));
+                (image.width, image.height) = size.unwrap_or_else(|| within(image, self.side));
             } else {
                 let whole = image.clone();
                 *part = self.fitted(whole, model, notes);
             }
         }
         unread
+    }
+
+    /// How large pictures may be in this request: many must be smaller. Those at hand are fitted anew when that changes.
+    fn allow(&mut self, messages: &mut [Message], model: &Model) {
+        let shown = |part: &&mut Part| match part {
+            Part::Image(image) => !image.is_pdf() && !self.is_withheld(&image.hash),
+            Part::Text { .. } => false,
+        };
+        let count = messages.iter_mut().flat_map(parts_of_mut).filter(shown).count();
+        let capabilities = &model.capabilities;
+        let side = match count > Capabilities::MANY_IMAGES {
+            true => capabilities.max_side_of_many.min(capabilities.max_image_side),
+            false => capabilities.max_image_side,
+        };
+        if side != self.side {
+            self.side = side;
+            self.ready = Ready::default();
+            self.sizes.clear();
+        }
     }
 
     /// Reads the pictures of `unread` that are still in `messages`.
@@ -110,7 +131,7 @@ impl Pictures {
         let rules = media::Fit {
             types: &model.capabilities.image_types,
             max_bytes: model.capabilities.max_image_bytes,
-            max_side: model.capabilities.max_image_side,
+            max_side: self.side,
             animated_gif: model.capabilities.animated_gif,
         };
         match media::fit(&image, &rules) {
@@ -205,7 +226,6 @@ impl Ready {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::Capabilities;
     use crate::session::Record;
 
     #[test]
@@ -224,6 +244,27 @@ mod tests {
         assert_eq!((left, ready.bytes), (vec!["0", "2", "3", "4"], AT_HAND));
         ready.put("5".into(), Image::new("image/png", 1, 1, "p.png", vec![0; AT_HAND + 1].into()));
         assert_eq!(ready.images.len(), 4, "what is larger than all of it drives nothing out");
+    }
+
+    #[test]
+    fn more_than_twenty_pictures_are_sent_smaller_and_twenty_as_they_are() {
+        let square = |n: u8| {
+            let mut pixels = image::RgbImage::new(2001, 10);
+            pixels.put_pixel(0, 0, image::Rgb([n, 0, 0]));
+            let mut bytes = Vec::new();
+            pixels.write_to(&mut std::io::Cursor::new(&mut bytes), image::ImageFormat::Png).unwrap();
+            Image::new("image/png", 2001, 10, &format!("{n}.png"), bytes.into())
+        };
+        let model = Model { name: "m".into(), window: 1000, capabilities: Capabilities::default() };
+        let mut pictures = Pictures::default();
+        for (count, wide) in [(20, 2001), (21, 2000), (20, 2001)] {
+            let parts = (0..count).map(|n| Part::Image(square(n))).collect();
+            let mut messages = vec![Message::User { parts }];
+            pictures.prepare(&mut messages, &model, &mut Vec::new());
+            let Message::User { parts } = &messages[0] else { panic!("what was said") };
+            let widths: Vec<u32> = parts.iter().filter_map(Part::as_image).map(|image| image.width).collect();
+            assert_eq!(widths, vec![wide; usize::from(count)]);
+        }
     }
 
     #[test]

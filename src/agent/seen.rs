@@ -1,8 +1,8 @@
 //! What the model has seen, kept in step with what it still has before it; and what its calls touch, for their order.
 
 use super::Start;
-use super::context::OutOfView;
 use super::driver::{Agent, lock};
+use super::out_of_view::OutOfView;
 use crate::conversation::{Answer, CallId, Message};
 use crate::session::{SessionError, State};
 use crate::tools::Touches;

@@ -123,7 +123,6 @@ pub struct Turn {
     repairs: u32,
     /// Answers of this turn that broke off and were gone on with.
     resumed: u32,
-    last_repair: Option<Repair>,
     stopping: bool,
 }
 
@@ -146,7 +145,6 @@ impl Turn {
             max_rounds,
             repairs: 0,
             resumed: 0,
-            last_repair: None,
             stopping: false,
         }
     }
@@ -183,7 +181,6 @@ impl Turn {
         self.rounds = 0;
         self.repairs = 0;
         self.resumed = 0;
-        self.last_repair = None;
         self.stopping = false;
         let mut effects: Vec<Effect> =
             parts.map(|parts| Effect::Save(Message::User { parts })).into_iter().collect();
@@ -398,11 +395,8 @@ impl Turn {
         if !matches!(self.state, State::Streaming) {
             return Vec::new();
         }
-        // All pictures are left out at once: a second complaint is about something else.
-        let anew = |repair: &Repair| *repair != Repair::Images || self.last_repair != Some(Repair::Images);
-        if let Some(repair) = repair_for(&error).filter(|r| self.repairs < MAX_REPAIRS && anew(r)) {
+        if let Some(repair) = repair_for(&error).filter(|_| self.repairs < MAX_REPAIRS) {
             self.repairs += 1;
-            self.last_repair = Some(repair.clone());
             self.rounds = self.rounds.saturating_sub(1);
             let mut effects = vec![Effect::Repair(repair)];
             effects.extend(self.request());

@@ -125,18 +125,25 @@ fn text_that_was_shown_is_kept_when_the_stream_is_stopped_or_breaks() {
     let partial = Box::new(answer(&["never"]));
     let broken = ProviderError::Broken { message: "reset".into(), partial };
     let effects = turn.handle(Input::Failed(broken));
-    assert_eq!(words(&effects), "save:assistant(Cut) end:failed");
+    assert_eq!(words(&effects), "save:assistant(Cut) repair(GoOn { message: \"reset\" }) request");
     let Some(Effect::Save(Message::Assistant(kept))) = effects.first() else { panic!("kept") };
     assert_eq!(kept.calls().count(), 0, "a half-received answer runs no call");
+    // The rest is asked for twice, and then it is for the person to say what is next.
+    for last in ["repair(GoOn { message: \"reset\" }) request", "end:failed"] {
+        let broken = ProviderError::Broken { message: "reset".into(), partial: Box::default() };
+        assert_eq!(words(&turn.handle(Input::Failed(broken))), last);
+    }
 }
 
 #[test]
-fn rejected_pictures_are_taken_out_once_and_other_repairs_are_not_made_for_ever() {
+fn repairs_are_not_made_for_ever() {
     let mut turn = Turn::new(0);
     turn.handle(Input::Said(vec![Part::text("hi")]));
     let rejected = |blames| ProviderError::BadRequest { status: 400, message: "no".into(), blames };
-    // One repair leaves out every picture: the same complaint again is about something else.
-    assert_eq!(words(&turn.handle(Input::Failed(rejected(Blame::Image)))), "repair(Images) request");
+    // The new pictures first, then all of them; then the complaint is about something else.
+    for _ in 0..MAX_REPAIRS {
+        assert_eq!(words(&turn.handle(Input::Failed(rejected(Blame::Image)))), "repair(Images) request");
+    }
     assert_eq!(words(&turn.handle(Input::Failed(rejected(Blame::Image)))), "end:failed");
     assert_eq!(words(&turn.handle(Input::Retry)), "request");
     for at in 0..MAX_REPAIRS as usize {

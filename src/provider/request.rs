@@ -33,6 +33,8 @@ pub struct Capabilities {
     pub max_image_bytes: usize,
     /// The longest side, in pixels.
     pub max_image_side: u32,
+    /// The same where a request holds more than [`MANY_IMAGES`](Capabilities::MANY_IMAGES).
+    pub max_side_of_many: u32,
     pub animated_gif: bool,
     pub pdf: bool,
     /// The largest PDF, in bytes before base64.
@@ -43,6 +45,11 @@ pub struct Capabilities {
     pub signed_calls: bool,
 }
 
+impl Capabilities {
+    /// Beyond this number pictures must be smaller (Anthropic's documentation of vision; others take small ones too).
+    pub const MANY_IMAGES: usize = 20;
+}
+
 impl Default for Capabilities {
     /// What every common vision model takes.
     fn default() -> Capabilities {
@@ -51,6 +58,7 @@ impl Default for Capabilities {
             image_types: ["image/png", "image/jpeg", "image/gif", "image/webp"].map(String::from).to_vec(),
             max_image_bytes: 3_750_000,
             max_image_side: 8000,
+            max_side_of_many: 2000,
             animated_gif: false,
             pdf: false,
             max_pdf_bytes: 22_000_000,
