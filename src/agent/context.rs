@@ -75,6 +75,10 @@ impl Context {
         self.refused.begin_anew();
     }
 
+    pub(super) fn can_leave_out(&self, messages: &[Message]) -> bool {
+        self.refused.can_leave_out(messages)
+    }
+
     /// The provider refused something in the messages: says what is left out for it, if anything more can be.
     pub(super) fn leave_out(&mut self, messages: &[Message]) -> Option<String> {
         self.refused.leave_out(messages)

@@ -9,7 +9,7 @@ use super::event::{Event, LoopQuestion};
 use super::queue::Queue;
 use super::turn::{Effect, Input, LoopAnswer, Repair};
 use crate::conversation::{CallResult, Message, Outcome};
-use crate::provider::{AnswerStream, ProviderError, StreamEvent};
+use crate::provider::{AnswerStream, Blame, ProviderError, StreamEvent};
 use crate::session::{Record, State};
 use futures_util::StreamExt;
 use std::collections::VecDeque;
@@ -217,6 +217,7 @@ impl<'a> Run<'a> {
             }
             Some(Err(error)) => {
                 self.stream = None;
+                let error = self.mendable(error);
                 Some(Input::Failed(self.agent.unseen(error)))
             }
             Some(Ok(StreamEvent::Finished(answer))) => {
@@ -256,6 +257,22 @@ impl<'a> Run<'a> {
             StreamEvent::Finished(_) => return,
         };
         self.tell(shown);
+    }
+
+    /// The same error, blaming nothing where nothing is left that could be left out.
+    fn mendable(&self, error: ProviderError) -> ProviderError {
+        let context = &self.agent.context;
+        match error {
+            ProviderError::BadRequest { status, message, blames } => {
+                let blames = match blames {
+                    Blame::Image if context.suspect_images(&self.agent.sent()).is_empty() => Blame::Nothing,
+                    Blame::Content if !context.can_leave_out(&self.agent.sent()) => Blame::Nothing,
+                    blames => blames,
+                };
+                ProviderError::BadRequest { status, message, blames }
+            }
+            error => error,
+        }
     }
 
     fn repair(&mut self, repair: Repair) {

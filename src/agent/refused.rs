@@ -6,7 +6,7 @@
 //! as plain text; then without all that came before the person's last words. What is new after that is sent as always.
 //! The session keeps all of it.
 
-use crate::conversation::{Block, CallId, Input, Message, Part};
+use crate::conversation::{Block, CallId, CallResult, Input, Message, Part};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -54,18 +54,31 @@ impl Refused {
         *self = Refused::default();
     }
 
-    /// The request was refused for something in it: leaves out more. Says what, or nothing when there is no more.
-    pub(super) fn leave_out(&mut self, messages: &[Message]) -> Option<String> {
+    /// Results that are new since the last answer and were not left out yet.
+    fn suspects<'m>(&self, messages: &'m [Message]) -> Vec<&'m CallResult> {
         let new = messages.iter().skip(self.answered).flat_map(|message| match message {
             Message::Results { results } => results.as_slice(),
             _ => &[],
         });
-        let mut names: Vec<&str> = Vec::new();
-        for result in new {
-            if self.results.insert(result.id.clone()) {
-                names.push(&result.name);
-            }
-        }
+        new.filter(|result| !self.results.contains(&result.id)).collect()
+    }
+
+    /// Where the person's last words stand.
+    fn last_words(messages: &[Message]) -> usize {
+        messages.iter().rposition(|m| matches!(m, Message::User { .. })).unwrap_or(0)
+    }
+
+    pub(super) fn can_leave_out(&self, messages: &[Message]) -> bool {
+        !self.suspects(messages).is_empty()
+            || self.plain < messages.len()
+            || self.dropped < Refused::last_words(messages)
+    }
+
+    /// The request was refused for something in it: leaves out more. Says what, or nothing when there is no more.
+    pub(super) fn leave_out(&mut self, messages: &[Message]) -> Option<String> {
+        let suspects = self.suspects(messages);
+        self.results.extend(suspects.iter().map(|result| result.id.clone()));
+        let mut names: Vec<&str> = suspects.iter().map(|result| result.name.as_str()).collect();
         if !names.is_empty() {
             names.dedup();
             return Some(format!("the results of {} are left out of what is sent", names.join(", ")));
@@ -74,7 +87,7 @@ impl Refused {
             self.plain = messages.len();
             return Some("the conversation so far is sent as plain text, without pictures".into());
         }
-        let last = messages.iter().rposition(|m| matches!(m, Message::User { .. })).unwrap_or(0);
+        let last = Refused::last_words(messages);
         if self.dropped >= last {
             return None;
         }
@@ -168,7 +181,7 @@ fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::{Answer, Call, CallResult, Outcome};
+    use crate::conversation::{Answer, Call, Outcome};
 
     fn said(text: &str) -> Message {
         Message::User { parts: vec![Part::text(text)] }

@@ -271,7 +271,6 @@ impl Turn {
         }
         self.partial = Answer::default();
         self.repairs = 0;
-        self.last_repair = None;
         rename_duplicates(&mut answer);
         let ending = match answer.stop {
             StopReason::MaxTokens => Ending::CutAtLimit,

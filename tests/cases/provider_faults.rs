@@ -158,9 +158,13 @@ fn faults(wire: Wire) -> Vec<(&'static str, Reply, Fate)> {
     ]
 }
 
-/// A conversation whose server is impatient, with one turn behind it.
-async fn begun(wire: Wire) -> (Talk, Agent) {
-    let talk = Talk { silence: Duration::from_millis(150), ..Talk::new(wire) };
+/// How soon a server that stalls is given up, and one that does not, on a busy machine.
+const IMPATIENT: Duration = Duration::from_millis(150);
+const PATIENT: Duration = Duration::from_secs(20);
+
+/// A conversation with one turn behind it.
+async fn begun(wire: Wire, silence: Duration) -> (Talk, Agent) {
+    let talk = Talk { silence, ..Talk::new(wire) };
     talk.server.push(wire.reply(&[Say::Text("ready")]));
     let mut agent = talk.begin();
     assert_eq!(turn(&mut agent, "first", |_, _| {}).await, Ending::Done);
@@ -199,7 +203,7 @@ async fn every_fault_is_told_tried_again_or_kept_as_the_table_says() {
     for wire in ALL_WIRES {
         for (name, reply, fate) in faults(wire) {
             let case = format!("{wire:?}: a server that {name}: {fate:?}");
-            let (talk, mut agent) = begun(wire).await;
+            let (talk, mut agent) = begun(wire, IMPATIENT).await;
             talk.server.push(reply.clone());
             match fate {
                 Fate::Whole => {
@@ -261,7 +265,7 @@ async fn a_conversation_cut_anywhere_runs_no_call_that_was_not_whole_and_goes_on
     for wire in ALL_WIRES {
         let said = [Say::Text("ok"), Say::Call("c1", "probe", r#"{"name":"ran"}"#)];
         let bytes = wire.events(&said).concat().into_bytes();
-        let (talk, agent) = begun(wire).await;
+        let (talk, agent) = begun(wire, PATIENT).await;
         let (mut cut, mut whole) = (0, 0);
         let mut agent = agent;
         // The decoders are cut at every byte elsewhere; here it is the whole conversation, so not quite all of them.
@@ -298,7 +302,7 @@ async fn wrong_ids_of_calls_leave_a_history_that_every_server_takes() {
             [long.as_str(), long.as_str()],
         ] {
             let case = format!("{wire:?} {ids:?}");
-            let (talk, mut agent) = begun(wire).await;
+            let (talk, mut agent) = begun(wire, PATIENT).await;
             for _ in 0..2 {
                 talk.server.push(wire.reply(&[
                     Say::Call(ids[0], "probe", r#"{"name":"one"}"#),
@@ -317,7 +321,7 @@ async fn wrong_ids_of_calls_leave_a_history_that_every_server_takes() {
 async fn a_picture_that_a_server_will_not_take_is_left_out_and_the_turn_goes_on() {
     for wire in ALL_WIRES {
         let case = format!("{wire:?}");
-        let (talk, mut agent) = begun(wire).await;
+        let (talk, mut agent) = begun(wire, PATIENT).await;
         talk.server.judged_by(|body| {
             let text = body.to_string();
             let has = text.contains("base64,iVBOR") || text.contains("\"data\":\"iVBOR");
@@ -361,7 +365,7 @@ async fn a_proof_of_reasoning_that_a_server_no_longer_takes_is_left_out_from_the
         (Wire::Gemini, "gemini/tools", "c2lnLWNhbGw=", "Thought signature is not valid."),
     ] {
         let case = format!("{wire:?}");
-        let (talk, mut agent) = begun(wire).await;
+        let (talk, mut agent) = begun(wire, PATIENT).await;
         let path = format!("{}/tests/fixtures/{fixture}.sse", env!("CARGO_MANIFEST_DIR"));
         let stream = std::fs::read_to_string(path).unwrap();
         assert!(stream.contains(proof), "{case}");
