@@ -176,7 +176,8 @@ async fn run(
     let mut log = format!("task: {}\n", task.text);
     let (sender, mut inbox) = unbounded_channel();
     let ending = {
-        let running = child.run(Start::Say(vec![Part::text(&task.text)]), sender, cancel);
+        // One that may not go on stops itself, and not the others.
+        let running = child.run(Start::Say(vec![Part::text(&task.text)]), sender, cancel.child_token());
         let hearing = async {
             while let Some(event) = inbox.recv().await {
                 hear(event, &name, &progress, &events, &mut log);

@@ -55,7 +55,10 @@ impl Agent {
     /// Says once for each climb that the window fills up, while there is still time to choose when.
     pub(super) fn warn_ahead(&mut self, events: &UnboundedSender<Event>) {
         let at = self.parts.sum_up_at;
-        let full = if at > AHEAD { self.fullness() } else { 0.0 };
+        if at <= AHEAD {
+            return;
+        }
+        let full = self.fullness();
         let is_near = full > at - AHEAD;
         if is_near && !self.warned && full <= at {
             let words = format!(

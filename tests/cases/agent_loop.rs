@@ -2,6 +2,7 @@
 
 use crate::support::binary::Place;
 use crate::support::mock_server::{MockServer, Reply, Say};
+use crate::support::pty::shell;
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{Ending, Event};
 
@@ -152,4 +153,25 @@ fn without_a_person_a_loop_ends_the_run_as_stuck() {
     let call = Reply::anthropic(&[Say::Call("c", "read_file", r#"{"path":"missing.txt"}"#)]);
     (0..5).for_each(|_| server.push(call.clone()));
     place.run(["-p", "go"]).code(1).warns("repeated the same thing 5 times");
+}
+
+#[test]
+fn the_question_says_what_the_turn_has_taken() {
+    let call = Reply::openai(&[Say::Call("c", "read_file", r#"{"path":"missing.txt"}"#)]);
+    let server = MockServer::start(vec![call; 5]);
+    let url = server.url();
+    let args = ["--provider", "openai-compatible", "--model", "m", "--base-url", &url];
+    let mut pty = args.iter().fold(shell(), |start, arg| start.arg(arg)).open();
+    pty.line("go");
+    pty.until("the question", |s| {
+        s.contains("read_file was called 5 times with the same result. Go on?")
+            && s.contains("this turn has taken 50 in, 100 out so far")
+    });
+    pty.until("keys that count", |s| !s.contains("(a moment:"));
+    let shown = "read_file was called 5 times with the same result. Go on?\n\
+                 this turn has taken 50 in, 100 out so far\n\
+                 y yes  n no  Esc stop the turn";
+    assert!(pty.screen().contains(shown), "{}", pty.screen());
+    pty.send("n");
+    pty.until("the end", |s| s.contains("stopped: read_file repeated the same thing 5 times"));
 }
