@@ -244,7 +244,7 @@ impl Turn {
                     effects.extend(self.keep_partial(partial));
                     effects.push(Effect::End(Ending::Stuck {
                         tool: "the answer's own text".into(),
-                        times: self.bounds.repeats,
+                        times: self.bounds.repeats.max(2),
                     }));
                     self.state = State::Idle;
                     return effects;
@@ -280,7 +280,6 @@ impl Turn {
         }
         self.partial = Answer::default();
         self.repairs = 0;
-        self.last_repair = None;
         rename_duplicates(&mut answer);
         let ending = match answer.stop {
             StopReason::MaxTokens => Ending::CutAtLimit,
