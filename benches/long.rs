@@ -15,7 +15,7 @@
 mod desk;
 
 use futures_util::stream;
-use placet::agent::{Agent, Budget, Ending, Family, Parts, Start};
+use placet::agent::{Agent, Bounds, Budget, Ending, Family, Parts, Start};
 use placet::conversation::{Answer, Block, Call, CallId, Input, Message, Part, StopReason, Usage};
 use placet::permission::{Mode, ModeCell, Policy};
 use placet::provider::{AnswerStream, Figures, Provider, Request, StreamEvent};
@@ -76,7 +76,7 @@ fn parts(root: &Path, session: placet::session::OpenSession) -> Parts {
         registry: Arc::new(Registry::native()),
         env: Arc::new(env),
         policy: Arc::new(Mutex::new(policy)),
-        max_rounds: 0,
+        bounds: Bounds { rounds: 0, repeats: 0 },
         sum_up_at: 0.85,
         budget: Budget::default(),
         gate: Arc::default(),

@@ -1,6 +1,6 @@
 //! The wiring: settings become each module's own options, and the parts are built and joined here.
 
-use crate::agent::{Agent, Answerer, Budget, Family, Gate, Parts, Start};
+use crate::agent::{Agent, Answerer, Bounds, Budget, Family, Gate, Parts, Start};
 use crate::config::{Config, Origin, Paths, Problem, Project, Sources, TrustStore};
 use crate::hooks::HookError;
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Taint, Verdict};
@@ -223,7 +223,8 @@ impl App {
             None => Arc::new(Scratchpads::in_memory()),
         };
         let name = session.as_ref().map_or_else(views::fresh_name, |s| s.id().to_string());
-        let max_rounds = self.config.number("max_turns").unwrap_or(200);
+        let bound =
+            |key: &str, or: u64| u32::try_from(self.config.number(key).unwrap_or(or)).unwrap_or(u32::MAX);
         Ok(Agent::new(Parts {
             provider: answerer.provider,
             model: answerer.model,
@@ -232,7 +233,7 @@ impl App {
             registry: Arc::clone(&self.registry),
             env: Arc::new(self.env_with(self.jobs.clone(), scratchpads, &name)),
             policy: Arc::clone(&self.policy),
-            max_rounds: u32::try_from(max_rounds).unwrap_or(u32::MAX),
+            bounds: Bounds { rounds: bound("max_turns", 200), repeats: bound("max_repeats", 5) },
             budget: self.budget()?,
             sum_up_at: self.config.number("compact_percent").unwrap_or(85).min(100) as f64 / 100.0,
             gate: Arc::clone(&self.gate),

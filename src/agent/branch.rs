@@ -43,7 +43,7 @@ impl Agent {
     }
 
     /// The whole of it, from the session.
-    fn read(&mut self, transcript: Transcript, summaries: Vec<Summary>) {
+    pub(super) fn read(&mut self, transcript: Transcript, summaries: Vec<Summary>) {
         self.begins = 0;
         self.transcript = transcript;
         self.summaries = summaries;

@@ -10,10 +10,11 @@
 use super::driver::{Agent, lock};
 use super::ending::Ending;
 use super::event::Event;
+use super::meter::Meter;
 use super::parts::{Parts, Start};
 use crate::conversation::{Message, Outcome, Part};
 use crate::provider::catalog::Money;
-use crate::session::Spent;
+use crate::session::{Spent, Store};
 use crate::tools::{Children, Progress, Report, Task};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -41,6 +42,10 @@ pub struct Family {
     pub(super) order: Arc<tokio::sync::RwLock<()>>,
     /// What children cost that the parent has not counted yet.
     paid: Arc<Mutex<Vec<Spent>>>,
+    /// What all of them spend.
+    meter: Arc<Meter>,
+    /// Where the costs of all sessions are kept, for a child that has no session of its own.
+    store: Option<Store>,
     born: Arc<AtomicU32>,
 }
 
@@ -53,12 +58,27 @@ impl Family {
             asking: Arc::default(),
             order: Arc::default(),
             paid: Arc::default(),
+            meter: Arc::default(),
+            store: None,
             born: Arc::default(),
         }
     }
 
     pub(super) fn is_child(&self) -> bool {
         self.is_child
+    }
+
+    pub(super) fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    pub(super) fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
+    /// What children cost that is not in the sums of the store yet.
+    pub(super) fn unsaved(&self) -> u64 {
+        lock(&self.paid).iter().map(|one| one.picos).sum()
     }
 }
 
@@ -72,7 +92,7 @@ impl Agent {
     /// How this conversation's tools begin children.
     pub(super) fn children(&self, events: &UnboundedSender<Event>) -> Children {
         let (family, events) = (self.parts.family.clone(), events.clone());
-        let parts = Arc::new(self.parts.for_child(self.budget_left()));
+        let parts = Arc::new(self.parts.for_child());
         Children::new(move |task, progress, cancel| {
             let (family, events, parts) = (family.clone(), events.clone(), Arc::clone(&parts));
             Box::pin(async move { run(&family, &parts, task, progress, events, cancel).await })
@@ -91,13 +111,15 @@ impl Agent {
         if self.parts.family.is_child {
             return;
         }
-        let paid = std::mem::take(&mut *lock(&self.parts.family.paid));
+        let paid = lock(&self.parts.family.paid).clone();
         if paid.is_empty() {
             return;
         }
-        for one in paid {
-            self.count_child(&one);
+        for one in &paid {
+            self.count_child(one);
         }
+        // Only now: whoever sums up the day in between finds it in one place at least.
+        lock(&self.parts.family.paid).drain(..paid.len());
         let (total, prompt) = self.usage();
         self.tell_usage(total, prompt, events);
     }
@@ -105,7 +127,8 @@ impl Agent {
 
 impl Parts {
     /// The same for a child; its session is kept nowhere but in its parent's scratchpads.
-    fn for_child(&self, budget: super::Budget) -> Parts {
+    fn for_child(&self) -> Parts {
+        let store = self.session.as_ref().map(|session| session.store().clone());
         Parts {
             provider: Arc::clone(&self.provider),
             model: self.model.clone(),
@@ -114,11 +137,15 @@ impl Parts {
             registry: Arc::new(self.registry.only(|name| !NOT_FOR_CHILDREN.contains(&name))),
             env: Arc::new(self.env.for_child()),
             policy: Arc::clone(&self.policy),
-            max_rounds: self.max_rounds,
+            bounds: self.bounds,
             sum_up_at: self.sum_up_at,
-            budget,
+            budget: self.budget,
             gate: Arc::clone(&self.gate),
-            family: Family { is_child: true, ..self.family.clone() },
+            family: Family {
+                is_child: true,
+                store: store.or_else(|| self.family.store.clone()),
+                ..self.family.clone()
+            },
             session: None,
         }
     }
@@ -141,7 +168,7 @@ async fn run(
     if slot.is_none() {
         return Report { name, outcome: Outcome::Interrupted, ..Report::default() };
     }
-    let mut parts = parts.for_child(parts.budget);
+    let mut parts = parts.for_child();
     if task.read_only {
         parts.registry = Arc::new(parts.registry.only(|name| READING.contains(&name)));
     }
@@ -149,7 +176,8 @@ async fn run(
     let mut log = format!("task: {}\n", task.text);
     let (sender, mut inbox) = unbounded_channel();
     let ending = {
-        let running = child.run(Start::Say(vec![Part::text(&task.text)]), sender, cancel);
+        // One that may not go on stops itself, and not the others.
+        let running = child.run(Start::Say(vec![Part::text(&task.text)]), sender, cancel.child_token());
         let hearing = async {
             while let Some(event) = inbox.recv().await {
                 hear(event, &name, &progress, &events, &mut log);

@@ -14,7 +14,7 @@ use super::out_of_view::OutOfView;
 use super::standing::{self, Standing};
 use crate::conversation::{Answer, Message, Part, SUMMED_UP, Summary};
 use crate::provider::{ProviderError, StreamEvent};
-use crate::session::Record;
+use crate::session::{Record, SessionError};
 use crate::tools::{TodoStatus, todo_lines, todos_in};
 use crate::workspace::Shelf;
 use futures_util::StreamExt;
@@ -44,6 +44,8 @@ enum Not {
     /// There is nothing that a summary would make shorter.
     Short,
     Stopped,
+    /// It may not be paid for.
+    Blocked(Ending),
     Failed(String),
 }
 
@@ -60,7 +62,11 @@ impl Agent {
                 drop(events.send(Event::Notice(words)));
                 Ending::Done
             }
-            Err(Not::Stopped) => Ending::Interrupted,
+            Err(Not::Stopped) => {
+                self.settle_request(events);
+                Ending::Interrupted
+            }
+            Err(Not::Blocked(ending)) => ending,
             Err(Not::Short) => {
                 let words = "there is nothing to sum up: the conversation is short already";
                 drop(events.send(Event::Notice(words.into())));
@@ -79,11 +85,12 @@ impl Agent {
         events: &UnboundedSender<Event>,
         cancel: &CancellationToken,
         stop: &CancellationToken,
-    ) {
+    ) -> Result<(), Ending> {
         let count = self.transcript.len();
         let waits = self.not_summed_up.is_some_and(|failed| count < failed + AGAIN);
-        if waits || !self.is_nearly_full() {
-            return;
+        let at = self.parts.sum_up_at;
+        if waits || at <= 0.0 || self.fullness() <= at {
+            return Ok(());
         }
         let words = "the conversation nearly fills the model's window: summing up its beginning";
         drop(events.send(Event::Notice(words.into())));
@@ -92,35 +99,24 @@ impl Agent {
             summed = self.sum_up("", false, events, &either) => summed,
             () = stop.cancelled() => Err(Not::Stopped),
         };
+        self.settle_request(events);
         self.not_summed_up = Some(self.transcript.len());
         match summed {
             Ok(words) => {
                 self.not_summed_up = None;
                 drop(events.send(Event::Notice(words)));
+                // The summary was a request of its own.
+                self.may_spend(events, stop).await?;
             }
             Err(Not::Short | Not::Stopped) => {}
+            Err(Not::Blocked(ending)) => return Err(ending),
             Err(Not::Failed(why)) => {
                 let words =
                     format!("the conversation was not summed up: {why}; older parts are left out instead");
                 drop(events.send(Event::Notice(words)));
             }
         }
-    }
-
-    /// The estimate, corrected by what the provider last counted, against the setting.
-    fn is_nearly_full(&self) -> bool {
-        let at = self.parts.sum_up_at;
-        if at <= 0.0 {
-            return false;
-        }
-        let room = self.context.room(&self.parts.model, self.parts.max_output);
-        let (system, tools) = self.context.fixed();
-        let estimate = estimate(&self.sent());
-        let counted = match (self.last_prompt(), self.context.last_estimate()) {
-            (prompt, last) if prompt > 0 && last > 0.0 => (prompt as f64 / last).clamp(0.5, 3.0),
-            _ => 1.0,
-        };
-        (estimate + system + tools) * counted > (room + system + tools) * at
+        Ok(())
     }
 
     /// The conversation as the model has it.
@@ -159,7 +155,7 @@ impl Agent {
         }
         let summary =
             Summary { upto: from + upto, notes: self.notes(so_far.unwrap_or_default(), from, upto) };
-        self.take(summary)?;
+        self.take(summary).map_err(|e| Not::Failed(e.to_string()))?;
         // What the provider counted was the request for the summary, and says nothing of what is sent from now on.
         self.set_last_prompt(0);
         let after = estimate(&self.sent());
@@ -186,9 +182,18 @@ impl Agent {
         let mut attempts = 0;
         loop {
             let request = self.context.build(&messages, &self.parts.model, self.longest()).request;
-            match self.hear(request, events, cancel).await {
+            self.may_spend(events, cancel).await.map_err(|ending| match ending {
+                Ending::Interrupted => Not::Stopped,
+                ending => Not::Blocked(ending),
+            })?;
+            self.open_request(events);
+            let heard = self.hear(request, events, cancel).await;
+            match &heard {
+                Ok(answer) => self.close_request(answer, events),
+                Err(_) => self.settle_request(events),
+            }
+            match heard {
                 Ok(answer) => {
-                    self.count(&answer, events);
                     let text = self.parts.gate.secrets.redact(&answer.text()).trim().to_string();
                     return match text.is_empty() {
                         true => Err(Not::Failed("the model wrote nothing".into())),
@@ -206,14 +211,16 @@ impl Agent {
     }
 
     async fn hear(
-        &self,
+        &mut self,
         request: crate::provider::Request,
         events: &UnboundedSender<Event>,
         cancel: &CancellationToken,
     ) -> Result<Answer, ProviderError> {
         let mut stream = self.parts.provider.answer(request, cancel.child_token());
         while let Some(event) = stream.next().await {
-            match event? {
+            let event = event?;
+            self.meter(&event, events);
+            match event {
                 StreamEvent::Finished(answer) => return Ok(answer),
                 StreamEvent::Retrying { attempt, of, wait, error } => {
                     drop(events.send(Event::Retrying { attempt, of, wait, error }));
@@ -226,14 +233,18 @@ impl Agent {
     }
 
     /// Saved first; then it holds.
-    fn take(&mut self, summary: Summary) -> Result<(), Not> {
+    pub(super) fn take(&mut self, summary: Summary) -> Result<(), SessionError> {
         let record = Record::SummedUp { summary: summary.clone() };
-        self.write_down(record).map_err(|e| Not::Failed(e.to_string()))?;
+        self.write_down(record)?;
         let from = self.summaries.last().map_or(0, |before| before.upto);
         let gone = self.transcript.since(from);
         let gone = gone.get(..summary.upto.saturating_sub(from)).unwrap_or(gone);
         let out_of_view = OutOfView::between(gone, &[]);
         self.context.begin_anew();
+        if from == summary.upto {
+            // The same beginning in other words.
+            self.summaries.pop();
+        }
         self.summaries.push(summary);
         self.forget_unseen(out_of_view);
         self.save_ledger();

@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Bytes per token, on the low side: code and CJK have fewer than prose.
-const BYTES_PER_TOKEN: f64 = 3.5;
+pub(super) const BYTES_PER_TOKEN: f64 = 3.5;
 
 pub(super) struct Context {
     system: Arc<str>,

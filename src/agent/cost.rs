@@ -2,12 +2,15 @@
 //!
 //! Prices are those of the catalog at the time of the request, and are kept with it. What has no known price is counted
 //! and said to be unknown; no budget can hold it back, and that is said too. A budget asks before it is gone over; where
-//! nobody is there to ask, the turn ends.
+//! nobody is there to ask, the turn ends. An answer that breaks off or is stopped is paid for as well: the newest count
+//! that came with it is what it cost.
 
 use super::driver::Agent;
 use super::ending::Ending;
 use super::event::{Choice, ChoiceQuestion, Event};
+use super::meter::Limit;
 use crate::conversation::{Answer, Usage};
+use crate::provider::StreamEvent;
 use crate::provider::catalog::{self, Money};
 use crate::session::{Record, Spent, Within};
 use crate::tools::Detail;
@@ -27,10 +30,22 @@ pub struct Budget {
 pub(super) struct Costs {
     pub(super) turn: Spent,
     pub(super) session: Spent,
-    /// What the person allowed beyond each limit.
-    more: (Money, Money),
-    /// That prices are unknown was said.
+    /// The request that is on its way.
+    open: Option<Open>,
+    /// Why something has no known price; said once, where there is a budget.
+    unknown: Option<String>,
     told_unknown: bool,
+}
+
+/// A request that is not answered to the end yet.
+#[derive(Clone, Debug, Default)]
+struct Open {
+    /// The newest count of the provider's.
+    usage: Usage,
+    /// Some of the answer has come: whatever ends it now, it is paid for.
+    has_begun: bool,
+    /// Who answers in the place of the one that was asked.
+    elsewhere: String,
 }
 
 impl Costs {
@@ -48,58 +63,102 @@ impl Costs {
 }
 
 impl Agent {
-    /// Adds what an answer cost, here and in the session.
-    pub(super) fn count(&mut self, answer: &Answer, events: &UnboundedSender<Event>) {
-        let usage = answer.usage;
-        if usage.is_zero() {
+    /// A request goes out: what comes of it is counted, also when it breaks off or is stopped.
+    pub(super) fn open_request(&mut self, events: &UnboundedSender<Event>) {
+        self.settle_request(events);
+        self.costs.open = Some(Open::default());
+    }
+
+    /// Hears what comes of the request.
+    pub(super) fn meter(&mut self, event: &StreamEvent, events: &UnboundedSender<Event>) {
+        if let StreamEvent::Retrying { .. } | StreamEvent::Elsewhere { .. } = event {
+            // Another attempt is another request.
+            self.open_request(events);
+        }
+        let Some(open) = &mut self.costs.open else { return };
+        match event {
+            StreamEvent::Usage(usage) => open.usage = *usage,
+            StreamEvent::Elsewhere { to, .. } => open.elsewhere.clone_from(to),
+            StreamEvent::Text(_)
+            | StreamEvent::Thinking(_)
+            | StreamEvent::CallStarted { .. }
+            | StreamEvent::CallArguments { .. } => open.has_begun = true,
+            StreamEvent::Retrying { .. } | StreamEvent::Silent { .. } | StreamEvent::Finished(_) => {}
+        }
+    }
+
+    /// The answer is whole: it is counted as its provider did, or as it last did while it came.
+    pub(super) fn close_request(&mut self, answer: &Answer, events: &UnboundedSender<Event>) {
+        let open = self.costs.open.take().unwrap_or_default();
+        let usage = if answer.usage.is_zero() { open.usage } else { answer.usage };
+        // A call that the person typed is answered by nobody.
+        if usage.is_zero() && self.parts.provider.wire().is_none() {
             return;
         }
-        let (asked, model) = (self.parts.provider.name().to_string(), self.parts.model.name.clone());
-        // Who answered, and with which model, may be others than those that were asked.
-        let elsewhere = !answer.provider.is_empty();
-        let provider = if elsewhere { answer.provider.clone() } else { asked };
-        let known = match catalog::find(&provider, &answer.model) {
-            None if !elsewhere => catalog::find(&provider, &model),
-            known => known,
-        };
-        let cost = known.and_then(|known| known.cost(&usage));
-        let picos = cost.map(Money::picos);
-        let one = Spent {
-            requests: 1,
-            unpriced: u64::from(cost.is_none()),
-            usage,
-            picos: picos.unwrap_or(0),
-            ..Spent::default()
-        };
+        self.count((&answer.provider, &answer.model), usage, events);
+    }
+
+    /// The answer broke off, or was stopped: what is known of it is counted. Without a count, and before anything came,
+    /// there is nothing to pay.
+    pub(super) fn settle_request(&mut self, events: &UnboundedSender<Event>) {
+        let Some(open) = self.costs.open.take() else { return };
+        if open.has_begun || !open.usage.is_zero() {
+            self.count((&open.elsewhere, ""), open.usage, events);
+        }
+    }
+
+    /// Adds what a request cost, here and in the session. Usage of nothing is one that was not told.
+    fn count(&mut self, by: (&str, &str), usage: Usage, events: &UnboundedSender<Event>) {
+        let one = self.priced(by, usage);
         self.costs.turn.add(&one);
         self.costs.session.add(&one);
+        self.parts.family.meter().add(one.picos);
         self.tell_parent(&one);
-        self.set_last_prompt(usage.prompt());
-        let model = if answer.model.is_empty() { model } else { answer.model.clone() };
-        if let Err(e) = self.write_down(Record::Cost { provider, model, usage, picos }) {
+        if !usage.is_zero() {
+            self.set_last_prompt(usage.prompt());
+        }
+        if let Err(e) = self.write_down(record(&one)) {
             let words = format!("the cost of a request was not saved, and is missing from sums to come: {e}");
             drop(events.send(Event::Notice(words)));
         }
-        self.tell_usage(self.costs.session.usage, usage.prompt(), events);
+        self.tell_usage(self.costs.session.usage, self.last_prompt(), events);
+    }
+
+    /// One request at the prices of today. Who answered, and with which model, may be others than those that were asked.
+    fn priced(&mut self, (provider, model): (&str, &str), usage: Usage) -> Spent {
+        let asked = self.parts.model.name.clone();
+        let elsewhere = !provider.is_empty();
+        let provider = if elsewhere { provider } else { self.parts.provider.name() }.to_string();
+        let known = match catalog::find(&provider, model) {
+            None if !elsewhere => catalog::find(&provider, &asked),
+            known => known,
+        };
+        let cost = known.and_then(|known| known.cost(&usage)).filter(|_| !usage.is_zero());
+        let model = if model.is_empty() { asked } else { model.to_string() };
+        if cost.is_none() {
+            self.costs.unknown.get_or_insert_with(|| match usage.is_zero() {
+                true => format!("{provider} did not say how many tokens an answer took"),
+                false => format!("the price of {model} is not known"),
+            });
+        }
+        Spent {
+            day: String::new(),
+            provider,
+            model,
+            requests: 1,
+            unpriced: u64::from(cost.is_none()),
+            usage,
+            picos: cost.map_or(0, Money::picos),
+        }
     }
 
     /// Adds what a sub-agent cost.
     pub(super) fn count_child(&mut self, spent: &Spent) {
         self.costs.turn.add(spent);
         self.costs.session.add(spent);
-        let (provider, model) = (self.parts.provider.name().to_string(), self.parts.model.name.clone());
-        let picos = (spent.unpriced < spent.requests).then_some(spent.picos);
-        let record = Record::Cost { provider, model, usage: spent.usage, picos };
-        if let Err(e) = self.write_down(record) {
+        if let Err(e) = self.write_down(record(spent)) {
             tracing::warn!("the cost of a sub-agent was not saved: {e}");
         }
-    }
-
-    /// What is left of the budget for a sub-agent that begins now.
-    pub(super) fn budget_left(&self) -> Budget {
-        let spent = self.costs.session.picos;
-        let left = |limit: Money| Money::from_picos(limit.picos().saturating_sub(spent).max(1));
-        Budget { session: self.parts.budget.session.map(left), day: self.parts.budget.day }
     }
 
     /// What the session cost so far, and the turn that ran last.
@@ -118,69 +177,106 @@ impl Agent {
         stop: &CancellationToken,
     ) -> Result<(), Ending> {
         let Budget { session, day } = self.parts.budget;
-        if session.is_none() && day.is_none() {
-            return Ok(());
-        }
-        self.tell_unknown(events);
-        let spent = Money::from_picos(self.costs.session.picos);
-        if let Some(limit) = session.filter(|limit| spent >= *limit + self.costs.more.0) {
-            self.costs.more.0 += self.ask_more("session", spent, limit, events, stop).await?;
-        }
-        let Some(limit) = day else { return Ok(()) };
-        let spent = self.spent_today();
-        if spent >= limit + self.costs.more.1 {
-            self.costs.more.1 += self.ask_more("day", spent, limit, events, stop).await?;
+        for (what, limit) in [(Limit::Session, session), (Limit::Day, day)] {
+            let Some(limit) = limit else { continue };
+            self.tell_unknown(events);
+            self.stay_within(what, limit, events, stop).await?;
         }
         Ok(())
     }
 
-    fn spent_today(&self) -> Money {
-        let midnight = jiff::Zoned::now().start_of_day().map_or(0, |day| day.timestamp().as_millisecond());
-        let saved = self.store().and_then(|s| s.spent(Within { since: midnight, session: None }).ok());
-        let saved: u64 = saved.unwrap_or_default().iter().map(|one| one.picos).sum();
-        Money::from_picos(saved.max(self.costs.session.picos.min(saved)))
-    }
-
-    /// Asks for as much again; the error ends the turn.
-    async fn ask_more(
+    /// One of the family asks at a time, and looks again when it is its turn: another may have asked meanwhile.
+    async fn stay_within(
         &self,
-        what: &str,
-        spent: Money,
+        what: Limit,
         limit: Money,
         events: &UnboundedSender<Event>,
         stop: &CancellationToken,
-    ) -> Result<Money, Ending> {
-        let (reply, answer) = oneshot::channel();
-        drop(events.send(Event::Choice(ChoiceQuestion {
-            title: format!("The budget of {limit} for this {what} is used up: {spent}. Go on?"),
-            reason: format!("`budget.{what}` asks before more is spent"),
-            detail: Detail::None,
-            choices: vec![
-                Choice::plain('g', &format!("go on, up to {limit} more")),
-                Choice::plain('s', "stop the turn"),
-            ],
-            reply,
-        })));
-        let key = tokio::select! {
-            key = answer => key.unwrap_or('s'),
+    ) -> Result<(), Ending> {
+        let meter = self.parts.family.meter();
+        if self.spent(what) < limit + meter.allowed(what) {
+            return Ok(());
+        }
+        let _turn = tokio::select! {
+            turn = self.parts.family.asking.lock() => turn,
             () = stop.cancelled() => return Err(Ending::Interrupted),
         };
-        if key == 'g' {
-            return Ok(limit);
+        let spent = self.spent(what);
+        if spent < limit + meter.allowed(what) {
+            return Ok(());
         }
+        let go_on = !meter.is_refused() && ask_more(what, spent, limit, events, stop).await?;
+        if go_on {
+            meter.allow(what, limit);
+            return Ok(());
+        }
+        meter.refuse();
+        let what = what.name();
         Err(Ending::Blocked {
             why: format!("the budget of {limit} for this {what} is used up: {spent}"),
             hint: Some(format!("`budget.{what}` is the limit; /retry asks again")),
         })
     }
 
+    fn spent(&self, what: Limit) -> Money {
+        match what {
+            Limit::Session => self.parts.family.meter().spent(),
+            Limit::Day => self.spent_today(),
+        }
+    }
+
+    fn spent_today(&self) -> Money {
+        // What children cost and is not saved yet is looked at first: saved meanwhile it counts twice for a moment, which
+        // is better than not at all.
+        let waiting = self.parts.family.unsaved();
+        let midnight = jiff::Zoned::now().start_of_day().map_or(0, |day| day.timestamp().as_millisecond());
+        let store = self.store().or(self.parts.family.store());
+        match store.and_then(|s| s.spent(Within { since: midnight, session: None }).ok()) {
+            Some(saved) => Money::from_picos(saved.iter().map(|one| one.picos).sum::<u64>() + waiting),
+            None => self.parts.family.meter().spent(),
+        }
+    }
+
     fn tell_unknown(&mut self, events: &UnboundedSender<Event>) {
         if self.costs.session.unpriced > 0 && !std::mem::replace(&mut self.costs.told_unknown, true) {
-            let words = format!(
-                "the price of {} is not known: what it costs is not held to your budget",
-                self.parts.model.name
-            );
-            drop(events.send(Event::Notice(words)));
+            let default = || format!("the price of {} is not known", self.parts.model.name);
+            let why = self.costs.unknown.clone().unwrap_or_else(default);
+            drop(events.send(Event::Notice(format!("{why}: what it costs is not held to your budget"))));
         }
+    }
+}
+
+fn record(one: &Spent) -> Record {
+    Record::Cost {
+        provider: one.provider.clone(),
+        model: one.model.clone(),
+        usage: one.usage,
+        picos: (one.unpriced == 0).then_some(one.picos),
+    }
+}
+
+/// Asks for as much again; the error ends the turn.
+async fn ask_more(
+    what: Limit,
+    spent: Money,
+    limit: Money,
+    events: &UnboundedSender<Event>,
+    stop: &CancellationToken,
+) -> Result<bool, Ending> {
+    let (reply, answer) = oneshot::channel();
+    let what = what.name();
+    drop(events.send(Event::Choice(ChoiceQuestion {
+        title: format!("The budget of {limit} for this {what} is used up: {spent}. Go on?"),
+        reason: format!("`budget.{what}` asks before more is spent"),
+        detail: Detail::None,
+        choices: vec![
+            Choice::plain('g', &format!("go on, up to {limit} more")),
+            Choice::plain('s', "stop the turn"),
+        ],
+        reply,
+    })));
+    tokio::select! {
+        key = answer => Ok(key.unwrap_or('s') == 'g'),
+        () = stop.cancelled() => Err(Ending::Interrupted),
     }
 }

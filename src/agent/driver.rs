@@ -54,8 +54,10 @@ pub struct Agent {
     pub(super) summaries: Vec<Summary>,
     /// The messages before this one, and the summaries that ended among them, were not read when this was taken up.
     pub(super) begins: usize,
-    /// How many messages there were when summing up failed: it is not tried again at once.
+    /// How many messages there were when summing up failed, or was taken back: it is not tried again at once.
     pub(super) not_summed_up: Option<usize>,
+    /// That the window fills up was said.
+    pub(super) warned: bool,
 }
 
 impl Agent {
@@ -72,7 +74,7 @@ impl Agent {
             queue: Queue::default(),
             context,
             transcript: Transcript::default(),
-            turn: Turn::new(parts.max_rounds),
+            turn: Turn::new(parts.bounds),
             instructions: Instructions::default(),
             mode_told: None,
             costs: Costs::default(),
@@ -86,6 +88,7 @@ impl Agent {
             summaries: Vec::new(),
             begins: 0,
             not_summed_up: None,
+            warned: false,
             parts,
         }
     }
@@ -112,7 +115,9 @@ impl Agent {
         self.begins = loaded.transcript.begins();
         self.transcript = loaded.transcript;
         self.summaries = loaded.summaries;
+        self.not_summed_up = loaded.undone;
         self.costs.restore(loaded.usage, &loaded.spent);
+        self.parts.family.meter().begin_at(self.costs.session.picos);
         self.last_prompt = loaded.last_prompt;
         self.recall();
         let mut notes = loaded.dropped;
@@ -222,6 +227,9 @@ impl Agent {
         }
         self.count_turn(Some(&start));
         self.costs.begin_turn();
+        if !self.parts.family.is_child() {
+            self.parts.family.meter().begin_turn();
+        }
         self.begin_turn(&start);
         let asked = Arc::clone(&self.parts.provider);
         if let Start::Call { tool, input, .. } = &start {

@@ -163,5 +163,7 @@ pub struct Enquiry {
 pub struct LoopQuestion {
     pub tool: String,
     pub times: u32,
+    /// Tokens of this turn so far.
+    pub spent: Usage,
     pub reply: oneshot::Sender<bool>,
 }

@@ -1,6 +1,6 @@
 //! What fills the model's window: by part, as estimated, corrected by what the provider counted last.
 
-use super::context::{part_weight, tokens, weight};
+use super::context::{BYTES_PER_TOKEN, estimate, part_weight, tokens, weight};
 use super::driver::Agent;
 use crate::conversation::{Block, Message, Part, SUMMED_UP};
 use std::collections::BTreeMap;
@@ -29,7 +29,42 @@ pub struct Fill {
     pub summed_up: usize,
 }
 
+/// Of the room that is left in the window, what one result may take.
+const SHARE: f64 = 1.0 / 3.0;
+
 impl Agent {
+    /// What the provider counted last against what was estimated then: what is estimated now is corrected by it.
+    fn correction(&self) -> f64 {
+        match (self.last_prompt(), self.context.last_estimate()) {
+            (prompt, last) if prompt > 0 && last > 0.0 => (prompt as f64 / last).clamp(0.5, 3.0),
+            _ => 1.0,
+        }
+    }
+
+    /// What is in the window, and all that may be, in tokens as the provider counts them.
+    fn used_and_whole(&self) -> (f64, f64) {
+        let room = self.context.room(&self.parts.model, self.parts.max_output);
+        let (system, tools) = self.context.fixed();
+        let estimated = estimate(&self.transcript.over(self.summaries.last()));
+        ((estimated + system + tools) * self.correction(), room + system + tools)
+    }
+
+    /// How full the window is, from 0 to 1 and beyond.
+    pub(super) fn fullness(&self) -> f64 {
+        let (used, whole) = self.used_and_whole();
+        used / whole
+    }
+
+    /// Results that come now may take a share of what is left each.
+    pub(super) fn leave_room_for_results(&self) {
+        let (used, whole) = self.used_and_whole();
+        // Where the provider counts less than is estimated, results may count more.
+        let correction = self.correction();
+        let used = used / correction.min(1.0);
+        let bytes = (whole - used).max(0.0) / correction.max(1.0) * BYTES_PER_TOKEN * SHARE;
+        self.parts.env.limits.room.leave(bytes as usize);
+    }
+
     pub fn fill(&self) -> Fill {
         let mut all: BTreeMap<(u8, String), (f64, usize)> = BTreeMap::new();
         let mut add = |rank: u8, name: &str, weight: f64| {

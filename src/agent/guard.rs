@@ -1,10 +1,16 @@
 //! Loop guards: they tell the model first and then ask the person; they never halt useful work on their own.
+//!
+//! Results are compared without what changes by itself ([`super::stable`]); what an answer says over and over is watched
+//! by [`super::echo`].
 
-use crate::conversation::{Call, CallResult, Outcome};
+use super::stable::stable;
+use crate::conversation::{Call, CallResult};
 
 /// Watches for the same call with the same result.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Loops {
+    /// So often in a row it asks; 0 never does.
+    limit: u32,
     last: Vec<(u64, u32)>,
     /// What this answer called already: calls side by side are no loop, however alike.
     round: Vec<u64>,
@@ -17,21 +23,29 @@ pub(super) enum Repeat {
     Ask(u32),
 }
 
-/// Identical calls in a row at which the model is told, and at which the person is asked; a failing one asks sooner.
-const TELL: u32 = 3;
-const ASK: u32 = 5;
-const ASK_FAILING: u32 = 3;
 /// How many different calls are remembered, so that a loop of two or three calls is seen as well.
 const REMEMBERED: usize = 4;
 
 impl Loops {
+    pub(super) fn new(limit: u32) -> Loops {
+        Loops { limit, last: Vec::new(), round: Vec::new() }
+    }
+
     /// The calls of the next answer follow.
     pub(super) fn next_round(&mut self) {
         self.round.clear();
     }
 
+    /// Everything begins anew: the person said to go on.
+    pub(super) fn forget(&mut self) {
+        *self = Loops::new(self.limit);
+    }
+
     /// A call whose result changes, and calls that differ, never count: polling and series of edits are work.
     pub(super) fn record(&mut self, call: &Call, result: &CallResult) -> Repeat {
+        if self.limit == 0 {
+            return Repeat::Fresh;
+        }
         let key = key(call, result);
         if self.round.contains(&key) {
             return Repeat::Fresh;
@@ -45,10 +59,11 @@ impl Loops {
         if self.last.len() > REMEMBERED {
             self.last.remove(0);
         }
-        let failing = result.outcome == Outcome::Failed;
+        // Told at half the way, and at least once before it asks wherever there is room for that.
+        let tell = self.limit.div_ceil(2).max(2);
         match times {
-            n if failing && n >= ASK_FAILING || n >= ASK => Repeat::Ask(n),
-            n if n >= TELL => Repeat::Tell(n),
+            n if n >= self.limit.max(2) => Repeat::Ask(n),
+            n if n >= tell => Repeat::Tell(n),
             _ => Repeat::Fresh,
         }
     }
@@ -60,57 +75,23 @@ fn key(call: &Call, result: &CallResult) -> u64 {
         hasher.update(piece.as_bytes());
         hasher.update(&[0]);
     }
-    hasher.update(result.body().as_bytes());
+    hasher.update(stable(&result.body()).as_bytes());
     let [a, b, c, d, e, f, g, h, ..] = *hasher.finalize().as_bytes();
     u64::from_le_bytes([a, b, c, d, e, f, g, h])
-}
-
-/// Watches for one paragraph said over and over within an answer.
-#[derive(Debug, Default)]
-pub(super) struct Echo {
-    line: String,
-    last: String,
-    times: u32,
-}
-
-impl Echo {
-    pub(super) const LIMIT: u32 = 5;
-    /// Shorter lines repeat in honest text: table rows, brackets, blank lines.
-    const SHORTEST: usize = 40;
-
-    /// True when the line that just ended is the fifth equal one in a row.
-    pub(super) fn feed(&mut self, text: &str) -> bool {
-        for piece in text.split_inclusive('\n') {
-            self.line.push_str(piece);
-            if !piece.ends_with('\n') {
-                continue;
-            }
-            let line = std::mem::take(&mut self.line);
-            if line.trim().is_empty() {
-                continue;
-            }
-            self.times = if line == self.last { self.times + 1 } else { 1 };
-            self.last = line;
-            if self.times >= Echo::LIMIT && self.last.trim().len() >= Echo::SHORTEST {
-                return true;
-            }
-        }
-        false
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::{CallId, Input};
+    use crate::conversation::{CallId, Input, Outcome};
 
     fn call(path: &str) -> Call {
         let input = Input::Object(serde_json::json!({ "path": path }));
         Call { id: CallId::new("x"), name: "read_file".into(), input }
     }
 
-    fn repeats(outcome: Outcome, texts: &[&str]) -> Vec<Repeat> {
-        let mut loops = Loops::default();
+    fn repeats(limit: u32, outcome: Outcome, texts: &[&str]) -> Vec<Repeat> {
+        let mut loops = Loops::new(limit);
         let call = call("a");
         let mut record = |text: &str| {
             loops.next_round();
@@ -120,15 +101,35 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_call_asks_at_the_third_time_and_a_working_one_at_the_fifth() {
+    fn a_call_is_told_at_the_third_time_and_asks_at_the_fifth_whether_it_fails_or_works() {
         use Repeat::{Ask, Fresh, Tell};
-        assert_eq!(repeats(Outcome::Failed, &["e", "e", "e"]), [Fresh, Fresh, Ask(3)]);
-        assert_eq!(repeats(Outcome::Done, &["x"; 5]), [Fresh, Fresh, Tell(3), Tell(4), Ask(5)]);
+        for outcome in [Outcome::Failed, Outcome::Done] {
+            assert_eq!(repeats(5, outcome, &["x"; 5]), [Fresh, Fresh, Tell(3), Tell(4), Ask(5)]);
+        }
+        assert_eq!(repeats(3, Outcome::Failed, &["x"; 3]), [Fresh, Tell(2), Ask(3)]);
+        assert_eq!(repeats(1, Outcome::Failed, &["x"; 2]), [Fresh, Ask(2)]);
+        assert!(repeats(0, Outcome::Failed, &["x"; 50]).iter().all(|r| *r == Fresh));
+    }
+
+    #[test]
+    fn a_command_that_ends_the_same_way_counts_however_long_it_took_and_wherever_it_is_kept() {
+        use Repeat::{Fresh, Tell};
+        let took = |seconds: &str| format!("no such test\n[exit code 1, {seconds} s, in /w]");
+        let took = ["0.1", "12.3", "0.4"].map(took);
+        let took: Vec<&str> = took.iter().map(String::as_str).collect();
+        assert_eq!(repeats(5, Outcome::Done, &took), [Fresh, Fresh, Tell(3)]);
+        let kept = ["run_command-output", "run_command-output-2", "run_command-output-3"].map(|name| {
+            format!(
+                "[900 lines, 40000 bytes: too long to show whole; all of it is in the scratchpad `{name}`. Beginning and end follow. scratchpad(action: read, name: {name})]\nline\n[exit code 1, 2.0 s, in /w]"
+            )
+        });
+        let kept: Vec<&str> = kept.iter().map(String::as_str).collect();
+        assert_eq!(repeats(5, Outcome::Done, &kept), [Fresh, Fresh, Tell(3)]);
     }
 
     #[test]
     fn the_same_call_many_times_in_one_answer_is_no_loop() {
-        let mut loops = Loops::default();
+        let mut loops = Loops::new(5);
         let call = call("a");
         let result = CallResult::text(&call, Outcome::Failed, "no");
         assert!((0..20).all(|_| loops.record(&call, &result) == Repeat::Fresh));
@@ -138,29 +139,20 @@ mod tests {
     fn polling_whose_result_changes_is_never_a_loop() {
         let texts: Vec<String> = (0..50).map(|n| n.to_string()).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        assert!(repeats(Outcome::Done, &texts).iter().all(|r| *r == Repeat::Fresh));
+        assert!(repeats(5, Outcome::Done, &texts).iter().all(|r| *r == Repeat::Fresh));
     }
 
     #[test]
     fn two_calls_in_turn_are_seen_as_a_loop_too() {
-        let mut loops = Loops::default();
+        let mut loops = Loops::new(5);
         let mut last = Repeat::Fresh;
-        for _ in 0..3 {
+        for _ in 0..5 {
             loops.next_round();
             for path in ["a", "b"] {
                 let call = call(path);
                 last = loops.record(&call, &CallResult::text(&call, Outcome::Failed, "no"));
             }
         }
-        assert_eq!(last, Repeat::Ask(3));
-    }
-
-    #[test]
-    fn a_paragraph_said_five_times_is_an_echo_and_short_lines_are_not() {
-        let long = "I will now look at the file to see what is in there.\n\n";
-        let mut echo = Echo::default();
-        assert_eq!((0..5).map(|_| echo.feed(long)).collect::<Vec<_>>(), [false, false, false, false, true]);
-        let mut echo = Echo::default();
-        assert!(!(0..50).any(|_| echo.feed("| --- |\n")));
+        assert_eq!(last, Repeat::Ask(5));
     }
 }

@@ -3,6 +3,7 @@
 use super::children::Family;
 use super::cost::Budget;
 use super::gate::Gate;
+use super::turn::Bounds;
 use crate::conversation::Part;
 use crate::permission::Policy;
 use crate::provider::{Model, Provider};
@@ -20,7 +21,7 @@ pub struct Parts {
     pub registry: Arc<Registry>,
     pub env: Arc<Env>,
     pub policy: Arc<Mutex<Policy>>,
-    pub max_rounds: u32,
+    pub bounds: Bounds,
     /// How full the window may be before its beginning is summed up, from 0 to 1; 0 never does.
     pub sum_up_at: f64,
     pub budget: Budget,

@@ -118,13 +118,13 @@ impl<'a> Run<'a> {
             Effect::Check(call) => self.calls.check(call, self.cancel.clone()),
             Effect::Run(id) => self.calls.run(id, self.cancel.clone()),
             Effect::Cancel => {
-                self.stream = None;
+                self.close_stream();
                 self.cancel.cancel();
                 self.stopped_at.get_or_insert_with(Instant::now);
             }
             Effect::AskLoop { tool, times } => self.ask_loop(tool, times),
             Effect::End(ending) => {
-                self.stream = None;
+                self.close_stream();
                 self.ended = Some(ending);
             }
         }
@@ -151,8 +151,12 @@ impl<'a> Run<'a> {
             self.fail_unsaved(e.to_string());
             return;
         }
+        let is_answer = matches!(message, Message::Assistant(_));
         if let Err(e) = self.agent.write_down(Record::Message { message }) {
             self.fail_unsaved(e.to_string());
+        }
+        if is_answer {
+            self.agent.leave_room_for_results();
         }
     }
 
@@ -191,10 +195,14 @@ impl<'a> Run<'a> {
             self.stop.cancel();
             return;
         }
-        self.agent.sum_up_in_time(&self.events, &self.cancel, &self.stop).await;
+        if let Err(blocked) = self.agent.sum_up_in_time(&self.events, &self.cancel, &self.stop).await {
+            self.agent.points.blocked = Some(blocked);
+            self.stop.cancel();
+        }
         if self.stop.is_cancelled() {
             return;
         }
+        self.agent.warn_ahead(&self.events);
         self.tell(Event::Requested);
         let Built { request, notes, out_of_view } = {
             let agent = &mut *self.agent;
@@ -205,25 +213,34 @@ impl<'a> Run<'a> {
             self.tell(Event::Notice(note));
         }
         self.agent.forget_unseen(out_of_view);
+        self.agent.open_request(&self.events);
         self.stream = Some(self.agent.parts.provider.answer(request, self.cancel.child_token()));
     }
 
     async fn streamed(&mut self, event: Option<Result<StreamEvent, ProviderError>>) -> Option<Input> {
+        if let Some(Ok(event)) = &event {
+            self.agent.meter(event, &self.events);
+        }
         match event {
             None => {
-                self.stream = None;
+                self.close_stream();
                 let message = "the stream ended without an end".to_string();
                 Some(Input::Failed(ProviderError::Protocol(message)))
             }
             Some(Err(error)) => {
-                self.stream = None;
+                if let ProviderError::Broken { partial, .. } = &error
+                    && !partial.usage.is_zero()
+                {
+                    self.agent.meter(&StreamEvent::Usage(partial.usage), &self.events);
+                }
+                self.close_stream();
                 let error = self.mendable(error);
                 Some(Input::Failed(self.agent.unseen(error)))
             }
             Some(Ok(StreamEvent::Finished(answer))) => {
                 self.stream = None;
                 self.agent.context.answered();
-                self.agent.count(&answer, &self.events);
+                self.agent.close_request(&answer, &self.events);
                 let answer = self.screened(answer).await;
                 let touches = self.agent.touches(&answer);
                 Some(Input::Answered { answer, touches })
@@ -234,6 +251,12 @@ impl<'a> Run<'a> {
                 Some(Input::Streamed(event))
             }
         }
+    }
+
+    /// No more is heard of the answer; what came of it is paid for.
+    fn close_stream(&mut self) {
+        self.stream = None;
+        self.agent.settle_request(&self.events);
     }
 
     fn show(&mut self, event: &StreamEvent) {
@@ -314,7 +337,8 @@ impl<'a> Run<'a> {
 
     fn ask_loop(&self, tool: String, times: u32) {
         let (reply, answer) = tokio::sync::oneshot::channel();
-        self.tell(Event::LoopQuestion(LoopQuestion { tool, times, reply }));
+        let spent = self.agent.costs.turn.usage;
+        self.tell(Event::LoopQuestion(LoopQuestion { tool, times, spent, reply }));
         let inputs = self.inputs.clone();
         tokio::spawn(async move {
             let go_on = answer.await.unwrap_or(false);

@@ -33,7 +33,8 @@ impl Agent {
     pub async fn settle(&mut self, events: &UnboundedSender<Event>) -> Settled {
         let workspace = self.env().workspace.clone();
         let Some(view) = workspace.view().cloned() else { return Settled::Nothing };
-        if !view.turn().held {
+        // A background command may have ended between two turns: that is asked about as well.
+        if !view.turn().held & !view.take_late() {
             return Settled::Nothing;
         }
         loop {
@@ -55,15 +56,24 @@ impl Agent {
                 reply,
             };
             drop(events.send(Event::Choice(question)));
-            match answer.await.unwrap_or('k') {
+            let answer = answer.await.unwrap_or('k');
+            // What was shown is what is decided on: a background command may have ended under the question, and none
+            // puts anything there until this is done.
+            let _still = view.hold_still().await;
+            if matches!(answer, 'a' | 'd') && view.changes(Shelf::Pending).is_ok_and(|now| now != set) {
+                let words = "what is pending has changed while you looked; here it is again";
+                drop(events.send(Event::Notice(words.into())));
+                continue;
+            }
+            match answer {
                 // Without an answer they changed meanwhile and were merged: that is another question.
                 'a' => {
-                    if let Some(settled) = self.apply_all(&view, &workspace, events).await {
+                    if let Some(settled) = self.apply_all(&set, &view, &workspace, events).await {
                         return settled;
                     }
                 }
                 'd' => {
-                    let said = match view.discard_all(Shelf::Pending) {
+                    let said = match view.discard(&View::everything(&set)) {
                         Ok(()) => self.wrote_down(Kind::Discard, format!("discarded: {}", counted(&set))),
                         Err(e) => format!("could not be discarded: {e}"),
                     };
@@ -98,14 +108,14 @@ impl Agent {
     /// `None` when it is to be asked again.
     async fn apply_all(
         &self,
+        shown: &ChangeSet,
         view: &View,
         workspace: &Workspace,
         events: &UnboundedSender<Event>,
     ) -> Option<Settled> {
         let label = Label { assent: Assent::you("the question"), ..view.turn().label.clone() };
-        let view = view.clone();
+        let (view, set) = (view.clone(), shown.clone());
         let done = tokio::task::spawn_blocking(move || {
-            let set = view.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
             let mut chosen = View::everything(&set);
             let special = set.changes.iter().filter(|c| matches!(c.after, Node::Special { .. }));
             let special: PathChoice = special.filter_map(|c| chosen.remove_entry(&c.path)).collect();
@@ -172,7 +182,7 @@ fn counted(set: &ChangeSet) -> String {
 fn reason(view: &View) -> String {
     let reasons = view.turn().braked.clone();
     match reasons.is_empty() {
-        true => "nothing is in the workspace yet".into(),
+        true => "none of this is in the workspace yet".into(),
         false => format!("held back: {}", reasons.join("; ")),
     }
 }

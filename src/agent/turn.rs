@@ -7,8 +7,9 @@
 //! - what the person says meanwhile comes after those answers, and is saved before the request that carries it;
 //! - a half-received answer never runs a call.
 
+use super::echo::Echo;
 use super::ending::Ending;
-use super::guard::{Echo, Loops, Repeat};
+use super::guard::{Loops, Repeat};
 use crate::conversation::{
     Answer, Block, Call, CallId, CallResult, Message, Outcome, Part, StopReason, Thinking,
 };
@@ -59,7 +60,7 @@ pub enum Effect {
     Run(CallId),
     /// Stop the stream, open questions and running calls.
     Cancel,
-    /// The same failing call came again and again: ask the person whether to go on.
+    /// The same call came again and again: ask the person whether to go on.
     AskLoop {
         tool: String,
         times: u32,
@@ -111,6 +112,15 @@ enum Stage {
     Done(CallResult),
 }
 
+/// What one turn may not go beyond; 0 means no bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Requests.
+    pub rounds: u32,
+    /// The same again: a call with its result, a text within an answer.
+    pub repeats: u32,
+}
+
 /// The machine. One value serves a whole session; [`Turn::handle`] is its only way in.
 #[derive(Debug)]
 pub struct Turn {
@@ -119,7 +129,7 @@ pub struct Turn {
     echo: Echo,
     loops: Loops,
     rounds: u32,
-    max_rounds: u32,
+    bounds: Bounds,
     repairs: u32,
     /// Answers of this turn that broke off and were gone on with.
     resumed: u32,
@@ -134,15 +144,14 @@ const MAX_RESUMED: u32 = 2;
 const INTERRUPTED: &str = "interrupted by the person before it ran";
 
 impl Turn {
-    /// `max_rounds` bounds the requests of one turn; 0 means no bound.
-    pub fn new(max_rounds: u32) -> Turn {
+    pub fn new(bounds: Bounds) -> Turn {
         Turn {
             state: State::Idle,
             partial: Answer::default(),
-            echo: Echo::default(),
-            loops: Loops::default(),
+            echo: Echo::new(bounds.repeats),
+            loops: Loops::new(bounds.repeats),
             rounds: 0,
-            max_rounds,
+            bounds,
             repairs: 0,
             resumed: 0,
             stopping: false,
@@ -177,7 +186,7 @@ impl Turn {
         if !self.is_idle() {
             return Vec::new();
         }
-        self.loops = Loops::default();
+        self.loops.forget();
         self.rounds = 0;
         self.repairs = 0;
         self.resumed = 0;
@@ -206,7 +215,7 @@ impl Turn {
     }
 
     fn is_used_up(&self) -> bool {
-        self.max_rounds > 0 && self.rounds >= self.max_rounds
+        self.bounds.rounds > 0 && self.rounds >= self.bounds.rounds
     }
 
     fn request(&mut self) -> Vec<Effect> {
@@ -216,7 +225,7 @@ impl Turn {
         }
         self.rounds += 1;
         self.partial = Answer::default();
-        self.echo = Echo::default();
+        self.echo = Echo::new(self.bounds.repeats);
         self.state = State::Streaming;
         vec![Effect::Request]
     }
@@ -235,7 +244,7 @@ impl Turn {
                     effects.extend(self.keep_partial(partial));
                     effects.push(Effect::End(Ending::Stuck {
                         tool: "the answer's own text".into(),
-                        times: Echo::LIMIT,
+                        times: self.bounds.repeats.max(2),
                     }));
                     self.state = State::Idle;
                     return effects;
@@ -380,7 +389,7 @@ impl Turn {
         let (tool, times) = (tool.clone(), *times);
         match answer {
             LoopAnswer::GoOn => {
-                self.loops = Loops::default();
+                self.loops.forget();
                 self.listen()
             }
             LoopAnswer::Stop => {

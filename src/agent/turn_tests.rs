@@ -53,7 +53,7 @@ fn words(effects: &[Effect]) -> String {
 }
 
 fn started(ids: &[&str], touches: Vec<Touches>) -> (Turn, String) {
-    let mut turn = Turn::new(0);
+    let mut turn = Turn::new(Bounds { rounds: 0, repeats: 5 });
     assert_eq!(words(&turn.handle(Input::Said(vec![Part::text("hi")]))), "save:user request");
     let effects = turn.handle(Input::Answered { answer: answer(ids), touches });
     let effects = words(&effects);
@@ -110,7 +110,7 @@ fn an_interrupt_leaves_no_call_unanswered() {
 
 #[test]
 fn text_that_was_shown_is_kept_when_the_stream_is_stopped_or_breaks() {
-    let mut turn = Turn::new(0);
+    let mut turn = Turn::new(Bounds { rounds: 0, repeats: 5 });
     turn.handle(Input::Said(vec![Part::text("hi")]));
     turn.handle(Input::Streamed(StreamEvent::Thinking("hmm".into())));
     turn.handle(Input::Streamed(StreamEvent::Text("half an ".into())));
@@ -137,7 +137,7 @@ fn text_that_was_shown_is_kept_when_the_stream_is_stopped_or_breaks() {
 
 #[test]
 fn repairs_are_not_made_for_ever() {
-    let mut turn = Turn::new(0);
+    let mut turn = Turn::new(Bounds { rounds: 0, repeats: 5 });
     turn.handle(Input::Said(vec![Part::text("hi")]));
     let rejected = |blames| ProviderError::BadRequest { status: 400, message: "no".into(), blames };
     // The new pictures first, then all of them; then the complaint is about something else.
@@ -154,23 +154,23 @@ fn repairs_are_not_made_for_ever() {
 }
 
 #[test]
-fn the_same_failing_call_three_times_stops_and_asks() {
-    let mut turn = Turn::new(0);
+fn the_same_failing_call_five_times_stops_and_asks() {
+    let mut turn = Turn::new(Bounds { rounds: 0, repeats: 5 });
     turn.handle(Input::Said(vec![Part::text("hi")]));
     let mut last = String::new();
-    for _ in 0..3 {
+    for _ in 0..5 {
         turn.handle(Input::Answered { answer: answer(&["a"]), touches: vec![] });
         let failed = CallResult::text(&call("a"), Outcome::Failed, "no such file");
         last = words(&turn.handle(Input::Ended(failed)));
         turn.handle(Input::Heard(Vec::new()));
     }
-    assert_eq!(last, "save:results(a=Failed) ask-loop:3");
+    assert_eq!(last, "save:results(a=Failed) ask-loop:5");
     assert_eq!(words(&turn.handle(Input::LoopAnswered(LoopAnswer::GoOn))), "listen");
 }
 
 #[test]
 fn a_turn_has_a_bound_on_its_requests() {
-    let mut turn = Turn::new(1);
+    let mut turn = Turn::new(Bounds { rounds: 1, repeats: 5 });
     turn.handle(Input::Said(vec![Part::text("hi")]));
     turn.handle(Input::Answered { answer: answer(&["a"]), touches: vec![] });
     assert_eq!(words(&turn.handle(Input::Ended(done("a")))), "save:results(a=Done) end:TooManyRounds(1)");
@@ -227,7 +227,7 @@ proptest! {
     /// The machine is total, and whatever comes in whatever order, what it saves is a conversation a provider takes.
     #[test]
     fn no_order_of_inputs_breaks_the_conversation(inputs in prop::collection::vec(any_input(), 0..60)) {
-        let mut turn = Turn::new(0);
+        let mut turn = Turn::new(Bounds { rounds: 0, repeats: 5 });
         let mut transcript = Transcript::default();
         for input in inputs {
             for effect in turn.handle(input) {

@@ -50,8 +50,20 @@ pub const COMMANDS: &[CommandRow] = &[
     row("redo", "", "put back what undo took away", none, changes::redo),
     row("journal", "[N]", "what was applied in this directory", none, changes::journal),
     row("batch", "{JSON}", "run a batch of aOperations, without a model", none, commands::batch),
-    row("context", "", "what fills the model's window", none, context::context),
-    row("compact", "[FOCUS]", "sum up the conversation so far, to make room", none, context::compact),
+    row(
+        "context",
+        "[summary]",
+        "what fills the model's window; what the summary says",
+        none,
+        context::context,
+    ),
+    row(
+        "compact",
+        "[FOCUS|undo|edit]",
+        "sum up the conversation so far, to make room",
+        none,
+        context::compact,
+    ),
     row(
         "jobs",
         "[N|kill N|keep N]",

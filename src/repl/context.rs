@@ -1,15 +1,28 @@
-//! `/context` and `/compact`: what fills the model's window, and making room in it.
+//! `/context` and `/compact`: what fills the model's window, making room in it, and what the summary says that did.
 
 use super::Shell;
 use super::command::After;
 use crate::agent::{Fill, Start};
-use crate::ui::cell;
+use crate::text::sanitize;
+use crate::ui::{cell, editor, term};
 use ratatui::text::Line;
 
 /// Cells of the bar before a share.
 const BAR: usize = 20;
 
-pub(super) fn context(shell: &mut Shell<'_>, _: &str) -> After {
+pub(super) fn context(shell: &mut Shell<'_>, rest: &str) -> After {
+    match rest.trim() {
+        "" => {}
+        "summary" => {
+            summary(shell);
+            return None;
+        }
+        other => {
+            let what = format!("`{other}` is nothing of the window that could be shown");
+            shell.error(&what, Some("/context, /context summary"));
+            return None;
+        }
+    }
     let Some(agent) = &shell.conversation.agent else {
         shell.note("nothing has been said yet");
         return None;
@@ -19,12 +32,68 @@ pub(super) fn context(shell: &mut Shell<'_>, _: &str) -> After {
     None
 }
 
+/// What the model has in place of the beginning; in the viewer where it is longer than the screen.
+fn summary(shell: &Shell<'_>) {
+    let Some((text, upto)) = shell.conversation.agent.as_ref().and_then(|agent| agent.summary()) else {
+        return shell.note(NOTHING);
+    };
+    let clean = sanitize::block(text).into_owned();
+    if clean.lines().count() + 2 >= usize::from(term::size().1) {
+        return shell.look_at("the summary", &clean);
+    }
+    let head = format!("of {upto} messages, as the model has it:");
+    let lines = std::iter::once(head).chain(clean.lines().map(|line| format!("  {line}")));
+    let lines: Vec<Line<'static>> = lines.map(Line::raw).collect();
+    shell.print(&lines);
+}
+
+const NOTHING: &str = "nothing is summed up";
+
+fn undo(shell: &mut Shell<'_>) {
+    let undone = shell.conversation.agent.as_mut().map_or(Ok(None), |agent| agent.undo_summary());
+    match undone {
+        Ok(None) => shell.note(NOTHING),
+        Ok(Some(upto)) => {
+            let before = shell.conversation.agent.as_ref().and_then(|agent| agent.summary());
+            let from = before.map_or(String::new(), |(_, upto)| format!(" from message {} on", upto + 1));
+            shell.note(&format!(
+                "the summary of {upto} messages is taken back: they are sent again{from}; what does not fit is left out, and told"
+            ));
+        }
+        Err(e) => shell.error(&format!("the summary stays: {e}"), None),
+    }
+}
+
+fn edit(shell: &mut Shell<'_>) {
+    let program = shell.editor();
+    let Some(agent) = &mut shell.conversation.agent else { return shell.note(NOTHING) };
+    let Some(before) = agent.summary().map(|(text, _)| text.to_string()) else { return shell.note(NOTHING) };
+    let after = term::lent(|| editor::edit(&program, &before, ".md")).map_err(|e| e.to_string());
+    let told = after.and_then(|after| match after.trim() {
+        "" => Err("an empty summary says nothing; /compact undo takes it back".to_string()),
+        same if same == before.trim() => Ok("the summary is as it was"),
+        text => agent
+            .rewrite_summary(text)
+            .map(|()| "the summary is as you wrote it, from the next request on")
+            .map_err(|e| e.to_string()),
+    });
+    match told {
+        Ok(words) => shell.note(words),
+        Err(why) => shell.error(&format!("the summary stays as it was: {why}"), None),
+    }
+}
+
 pub(super) fn compact(shell: &mut Shell<'_>, rest: &str) -> After {
     if shell.conversation.agent.is_none() {
         shell.note("there is nothing to sum up");
         return None;
     }
-    Some(Start::SumUp { focus: rest.trim().to_string() })
+    match rest.trim() {
+        "undo" => undo(shell),
+        "edit" => edit(shell),
+        focus => return Some(Start::SumUp { focus: focus.to_string() }),
+    }
+    None
 }
 
 /// A line for the whole and one for each share, the largest with the longest bar.

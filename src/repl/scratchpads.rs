@@ -91,7 +91,7 @@ impl Shell<'_> {
         self.runtime.block_on(running)
     }
 
-    fn look_at(&self, name: &str, text: &str) {
+    pub(super) fn look_at(&self, name: &str, text: &str) {
         let (clipboard, program) = (self.clipboard(), self.editor());
         let hands = viewer::Hands {
             keys: self.keymap("viewer", viewer::KEYS),

@@ -28,6 +28,8 @@ pub enum Record {
     SummedUp {
         summary: Summary,
     },
+    /// The last summary is taken away: its messages are sent again.
+    SummaryUndone,
     /// What one request cost.
     Cost {
         #[serde(default)]
@@ -47,6 +49,8 @@ pub struct Loaded {
     pub withheld: Vec<(String, String)>,
     /// Oldest first; the last one holds.
     pub summaries: Vec<Summary>,
+    /// How many messages there were when the person took a summary away, where none was made since.
+    pub undone: Option<usize>,
     pub usage: Usage,
     /// Each request that was paid for.
     pub spent: Vec<Spent>,

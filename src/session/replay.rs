@@ -62,7 +62,18 @@ impl Replay {
             Record::SummedUp { summary } if summary.upto > loaded.transcript.len() => loaded.dropped.push(
                 "a summary of messages that are missing is left out: the conversation is sent whole".into(),
             ),
-            Record::SummedUp { summary } => loaded.summaries.push(summary),
+            Record::SummedUp { summary } => {
+                // Of the same beginning: the person wrote it anew.
+                loaded.summaries.retain(|before| before.upto != summary.upto);
+                loaded.summaries.push(summary);
+                loaded.undone = None;
+            }
+            Record::SummaryUndone => {
+                loaded.summaries.pop();
+                loaded.undone = Some(loaded.transcript.len());
+                // What stood before it was not read.
+                self.is_beyond |= loaded.transcript.begins() > 0;
+            }
             Record::Withheld { hash, reason } => loaded.withheld.push((hash, reason)),
             Record::Cost { provider, model, usage, picos } => loaded.pay((provider, model), usage, picos),
         }

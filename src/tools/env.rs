@@ -10,6 +10,7 @@ use crate::workspace::{Brake, Ledger, Workspace};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -50,6 +51,8 @@ impl Env {
 pub struct Limits {
     /// Bytes of text a result may have before it goes to a scratchpad: 30,000.
     pub inline_bytes: usize,
+    /// What the model's window has room for, where that is less.
+    pub room: Room,
     /// The largest file read as text without a range: 16 MB.
     pub read_bytes: u64,
     /// The largest picture sent, in bytes before base64: 3,750,000.
@@ -58,7 +61,40 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { inline_bytes: 30_000, read_bytes: 16_000_000, image_bytes: 3_750_000 }
+        Limits { inline_bytes: 30_000, room: Room::default(), read_bytes: 16_000_000, image_bytes: 3_750_000 }
+    }
+}
+
+impl Limits {
+    /// Bytes of text a result may have now.
+    pub fn inline(&self) -> usize {
+        self.inline_bytes.min(self.room.0.load(Ordering::Relaxed))
+    }
+}
+
+/// Bytes that one result may have of what is left of the model's window; unbounded until a conversation says otherwise.
+#[derive(Debug)]
+pub struct Room(AtomicUsize);
+
+/// A result of fewer bytes would say next to nothing.
+const LEAST: usize = 2_000;
+
+impl Room {
+    pub fn leave(&self, bytes: usize) {
+        self.0.store(bytes.max(LEAST), Ordering::Relaxed);
+    }
+}
+
+impl Default for Room {
+    fn default() -> Room {
+        Room(AtomicUsize::new(usize::MAX))
+    }
+}
+
+impl Clone for Room {
+    /// Another conversation's: it has a window of its own.
+    fn clone(&self) -> Room {
+        Room::default()
     }
 }
 

@@ -9,6 +9,8 @@ const LINE: usize = 2000;
 /// How much of a spilled output is shown: its beginning and its end, in bytes.
 const HEAD: usize = 4000;
 const TAIL: usize = 2000;
+/// Bytes of what is said about it.
+const TOLD: usize = 400;
 
 /// Brings a result into the form the model gets. With `name`, a success goes to that scratchpad whole.
 pub(super) fn deliver(
@@ -49,11 +51,13 @@ fn keep(mut output: Output, name: &str, env: &Env) -> Output {
 
 fn spill(mut output: Output, tool: &str, (env, names): (&Env, &Names)) -> Output {
     let size: usize = output.for_model.iter().filter_map(Part::as_text).map(str::len).sum();
-    if size <= env.limits.inline_bytes {
+    if size <= env.limits.inline() {
         return output;
     }
     let text = take_text(&mut output.for_model);
-    let (view, _) = preview(&text, HEAD, TAIL);
+    // Where there is little room, less of both ends.
+    let shown = env.limits.inline().saturating_sub(TOLD).min(HEAD + TAIL);
+    let (view, _) = preview(&text, shown * 2 / 3, shown / 3);
     let size = size_of(&text);
     let told = match env.scratchpads.put_new(&format!("{tool}-output"), Entry::Text(text)) {
         Ok(name) => format!(

@@ -310,7 +310,7 @@ impl ReadPlan {
     pub(super) fn budget(&self, env: &Env) -> usize {
         match self.args.scratchpad {
             Some(_) => usize::MAX / 16,
-            None => env.limits.inline_bytes.saturating_sub(NOTES),
+            None => env.limits.inline().saturating_sub(NOTES),
         }
     }
 
@@ -324,7 +324,7 @@ impl ReadPlan {
     /// True when the output goes to the model whole.
     pub(super) fn shows(&self, output: &Output, env: &Env) -> bool {
         let size: usize = output.for_model.iter().filter_map(Part::as_text).map(str::len).sum();
-        self.args.scratchpad.is_none() && size <= env.limits.inline_bytes
+        self.args.scratchpad.is_none() && size <= env.limits.inline()
     }
 
     pub(super) fn done(&self, line: String, text: &str, notes: &[String]) -> Output {

@@ -343,7 +343,7 @@ fn read(env: &Env, title: &str, name: &str, offset: usize, limit: Option<usize>)
             "offset {offset} is past the end: the scratchpad `{name}` has {total} rows"
         )));
     }
-    let budget = env.limits.inline_bytes.saturating_sub(300);
+    let budget = env.limits.inline().saturating_sub(300);
     let wanted = limit.unwrap_or(LINES).max(1);
     let (mut page, mut end, mut split) = (String::new(), offset, false);
     let width = offset.saturating_add(wanted).min(total).to_string().len();

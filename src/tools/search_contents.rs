@@ -232,7 +232,7 @@ impl SearchPlan {
         }
         let note = self.note(&found, &view, matches);
         let text = format!("{}[{note}]", view.text);
-        if self.args.scratchpad.is_none() && text.len() <= ctx.env.limits.inline_bytes {
+        if self.args.scratchpad.is_none() && text.len() <= ctx.env.limits.inline() {
             credit(&ctx.env, &found, &view);
         }
         let files = found.files.len();
@@ -247,7 +247,7 @@ impl SearchPlan {
     fn room(&self, env: &Env) -> usize {
         match self.args.scratchpad {
             Some(_) => usize::MAX / 16,
-            None => env.limits.inline_bytes.saturating_sub(500),
+            None => env.limits.inline().saturating_sub(500),
         }
     }
 

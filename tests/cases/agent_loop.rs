@@ -2,6 +2,7 @@
 
 use crate::support::binary::Place;
 use crate::support::mock_server::{MockServer, Reply, Say};
+use crate::support::pty::shell;
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{Ending, Event};
 
@@ -11,21 +12,34 @@ fn repeat(talk: &Talk, input: &str, times: usize) {
     }
 }
 
+/// Of each round, whether the model was told that it repeats itself.
+fn told(talk: &Talk) -> Vec<bool> {
+    let stored = talk.stored();
+    let results = stored.iter().filter(|m| m["role"] == "results");
+    results.map(|m| m.to_string().contains("in a row; try something else")).collect()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_call_that_fails_the_same_way_three_times_asks_and_stops_on_a_no() {
+async fn a_call_that_fails_the_same_way_is_told_at_three_and_asks_at_five_with_what_the_turn_has_taken() {
     let talk = Talk::new(Wire::Anthropic);
-    repeat(&talk, r#"{"name":"p","do":"fail"}"#, 3);
+    repeat(&talk, r#"{"name":"p","do":"fail"}"#, 5);
     let mut agent = talk.begin();
     let mut asked = Vec::new();
     let ending = turn(&mut agent, "go", |event, _| {
         if let Event::LoopQuestion(question) = event {
-            asked.push((question.tool.clone(), question.times));
+            asked.push((
+                question.tool.clone(),
+                question.times,
+                question.spent.prompt(),
+                question.spent.output,
+            ));
             let _ = question.reply.send(false);
         }
     })
     .await;
-    assert_eq!(ending, Ending::Stuck { tool: "probe".into(), times: 3 });
-    assert_eq!(asked, [("probe".to_string(), 3)]);
+    assert_eq!(ending, Ending::Stuck { tool: "probe".into(), times: 5 });
+    assert_eq!(asked, [("probe".to_string(), 5, 50, 100)]);
+    assert_eq!(told(&talk), [false, false, true, true, false]);
     talk.server.push(talk.wire.reply(&[Say::Text("another way, then")]));
     assert_eq!(turn(&mut agent, "try something else", |_, _| {}).await, Ending::Done);
     talk.is_lawful();
@@ -34,7 +48,7 @@ async fn a_call_that_fails_the_same_way_three_times_asks_and_stops_on_a_no() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn on_a_yes_it_goes_on_and_counts_anew() {
     let talk = Talk::new(Wire::Anthropic);
-    repeat(&talk, r#"{"name":"p","do":"fail"}"#, 6);
+    repeat(&talk, r#"{"name":"p","do":"fail"}"#, 10);
     let mut agent = talk.begin();
     let mut asked = 0;
     let ending = turn(&mut agent, "go", |event, _| {
@@ -44,7 +58,7 @@ async fn on_a_yes_it_goes_on_and_counts_anew() {
         }
     })
     .await;
-    assert_eq!((ending, asked), (Ending::Stuck { tool: "probe".into(), times: 3 }, 2));
+    assert_eq!((ending, asked), (Ending::Stuck { tool: "probe".into(), times: 5 }, 2));
     talk.is_lawful();
 }
 
@@ -60,14 +74,34 @@ async fn a_call_that_works_the_same_way_is_told_at_three_and_asked_at_five() {
     })
     .await;
     assert_eq!(ending, Ending::Stuck { tool: "probe".into(), times: 5 });
-    let notes: Vec<bool> = talk
-        .stored()
-        .iter()
-        .filter(|m| m["role"] == "results")
-        .map(|m| m.to_string().contains("in a row; try something else"))
-        .collect();
-    assert_eq!(notes, [false, false, true, true, false]);
+    assert_eq!(told(&talk), [false, false, true, true, false]);
     talk.is_lawful();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_bound_can_be_another_and_off() {
+    for (max_repeats, ending) in [(2, Ending::Stuck { tool: "probe".into(), times: 2 }), (0, Ending::Done)] {
+        let talk = Talk { max_repeats, ..Talk::new(Wire::Anthropic) };
+        repeat(&talk, r#"{"name":"p","do":"fail"}"#, 12);
+        talk.server.push(talk.wire.reply(&[Say::Text("done")]));
+        assert_eq!(turn(&mut talk.begin(), "go", |_, _| {}).await, ending);
+    }
+}
+
+/// Each run of the same command takes another time, and each long output is kept under another name.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_does_the_same_again_is_a_loop_however_long_it_takes() {
+    for command in ["sleep 0.$(shuf -i 1-4 -n 1); echo no such test; exit 1", "seq 1 9000"] {
+        let talk = Talk::native(Wire::Anthropic);
+        talk.mode.store(placet::permission::Mode::Unrestricted);
+        let input = serde_json::json!({ "command": command }).to_string();
+        for n in 0..5 {
+            talk.server.push(talk.wire.reply(&[Say::Call(&format!("c{n}"), "run_command", &input)]));
+        }
+        let ending = turn(&mut talk.begin(), "go", |_, _| {}).await;
+        assert_eq!(ending, Ending::Stuck { tool: "run_command".into(), times: 5 }, "{command}");
+        talk.is_lawful();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -110,13 +144,34 @@ async fn a_paragraph_said_over_and_over_stops_the_answer() {
 #[test]
 fn without_a_person_a_loop_ends_the_run_as_stuck() {
     let call = Reply::anthropic(&[Say::Call("c", "read_file", r#"{"path":"missing.txt"}"#)]);
-    let server = MockServer::start([call.clone(), call.clone(), call]);
+    let server = MockServer::start(vec![call; 5]);
     let place = Place::new().answered_by(&server);
     let report = place.run(["-p", "go", "--output-format", "json"]).code(1).json();
     assert_eq!(report["ending"], "stuck");
-    assert_eq!(report["calls"].as_array().unwrap().len(), 3);
+    assert_eq!(report["calls"].as_array().unwrap().len(), 5);
     assert_eq!(server.violations(), Vec::<String>::new());
     let call = Reply::anthropic(&[Say::Call("c", "read_file", r#"{"path":"missing.txt"}"#)]);
-    (0..3).for_each(|_| server.push(call.clone()));
-    place.run(["-p", "go"]).code(1).warns("repeated the same thing 3 times");
+    (0..5).for_each(|_| server.push(call.clone()));
+    place.run(["-p", "go"]).code(1).warns("repeated the same thing 5 times");
+}
+
+#[test]
+fn the_question_says_what_the_turn_has_taken() {
+    let call = Reply::openai(&[Say::Call("c", "read_file", r#"{"path":"missing.txt"}"#)]);
+    let server = MockServer::start(vec![call; 5]);
+    let url = server.url();
+    let args = ["--provider", "openai-compatible", "--model", "m", "--base-url", &url];
+    let mut pty = args.iter().fold(shell(), |start, arg| start.arg(arg)).open();
+    pty.line("go");
+    pty.until("the question", |s| {
+        s.contains("read_file was called 5 times with the same result. Go on?")
+            && s.contains("this turn has taken 50 in, 100 out so far")
+    });
+    pty.until("keys that count", |s| !s.contains("(a moment:"));
+    let shown = "read_file was called 5 times with the same result. Go on?\n\
+                 this turn has taken 50 in, 100 out so far\n\
+                 y yes  n no  Esc stop the turn";
+    assert!(pty.screen().contains(shown), "{}", pty.screen());
+    pty.send("n");
+    pty.until("the end", |s| s.contains("stopped: read_file repeated the same thing 5 times"));
 }

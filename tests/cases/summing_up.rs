@@ -1,6 +1,7 @@
 //! A conversation that becomes too long is summed up, and what was said in its beginning is still known.
 
-use crate::support::mock_server::{Reply, Say};
+use crate::support::mock_server::{MockServer, Reply, Say};
+use crate::support::pty::shell;
 use crate::support::talk::{Talk, WIRES, Wire, start, turn};
 use placet::agent::{Agent, Ending, Event, Start};
 use placet::conversation::{Answer, Block, Call, CallId, CallResult, Input, Message, Outcome};
@@ -351,4 +352,181 @@ async fn what_was_summed_up_has_not_been_seen_any_more() {
         assert!(sent.contains("read it first") || sent.contains("has not been read"), "{attached}: {sent}");
         assert_eq!(std::fs::read_to_string(talk.root.join("a.txt")).unwrap(), "one\ntwo\n", "{attached}");
     }
+}
+
+/// The last request, as text.
+fn last_sent(talk: &Talk) -> String {
+    Value::Array(talk.sent().pop().unwrap()).to_string()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_summary_can_be_read_written_anew_and_taken_back_and_stays_so() {
+    // Taken up whole, and from where the summary lets it begin.
+    for take_up in [Talk::resume, Talk::take_up] {
+        let talk = Talk {
+            figures: Figures { window: 200_000, max_output: 2_000, vision: true },
+            sum_up_at: 0.85,
+            ..Talk::new(Wire::Anthropic)
+        };
+        let mut agent = history(&talk, 12_000);
+        assert!(agent.summary().is_none());
+        assert_eq!(agent.undo_summary().unwrap(), None);
+        talk.server.judged_by(scripted(Wire::Anthropic, 200_000));
+        sum_up(&mut agent).await;
+        let (text, upto) = agent.summary().unwrap();
+        assert!(text.contains(&value(0)) && !text.starts_with("[placet: what came before"), "{text}");
+        agent.rewrite_summary("  the person likes FACT-99=blue \n").unwrap();
+        for again in 0..2 {
+            assert_eq!(agent.summary(), Some(("the person likes FACT-99=blue", upto)), "{again}");
+            turn(&mut agent, "what is FACT-99?", |_, _| {}).await;
+            assert_eq!(last_text(&agent), "FACT-99=blue");
+            assert!(!last_sent(&talk).contains("question 3 "), "{again}");
+            drop(agent);
+            agent = take_up(&talk);
+        }
+        assert_eq!(agent.undo_summary().unwrap(), Some(upto));
+        for again in 0..2 {
+            assert!(agent.summary().is_none(), "{again}");
+            turn(&mut agent, "what is FACT-3?", |_, _| {}).await;
+            assert_eq!(last_text(&agent), value(3));
+            let sent = last_sent(&talk);
+            assert!(sent.contains("question 3 ") && !sent.contains("summed up"), "{again}");
+            drop(agent);
+            agent = take_up(&talk);
+        }
+        talk.is_lawful();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_does_not_fit_after_a_summary_was_taken_back_is_left_out_and_not_summed_up_again_at_once() {
+    let talk = Talk {
+        figures: Figures { window: 20_000, max_output: 2_000, vision: true },
+        sum_up_at: 0.85,
+        ..Talk::new(Wire::Anthropic)
+    };
+    let mut agent = history(&talk, 60_000);
+    talk.server.judged_by(scripted(Wire::Anthropic, 20_000));
+    sum_up(&mut agent).await;
+    agent.undo_summary().unwrap();
+    drop(agent);
+    let mut agent = talk.resume();
+    let mut notices = Vec::new();
+    let ending = turn(&mut agent, "what is FACT-0?", |event, _| {
+        if let Event::Notice(text) = event {
+            notices.push(text);
+        }
+    })
+    .await;
+    assert_eq!(ending, Ending::Done);
+    assert!(notices.iter().any(|n| n.contains("older parts were left out")), "{notices:?}");
+    assert!(!notices.iter().any(|n| n.contains("summing up")), "{notices:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn that_the_window_fills_up_is_said_once_before_it_is_summed_up() {
+    let talk = Talk {
+        figures: Figures { window: 20_000, max_output: 2_000, vision: true },
+        sum_up_at: 0.85,
+        ..Talk::new(Wire::Anthropic)
+    };
+    let mut agent = talk.begin();
+    let filler = "lorem ipsum dolor sit amet ".repeat(70);
+    let mut warned = Vec::new();
+    talk.server.judged_by(|body| {
+        let said = if body.to_string().contains(ASKED) { "short" } else { "yes" };
+        Some(Wire::Anthropic.reply(&[Say::Text(said)]))
+    });
+    // The mock counts ten tokens for each request: what is estimated counts half, about 280 tokens a turn.
+    for n in 0..100 {
+        let mut summed_up = false;
+        let ending = turn(&mut agent, &format!("{n} {filler}"), |event, _| {
+            if let Event::Notice(text) = event {
+                summed_up |= text.starts_with("summed up");
+                warned.extend(text.contains("/compact does it now").then_some((n, text)));
+            }
+        })
+        .await;
+        assert_eq!(ending, Ending::Done);
+        if summed_up {
+            assert_eq!(warned.len(), 1, "{warned:?}");
+            assert!(warned[0].0 < n, "{warned:?} before {n}");
+            let said = "% full: at 85% the beginning is summed up; /compact does it now";
+            assert!(
+                warned[0].1.starts_with("the model's window is 7") && warned[0].1.ends_with(said),
+                "{warned:?}"
+            );
+            return;
+        }
+    }
+    panic!("it was never summed up: {warned:?}");
+}
+
+/// What one command may give back is a third of the room that is left, and never less than 2,000 bytes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_result_takes_a_third_of_what_is_left_of_the_window_at_most() {
+    for (window, before, most) in [(200_000, 0, 30_000), (20_000, 0, 18_000), (30_000, 90_000, 2_000)] {
+        let talk = Talk {
+            figures: Figures { window, max_output: 1_000, vision: true },
+            ..Talk::native(Wire::Anthropic)
+        };
+        talk.mode.store(placet::permission::Mode::Unrestricted);
+        let mut agent = talk.begin();
+        let input = r#"{"command":"seq 1 5200"}"#;
+        talk.server.push(Reply::anthropic(&[Say::Call("c", "run_command", input)]));
+        talk.server.push(Reply::anthropic(&[Say::Text("seen")]));
+        assert_eq!(turn(&mut agent, &"x".repeat(before), |_, _| {}).await, Ending::Done);
+        let stored = talk.stored();
+        let result =
+            stored.iter().find(|m| m["role"] == "results").unwrap()["results"][0]["parts"][0].clone();
+        let result = result["text"].as_str().unwrap();
+        let is_whole = result.contains("2600\n2601");
+        assert_eq!(is_whole, most > 24_000, "{window}: {} bytes", result.len());
+        assert!(result.len() <= most, "{window}: {} bytes", result.len());
+        assert_eq!(agent.env().scratchpads.list().len(), usize::from(!is_whole));
+    }
+}
+
+#[test]
+fn the_shell_shows_the_summary_takes_it_from_the_editor_and_takes_it_back() {
+    let long = "the river runs to the sea and comes back as rain ".repeat(60);
+    let server = MockServer::start([
+        Reply::openai(&[Say::Text(&long)]),
+        Reply::openai(&[Say::Text(&long)]),
+        Reply::openai(&[Say::Text("You asked about rivers.\u{1b}[31m I told you of rain.")]),
+        Reply::openai(&[Say::Text("as you say")]),
+    ]);
+    let url = server.url();
+    let args = ["--provider", "openai-compatible", "--model", "m", "--base-url", &url, "--set"];
+    let editor = "editor=sed -i s/rivers/mountains/";
+    let start = args.iter().fold(shell(), |start, arg| start.arg(arg)).arg(editor);
+    let mut pty = start.size(100, 40).open();
+    let say = |pty: &mut crate::support::pty::Pty, line: &str, found: &str| {
+        pty.line(line);
+        pty.until(line, |s| s.contains(found));
+        pty.until_prompt("");
+    };
+    say(&mut pty, "/context summary", "nothing is summed up");
+    say(&mut pty, "/context colours", "`colours` is nothing of the window that could be shown");
+    for n in 1..=2 {
+        pty.line(&format!("rivers, please ({n})"));
+        pty.until("an answer", |_| server.requests().len() == n);
+        pty.until_prompt("");
+    }
+    say(&mut pty, "/compact", "the whole stays in /transcript");
+    say(&mut pty, "/context summary", "You asked about rivers.");
+    assert!(
+        !pty.raw().windows(6).any(|bytes| bytes == b"\x1b[31m "),
+        "control sequences of a summary do nothing"
+    );
+    say(&mut pty, "/compact edit", "the summary is as you wrote it, from the next request on");
+    say(&mut pty, "/context summary", "You asked about mountains.");
+    let shown = "of 4 messages, as the model has it:\n  You asked about mountains. I told you of rain.";
+    assert!(pty.screen().contains(shown), "{}", pty.screen());
+    say(&mut pty, "/compact edit", "the summary is as it was");
+    say(&mut pty, "/compact undo", "is taken back: they are sent again");
+    say(&mut pty, "and now?", "as you say");
+    let sent = server.requests().pop().unwrap().body.to_string();
+    assert!(sent.contains("rivers, please (1)") && !sent.contains("summed up"), "{sent}");
+    assert_eq!(server.violations(), Vec::<String>::new());
 }

@@ -1,7 +1,7 @@
 //! A conversation in this process: the agent, a scripted server, a store, and a tool that does what its call says.
 
 use super::mock_server::MockServer;
-use placet::agent::{Agent, Budget, Ending, Event, Family, Gate, Parts, Start};
+use placet::agent::{Agent, Bounds, Budget, Ending, Event, Family, Gate, Parts, Start};
 use placet::conversation::{Outcome, Part, SessionId, ToolSpec};
 use placet::permission::{Labels, Mode, ModeCell, Permit, Policy, Reach, Rule, Taint};
 use placet::provider::{
@@ -86,6 +86,7 @@ pub struct Talk {
     pub ran: Arc<Mutex<Vec<String>>>,
     pub figures: Figures,
     pub max_rounds: u32,
+    pub max_repeats: u32,
     pub sum_up_at: f64,
     /// The provider and the model.
     pub named: (&'static str, &'static str),
@@ -114,6 +115,7 @@ impl Talk {
             ran,
             figures: Figures { window: 200_000, max_output: 8_000, vision: true },
             max_rounds: 0,
+            max_repeats: 5,
             sum_up_at: 0.0,
             named: ("mock", "mock-1"),
             budget: Budget::default(),
@@ -182,7 +184,7 @@ impl Talk {
             registry: Arc::clone(&self.registry),
             env: Arc::new(env),
             policy: Arc::new(Mutex::new(policy)),
-            max_rounds: self.max_rounds,
+            bounds: Bounds { rounds: self.max_rounds, repeats: self.max_repeats },
             sum_up_at: self.sum_up_at,
             budget: self.budget,
             gate: Arc::clone(&self.gate),

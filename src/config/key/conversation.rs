@@ -71,6 +71,13 @@ pub(super) const KEYS: &[Key] = &[
         "The most requests one turn may make; 0 means no bound.",
     ),
     key(
+        "max_repeats",
+        Kind::Number,
+        "5",
+        Trust::Tightens,
+        "How often the same may come again in one turn (a call with its result, a text in an answer) before you are asked; the model is told at half of it. 0 never asks.",
+    ),
+    key(
         "compact_percent",
         Kind::Number,
         "85",

@@ -157,7 +157,7 @@ fn lines(at: &Resolved, range: Option<&[i64]>, consent: Consent<'_>, env: &Env) 
     let (mut text, mut shown) = (String::new(), first);
     for range in file.lines(first).take(last.saturating_sub(first)) {
         let row = format!("{:6}\t{}\n", shown + 1, file.line_text(&range));
-        if text.len() + row.len() > env.limits.inline_bytes.saturating_sub(200) && shown > first {
+        if text.len() + row.len() > env.limits.inline().saturating_sub(200) && shown > first {
             break;
         }
         text.push_str(&row);

@@ -245,6 +245,8 @@ impl Linear {
                     question.tool, question.times
                 );
                 out.push(label("question", &text));
+                let spent = format!("this turn has taken {} so far", cell::tokens(&question.spent));
+                out.push(label("note", &spent));
                 choice("go on", Choice::Loop(true));
                 choice("stop", Choice::Loop(false));
             }

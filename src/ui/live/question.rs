@@ -313,6 +313,8 @@ impl Open {
                     &Line::styled(sanitize::line(&text).into_owned(), theme.style("question")),
                     columns,
                 ));
+                let spent = format!("this turn has taken {} so far", cell::tokens(&q.spent));
+                head.extend(wrap(&Line::styled(spent, theme.style("notice")), columns));
             }
         }
         let keys: Vec<Line<'static>> =

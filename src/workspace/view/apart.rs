@@ -19,6 +19,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 /// The largest file that is merged, in bytes.
 const MERGEABLE: u64 = 16 << 20;
@@ -118,6 +119,9 @@ impl View {
         command.since = super::run::now();
         let mut effects = self.fold(command, hidden)?;
         (effects.merged, effects.beside) = (merged, beside);
+        if !effects.is_empty() {
+            self.0.late.store(true, Ordering::Release);
+        }
         Ok(effects)
     }
 }

@@ -84,6 +84,8 @@ struct Inner {
     landing: AtomicBool,
     /// The calls that run now.
     running: Running,
+    /// A background command has put something on the pending shelf, and nobody was asked about it yet.
+    late: AtomicBool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -181,6 +183,7 @@ impl View {
             claim: Mutex::default(),
             landing: AtomicBool::new(false),
             running: Running::default(),
+            late: AtomicBool::new(false),
         }))
     }
 
@@ -306,6 +309,11 @@ impl View {
             Shelf::Pending => &self.0.pending,
             Shelf::Scratch => &self.0.scratch,
         }
+    }
+
+    /// True once after a background command has left something pending.
+    pub fn take_late(&self) -> bool {
+        self.0.late.swap(false, std::sync::atomic::Ordering::AcqRel)
     }
 
     /// True when nothing was ever put on this shelf since it was last emptied.

@@ -84,6 +84,11 @@ impl View {
         self.begin_in(shelf, home, Company::Others).await
     }
 
+    /// No command begins, and none that has ended puts its effects here, as long as this is held.
+    pub async fn hold_still(&self) -> OwnedMutexGuard<()> {
+        self.0.gate.clone().lock_owned().await
+    }
+
     async fn begin_in(&self, shelf: Shelf, home: Option<&Path>, company: Company) -> io::Result<CommandView> {
         let gate = self.0.gate.clone().lock_owned().await;
         if shelf == Shelf::Pending {

@@ -153,7 +153,7 @@ fn plan_read(args: &Read, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
 pub(super) fn read(at: &Resolved, consent: Consent<'_>, env: &Env) -> Result<Output, ToolError> {
     let (file, hash) = load_text(env, at, consent)?;
     let text = file.text().into_owned();
-    if text.len() <= env.limits.inline_bytes {
+    if text.len() <= env.limits.inline() {
         credit_all(env, at, &file, hash);
     }
     let line = format!("read {}", env.workspace.shown(&at.path));

@@ -1,0 +1,76 @@
+//! What a conversation and its sub-agents have spent together, and what the person allowed beyond the limits.
+//!
+//! One meter for all of them: sub-agents work side by side, and each that had a sum of its own would spend what the others
+//! have spent already. Each looks at it before each request, so that all of them together go over a limit by no more than
+//! the requests that are on their way.
+
+use crate::provider::catalog::Money;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A limit of the person's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    Session,
+    Day,
+}
+
+impl Limit {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Limit::Session => "session",
+            Limit::Day => "day",
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    /// In millionths of a millionth of a dollar, as the two below.
+    spent: AtomicU64,
+    more_session: AtomicU64,
+    more_day: AtomicU64,
+    /// The person said no in this turn: the others do not ask again.
+    refused: AtomicBool,
+}
+
+impl Meter {
+    pub(super) fn begin_at(&self, picos: u64) {
+        self.spent.store(picos, Ordering::SeqCst);
+    }
+
+    pub(super) fn add(&self, picos: u64) {
+        self.spent.fetch_add(picos, Ordering::SeqCst);
+    }
+
+    pub(super) fn spent(&self) -> Money {
+        Money::from_picos(self.spent.load(Ordering::SeqCst))
+    }
+
+    fn more(&self, limit: Limit) -> &AtomicU64 {
+        match limit {
+            Limit::Session => &self.more_session,
+            Limit::Day => &self.more_day,
+        }
+    }
+
+    /// What was allowed beyond the limit.
+    pub(super) fn allowed(&self, limit: Limit) -> Money {
+        Money::from_picos(self.more(limit).load(Ordering::SeqCst))
+    }
+
+    pub(super) fn allow(&self, limit: Limit, more: Money) {
+        self.more(limit).fetch_add(more.picos(), Ordering::SeqCst);
+    }
+
+    pub(super) fn begin_turn(&self) {
+        self.refused.store(false, Ordering::SeqCst);
+    }
+
+    pub(super) fn refuse(&self) {
+        self.refused.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,73 @@
+//! The summary that stands for the beginning of a conversation, in the person's hands: read, written anew, taken back.
+//!
+//! The record keeps every message, so nothing is lost by any of it; only what is sent changes, from the next request on.
+//! Each step is saved before it holds. Making a summary is [`super::compact`].
+
+use super::Agent;
+use super::event::Event;
+use crate::conversation::{SUMMED_UP, Summary};
+use crate::session::{Record, SessionError};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// How far below the setting the person is warned.
+const AHEAD: f64 = 0.10;
+
+impl Agent {
+    /// What the model has in place of the beginning, and of how many messages.
+    pub fn summary(&self) -> Option<(&str, usize)> {
+        let summary = self.summaries.last()?;
+        let text = summary.notes.first()?;
+        Some((text.strip_prefix(SUMMED_UP).unwrap_or(text), summary.upto))
+    }
+
+    /// The summary in the person's words. What looks like a secret is kept from the model here as well.
+    pub fn rewrite_summary(&mut self, text: &str) -> Result<(), SessionError> {
+        let Some(summary) = self.summaries.last() else { return Ok(()) };
+        let text = self.parts.gate.secrets.redact(text.trim());
+        let standing = summary.notes.iter().skip(1).cloned();
+        let notes = std::iter::once(format!("{SUMMED_UP}{text}")).chain(standing).collect();
+        let summary = Summary { upto: summary.upto, notes };
+        self.take(summary)?;
+        self.set_last_prompt(0);
+        Ok(())
+    }
+
+    /// Takes the last summary away: its messages are sent again. Says of how many it was; nothing where there is none.
+    pub fn undo_summary(&mut self) -> Result<Option<usize>, SessionError> {
+        let Some(upto) = self.summaries.last().map(|summary| summary.upto) else { return Ok(None) };
+        self.write_down(Record::SummaryUndone)?;
+        match &self.parts.session {
+            // What it stands for was not read.
+            Some(session) if self.begins > 0 => {
+                let loaded = session.store().load(session.id())?;
+                self.read(loaded.transcript, loaded.summaries);
+            }
+            _ => drop(self.summaries.pop()),
+        }
+        self.context.begin_anew();
+        self.recall();
+        self.set_last_prompt(0);
+        // Otherwise the next request would begin with another one.
+        self.not_summed_up = Some(self.transcript.len());
+        Ok(Some(upto))
+    }
+
+    /// Says once for each climb that the window fills up, while there is still time to choose when.
+    pub(super) fn warn_ahead(&mut self, events: &UnboundedSender<Event>) {
+        let at = self.parts.sum_up_at;
+        if at <= AHEAD {
+            return;
+        }
+        let full = self.fullness();
+        let is_near = full > at - AHEAD;
+        if is_near && !self.warned && full <= at {
+            let words = format!(
+                "the model's window is {:.0}% full: at {:.0}% the beginning is summed up; /compact does it now",
+                full * 100.0,
+                at * 100.0
+            );
+            drop(events.send(Event::Notice(words)));
+        }
+        self.warned = is_near;
+    }
+}
