@@ -372,3 +372,50 @@ fn one_in_the_view_cannot_stay() {
     });
     assert!(!alive("31.0201"));
 }
+
+#[test]
+fn what_ends_under_the_question_is_shown_before_it_lands_or_goes() {
+    if !sandboxed() {
+        return;
+    }
+    for key in ["a", "dd"] {
+        let job = background("while [ ! -e $PLACET_SCRATCH/go ]; do sleep 0.05; done; echo j > j.txt");
+        let write = json!({"command": "echo q > q.txt; echo $PLACET_SCRATCH"}).to_string();
+        let server = MockServer::start([
+            Reply::openai(&[call("c1", "run_command", &job), call("c2", "run_command", &write)]),
+            Reply::openai(&[Say::Text("both begun")]),
+        ]);
+        let start =
+            ["--provider", "openai-compatible", "--model", "m", "--base-url", &server.url(), "--mode", "ask"];
+        let mut pty = start.iter().fold(shell(), |start, arg| start.arg(arg)).open();
+        pty.line("begin");
+        pty.until("the question", |s| s.contains("1 change, +1 -0 lines: apply?"));
+        pty.until("keys to count", |s| !s.contains("a moment"));
+        let told = server.requests()[1].body["messages"].to_string();
+        let scratch = told.split(['"', '\\', ' ']).find(|word| word.contains("/scratch/")).unwrap();
+        std::fs::write(std::path::Path::new(scratch).join("go"), "").unwrap();
+        std::thread::sleep(Duration::from_secs(2));
+        pty.send(key);
+        pty.until("what is new", |s| {
+            s.contains("has changed while you looked") && s.contains("2 changes, +2 -0 lines: apply?")
+        });
+        assert!(!pty.exists("q.txt") && !pty.exists("j.txt"));
+        pty.until("keys to count", |s| !s.contains("a moment"));
+        std::thread::sleep(Duration::from_millis(700));
+        pty.send(key);
+        pty.until_prompt("");
+        assert_eq!((pty.exists("q.txt"), pty.exists("j.txt")), (key == "a", key == "a"), "{key}");
+    }
+}
+
+#[test]
+fn what_ended_between_two_turns_is_asked_about_at_the_end_of_the_next() {
+    if !sandboxed() {
+        return;
+    }
+    let (mut pty, server) = with_job("sleep 2; echo x > made.txt", "ask");
+    pty.until("word of its end", |s| s.contains("job 1 · exit code 0 after 2."));
+    server.push(Reply::openai(&[Say::Text("nothing to do")]));
+    pty.line("go on");
+    pty.until("the question", |s| s.contains("1 change, +1 -0 lines: apply?"));
+}
