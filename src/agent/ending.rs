@@ -56,11 +56,15 @@ impl Ending {
     }
 }
 
+/// Nothing here gives the conversation up: what was said stays.
+const LONG: &str = "/compact sums up what was said; else /model with a larger window, or attach less; then /retry";
+
 fn hint_for(error: &ProviderError) -> Option<String> {
     Some(match error {
         ProviderError::Auth { .. } => "check the key; `placet doctor` shows where it was taken from".into(),
         ProviderError::NoKey { .. } => "`--provider offline` works without one".into(),
-        ProviderError::TooLong { .. } => "/new starts afresh; the session keeps everything".into(),
+        ProviderError::TooLong { .. } => LONG.into(),
+        ProviderError::Proxy { .. } => "set the variable anew and start again with -c; what was done is kept".into(),
         ProviderError::Replay(_) => "record it anew with --record".into(),
         _ => return None,
     })
