@@ -39,7 +39,8 @@ pub(super) fn of(error: &(dyn Error + 'static)) -> String {
     ]) {
         // Only a signer that nobody vouches for can be vouched for; a wrong name or date stays wrong.
         let unknown = said(&["unknownissuer", "unknown issuer", "self-signed", "self signed"]);
-        let cure = if unknown { "; `network.ca_file` names certificates to trust, such as a company's" } else { "" };
+        let cure =
+            if unknown { "; `network.ca_file` names certificates to trust, such as a company's" } else { "" };
         return format!("{TLS}{deepest}{cure}");
     }
     if said(&["proxy", "tunnel"]) {

@@ -107,8 +107,8 @@ impl Client {
         headers: &[(String, String)],
         body: Vec<u8>,
     ) -> Result<Response, HttpError> {
-        let url = Url::parse(url)
-            .map_err(|e| HttpError::connection(url.to_string(), format!("not a URL: {e}")))?;
+        let url =
+            Url::parse(url).map_err(|e| HttpError::connection(url.to_string(), format!("not a URL: {e}")))?;
         let host = host(&url);
         let failed = |message| HttpError::connection(host.clone(), message);
         let near = url.scheme() == "http" && is_loopback(&url);
@@ -122,10 +122,14 @@ impl Client {
         }
         let sent = request.body(body).send().await.map_err(reqwest::Error::without_url);
         let Some(proxy) = self.proxy(&url).filter(|_| !near) else {
-            return sent.map(|inner| Response { host: host.clone(), inner }).map_err(|e| failed(cause::of(&e)));
+            return sent
+                .map(|inner| Response { host: host.clone(), inner })
+                .map_err(|e| failed(cause::of(&e)));
         };
         match sent {
-            Err(error) if !cause::wants_password(&error) => Err(failed(proxy.blamed(&error, &cause::of(&error)))),
+            Err(error) if !cause::wants_password(&error) => {
+                Err(failed(proxy.blamed(&error, &cause::of(&error))))
+            }
             Ok(inner) if inner.status() != StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
                 Ok(Response { host, inner })
             }

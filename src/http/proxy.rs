@@ -127,6 +127,9 @@ fn is_in(address: IpAddr, entry: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// A URL, the variables that are set, and the proxy that is found.
+    type Row = (&'static str, &'static [(&'static str, &'static str)], Option<&'static str>);
+
     fn of(url: &str, set: &[(&str, &str)]) -> Option<String> {
         let variable =
             |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_string());
@@ -136,24 +139,16 @@ mod tests {
 
     #[test]
     fn the_proxy_is_the_one_of_the_scheme_in_capitals_or_not() {
-        let table: [(&str, &[(&str, &str)], Option<&str>); 12] = [
+        let table: [Row; 12] = [
             ("https://a.test/", &[], None),
             ("https://a.test/", &[("HTTPS_PROXY", "http://p:1")], Some("HTTPS_PROXY p:1 Bare")),
             ("https://a.test/", &[("https_proxy", "p:1")], Some("https_proxy p:1 Bare")),
             ("http://a.test/", &[("https_proxy", "p:1")], None),
             ("http://a.test/", &[("http_proxy", "http://u:s@p")], Some("http_proxy p:80 WithPassword")),
             ("http://a.test/", &[("all_proxy", "socks5h://p")], Some("all_proxy p:1080 Bare")),
-            (
-                "http://a.test/",
-                &[("ALL_PROXY", "p:2"), ("http_proxy", "p:1")],
-                Some("http_proxy p:1 Bare"),
-            ),
+            ("http://a.test/", &[("ALL_PROXY", "p:2"), ("http_proxy", "p:1")], Some("http_proxy p:1 Bare")),
             ("http://a.test/", &[("HTTP_PROXY", ""), ("http_proxy", "p:1")], None),
-            (
-                "http://a.test/",
-                &[("HTTP_PROXY", "p:1"), ("http_proxy", "p:2")],
-                Some("HTTP_PROXY p:1 Bare"),
-            ),
+            ("http://a.test/", &[("HTTP_PROXY", "p:1"), ("http_proxy", "p:2")], Some("HTTP_PROXY p:1 Bare")),
             ("http://a.test/", &[("HTTP_PROXY", "p:1"), ("REQUEST_METHOD", "GET")], None),
             ("http://a.test/", &[("HTTP_PROXY", "p:1"), ("no_proxy", "a.test")], None),
             ("http://a.test/", &[("HTTP_PROXY", "http://")], None),

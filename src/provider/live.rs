@@ -233,7 +233,8 @@ impl Server {
             let words = self.dialect.error(502, &text).to_string();
             return Err(ProviderError::Protocol(format!("{}: {words}", response.host())).into());
         }
-        let mut reading = Reading::new(self.dialect.decoder(), request, response.host(), request_id(&response));
+        let mut reading =
+            Reading::new(self.dialect.decoder(), request, response.host(), request_id(&response));
         if kind.contains("json") {
             let whole = watch.wait(response.whole(WHOLE_BODY)).await.map_err(unstarted)?;
             let text = match whole {
@@ -300,7 +301,9 @@ fn is_cut(json: &str) -> bool {
 /// The error that is told at the end, with the wait that the server asks for.
 fn with_wait(error: ProviderError) -> ProviderError {
     match error.retry_after().filter(|wait| wait.as_secs() > 0) {
-        Some(wait) => error.map_message(|words| format!("{words} (the server asks to wait {} s)", wait.as_secs())),
+        Some(wait) => {
+            error.map_message(|words| format!("{words} (the server asks to wait {} s)", wait.as_secs()))
+        }
         None => error,
     }
 }

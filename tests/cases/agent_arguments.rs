@@ -38,7 +38,8 @@ async fn arguments_that_are_no_object_are_refused_with_words_and_never_run() {
             let what = format!("{wire:?} {input}");
             // Gemini sends arguments as JSON within JSON: what is none, or has a name twice, cannot be said in it;
             // null is its word for none.
-            let sayable = serde_json::from_str::<serde_json::Value>(input).is_ok() && !words.contains("twice");
+            let sayable =
+                serde_json::from_str::<serde_json::Value>(input).is_ok() && !words.contains("twice");
             if wire == Wire::Gemini && (!sayable || input == "null") {
                 continue;
             }

@@ -3,11 +3,11 @@
 
 use crate::support::binary::Place;
 use crate::support::pty;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What all threads of a process have used of the processor, and how often they gave it up.
-fn used(process: &PathBuf) -> (f64, u64) {
+fn used(process: &Path) -> (f64, u64) {
     let stat = std::fs::read_to_string(process.join("stat")).unwrap();
     // The name may hold anything; after its end come the fields from the third on.
     let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
@@ -18,7 +18,7 @@ fn used(process: &PathBuf) -> (f64, u64) {
     (ticks as f64 / 100.0, switches)
 }
 
-fn figure(process: &std::path::Path, name: &str) -> Option<u64> {
+fn figure(process: &Path, name: &str) -> Option<u64> {
     let status = std::fs::read_to_string(process.join("status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
 }

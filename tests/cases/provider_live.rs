@@ -478,7 +478,8 @@ async fn an_answer_in_one_piece_that_is_cut_short_is_asked_for_again() {
 
 #[tokio::test]
 async fn an_error_in_the_middle_of_a_stream_carries_the_servers_name_for_the_request() {
-    let busy = "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n";
+    let busy =
+        "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n";
     for header in ["request-id", "x-request-id"] {
         let begun = || Reply::sse(beginning()).header(header, "req_8");
         for reply in [

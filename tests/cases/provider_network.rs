@@ -260,7 +260,8 @@ fn a_proxy_that_refuses_is_named_with_its_variable_and_asked_once() {
     );
     assert!(out.stderr.contains(&words) && !out.stderr.contains("retry:"), "{out:#?}");
     let out = run(format!("http://placet:wrong-1@{tunnel}"));
-    let words = format!("placet: the proxy {tunnel} refuses the name or the password in HTTPS_PROXY (HTTP 407)");
+    let words =
+        format!("placet: the proxy {tunnel} refuses the name or the password in HTTPS_PROXY (HTTP 407)");
     assert!(out.stderr.contains(&words) && !out.stderr.contains("retry:"), "{out:#?}");
     assert!(!out.stderr.contains("wrong-1"), "{out:#?}");
     assert_eq!(log.lock().unwrap().as_slice(), &[] as &[String]);
@@ -291,7 +292,8 @@ fn a_proxy_that_wants_a_password_and_a_company_that_signs_itself() {
     with(far_away("https://model.test/v1"), true).code(0).says("through the tunnel");
     assert_eq!(log.lock().unwrap().as_slice(), ["CONNECT model.test:443"]);
     let out = with(far_away("https://model.test/v1"), false).code(4);
-    let words = "no connection to model.test: TLS: invalid peer certificate: UnknownIssuer; `network.ca_file` names";
+    let words =
+        "no connection to model.test: TLS: invalid peer certificate: UnknownIssuer; `network.ca_file` names";
     assert!(out.stderr.contains(words) || out.stderr.contains("cannot be built"), "{out:#?}");
     assert!(!out.stderr.contains("pass-1"));
 
