@@ -1,6 +1,7 @@
 //! How a turn ended, and the words for it: every face says the same.
 
 use crate::provider::ProviderError;
+use std::time::Duration;
 
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,12 +57,50 @@ impl Ending {
     }
 }
 
+/// Nothing here gives the conversation up: what was said stays.
+const LONG: &str =
+    "/compact sums up what was said; else /model with a larger window, or attach less; then /retry";
+
+/// A server that wants to be left alone for longer is not asked again at once.
+const SOON: Duration = Duration::from_secs(60);
+
 fn hint_for(error: &ProviderError) -> Option<String> {
+    if error.retry_after().is_some_and(|wait| wait > SOON) {
+        return Some(
+            "/retry when that has passed, or /provider to ask another; what was done is kept".into(),
+        );
+    }
     Some(match error {
         ProviderError::Auth { .. } => "check the key; `placet doctor` shows where it was taken from".into(),
         ProviderError::NoKey { .. } => "`--provider offline` works without one".into(),
-        ProviderError::TooLong { .. } => "/new starts afresh; the session keeps everything".into(),
+        ProviderError::TooLong { .. } => LONG.into(),
+        ProviderError::Proxy { .. } => {
+            "set the variable anew and start again with -c; what was done is kept".into()
+        }
         ProviderError::Replay(_) => "record it anew with --record".into(),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hint(error: ProviderError) -> String {
+        Ending::Failed(error).words().unwrap().1.unwrap()
+    }
+
+    #[test]
+    fn no_hint_gives_the_conversation_up_or_sends_what_was_just_refused() {
+        let message = || "no".to_string();
+        let long = hint(ProviderError::TooLong { message: message() });
+        assert!(long.contains("/compact") && long.contains("/model") && !long.contains("/new"), "{long}");
+        let limited = |seconds| ProviderError::RateLimited {
+            message: message(),
+            retry_after: Some(Duration::from_secs(seconds)),
+        };
+        assert!(hint(limited(3600)).starts_with("/retry when that has passed"));
+        assert!(hint(limited(2)).starts_with("/retry sends it again"));
+        assert!(hint(ProviderError::Proxy { message: message() }).starts_with("set the variable anew"));
+    }
 }

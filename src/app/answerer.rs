@@ -4,6 +4,7 @@ use super::server::Server;
 use super::{App, AppError, keys};
 use crate::agent::Answerer;
 use crate::config::{Config, Origin, name_of};
+use crate::http::ClientSettings;
 use crate::provider::{
     Fallback, Figures, KeyNeed, KeySource, Link, Live, LiveSettings, Model, Offline, Preset, Provider,
     Record, Replay, Wire, catalog,
@@ -111,11 +112,22 @@ impl App {
         if let Some(attempts) = self.config.number("network.attempts") {
             settings.retry.attempts = u32::try_from(attempts.clamp(1, 20)).unwrap_or(5);
         }
-        let seconds = |key: &str| self.config.number(key).map(|n| Duration::from_secs(n.max(1)));
-        settings.first_byte_limit = seconds("network.first_byte_seconds");
-        settings.client.connect_timeout = seconds("network.connect_seconds").unwrap_or(CONNECT);
-        settings.client.ca_file = self.config.text("network.ca_file").map(|path| self.below_home(path));
+        settings.first_byte_limit = self.seconds("network.first_byte_seconds");
+        settings.client = self.client();
         Ok(Live::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
+    }
+
+    /// How every connection is made that placet itself opens.
+    pub fn client(&self) -> ClientSettings {
+        ClientSettings {
+            connect_timeout: self.seconds("network.connect_seconds").unwrap_or(CONNECT),
+            ca_file: self.config.text("network.ca_file").map(|path| self.below_home(path)),
+            ..ClientSettings::default()
+        }
+    }
+
+    fn seconds(&self, key: &str) -> Option<Duration> {
+        self.config.number(key).map(|n| Duration::from_secs(n.max(1)))
     }
 
     fn below_home(&self, path: &str) -> PathBuf {

@@ -4,6 +4,22 @@
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
+/// What a reason begins with that a proxy gave.
+pub(super) const PROXY: &str = "proxy: ";
+
+const TLS: &str = "TLS: ";
+
+/// True for a reason found while the two ends were talking TLS: whatever lies in between let them.
+pub(super) fn is_tls(reason: &str) -> bool {
+    reason.starts_with(TLS)
+}
+
+/// True where a proxy on the way to TLS wants a name and a password.
+pub(super) fn wants_password(error: &(dyn Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |e| (*e).source())
+        .any(|e| e.to_string().contains("proxy authorization required"))
+}
+
 /// The layer and the deepest reason, as one line.
 pub(super) fn of(error: &(dyn Error + 'static)) -> String {
     let chain: Vec<&(dyn Error + 'static)> =
@@ -21,10 +37,14 @@ pub(super) fn of(error: &(dyn Error + 'static)) -> String {
         "corrupt message",
         "invalidcontenttype",
     ]) {
-        return format!("TLS: {deepest}");
+        // Only a signer that nobody vouches for can be vouched for; a wrong name or date stays wrong.
+        let unknown = said(&["unknownissuer", "unknown issuer", "self-signed", "self signed"]);
+        let cure =
+            if unknown { "; `network.ca_file` names certificates to trust, such as a company's" } else { "" };
+        return format!("{TLS}{deepest}{cure}");
     }
     if said(&["proxy", "tunnel"]) {
-        return format!("proxy: {deepest}");
+        return format!("{PROXY}{deepest}");
     }
     let kind = chain.iter().find_map(|e| e.downcast_ref::<io::Error>()).map(io::Error::kind);
     match kind {
@@ -59,11 +79,15 @@ mod tests {
     #[test]
     fn each_layer_is_named() {
         let io = |kind| io::Error::from(kind);
-        let table: [(Layer, &str); 6] = [
+        let table: [(Layer, &str); 7] = [
             (chain("dns error", Layer("no such host", None)), "DNS: no such host"),
             (
                 chain("client error (Connect)", Layer("invalid peer certificate: UnknownIssuer", None)),
-                "TLS: invalid peer certificate: UnknownIssuer",
+                "TLS: invalid peer certificate: UnknownIssuer; `network.ca_file` names certificates to trust, such as a company's",
+            ),
+            (
+                chain("client error (Connect)", Layer("invalid peer certificate: Expired", None)),
+                "TLS: invalid peer certificate: Expired",
             ),
             (chain("tunnel error", Layer("unsuccessful", None)), "proxy: unsuccessful"),
             (chain("tcp connect error", io(ErrorKind::ConnectionRefused)), "connection refused"),

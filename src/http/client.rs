@@ -6,7 +6,8 @@
 
 use super::awake::{Awake, Wall};
 use super::cause;
-use reqwest::{Certificate, Method, Url};
+use super::proxy::Proxy;
+use reqwest::{Certificate, Method, StatusCode, Url};
 use std::path::PathBuf;
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -50,6 +51,15 @@ pub struct HttpError {
     pub host: String,
     /// The layer and the reason: `DNS: no such host`.
     pub message: String,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It may be there again in a moment.
+    Connection,
+    /// A proxy on the way wants another name or password, which no second attempt has.
+    ProxyRefuses,
 }
 
 /// Sends requests. No timeout besides the one for connecting: how long silence may last is the caller's business.
@@ -97,10 +107,10 @@ impl Client {
         headers: &[(String, String)],
         body: Vec<u8>,
     ) -> Result<Response, HttpError> {
-        let url = Url::parse(url)
-            .map_err(|e| HttpError { host: url.to_string(), message: format!("not a URL: {e}") })?;
+        let url =
+            Url::parse(url).map_err(|e| HttpError::connection(url.to_string(), format!("not a URL: {e}")))?;
         let host = host(&url);
-        let failed = |message| HttpError { host: host.clone(), message };
+        let failed = |message| HttpError::connection(host.clone(), message);
         let near = url.scheme() == "http" && is_loopback(&url);
         let client = self.client(near).map_err(failed)?;
         let mut request = client.request(method, url.clone());
@@ -110,16 +120,20 @@ impl Client {
         for (name, value) in headers {
             request = request.header(name, value);
         }
-        match request.body(body).send().await {
-            Ok(inner) => Ok(Response { host, inner }),
-            Err(error) => {
-                let words = cause::of(&error.without_url());
-                let proxy = if near { None } else { self.proxy_variable(&url) };
-                Err(failed(match proxy {
-                    Some(variable) => format!("{words} (a proxy is set in {variable})"),
-                    None => words,
-                }))
+        let sent = request.body(body).send().await.map_err(reqwest::Error::without_url);
+        let Some(proxy) = self.proxy(&url).filter(|_| !near) else {
+            return sent
+                .map(|inner| Response { host: host.clone(), inner })
+                .map_err(|e| failed(cause::of(&e)));
+        };
+        match sent {
+            Err(error) if !cause::wants_password(&error) => {
+                Err(failed(proxy.blamed(&error, &cause::of(&error))))
             }
+            Ok(inner) if inner.status() != StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
+                Ok(Response { host, inner })
+            }
+            _ => Err(HttpError { host, message: proxy.refusal(), kind: Kind::ProxyRefuses }),
         }
     }
 
@@ -166,16 +180,18 @@ impl Client {
         builder.build().map_err(|e| format!("the HTTP client cannot be built: {}", cause::of(&e)))
     }
 
-    /// The variable whose proxy a request to `url` would take; its value may hold a password and is not told.
-    fn proxy_variable(&self, url: &Url) -> Option<&'static str> {
-        if self.settings.proxies == Proxies::Off {
-            return None;
+    /// The proxy that a request to `url` takes.
+    fn proxy(&self, url: &Url) -> Option<Proxy> {
+        match self.settings.proxies {
+            Proxies::Off => None,
+            Proxies::Environment => Proxy::of(url, |name| std::env::var(name).ok()),
         }
-        let names: &[&'static str] = match url.scheme() {
-            "https" => &["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
-            _ => &["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
-        };
-        names.iter().copied().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+    }
+}
+
+impl HttpError {
+    fn connection(host: String, message: String) -> HttpError {
+        HttpError { host, message, kind: Kind::Connection }
     }
 }
 
@@ -202,10 +218,22 @@ impl Response {
 
     /// The next bytes of the body; `None` at its end. Safe to drop and to call again.
     pub async fn chunk(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, HttpError> {
-        self.inner
-            .chunk()
-            .await
-            .map_err(|error| HttpError { host: self.host.clone(), message: cause::of(&error.without_url()) })
+        let host = &self.host;
+        let failed = |e: reqwest::Error| HttpError::connection(host.clone(), cause::of(&e.without_url()));
+        self.inner.chunk().await.map_err(failed)
+    }
+
+    /// The whole body as text; an error where it is cut short or longer than `most` bytes.
+    pub async fn whole(&mut self, most: usize) -> Result<String, HttpError> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            bytes.extend_from_slice(chunk.as_ref());
+            if bytes.len() > most {
+                let message = format!("the answer is longer than {most} bytes");
+                return Err(HttpError::connection(self.host.clone(), message));
+            }
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The body as text, up to `most` bytes. What cannot be read is left out: this is for error messages.

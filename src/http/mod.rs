@@ -4,10 +4,11 @@
 mod awake;
 mod cause;
 mod client;
+mod proxy;
 mod retry_after;
 mod sse;
 
 pub use awake::{Awake, Wall};
-pub use client::{Client, ClientSettings, HttpError, Proxies, Response, install_tls};
+pub use client::{Client, ClientSettings, HttpError, Kind, Proxies, Response, install_tls};
 pub use retry_after::retry_after;
 pub use sse::{LineTooLong, SseEvent, SseParser};

@@ -27,6 +27,9 @@ pub enum ProviderError {
     BadRequest { status: u16, message: String, blames: Blame },
     #[error("no connection to {host}: {message}")]
     Network { host: String, message: String },
+    /// A proxy on the way wants another name or password; asking again would ask with the same.
+    #[error("{message}")]
+    Proxy { message: String },
     #[error("no data for {0:?}; the connection was given up")]
     Timeout(Duration),
     /// The stream ended before the answer was whole. What had arrived is kept, marked as cut.
@@ -87,6 +90,7 @@ impl ProviderError {
             | ProviderError::TooLong { message }
             | ProviderError::BadRequest { message, .. }
             | ProviderError::Network { message, .. }
+            | ProviderError::Proxy { message }
             | ProviderError::Broken { message, .. }
             | ProviderError::Protocol(message)
             | ProviderError::Replay(message)

@@ -7,14 +7,14 @@
 
 use super::flow::{Emit, flow};
 use super::proof::Proofs;
-use super::reading::{Failed, Progress, Reading, slept, unstarted};
+use super::reading::{Failed, Progress, Reading, named, slept, unstarted};
 use super::watch::{Halt, Watch};
 use super::{
     AnswerStream, Blame, Dialect, Endpoint, Key, KeySource, Provider, ProviderError, Request, Retry,
     StreamEvent, Warming,
 };
 use super::{retry, roster};
-use crate::http::{Client, ClientSettings, HttpError, Response, SseEvent, retry_after};
+use crate::http::{Client, ClientSettings, HttpError, Kind, Response, SseEvent, retry_after};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +24,9 @@ const ERROR_BODY: usize = 64 * 1024;
 
 /// The largest answer that is taken in one piece from a server that does not stream.
 const WHOLE_BODY: usize = 64 * 1024 * 1024;
+
+/// What is said of an answer in one piece whose end is missing.
+const UNFINISHED: &str = "the answer was not whole";
 
 /// How long opening a connection ahead of time may take.
 const WARMING: Duration = Duration::from_secs(10);
@@ -102,13 +105,12 @@ impl Live {
             let headers = server.endpoint.headers_with(key.as_ref().map(Key::expose));
             let url = server.endpoint.url_beside(server.dialect.models_path());
             let sent = server.client.get(&url, &headers).await;
-            let mut response =
-                sent.map_err(|e| ProviderError::Network { host: e.host, message: e.message })?;
+            let mut response = sent.map_err(network)?;
             let status = response.status();
-            let text = response.text(WHOLE_BODY).await;
             if !(200..300).contains(&status) {
-                return Err(server.dialect.error(status, &text));
+                return Err(server.dialect.error(status, &response.text(ERROR_BODY).await));
             }
+            let text = response.whole(WHOLE_BODY).await.map_err(network)?;
             roster::ids(&text).map_err(|e| ProviderError::Protocol(format!("{}: {e}", response.host())))
         };
         let told = tokio::time::timeout(most, asking).await.unwrap_or(Err(ProviderError::Timeout(most)));
@@ -177,10 +179,9 @@ impl Server {
                 continue;
             }
             failures += 1;
-            if failed.begun || !error.is_transient() || failures >= retry.attempts {
-                return Err(error);
-            }
             let wait = retry.wait(failures, error.retry_after(), (self.settings.jitter)());
+            let again = !failed.begun && error.is_transient() && failures < retry.attempts;
+            let Some(wait) = wait.filter(|_| again) else { return Err(with_wait(error)) };
             emit.send(StreamEvent::Retrying { attempt: failures + 1, of: retry.attempts, wait, error }).await;
             tokio::select! {
                 biased;
@@ -232,13 +233,19 @@ impl Server {
             let words = self.dialect.error(502, &text).to_string();
             return Err(ProviderError::Protocol(format!("{}: {words}", response.host())).into());
         }
-        let mut reading = Reading::new(self.dialect.decoder(), request, response.host());
+        let mut reading =
+            Reading::new(self.dialect.decoder(), request, response.host(), request_id(&response));
         if kind.contains("json") {
-            let text = watch.wait(response.text(WHOLE_BODY)).await.map_err(unstarted)?;
+            let whole = watch.wait(response.whole(WHOLE_BODY)).await.map_err(unstarted)?;
+            let text = match whole {
+                Ok(text) if !is_cut(&text) => text,
+                Ok(_) => return reading.ended(UNFINISHED, &mut watch).await,
+                Err(error) => return reading.ended(&error.message, &mut watch).await,
+            };
             let event = SseEvent { name: String::new(), data: text };
             return match reading.feed(event, &mut watch).await? {
                 Progress::Done => Ok(()),
-                Progress::More => reading.ended("the answer was not whole", &mut watch).await,
+                Progress::More => reading.ended(UNFINISHED, &mut watch).await,
             };
         }
         reading.read(response, &mut watch).await
@@ -248,15 +255,13 @@ impl Server {
     async fn refused(&self, mut response: Response, watch: &mut Watch<'_>) -> Result<ProviderError, Failed> {
         let status = response.status();
         let wait = response.header("retry-after").and_then(|v| retry_after(v, jiff::Timestamp::now()));
-        let id = ["request-id", "x-request-id"].into_iter().find_map(|name| response.header(name));
-        let id = id.map(String::from);
+        let id = request_id(&response);
         let target = response.header("location").map(String::from);
         let text = watch.wait(response.text(ERROR_BODY)).await.map_err(unstarted)?;
         let error = self.dialect.error(status, &text).with_retry_after(wait);
         Ok(error.map_message(|words| {
             let to = target.map(|t| format!(" (redirected to {t}; set that as the base URL)"));
-            let request = id.map(|id| format!(" (request {id})"));
-            format!("{words}{}{}", to.unwrap_or_default(), request.unwrap_or_default())
+            named(&format!("{words}{}", to.unwrap_or_default()), id.as_deref())
         }))
     }
 
@@ -283,6 +288,29 @@ impl Server {
     }
 }
 
-fn network(error: HttpError) -> Failed {
-    ProviderError::Network { host: error.host, message: error.message }.into()
+/// By what the server's makers find this request in their records.
+fn request_id(response: &Response) -> Option<String> {
+    ["request-id", "x-request-id"].into_iter().find_map(|name| response.header(name)).map(String::from)
+}
+
+/// True for the beginning of a JSON text: a server that closes the connection early may leave no other trace.
+fn is_cut(json: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(json).is_err_and(|e| e.is_eof())
+}
+
+/// The error that is told at the end, with the wait that the server asks for.
+fn with_wait(error: ProviderError) -> ProviderError {
+    match error.retry_after().filter(|wait| wait.as_secs() > 0) {
+        Some(wait) => {
+            error.map_message(|words| format!("{words} (the server asks to wait {} s)", wait.as_secs()))
+        }
+        None => error,
+    }
+}
+
+fn network(error: HttpError) -> ProviderError {
+    match error.kind {
+        Kind::Connection => ProviderError::Network { host: error.host, message: error.message },
+        Kind::ProxyRefuses => ProviderError::Proxy { message: error.message },
+    }
 }

@@ -34,11 +34,18 @@ pub(super) struct Reading<'r> {
     /// Something of the answer has been shown.
     begun: bool,
     host: String,
+    /// The server's name for the request.
+    id: Option<String>,
 }
 
 impl<'r> Reading<'r> {
-    pub(super) fn new(decoder: Box<dyn Decoder>, request: &'r Request, host: &str) -> Reading<'r> {
-        Reading { decoder, request, begun: false, host: host.to_string() }
+    pub(super) fn new(
+        decoder: Box<dyn Decoder>,
+        request: &'r Request,
+        host: &str,
+        id: Option<String>,
+    ) -> Reading<'r> {
+        Reading { decoder, request, begun: false, host: host.to_string(), id }
     }
 
     pub(super) async fn read(mut self, mut response: Response, watch: &mut Watch<'_>) -> Result<(), Failed> {
@@ -108,11 +115,12 @@ impl<'r> Reading<'r> {
             watch.finish(answer).await;
             return Ok(());
         }
+        let message = named(why, self.id.as_deref());
         Err(if self.begun {
             let partial = Box::new(self.named(answer));
-            Failed { error: ProviderError::Broken { message: why.to_string(), partial }, begun: true }
+            Failed { error: ProviderError::Broken { message, partial }, begun: true }
         } else {
-            ProviderError::Network { host: self.host, message: why.to_string() }.into()
+            ProviderError::Network { host: self.host, message }.into()
         })
     }
 
@@ -124,12 +132,22 @@ impl<'r> Reading<'r> {
 
     /// The error that ends this attempt: as it is before the answer began, else with what had arrived.
     fn failed(&mut self, error: ProviderError) -> Failed {
+        let id = self.id.as_deref();
         if !self.begun {
-            return error.into();
+            return error.map_message(|words| named(words, id)).into();
         }
+        let message = named(&error.to_string(), id);
         let partial = self.decoder.cut();
         let partial = Box::new(self.named(partial));
-        Failed { error: ProviderError::Broken { message: error.to_string(), partial }, begun: true }
+        Failed { error: ProviderError::Broken { message, partial }, begun: true }
+    }
+}
+
+/// The words with the server's name for the request, which its makers ask for.
+pub(super) fn named(words: &str, id: Option<&str>) -> String {
+    match id {
+        Some(id) => format!("{words} (request {id})"),
+        None => words.to_string(),
     }
 }
 

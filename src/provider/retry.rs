@@ -10,9 +10,12 @@ pub struct Retry {
     pub attempts: u32,
     /// The wait after the first failure; it doubles each time.
     pub first_wait: Duration,
-    /// No wait is longer, whatever a server asks for.
+    /// No wait is longer, but for one that a server asks for.
     pub longest_wait: Duration,
 }
+
+/// The longest wait that a server may ask for: a person in front of it waits a few minutes, and no hour.
+const LONGEST_ASKED: Duration = Duration::from_secs(300);
 
 impl Default for Retry {
     fn default() -> Retry {
@@ -21,16 +24,16 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// The wait after `failed` failures. What the server `asked` for is kept to the letter, up to the longest wait;
-    /// otherwise the doubled wait shrinks by up to half with `jitter` (0 to 1), so that many clients do not return at
-    /// the same moment.
-    pub fn wait(&self, failed: u32, asked: Option<Duration>, jitter: f64) -> Duration {
+    /// The wait after `failed` failures; nothing where the server `asked` for one that nobody would sit through, since
+    /// an earlier attempt would be refused like the first. What it asked for is kept to the letter; otherwise the doubled
+    /// wait shrinks by up to half with `jitter` (0 to 1), so that many clients do not return at the same moment.
+    pub fn wait(&self, failed: u32, asked: Option<Duration>, jitter: f64) -> Option<Duration> {
         if let Some(asked) = asked.filter(|asked| !asked.is_zero()) {
-            return asked.min(self.longest_wait);
+            return (asked <= LONGEST_ASKED).then_some(asked);
         }
         let doublings = failed.saturating_sub(1).min(20);
         let whole = self.first_wait.saturating_mul(1 << doublings).min(self.longest_wait);
-        whole.mul_f64(1.0 - 0.5 * jitter.clamp(0.0, 1.0))
+        Some(whole.mul_f64(1.0 - 0.5 * jitter.clamp(0.0, 1.0)))
     }
 }
 
@@ -57,11 +60,13 @@ mod tests {
             (u32::MAX, None, 0.0, ms(60_000)),
             (3, Some(ms(2000)), 1.0, ms(2000)),
             (1, Some(ms(0)), 0.0, ms(1000)),
-            (1, Some(ms(3_600_000)), 0.3, ms(60_000)),
+            (1, Some(ms(90_000)), 0.3, ms(90_000)),
+            (1, Some(ms(300_000)), 0.3, ms(300_000)),
         ];
         for (failed, asked, jitter, wait) in table {
-            assert_eq!(retry.wait(failed, asked, jitter), wait, "{failed} {asked:?} {jitter}");
+            assert_eq!(retry.wait(failed, asked, jitter), Some(wait), "{failed} {asked:?} {jitter}");
         }
+        assert_eq!(retry.wait(1, Some(ms(300_001)), 0.0), None);
         let drawn = random();
         assert!((0.0..1.0).contains(&drawn));
     }

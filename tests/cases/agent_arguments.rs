@@ -1,17 +1,17 @@
 //! Arguments that are not what they should be: never run, never guessed, answered with an error that teaches, and kept
-//! in a history that both wires accept.
+//! in a history that all wires accept.
 
 use crate::support::mock_server::Say;
-use crate::support::talk::{Talk, WIRES, Wire, turn};
+use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
 use placet::agent::{Agent, Ending};
 use placet::provider::{Figures, Request};
 
-/// After whatever happened, the conversation goes on here, read back, and with the other vendor.
+/// After whatever happened, the conversation goes on here, read back, and with the other vendors.
 async fn goes_on(talk: &mut Talk, mut agent: Agent, what: &str) {
     talk.server.push(talk.wire.reply(&[Say::Text("yes")]));
     assert_eq!(turn(&mut agent, "and on", |_, _| {}).await, Ending::Done, "{what}");
     drop(agent);
-    for wire in WIRES {
+    for wire in ALL_WIRES {
         talk.wire = wire;
         talk.server.push(wire.reply(&[Say::Text("yes")]));
         assert_eq!(turn(&mut talk.resume(), "and on", |_, _| {}).await, Ending::Done, "{what} {wire:?}");
@@ -21,7 +21,7 @@ async fn goes_on(talk: &mut Talk, mut agent: Agent, what: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn arguments_that_are_no_object_are_refused_with_words_and_never_run() {
-    for wire in WIRES {
+    for wire in ALL_WIRES {
         for (input, words) in [
             (r#"{"name":"p""#, "not valid JSON"),
             (r#"{"name":"p\ud800"}"#, "not valid JSON"),
@@ -36,6 +36,13 @@ async fn arguments_that_are_no_object_are_refused_with_words_and_never_run() {
             ("{}", "`name` is missing"),
         ] {
             let what = format!("{wire:?} {input}");
+            // Gemini sends arguments as JSON within JSON: what is none, or has a name twice, cannot be said in it;
+            // null is its word for none.
+            let sayable =
+                serde_json::from_str::<serde_json::Value>(input).is_ok() && !words.contains("twice");
+            if wire == Wire::Gemini && (!sayable || input == "null") {
+                continue;
+            }
             let mut talk = Talk::new(wire);
             talk.server.push(wire.reply(&[Say::Text("now"), Say::Call("c", "probe", input)]));
             talk.server.push(wire.reply(&[Say::Text("sorry")]));
@@ -52,7 +59,7 @@ async fn arguments_that_are_no_object_are_refused_with_words_and_never_run() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unknown_tools_and_equal_ids_are_answered_each_for_itself() {
-    for wire in WIRES {
+    for wire in ALL_WIRES {
         let mut talk = Talk::new(wire);
         let input = |name: &str| format!(r#"{{"name":"{name}"}}"#);
         let (a, b) = (input("a"), input("b"));
@@ -107,7 +114,7 @@ async fn megabytes_of_arguments_neither_run_nor_wedge_the_conversation() {
 /// Story: a model wrote text that looked like a call, and it was run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn text_that_looks_like_a_call_is_text() {
-    for wire in WIRES {
+    for wire in ALL_WIRES {
         let talk = Talk::new(wire);
         let text = r#"<tool_call>{"name":"probe","arguments":{"name":"p"}}</tool_call> {"tool_use":{"name":"probe"}}"#;
         talk.server.push(wire.reply(&[Say::Text(text)]));
@@ -127,9 +134,9 @@ async fn a_nul_in_an_argument_is_an_error_and_is_stored() {
     goes_on(&mut talk, agent, "NUL").await;
 }
 
-/// What is stored encodes for both wires under the strictest rules, whatever the bytes of the arguments were.
+/// What is stored encodes for every wire under the strictest rules, whatever the bytes of the arguments were.
 #[test]
-fn any_arguments_at_all_replay_to_both_wires() {
+fn any_arguments_at_all_replay_to_every_wire() {
     use placet::conversation::{Answer, Block, Call, CallId, CallResult, Input, Message, Outcome};
     use proptest::prelude::*;
     proptest!(ProptestConfig::with_cases(200), |(raw in "(\\{\"a\":)?[\\[\\]{}\",:0-9a-z\\\\\u{0}-\u{1f}]{0,40}", id in ".{0,80}", name in ".{0,80}")| {
@@ -138,7 +145,7 @@ fn any_arguments_at_all_replay_to_both_wires() {
         let answer = Answer { blocks: vec![Block::Call(call)], ..Answer::default() };
         let messages =
             vec![Message::user("go"), Message::Assistant(answer), Message::Results { results: vec![result] }];
-        for (wire, path) in [(Wire::Anthropic, "/v1/messages"), (Wire::OpenAi, "/chat/completions")] {
+        for (wire, path) in ALL_WIRES.into_iter().zip(["/v1/messages", "/chat/completions", "/responses", "/m:streamGenerateContent"]) {
             let request = Request {
                 model: Figures { window: 200_000, max_output: 8_000, vision: true }.model("m"),
                 system: "s".into(),

@@ -2,7 +2,7 @@
 //! process and read back from the store.
 
 use crate::support::mock_server::{Reply, Say};
-use crate::support::talk::{Talk, WIRES, Wire, turn};
+use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
 use placet::agent::{Ending, Event, Question, Reply as Answer};
 use placet::permission::Mode;
 use serde_json::Value;
@@ -52,9 +52,15 @@ fn reply(wire: Wire, at: At, inputs: &[String]) -> Reply {
     said.extend(inputs.iter().zip(&ids).map(|(input, id)| Say::Call(id, "probe", input)));
     let all = events(wire, &said);
     match at {
-        At::Text => Reply::sse(all[..3].concat()).stall(),
+        At::Text => {
+            let begun = all.iter().position(|event| event.contains("I will do it.")).unwrap() + 1;
+            Reply::sse(all[..begun].concat()).stall()
+        }
         // Everything up to the last piece of the last call's arguments.
-        At::ToolJson => Reply::sse(all[..all.len() - 3].concat()).stall(),
+        At::ToolJson => {
+            let after = if wire == Wire::Responses { 2 } else { 3 };
+            Reply::sse(all[..all.len() - after].concat()).stall()
+        }
         At::BackOff => Reply::error(529, "overloaded_error", "busy"),
         _ => Reply::sse(all.concat()),
     }
@@ -95,10 +101,11 @@ fn stop_at(
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn wherever_an_interrupt_falls_the_conversation_goes_on() {
-    for wire in WIRES {
+    for wire in ALL_WIRES {
         for at in POINTS {
             for count in 1..=5 {
-                if at == At::BetweenResults && count == 1 {
+                // Gemini sends a call in one piece, so nothing falls into the middle of one.
+                if at == At::BetweenResults && count == 1 || at == At::ToolJson && wire == Wire::Gemini {
                     continue;
                 }
                 matrix(wire, at, count).await;

@@ -1,7 +1,7 @@
 //! Sub-agents: work done apart, by the same rules, and reported back.
 
 use crate::support::mock_server::{Reply, Say};
-use crate::support::talk::{Talk, WIRES, Wire, turn};
+use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
 use placet::agent::{Ending, Event, Reply as Answer};
 use placet::permission::{Mode, ModeCell};
 use serde_json::Value;
@@ -10,8 +10,11 @@ use std::time::{Duration, Instant};
 
 /// How many results stand in a request after what was said last.
 fn results(body: &Value) -> usize {
-    let text = body["messages"].to_string();
-    text.matches("\"tool_result\"").count() + text.matches("\"role\":\"tool\"").count()
+    let text = body.to_string();
+    ["\"tool_result\"", "\"role\":\"tool\"", "\"function_call_output\"", "\"functionResponse\""]
+        .iter()
+        .map(|kind| text.matches(kind).count())
+        .sum()
 }
 
 fn is_child(body: &Value) -> bool {
@@ -27,7 +30,7 @@ fn two_tasks(wire: Wire) -> Reply {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_work_at_once_and_report_and_their_logs_and_costs_are_kept() {
-    for wire in WIRES {
+    for wire in ALL_WIRES {
         let talk = Talk::native(wire);
         talk.write("a.txt", "alpha\n");
         talk.write("b.txt", "beta\n");

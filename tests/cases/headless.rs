@@ -143,6 +143,16 @@ fn an_interrupt_keeps_what_had_come_and_exits_with_130() {
         running.signal(Signal::INT);
         let out = running.end().code(130);
         assert!(server.wait_for_hangups(1, std::time::Duration::from_secs(5)), "{out:?}");
+        if format == "stream-json" {
+            assert_eq!(out.lines().last().unwrap()["ending"], "interrupted", "{out:?}");
+        }
+        // The conversation goes on from there: with the question, and with what of the answer was shown.
+        server.push(text("goes on"));
+        place.run(["-c", "-p", "and on"]).code(0).says("goes on");
+        let sent = server.requests()[1].body["messages"].to_string();
+        assert!(sent.contains("\"hi\"") && sent.contains("\"and on\""), "{sent}");
+        assert!(format == "text" || sent.contains("half an answer"), "{sent}");
+        assert_eq!(server.violations(), Vec::<String>::new());
     }
 }
 

@@ -152,3 +152,26 @@ fn figures_are_pushed_to_the_collector_that_the_settings_name() {
     assert_eq!(name["stringValue"], "read_file");
     Place::new().run(["metrics", "push"]).code(2).warns("no collector is named");
 }
+
+/// The way to the collector is that of every other connection: through the proxy, with the company's certificates.
+#[cfg(feature = "otlp")]
+#[test]
+fn figures_are_pushed_through_the_proxy_and_with_the_certificates_of_the_settings() {
+    use crate::support::network::{connect_proxy, tls_server};
+    let server = tls_server("{}".into());
+    let (proxy, log) = connect_proxy("placet:pass-1", server);
+    let ca = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls/ca.pem");
+    let place = |settings: &str| {
+        let text = format!("metrics.otlp_endpoint = \"https://model.test\"\n{settings}");
+        Place::new().config(&text)
+    };
+    let push = |place: &Place, password: &str| {
+        let proxy = format!("http://placet:{password}@{proxy}");
+        place.placet(["metrics", "push"]).env("https_proxy", proxy).go()
+    };
+    let trusting = place(&format!("network.ca_file = \"{ca}\"\n"));
+    push(&trusting, "pass-1").code(0).says("to https://model.test/v1/metrics");
+    assert_eq!(log.lock().unwrap().as_slice(), ["CONNECT model.test:443"]);
+    push(&trusting, "wrong-1").code(1).warns("refuses the name or the password in https_proxy");
+    push(&place(""), "pass-1").code(1).warns("`network.ca_file` names certificates to trust");
+}

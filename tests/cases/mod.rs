@@ -23,6 +23,7 @@ mod image_read;
 mod jobs;
 mod labels;
 mod live;
+mod long_runs;
 mod mcp;
 mod metrics;
 #[cfg(feature = "object-storage")]

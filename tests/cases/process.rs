@@ -1,6 +1,10 @@
 //! Commands: nothing outlives them, nothing waits for a person, nothing grows without bound.
 
+use crate::support::binary::Place;
+use crate::support::mock_server::{MockServer, Reply};
+use crate::support::require::require;
 use placet::process::{Command, Ending, Finished};
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -115,6 +119,62 @@ async fn a_background_job_does_not_outlive_its_command() {
     let (end, _) = done(spec("setsid sleep 987.5 >/dev/null 2>&1 & exit 0")).await;
     assert_eq!(end, Ending::Exit(0));
     assert!(!alive("987.5"));
+}
+
+/// What `run_command` says to a line, run by placet in a terminal of its own, and everything that came to that
+/// terminal meanwhile.
+fn in_a_terminal(place: &Place, line: &str) -> (String, Vec<u8>, Duration) {
+    let (said, input) = (place.beside("said"), serde_json::json!({ "command": line }).to_string());
+    let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+    let mut shell = CommandBuilder::new("sh");
+    shell.args(["-c", "exec \"$0\" --mode unrestricted tool call run_command \"$1\" >\"$2\" 2>&1"]);
+    shell.args([env!("CARGO_BIN_EXE_placet"), &input, said.to_str().unwrap()]);
+    shell.env_clear();
+    shell.env("PATH", std::env::var("PATH").unwrap());
+    shell.env("HOME", &place.home);
+    shell.env("TERM", "xterm-256color");
+    shell.cwd(&place.tree);
+    let started = Instant::now();
+    let mut child = pair.slave.spawn_command(shell).unwrap();
+    drop(pair.slave);
+    let mut reader = pair.master.try_clone_reader().unwrap();
+    let mut shown = Vec::new();
+    // Reading ends, with an error on Linux, when nobody has the terminal any more.
+    let _ = std::io::Read::read_to_end(&mut reader, &mut shown);
+    child.wait().unwrap();
+    (std::fs::read_to_string(said).unwrap(), shown, started.elapsed())
+}
+
+/// Story (pains 38): `git rebase --continue` opened an editor that nobody saw, and the turn hung for over an hour.
+#[test]
+fn what_would_ask_a_person_ends_at_once_and_never_touches_the_terminal() {
+    let refusing = || Reply::new(401, "text/plain").header("www-authenticate", "Basic realm=\"x\"");
+    let server = MockServer::start((0..4).map(|_| refusing()));
+    let clone = format!("git clone {}/x.git", server.url());
+    let rebase = "git init -q -b main . && git config user.email a@b && git config user.name n && \
+        for i in 1 2; do echo $i >f; git add f; git commit -qm $i; done && git checkout -qb other HEAD~1 && \
+        echo 3 >f && git commit -qam 3; git rebase main; echo 4 >f; git add f; git rebase --continue";
+    for (program, line, words) in [
+        ("sh", "read x; echo \"[$x]\"", "[]\n[exit code 0"),
+        ("sudo", "sudo -k; sudo true", "[exit code "),
+        ("ssh", "ssh nobody@host.invalid", "[exit code 255"),
+        ("ssh-keygen", "ssh-keygen -f key", "[exit code "),
+        ("python3", "python3", "[exit code 0"),
+        ("less", "less long.txt", "line\n[exit code 0"),
+        ("gpg", "gpg -c long.txt", "[exit code 2"),
+        ("npm", "npm init", "[exit code "),
+        ("git", clone.as_str(), "could not read Username"),
+        ("git", rebase, "no editor here"),
+    ] {
+        if !require(program) {
+            continue;
+        }
+        let place = Place::new().file("long.txt", "line\n".repeat(200));
+        let (said, shown, took) = in_a_terminal(&place, line);
+        assert!(said.contains(words), "{line}: {said}");
+        assert!(took < Duration::from_secs(5), "{line}: {took:?}");
+        assert_eq!(String::from_utf8_lossy(&shown), "", "{line} came to the terminal");
+    }
 }
 
 #[test]

@@ -288,13 +288,35 @@ async fn retry_after_is_honoured_as_seconds_and_as_a_date() {
     let (_, heard) = play(vec![limited("0.05"), limited("0"), hello()]).await;
     assert_eq!(heard.retries(), [(2, 3, ms(50)), (3, 3, ms(4))]);
 
+    // Up to five minutes are waited for, to the letter.
+    let server = MockServer::start([limited("300")]);
+    let mut stream = live(&server, settings()).answer(request(), CancellationToken::new());
+    let Some(Ok(StreamEvent::Retrying { wait, .. })) = stream.next().await else { panic!() };
+    assert_eq!(wait, Duration::from_secs(300));
+}
+
+#[tokio::test]
+async fn a_wait_that_nobody_would_sit_through_is_told_and_not_tried_early() {
+    let limited = |after: &str| Reply::error(429, "rate_limit_error", "slow").header("retry-after", after);
+    let (server, heard) = play(vec![limited("301"), hello()]).await;
+    let message = "slow (the server asks to wait 301 s)".to_string();
+    let retry_after = Some(Duration::from_secs(301));
+    assert_eq!(heard.error, Some(ProviderError::RateLimited { message, retry_after }));
+    assert_eq!((server.requests().len(), heard.retries().len()), (1, 0));
+
     let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(600);
     let date = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&soon).unwrap();
-    let server = MockServer::start([limited(&date)]);
-    let mut stream = live(&server, settings()).answer(request(), CancellationToken::new());
-    let Some(Ok(StreamEvent::Retrying { wait, error, .. })) = stream.next().await else { panic!() };
-    assert_eq!(wait, ms(2000), "as long as the settings allow");
+    let busy = Reply::error(503, "overloaded_error", "busy").header("retry-after", &date);
+    let (server, heard) = play(vec![busy, hello()]).await;
+    let error = heard.error.unwrap();
     assert!(error.retry_after().unwrap() > Duration::from_secs(590), "{error:?}");
+    assert!(error.to_string().contains("(the server asks to wait 59"), "{error}");
+    assert_eq!(server.requests().len(), 1);
+
+    // After the last attempt it is told as well.
+    let once = LiveSettings { retry: Retry { attempts: 1, ..Retry::default() }, ..settings() };
+    let (_, heard) = play_with(vec![limited("120")], once).await;
+    assert!(heard.error.unwrap().to_string().ends_with("slow (the server asks to wait 120 s)"));
 }
 
 #[tokio::test]
@@ -408,4 +430,88 @@ async fn a_web_page_is_no_answer_and_an_answer_in_one_piece_is() {
     assert_eq!(hear(&provider).await.answer(), "all at once");
     assert_eq!(hear(&provider).await.answer(), "streamed");
     assert_eq!(server.violations(), Vec::<String>::new());
+}
+
+/// Story: a server that does not stream was cut off, and its half answer was taken for nonsense, once and for all.
+#[tokio::test]
+async fn an_answer_in_one_piece_that_is_cut_short_is_asked_for_again() {
+    let message = json!({"role": "assistant", "content": "all at once"});
+    let whole = json!({"model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+    let text = whole.to_string();
+    let half = &text[..text.len() / 2];
+    let json_reply = || Reply::new(200, "application/json").header("x-request-id", "req_9");
+    let packed = {
+        let mut bytes = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+        bytes.extend(miniz_oxide::deflate::compress_to_vec(text.as_bytes(), 6));
+        bytes.truncate(bytes.len() / 2);
+        bytes
+    };
+    for (case, cut) in [
+        ("closed in the middle", json_reply().write(half).close()),
+        ("reset in the middle", json_reply().write(half).reset()),
+        ("ended in order, but too early", json_reply().write(half)),
+        ("nothing at all", json_reply()),
+        ("packed and cut", json_reply().header("content-encoding", "gzip").write(packed.clone())),
+        ("packed and closed", json_reply().header("content-encoding", "gzip").write(packed).close()),
+    ] {
+        let server = MockServer::start([cut.clone(), Reply::json(200, &whole)]);
+        let openai = |server: &MockServer| {
+            live_with(server.url(), Arc::new(OpenAiChat::default()), KeySource::None, settings())
+        };
+        let heard = hear(&openai(&server)).await;
+        assert_eq!(heard.answer(), "all at once", "{case}");
+        assert_eq!(heard.retries().len(), 1, "{case}");
+        // And when it is cut each time, that is what is told, with the server's name for the request.
+        let server = MockServer::start([cut.clone(), cut.clone(), cut]);
+        let error = hear(&openai(&server)).await.error.unwrap();
+        let ProviderError::Network { message, .. } = &error else { panic!("{case}: {error:?}") };
+        assert!(message.ends_with(" (request req_9)"), "{case}: {message}");
+        assert_eq!(server.requests().len(), 3, "{case}");
+    }
+    // What is whole and no answer is no answer the second time either.
+    let nonsense = Reply::new(200, "application/json").write("{oops}");
+    let server = MockServer::start([nonsense]);
+    let provider = live_with(server.url(), Arc::new(OpenAiChat::default()), KeySource::None, settings());
+    assert!(matches!(hear(&provider).await.error, Some(ProviderError::Protocol(_))));
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn an_error_in_the_middle_of_a_stream_carries_the_servers_name_for_the_request() {
+    let busy =
+        "data: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n";
+    for header in ["request-id", "x-request-id"] {
+        let begun = || Reply::sse(beginning()).header(header, "req_8");
+        for reply in [
+            begun().write(busy),
+            begun().close(),
+            begun().reset(),
+            begun().stall(),
+            begun().write("data: {oops\n\n"),
+            Reply::sse("data: {oops\n\n").header(header, "req_8"),
+        ] {
+            let (_, heard) = play_with(vec![reply.clone()], impatient()).await;
+            let error = heard.error.unwrap().to_string();
+            assert!(error.ends_with(" (request req_8)"), "{error} {reply:?}");
+        }
+        let none = Reply::stream().header(header, "req_8").close();
+        let (_, heard) = play(vec![none.clone(), none.clone(), none]).await;
+        assert!(heard.error.unwrap().to_string().ends_with(" (request req_8)"));
+    }
+}
+
+/// A server whose queue of connections is full answers nothing, not even that it is there.
+#[tokio::test]
+async fn a_black_hole_ends_by_the_limit_of_connecting() {
+    let (full, _queued) = crate::support::network::black_hole();
+    let mut brief = settings();
+    brief.client.connect_timeout = ms(200);
+    let provider = live_with(format!("http://{full}"), Arc::new(Anthropic), KeySource::None, brief);
+    let started = Instant::now();
+    let heard = hear(&provider).await;
+    let expected = ProviderError::Network { host: full.to_string(), message: "timed out".into() };
+    assert_eq!(heard.error, Some(expected));
+    assert_eq!(heard.retries().len(), 2);
+    let took = started.elapsed();
+    assert!(ms(600) <= took && took < ms(5_000), "{took:?}");
 }

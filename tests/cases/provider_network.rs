@@ -209,11 +209,73 @@ fn plain_requests_go_through_the_proxy_of_the_environment_and_past_it_where_no_p
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let doctor = place.placet(["doctor"]).env("HTTPS_PROXY", "http://u:secret-1@p.test:8080").go();
     assert!(doctor.stdout.contains("network       HTTPS_PROXY=http://[hidden]@p.test:8080\n"), "{doctor:#?}");
-    let out = place.placet(["-p", "hi"]).env("HTTP_PROXY", format!("http://u:secret-1@{gone}")).go().code(4);
-    assert!(
-        out.stderr.contains("(a proxy is set in HTTP_PROXY)") && !out.stderr.contains("secret-1"),
-        "{out:#?}"
+    for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        let out = place.placet(["-p", "hi"]).env(variable, format!("http://u:secret-1@{gone}")).go().code(4);
+        let words = format!(
+            "no connection to model.test: the proxy {gone}, which {variable} names, cannot be reached: connection refused"
+        );
+        assert!(out.stderr.contains(&words) && !out.stderr.contains("secret-1"), "{out:#?}");
+    }
+}
+
+#[test]
+fn the_variables_of_proxies_are_taken_in_small_letters_too() {
+    let proxy = MockServer::start([Reply::openai(&[Say::Text("by the proxy")])]);
+    let place = far_away("http://model.test/v1");
+    let run = || place.placet(["-p", "hi"]).env("http_proxy", proxy.url());
+    run().go().code(0).says("by the proxy");
+    // What goes past the proxy is not blamed on it.
+    let out = run().env("no_proxy", "x.test,.test").go().code(4);
+    assert!(out.stderr.contains("no connection to model.test: DNS: "), "{out:#?}");
+    assert!(!out.stderr.contains("http_proxy"), "{out:#?}");
+    assert_eq!(proxy.requests().len(), 1);
+    let server = tls_server(openai_events(&[Say::Text("through the tunnel")]).concat());
+    let (tunnel, log) = connect_proxy("placet:pass-1", server);
+    let ca_file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls/ca.pem");
+    let far = far_away("https://model.test/v1");
+    let run = far.placet(["-p", "hi"]).env("SSL_CERT_FILE", ca_file);
+    run.env("https_proxy", format!("http://placet:pass-1@{tunnel}")).go().code(0).says("through the tunnel");
+    assert_eq!(log.lock().unwrap().as_slice(), ["CONNECT model.test:443"]);
+}
+
+#[test]
+fn a_proxy_that_refuses_is_named_with_its_variable_and_asked_once() {
+    // Tried only once, however many attempts there may be: the password is as wrong the second time.
+    let config = |url: &str| {
+        Place::new().config(&format!(
+            "provider = \"mine\"\ncontext_window = 9000\nnetwork.attempts = 4\n\
+             [providers.mine]\nbase_url = \"{url}\"\nmodel = \"m\"\n"
+        ))
+    };
+    let server = tls_server(openai_events(&[Say::Text("through the tunnel")]).concat());
+    let (tunnel, log) = connect_proxy("placet:pass-1", server);
+    let ca_file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tls/ca.pem");
+    let far = config("https://model.test/v1");
+    let run = |proxy: String| {
+        far.placet(["-p", "hi"]).env("SSL_CERT_FILE", ca_file).env("HTTPS_PROXY", proxy).go().code(4)
+    };
+    let out = run(format!("http://{tunnel}"));
+    let words = format!(
+        "placet: the proxy {tunnel} wants a name and a password (HTTP 407): HTTPS_PROXY=http://NAME:PASSWORD@{tunnel}"
     );
+    assert!(out.stderr.contains(&words) && !out.stderr.contains("retry:"), "{out:#?}");
+    let out = run(format!("http://placet:wrong-1@{tunnel}"));
+    let words =
+        format!("placet: the proxy {tunnel} refuses the name or the password in HTTPS_PROXY (HTTP 407)");
+    assert!(out.stderr.contains(&words) && !out.stderr.contains("retry:"), "{out:#?}");
+    assert!(!out.stderr.contains("wrong-1"), "{out:#?}");
+    assert_eq!(log.lock().unwrap().as_slice(), &[] as &[String]);
+
+    // Over plain HTTP the proxy answers in the server's place.
+    let proxy = MockServer::start([Reply::new(407, "text/html").write("<html>no</html>")]);
+    let at = proxy.url().strip_prefix("http://").unwrap().to_string();
+    let near = config("http://model.test/v1");
+    let out = near.placet(["-p", "hi"]).env("http_proxy", &at).go().code(4);
+    let words = format!(
+        "placet: the proxy {at} wants a name and a password (HTTP 407): http_proxy=http://NAME:PASSWORD@{at}"
+    );
+    assert!(out.stderr.contains(&words), "{out:#?}");
+    assert_eq!(proxy.requests().len(), 1);
 }
 
 #[test]
@@ -230,7 +292,9 @@ fn a_proxy_that_wants_a_password_and_a_company_that_signs_itself() {
     with(far_away("https://model.test/v1"), true).code(0).says("through the tunnel");
     assert_eq!(log.lock().unwrap().as_slice(), ["CONNECT model.test:443"]);
     let out = with(far_away("https://model.test/v1"), false).code(4);
-    assert!(out.stderr.contains("TLS: ") || out.stderr.contains("cannot be built"), "{out:#?}");
+    let words =
+        "no connection to model.test: TLS: invalid peer certificate: UnknownIssuer; `network.ca_file` names";
+    assert!(out.stderr.contains(words) || out.stderr.contains("cannot be built"), "{out:#?}");
     assert!(!out.stderr.contains("pass-1"));
 
     // The same by a setting, beside the certificates of the system.

@@ -260,10 +260,12 @@ async fn stopping_it_leaves_everything_as_it_was() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         stop.cancel();
+        std::time::Instant::now()
     };
     let running = agent.run(Start::SumUp { focus: String::new() }, events, stop.clone());
-    let both = async { tokio::join!(running, stopper).0 };
-    let ending = tokio::time::timeout(Duration::from_secs(20), both).await.unwrap();
+    let both = async { tokio::join!(running, stopper) };
+    let (ending, stopped) = tokio::time::timeout(Duration::from_secs(20), both).await.unwrap();
+    assert!(stopped.elapsed() < Duration::from_secs(3), "{:?}", stopped.elapsed());
     assert_eq!(ending, Ending::Interrupted);
     talk.server.judged_by(|_| None);
     talk.server.push(Wire::Anthropic.reply(&[Say::Text("yes")]));

@@ -123,6 +123,20 @@ pub fn socks_proxy(target: &str) -> (SocketAddr, Log) {
     (address, log)
 }
 
+/// An address where a connection neither comes about nor is refused, for as long as what fills its queue is kept.
+pub fn black_hole() -> (SocketAddr, (rustix::fd::OwnedFd, Vec<TcpStream>)) {
+    use rustix::net::{AddressFamily, SocketType, bind, listen, socket};
+    let listener = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    bind(&listener, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    listen(&listener, 0).unwrap();
+    let listener = TcpListener::from(listener);
+    let address = listener.local_addr().unwrap();
+    let wait = std::time::Duration::from_millis(100);
+    let queued = std::iter::from_fn(|| TcpStream::connect_timeout(&address, wait).ok()).take(64).collect();
+    assert!(TcpStream::connect_timeout(&address, wait).is_err(), "the queue is full");
+    (address, (listener.into(), queued))
+}
+
 fn listen(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -200,6 +200,10 @@ impl Pty {
         rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), signal).unwrap();
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.process_id().unwrap()
+    }
+
     /// The exit code once it has ended and everything it wrote was read.
     pub fn ended(&mut self) -> u32 {
         let started = Instant::now();

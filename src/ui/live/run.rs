@@ -19,6 +19,9 @@ use tokio_util::sync::CancellationToken;
 
 /// The pane is drawn at most this often.
 const FRAME: Duration = Duration::from_millis(33);
+
+/// How long the terminal may go without attention before a person feels it.
+const NOTICED: Duration = Duration::from_millis(100);
 /// Finished text is written at once when there is this much of it.
 const FLUSH: usize = 64 * 1024;
 
@@ -123,7 +126,8 @@ pub async fn run(
             }
             event = events.recv() => {
                 let Some(event) = event else { break Ending::Interrupted };
-                notifier.hear(&event, quiet_since, Instant::now());
+                let since = Instant::now();
+                notifier.hear(&event, quiet_since, since);
                 let ended = if let Event::Ended(ending) = &event { Some(ending.clone()) } else { None };
                 for line in live.event(event, Instant::now()) {
                     let text = links.line(&line);
@@ -133,6 +137,7 @@ pub async fn run(
                 }
                 dirty = true;
                 keep_draft(&drafts, &live);
+                note_if_slow("taking in an event", since);
                 if let Some(ending) = ended {
                     break ending;
                 }
@@ -179,6 +184,15 @@ fn frame(painter: &mut Painter, live: &mut Live, mode: &ModeCell) {
     painter.frame(now, size, picture.height(), |buffer, area| picture.draw(buffer, area));
     if painter.is_settled(now) {
         live.shown(&picture, now);
+    }
+    note_if_slow("drawing a frame", now);
+}
+
+/// Where keys were not read for so long that a person notices, the log says what the time went into.
+fn note_if_slow(what: &'static str, since: Instant) {
+    let took = since.elapsed();
+    if took > NOTICED {
+        tracing::warn!(what, millis = took.as_millis(), "the terminal was not attended to");
     }
 }
 

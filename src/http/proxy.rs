@@ -1,0 +1,198 @@
+//! Which proxy a request takes and who named it, so that an error can say both. It follows the rules of the client
+//! below, which tells neither; it decides nothing, and what it returns never holds a password.
+
+use super::cause;
+use reqwest::Url;
+use std::net::IpAddr;
+
+/// A proxy that a variable of the environment names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Proxy {
+    variable: &'static str,
+    scheme: String,
+    /// Host and port.
+    at: String,
+    named: Named,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    WithPassword,
+    Bare,
+}
+
+impl Proxy {
+    /// The proxy that a request to `url` takes by what `variable` returns; nothing where it goes directly.
+    pub(super) fn of(url: &Url, variable: impl Fn(&str) -> Option<String>) -> Option<Proxy> {
+        // As a CGI program the client trusts none of them: a caller could set HTTP_PROXY by a header.
+        if variable("REQUEST_METHOD").is_some() || is_exempt(url, &first(&NO, &variable).1) {
+            return None;
+        }
+        let own = if url.scheme() == "https" { &HTTPS } else { &HTTP };
+        let taken = |names: &'static [&'static str; 2]| {
+            let (name, value) = first(names, &variable);
+            parsed(&value).map(|url| (name, url))
+        };
+        let (name, proxy) = taken(own).or_else(|| taken(&ALL))?;
+        let host = proxy.host_str()?;
+        let port = proxy.port_or_known_default().unwrap_or(1080);
+        let secret = !proxy.username().is_empty() || proxy.password().is_some();
+        let named = if secret { Named::WithPassword } else { Named::Bare };
+        let scheme = proxy.scheme().to_string();
+        Some(Proxy { variable: name, scheme, at: format!("{host}:{port}"), named })
+    }
+
+    /// What to do about an answer of 407.
+    pub(super) fn refusal(&self) -> String {
+        let Proxy { variable, scheme, at, .. } = self;
+        match self.named {
+            Named::Bare => format!(
+                "the proxy {at} wants a name and a password (HTTP 407): {variable}={scheme}://NAME:PASSWORD@{at}"
+            ),
+            Named::WithPassword => format!(
+                "the proxy {at} refuses the name or the password in {variable} (HTTP 407); write @ : / in them as %40 %3A %2F"
+            ),
+        }
+    }
+
+    /// Why a request over it failed, where `words` are the reason by themselves.
+    pub(super) fn blamed(&self, error: &reqwest::Error, words: &str) -> String {
+        let Proxy { variable, at, .. } = self;
+        let elsewhere = cause::is_tls(words) || !error.is_connect();
+        match words.strip_prefix(cause::PROXY) {
+            _ if elsewhere => format!("{words} (through the proxy {at}, which {variable} names)"),
+            Some(rest) => format!("the proxy {at}, which {variable} names, does not let it through: {rest}"),
+            None => format!("the proxy {at}, which {variable} names, cannot be reached: {words}"),
+        }
+    }
+}
+
+const HTTPS: [&str; 2] = ["HTTPS_PROXY", "https_proxy"];
+const HTTP: [&str; 2] = ["HTTP_PROXY", "http_proxy"];
+const ALL: [&str; 2] = ["ALL_PROXY", "all_proxy"];
+const NO: [&str; 2] = ["NO_PROXY", "no_proxy"];
+
+/// The first that is set, even to nothing, which switches the second off; where none is, the second without a value.
+fn first(names: &[&'static str; 2], variable: impl Fn(&str) -> Option<String>) -> (&'static str, String) {
+    let [upper, lower] = *names;
+    match variable(upper) {
+        Some(value) => (upper, value),
+        None => (lower, variable(lower).unwrap_or_default()),
+    }
+}
+
+/// An address without a scheme is one of an HTTP proxy.
+fn parsed(value: &str) -> Option<Url> {
+    let value = value.trim();
+    if value.is_empty() {
+        return None;
+    }
+    let whole = if value.contains("://") { value.to_string() } else { format!("http://{value}") };
+    Url::parse(&whole).ok().filter(Url::has_host)
+}
+
+/// True where `list` says to go to this host directly: names with all below them, addresses, networks, or `*`.
+fn is_exempt(url: &Url, list: &str) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
+    list.split(',').map(str::trim).filter(|entry| !entry.is_empty()).any(|entry| match address {
+        _ if entry == "*" => true,
+        Some(address) => is_in(address, entry),
+        None => {
+            let name = entry.trim_start_matches('.').to_ascii_lowercase();
+            host.strip_suffix(name.as_str()).is_some_and(|left| left.is_empty() || left.ends_with('.'))
+        }
+    })
+}
+
+/// True for the address itself and for a network, written `10.0.0.0/8`, that holds it.
+fn is_in(address: IpAddr, entry: &str) -> bool {
+    let (start, size) = entry.split_once('/').map_or((entry, None), |(start, size)| (start, Some(size)));
+    let Ok(start) = start.parse::<IpAddr>() else { return false };
+    let (one, other, bits) = match (address, start) {
+        (IpAddr::V4(one), IpAddr::V4(other)) => {
+            (u128::from(one.to_bits()) << 96, u128::from(other.to_bits()) << 96, 32)
+        }
+        (IpAddr::V6(one), IpAddr::V6(other)) => (one.to_bits(), other.to_bits(), 128),
+        _ => return false,
+    };
+    let Some(size) = size.map_or(Some(bits), |size| size.parse().ok()).filter(|size| *size <= bits) else {
+        return false;
+    };
+    let mask = u128::MAX.checked_shl(128 - size).unwrap_or_default();
+    one & mask == other & mask
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A URL, the variables that are set, and the proxy that is found.
+    type Row = (&'static str, &'static [(&'static str, &'static str)], Option<&'static str>);
+
+    fn of(url: &str, set: &[(&str, &str)]) -> Option<String> {
+        let variable =
+            |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_string());
+        let proxy = Proxy::of(&Url::parse(url).unwrap(), variable)?;
+        Some(format!("{} {} {:?}", proxy.variable, proxy.at, proxy.named))
+    }
+
+    #[test]
+    fn the_proxy_is_the_one_of_the_scheme_in_capitals_or_not() {
+        let table: [Row; 12] = [
+            ("https://a.test/", &[], None),
+            ("https://a.test/", &[("HTTPS_PROXY", "http://p:1")], Some("HTTPS_PROXY p:1 Bare")),
+            ("https://a.test/", &[("https_proxy", "p:1")], Some("https_proxy p:1 Bare")),
+            ("http://a.test/", &[("https_proxy", "p:1")], None),
+            ("http://a.test/", &[("http_proxy", "http://u:s@p")], Some("http_proxy p:80 WithPassword")),
+            ("http://a.test/", &[("all_proxy", "socks5h://p")], Some("all_proxy p:1080 Bare")),
+            ("http://a.test/", &[("ALL_PROXY", "p:2"), ("http_proxy", "p:1")], Some("http_proxy p:1 Bare")),
+            ("http://a.test/", &[("HTTP_PROXY", ""), ("http_proxy", "p:1")], None),
+            ("http://a.test/", &[("HTTP_PROXY", "p:1"), ("http_proxy", "p:2")], Some("HTTP_PROXY p:1 Bare")),
+            ("http://a.test/", &[("HTTP_PROXY", "p:1"), ("REQUEST_METHOD", "GET")], None),
+            ("http://a.test/", &[("HTTP_PROXY", "p:1"), ("no_proxy", "a.test")], None),
+            ("http://a.test/", &[("HTTP_PROXY", "http://")], None),
+        ];
+        for (url, set, wanted) in table {
+            assert_eq!(of(url, set).as_deref(), wanted, "{url} {set:?}");
+        }
+    }
+
+    #[test]
+    fn no_proxy_knows_names_all_below_them_addresses_and_networks() {
+        for (host, list, exempt) in [
+            ("a.test", "a.test", true),
+            ("b.a.test", ".a.test", true),
+            ("b.a.test", "x, A.test ,y", true),
+            ("ba.test", "a.test", false),
+            ("a.test", "*", true),
+            ("10.1.2.3", "10.0.0.0/8", true),
+            ("11.1.2.3", "10.0.0.0/8", false),
+            ("11.1.2.3", "0.0.0.0/0", true),
+            ("10.1.2.3", "10.1.2.3", true),
+            ("10.1.2.3", "10.1.2.3/33", false),
+            ("[fd00::1]", "fd00::/8", true),
+            ("[fd00::1]", "10.0.0.0/8", false),
+            ("a.test", "", false),
+        ] {
+            let url = Url::parse(&format!("http://{host}/")).unwrap();
+            assert_eq!(is_exempt(&url, list), exempt, "{host} {list:?}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_says_what_to_do_and_never_the_password() {
+        let url = Url::parse("https://a.test/").unwrap();
+        let refusal = |value: &'static str| {
+            Proxy::of(&url, |name| (name == "https_proxy").then(|| value.to_string())).unwrap().refusal()
+        };
+        assert_eq!(
+            refusal("p:3128"),
+            "the proxy p:3128 wants a name and a password (HTTP 407): https_proxy=http://NAME:PASSWORD@p:3128"
+        );
+        assert_eq!(
+            refusal("http://me:secret-1@p:3128"),
+            "the proxy p:3128 refuses the name or the password in https_proxy (HTTP 407); write @ : / in them as %40 %3A %2F"
+        );
+    }
+}
