@@ -15,14 +15,14 @@ use super::points::Points;
 use super::queue::Queue;
 use super::standing::{mode_in, mode_words, texts};
 use super::turn::{Input, Turn};
-use crate::conversation::{CallId, Part, Summary, Transcript, Usage};
+use crate::conversation::{CallId, Message, Part, Summary, Transcript, Usage};
 use crate::permission::{Level, Mode};
 use crate::provider::catalog::Money;
 use crate::provider::{Direct, Model, Provider};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
 use crate::tools::Env;
 use crate::workspace::{Label, Ledger, View};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -48,6 +48,8 @@ pub struct Agent {
     queue: Queue,
     /// Results that have left the model's view, each handled once.
     pub(super) forgotten: HashSet<CallId>,
+    /// What the model is to hear of jobs that ran when the conversation was left.
+    lost_jobs: Option<String>,
     /// Files that were attached and have left it.
     pub(super) forgotten_files: HashSet<String>,
     /// What the model has instead of the beginning; the last one holds.
@@ -84,6 +86,7 @@ impl Agent {
             unwritten: Vec::new(),
             told_usage: None,
             forgotten: HashSet::new(),
+            lost_jobs: None,
             forgotten_files: HashSet::new(),
             summaries: Vec::new(),
             begins: 0,
@@ -121,6 +124,12 @@ impl Agent {
         self.last_prompt = loaded.last_prompt;
         self.recall();
         let mut notes = loaded.dropped;
+        self.lost_jobs = lost_jobs(self.transcript.since(self.summaries.last().map_or(0, |s| s.upto)));
+        if self.lost_jobs.is_some() {
+            notes.push(
+                "background commands of this conversation are out of reach: placet was left meanwhile".into(),
+            );
+        }
         notes.extend(self.left_behind());
         Ok(notes)
     }
@@ -334,6 +343,7 @@ impl Agent {
         }
         parts.extend(self.mode_note());
         parts.extend(self.job_news(events));
+        parts.extend(self.lost_jobs.take().map(Part::text));
         parts
     }
 
@@ -343,10 +353,11 @@ impl Agent {
             return None;
         }
         let env = &self.parts.env;
-        for words in env.jobs.news_for_person() {
+        let view = env.workspace.view().map(View::dir);
+        for words in env.jobs.news_for_person(view) {
             drop(events.send(Event::Notice(words)));
         }
-        let news = env.jobs.news_for_model(env.workspace.view().map(View::dir));
+        let news = env.jobs.news_for_model(view);
         let news = self.parts.gate.secrets.redact(&news.join("\n")).into_owned();
         (!news.is_empty()).then(|| Part::text(news))
     }
@@ -361,6 +372,33 @@ impl Agent {
         self.mode_told = Some(mode);
         Some(Part::text(mode_words(mode)))
     }
+}
+
+/// The note for jobs that were begun in these messages and are not said to have ended: they ended with placet.
+fn lost_jobs(messages: &[Message]) -> Option<String> {
+    let mut running: BTreeSet<String> = BTreeSet::new();
+    for text in messages.iter().rev().flat_map(texts).collect::<Vec<_>>().into_iter().rev() {
+        for line in text.lines() {
+            if let Some(number) =
+                line.strip_prefix("[job ").and_then(|rest| rest.split_once(" runs in the background"))
+            {
+                running.insert(number.0.to_string());
+            } else if let Some((number, state)) =
+                line.strip_prefix("[job ").and_then(|rest| rest.split_once(": "))
+                && !state.starts_with("running")
+            {
+                running.remove(number);
+            } else if let Some((number, _)) =
+                line.strip_prefix("[placet: job ").and_then(|rest| rest.split_once(" has ended"))
+            {
+                running.remove(number);
+            }
+        }
+    }
+    let numbers = running.into_iter().collect::<Vec<_>>().join(", ");
+    (!numbers.is_empty()).then(|| {
+        format!("[placet: the background commands {numbers} are out of reach: placet was left meanwhile]")
+    })
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -118,6 +118,7 @@ pub const COMMANDS: &[CommandRow] = &[
     row("keys", "", "what arrives when a key is pressed", none, keys::keys),
     row("theme", "[NAME]", "another theme for this shell; without a name, choose one", themes, theme::run),
     row("quit", "", "leave", none, commands::quit),
+    row("exit", "", "leave", none, commands::quit),
 ];
 
 fn off_word() -> Vec<String> {

@@ -18,9 +18,11 @@ impl Shell<'_> {
             return None;
         }
         let (jobs, theme, tell) = (self.app.jobs().clone(), self.theme.clone(), prompter.teller()?);
+        let agent = self.conversation.agent.as_ref();
+        let view = agent.and_then(|agent| agent.env().workspace.view()).map(|view| view.dir().to_path_buf());
         Some(self.runtime.spawn(async move {
             loop {
-                for words in jobs.next_for_person().await {
+                for words in jobs.next_for_person(view.as_deref()).await {
                     tell(ansi::line(&crate::ui::cell::notice(&words, &theme)));
                 }
             }
@@ -55,6 +57,7 @@ pub(super) fn jobs(shell: &mut Shell<'_>, rest: &str) -> After {
                 keep(shell, &job);
             }
         }
+        ["kill" | "keep"] => shell.error("which one?", Some(USAGE)),
         [number] => {
             if let Some(job) = find(shell, number) {
                 show(shell, &job);

@@ -275,7 +275,7 @@ impl RunPlan {
             self.cwd.path.display()
         ));
         text.push_str(match self.walls {
-            Walls::View if job.is_walled() => "; it sees the files as they are now, not later edits]",
+            Walls::View if job.is_walled() => "; it sees what is pending as it is now, not later edits]",
             _ => "]",
         });
         Output {

@@ -8,7 +8,7 @@ use crate::text::sanitize;
 use crate::workspace::Workspace;
 use std::fs::File;
 use std::io::{Read as _, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -263,14 +263,17 @@ impl Job {
         })
     }
 
-    pub(super) fn ended_for_person(&self) -> Option<String> {
+    pub(super) fn ended_for_person(&self, view: Option<&Path>) -> Option<String> {
         let effects = match &*self.standing.borrow() {
             Standing::Running | Standing::Settling(..) => return None,
             Standing::Ended { for_person, .. } => for_person.clone(),
             Standing::Failed(_) => String::new(),
         };
         let state = sanitize::line(&self.state()).into_owned();
-        Some(format!("job {} · {state} · {}{effects}", self.number, self.shown_line()))
+        let other = self.view.as_deref().filter(|own| view != Some(*own) && !effects.is_empty());
+        let session = other.and_then(|own| own.file_name()).map(|name| name.to_string_lossy().into_owned());
+        let where_to = session.map_or(String::new(), |name| format!(" (of the session {name})"));
+        Some(format!("job {} · {state} · {}{effects}{where_to}", self.number, self.shown_line()))
     }
 
     /// What it had written when the call that began it came back.

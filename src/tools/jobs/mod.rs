@@ -124,20 +124,21 @@ impl Jobs {
         news.filter_map(|job| job.ended_for_model()).collect()
     }
 
-    /// What ended since the person was last told, a sentence each.
-    pub fn news_for_person(&self) -> Vec<String> {
+    /// What ended since the person was last told, a sentence each. What is pending in another view than `view` says so.
+    pub fn news_for_person(&self, view: Option<&Path>) -> Vec<String> {
         let jobs = self.list();
-        jobs.iter().filter(|job| job.tell_person_once()).filter_map(|job| job.ended_for_person()).collect()
+        let news = jobs.iter().filter(|job| job.tell_person_once());
+        news.filter_map(|job| job.ended_for_person(view)).collect()
     }
 
     /// Waits until something has ended that the person was not told of.
-    pub async fn next_for_person(&self) -> Vec<String> {
+    pub async fn next_for_person(&self, view: Option<&Path>) -> Vec<String> {
         loop {
             let changed = self.0.changed.notified();
             tokio::pin!(changed);
             // What ends from here on is heard, whenever it is waited for.
             changed.as_mut().enable();
-            let news = self.news_for_person();
+            let news = self.news_for_person(view);
             if !news.is_empty() {
                 return news;
             }

@@ -108,7 +108,12 @@ impl Live {
         let hint = |text: String| Line::styled(width::cut(&text, self.columns), self.theme.style("hint"));
         let mut rows = Vec::new();
         if hidden > 0 {
-            rows.push(hint(format!("1 to {hidden}: before these")));
+            let words = if hidden == 1 {
+                "one more before these".into()
+            } else {
+                format!("{hidden} more before these")
+            };
+            rows.push(hint(words));
         }
         for (at, line) in lines.iter().enumerate().skip(hidden) {
             let text = sanitize::line(&line.text.replace('\n', "↵")).into_owned();
