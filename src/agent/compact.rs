@@ -108,7 +108,9 @@ impl Agent {
                 // The summary was a request of its own.
                 self.may_spend(events, stop).await?;
             }
-            Err(Not::Short | Not::Stopped) => {}
+            // There may be something to sum up as soon as the next turn has been.
+            Err(Not::Short) => self.not_summed_up = Some((self.transcript.len() + 2).saturating_sub(AGAIN)),
+            Err(Not::Stopped) => {}
             Err(Not::Blocked(ending)) => return Err(ending),
             Err(Not::Failed(why)) => {
                 let words =

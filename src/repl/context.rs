@@ -109,6 +109,10 @@ fn told(fill: &Fill) -> Vec<String> {
         percent(used),
         cell::short(fill.answer)
     )];
+    if used + fill.answer > fill.window {
+        let words = "  more than fits: the oldest of it is left out of each request; /compact sums it up";
+        lines.push(words.into());
+    }
     let wide = fill.shares.iter().map(|share| share.name.len()).max().unwrap_or(0);
     let largest = fill.shares.iter().map(|share| share.tokens).max().unwrap_or(0).max(1);
     for share in &fill.shares {
@@ -153,5 +157,7 @@ mod tests {
             "  12 earlier messages are summed up; /transcript shows them",
         ];
         assert_eq!(told(&fill), wanted);
+        let small = Fill { window: 37_000, ..fill };
+        assert!(told(&small)[1].starts_with("  more than fits: "));
     }
 }
