@@ -23,7 +23,7 @@ fuzz_target!(|data: (u16, &[u8])| {
     let whole = events(&[bytes]);
     assert_eq!(events(&[left, right]), whole);
     let dialects: [&dyn Dialect; 4] =
-        [&Anthropic, &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
+        [&Anthropic::default(), &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
     for dialect in dialects {
         let mut decoder = dialect.decoder();
         let mut finished = false;

@@ -116,6 +116,7 @@ fn quirks(config: &Config, name: &str, preset: Quirks) -> Quirks {
             _ => preset.call_ids,
         },
         cache_key: flag("cache_key").unwrap_or(preset.cache_key),
+        eager_calls: flag("eager_calls").unwrap_or(preset.eager_calls),
         reasoning_summary: text("reasoning_summary").or(preset.reasoning_summary),
         unsigned_call: text("unsigned_call").or(preset.unsigned_call),
     }

@@ -37,7 +37,7 @@ impl Wire {
     pub fn dialect(self, quirks: &Quirks) -> Arc<dyn Dialect> {
         let quirks = quirks.clone();
         match self {
-            Wire::Anthropic => Arc::new(Anthropic),
+            Wire::Anthropic => Arc::new(Anthropic { quirks }),
             Wire::OpenaiChat => Arc::new(OpenAiChat { quirks }),
             Wire::OpenaiResponses => Arc::new(OpenAiResponses { quirks }),
             Wire::Gemini => Arc::new(Gemini { quirks }),

@@ -24,6 +24,8 @@ pub struct Quirks {
     pub call_ids: CallIds,
     /// Whether `prompt_cache_key` is known.
     pub cache_key: bool,
+    /// Whether arguments of calls are asked for as they are written (`eager_input_streaming`).
+    pub eager_calls: bool,
     /// How much of its reasoning the model is asked to tell; some accounts may not ask.
     pub reasoning_summary: Option<String>,
     /// Stands for the proof of a call that another model made, where a proof is demanded.
@@ -45,6 +47,7 @@ impl Default for Quirks {
             empty_content: EmptyContent::default(),
             call_ids: CallIds::default(),
             cache_key: false,
+            eager_calls: false,
             reasoning_summary: None,
             unsigned_call: None,
         }

@@ -51,7 +51,7 @@ const DIALECTS: [&str; 4] = ["anthropic", "openai_chat", "openai_responses", "ge
 
 fn dialect(name: &str) -> Box<dyn Dialect> {
     match name {
-        "anthropic" => Box::new(Anthropic),
+        "anthropic" => Box::new(Anthropic::default()),
         "openai_responses" => Box::new(OpenAiResponses::default()),
         "gemini" => Box::new(Gemini::default()),
         _ => Box::new(OpenAiChat::default()),

@@ -125,7 +125,10 @@ fn the_request_has_exactly_these_bytes() {
             ..Quirks::default()
         },
     };
-    same_bytes("anthropic/request.json", &Anthropic.encode(&request(conversation())));
+    let eager = Anthropic { quirks: Quirks { eager_calls: true, ..Quirks::default() } };
+    let tools = eager.encode(&request(conversation()))["tools"].clone();
+    assert!(tools.as_array().unwrap().iter().all(|tool| tool["eager_input_streaming"] == true), "{tools}");
+    same_bytes("anthropic/request.json", &Anthropic::default().encode(&request(conversation())));
     same_bytes("openai_chat/request.json", &openai.encode(&request(conversation())));
     let bare = Request {
         system: "".into(),
@@ -137,7 +140,7 @@ fn the_request_has_exactly_these_bytes() {
         },
         ..request(conversation().into_iter().take(1).collect())
     };
-    same_bytes("anthropic/request_bare.json", &Anthropic.encode(&bare));
+    same_bytes("anthropic/request_bare.json", &Anthropic::default().encode(&bare));
     same_bytes("openai_chat/request_bare.json", &OpenAiChat::default().encode(&bare));
     same_bytes("openai_responses/request_bare.json", &OpenAiResponses::default().encode(&bare));
     same_bytes("gemini/request_bare.json", &Gemini::default().encode(&bare));
@@ -183,7 +186,7 @@ fn conversation_of(wire: &str) -> Vec<Message> {
 fn proofs_of_another_wire_stay_behind() {
     let proofs = ["proof-of-a", "opaque"];
     let dialects: [(&str, &dyn Dialect); 4] = [
-        ("", &Anthropic),
+        ("", &Anthropic::default()),
         ("openai-responses", &OpenAiResponses::default()),
         ("gemini", &Gemini::default()),
         ("openai-chat", &OpenAiChat::default()),
@@ -210,7 +213,7 @@ fn proofs_of_another_wire_stay_behind() {
 #[test]
 fn a_longer_conversation_keeps_the_bytes_of_the_shorter_one() {
     let dialects: [&dyn Dialect; 4] =
-        [&Anthropic, &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
+        [&Anthropic::default(), &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
     for dialect in dialects {
         let whole = bytes(dialect, conversation());
         for length in [1, 3, 6] {
@@ -233,7 +236,7 @@ fn bytes(dialect: &dyn Dialect, messages: Vec<Message>) -> String {
 fn the_cache_has_a_mark_where_this_request_ends_and_where_the_last_one_did() {
     let marked = |length| {
         let messages: Vec<Message> = conversation().into_iter().take(length).collect();
-        let body = Anthropic.encode(&request(messages));
+        let body = Anthropic::default().encode(&request(messages));
         let marks = |at: &Value| at.to_string().matches("cache_control").count();
         assert_eq!((marks(&body["tools"]), marks(&body["system"])), (1, 1));
         assert_eq!(marks(&body["tools"][1]), 1, "the last of the tools");
@@ -253,9 +256,12 @@ fn the_cache_has_a_mark_where_this_request_ends_and_where_the_last_one_did() {
 fn a_request_without_vision_holds_no_base64() {
     let mut blind = request(conversation());
     blind.model.capabilities.vision = false;
-    for dialect in
-        [&Anthropic as &dyn Dialect, &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()]
-    {
+    for dialect in [
+        &Anthropic::default() as &dyn Dialect,
+        &OpenAiChat::default(),
+        &OpenAiResponses::default(),
+        &Gemini::default(),
+    ] {
         let bytes = serde_json::to_string(&dialect.encode(&blind)).unwrap();
         assert!(!bytes.contains("base64") && !bytes.contains("inlineData"), "{bytes}");
         assert!(bytes.contains("this model takes no pictures"));
@@ -267,7 +273,7 @@ fn every_beginning_of_the_conversation_keeps_the_rules_of_strict_servers() {
     for length in [1, 3, 4, 6, 8, 9] {
         let messages: Vec<Message> = conversation().into_iter().take(length).collect();
         let dialects: [&dyn Dialect; 4] =
-            [&Anthropic, &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
+            [&Anthropic::default(), &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
         for dialect in dialects {
             let request = request(messages.clone());
             let broken = history_rules::broken(&dialect.path(&request), &dialect.encode(&request));
@@ -296,7 +302,7 @@ fn the_mock_server_notices_what_real_servers_refuse() {
         ("/messages/4/content", json!([])),
         ("/tools/1/name", json!("read_file")),
     ] {
-        assert!(spoilt(&Anthropic, pointer, value) > 0, "{pointer}");
+        assert!(spoilt(&Anthropic::default(), pointer, value) > 0, "{pointer}");
     }
     for (pointer, value) in [
         ("/messages/2/tool_calls/0/function/arguments", json!("{")),

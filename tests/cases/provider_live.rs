@@ -49,7 +49,12 @@ fn live_with(url: String, dialect: Arc<dyn Dialect>, key: KeySource, settings: L
 }
 
 fn live(server: &MockServer, settings: LiveSettings) -> Live {
-    live_with(server.url(), Arc::new(Anthropic), KeySource::Value(Key::new("sk-top-secret")), settings)
+    live_with(
+        server.url(),
+        Arc::new(Anthropic::default()),
+        KeySource::Value(Key::new("sk-top-secret")),
+        settings,
+    )
 }
 
 #[derive(Debug)]
@@ -130,7 +135,7 @@ async fn a_request_carries_its_headers_and_the_answer_the_name_that_was_asked_fo
     assert_eq!(sent.headers["user-agent"], concat!("placet/", env!("CARGO_PKG_VERSION")));
     assert_eq!(sent.headers["x-api-key"], "sk-top-secret");
     assert_eq!(sent.headers["anthropic-version"], "2023-06-01");
-    assert_eq!(sent.body, Anthropic.encode(&request()));
+    assert_eq!(sent.body, Anthropic::default().encode(&request()));
 }
 
 #[tokio::test]
@@ -194,7 +199,8 @@ async fn what_may_pass_is_retried_and_what_will_not_is_told_at_once() {
 #[tokio::test]
 async fn a_refused_connection_names_the_host_and_the_reason() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let provider = live_with(format!("http://{gone}"), Arc::new(Anthropic), KeySource::None, settings());
+    let provider =
+        live_with(format!("http://{gone}"), Arc::new(Anthropic::default()), KeySource::None, settings());
     let heard = hear(&provider).await;
     let expected = ProviderError::Network { host: gone.to_string(), message: "connection refused".into() };
     assert_eq!(heard.error, Some(expected));
@@ -212,7 +218,8 @@ async fn a_server_that_speaks_no_tls_is_named_as_such() {
             let _ = std::io::copy(&mut stream, &mut std::io::sink());
         }
     });
-    let provider = live_with(format!("https://{host}"), Arc::new(Anthropic), KeySource::None, settings());
+    let provider =
+        live_with(format!("https://{host}"), Arc::new(Anthropic::default()), KeySource::None, settings());
     let Some(ProviderError::Network { host: named, message }) = hear(&provider).await.error else { panic!() };
     assert_eq!(named, host);
     // On a machine without any certificates there is no client for TLS at all, and it says that.
@@ -340,7 +347,7 @@ async fn cancelling_ends_every_state_at_once() {
         ("between two attempts", Reply::error(529, "overloaded_error", "busy"), no_key.clone()),
     ] {
         let server = MockServer::start([reply]);
-        let provider = live_with(server.url(), Arc::new(Anthropic), key, patient.clone());
+        let provider = live_with(server.url(), Arc::new(Anthropic::default()), key, patient.clone());
         let cancel = CancellationToken::new();
         let mut stream = provider.answer(request(), cancel.clone());
         let mut cancelled_at = None;
@@ -386,7 +393,7 @@ async fn a_key_is_never_told_and_a_missing_one_has_a_name() {
 
     let server = MockServer::start([]);
     let missing = KeySource::Missing { variable: "MOCK_KEY".into() };
-    let heard = hear(&live_with(server.url(), Arc::new(Anthropic), missing, settings())).await;
+    let heard = hear(&live_with(server.url(), Arc::new(Anthropic::default()), missing, settings())).await;
     let expected = ProviderError::NoKey { provider: "mock".into(), variable: "MOCK_KEY".into() };
     assert_eq!(heard.error, Some(expected));
     assert!(server.requests().is_empty());
@@ -399,7 +406,7 @@ async fn a_key_command_runs_once_and_again_after_the_key_was_refused() {
     let key = KeySource::command(format!("echo x >> '{0}'; wc -l < '{0}'", count.display()));
     let server =
         MockServer::start([hello(), hello(), Reply::error(401, "authentication_error", "old"), hello()]);
-    let provider = live_with(server.url(), Arc::new(Anthropic), key, settings());
+    let provider = live_with(server.url(), Arc::new(Anthropic::default()), key, settings());
     for _ in 0..4 {
         hear(&provider).await;
     }
@@ -506,7 +513,8 @@ async fn a_black_hole_ends_by_the_limit_of_connecting() {
     let (full, _queued) = crate::support::network::black_hole();
     let mut brief = settings();
     brief.client.connect_timeout = ms(200);
-    let provider = live_with(format!("http://{full}"), Arc::new(Anthropic), KeySource::None, brief);
+    let provider =
+        live_with(format!("http://{full}"), Arc::new(Anthropic::default()), KeySource::None, brief);
     let started = Instant::now();
     let heard = hear(&provider).await;
     let expected = ProviderError::Network { host: full.to_string(), message: "timed out".into() };

@@ -22,7 +22,7 @@ fn settings() -> LiveSettings {
 
 fn live(url: String, settings: LiveSettings) -> Live {
     let endpoint = Endpoint { base_url: url, ..Endpoint::default() };
-    Live::new("mock", Arc::new(Anthropic), endpoint, KeySource::None, settings)
+    Live::new("mock", Arc::new(Anthropic::default()), endpoint, KeySource::None, settings)
 }
 
 fn model(name: &str) -> Model {

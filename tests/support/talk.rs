@@ -36,7 +36,7 @@ pub const ALL_WIRES: [Wire; 4] = [Wire::Anthropic, Wire::OpenAi, Wire::Responses
 impl Wire {
     pub fn dialect(self) -> Arc<dyn Dialect> {
         match self {
-            Wire::Anthropic => Arc::new(Anthropic),
+            Wire::Anthropic => Arc::new(Anthropic::default()),
             Wire::OpenAi => Arc::new(OpenAiChat::default()),
             Wire::Responses => Arc::new(OpenAiResponses::default()),
             Wire::Gemini => Arc::new(Gemini::default()),

@@ -158,6 +158,13 @@ pub(super) const KEYS: &[Key] = &[
         "Whether the server knows `prompt_cache_key`.",
     ),
     key(
+        "providers.*.quirks.eager_calls",
+        Kind::Flag,
+        "",
+        Trust::Needed,
+        "Whether the server knows `eager_input_streaming`: arguments of calls come as they are written.",
+    ),
+    key(
         "providers.*.quirks.unsigned_call",
         Kind::Text,
         "",

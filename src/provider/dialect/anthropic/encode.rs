@@ -4,7 +4,7 @@
 //! same turn after turn. Four cache breakpoints, which is all there may be: after the tools, after the system prompt,
 //! at the end of the person's turn before the newest, where the last request ended, and at the very end.
 
-use super::super::super::{Capabilities, Request};
+use super::super::super::{Capabilities, Quirks, Request};
 use super::super::history::{NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
 use super::super::picture;
 use crate::conversation::{CallResult, Image, Part, Thinking, ToolSpec};
@@ -13,13 +13,13 @@ use serde_json::{Map, Value, json};
 /// What stands in the proofs of this wire format: it had them first, before there was a name.
 pub(super) const WIRE: &str = "";
 
-pub(super) fn body(request: &Request) -> Value {
+pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model.name));
     body.insert("max_tokens".into(), json!(request.max_output));
     body.insert("stream".into(), json!(true));
     if !request.tools.is_empty() {
-        let mut tools: Vec<Value> = request.tools.iter().map(tool).collect();
+        let mut tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec, quirks)).collect();
         mark_cached(tools.last_mut());
         body.insert("tools".into(), Value::Array(tools));
     }
@@ -50,8 +50,14 @@ fn mark_cached(block: Option<&mut Value>) {
     }
 }
 
-fn tool(spec: &ToolSpec) -> Value {
-    json!({"name": spec.name, "description": spec.description, "input_schema": spec.schema})
+/// `eager_input_streaming` has the arguments sent as they are written, not when they are whole: a long file is seen to
+/// come. What they are in the end is checked here as always.
+fn tool(spec: &ToolSpec, quirks: &Quirks) -> Value {
+    let mut tool = json!({"name": spec.name, "description": spec.description, "input_schema": spec.schema});
+    if let (true, Value::Object(fields)) = (quirks.eager_calls, &mut tool) {
+        fields.insert("eager_input_streaming".into(), json!(true));
+    }
+    tool
 }
 
 fn message(turn: &Turn<'_>, capabilities: &Capabilities) -> Value {

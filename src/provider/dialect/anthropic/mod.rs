@@ -6,13 +6,15 @@
 mod decode;
 mod encode;
 
-use super::super::{Decoder, Dialect, ProviderError, Request};
+use super::super::{Decoder, Dialect, ProviderError, Quirks, Request};
 use super::fault;
 use serde_json::Value;
 
-/// The dialect; it has no settings.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Anthropic;
+/// The dialect, with what its server wants differently.
+#[derive(Clone, Debug, Default)]
+pub struct Anthropic {
+    pub quirks: Quirks,
+}
 
 impl Dialect for Anthropic {
     fn wire(&self) -> &'static str {
@@ -24,7 +26,7 @@ impl Dialect for Anthropic {
     }
 
     fn encode(&self, request: &Request) -> Value {
-        encode::body(request)
+        encode::body(request, &self.quirks)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
