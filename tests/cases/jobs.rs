@@ -86,7 +86,7 @@ fn one_is_begun_read_waited_for_and_its_effects_are_pending_and_merged_with_edit
         return;
     }
     let (place, server) = begun();
-    let line = "echo first; sleep 1.5; sed -i s/9/nine/ a.txt; echo new > b.txt; echo last";
+    let line = "echo first; sleep 4; sed -i s/9/nine/ a.txt; echo new > b.txt; echo last";
     let edit = json!({"path": "a.txt", "old_string": "1", "new_string": "one"}).to_string();
     let (told, stderr) = results(
         &place,
@@ -124,7 +124,7 @@ fn a_conflict_leaves_both_versions_and_says_where() {
         &server,
         "ask",
         &[
-            ("run_command", background("sleep 1.5; sed -i s/5/fünf/ a.txt")),
+            ("run_command", background("sleep 4; sed -i s/5/fünf/ a.txt")),
             ("read_file", json!({"path": "a.txt"}).to_string()),
             ("edit_file", edit),
             ("job", json!({"action": "wait"}).to_string()),
@@ -404,7 +404,10 @@ fn what_ends_under_the_question_is_shown_before_it_lands_or_goes() {
         let told = server.requests()[1].body["messages"].to_string();
         let scratch = told.split(['"', '\\', ' ']).find(|word| word.contains("/scratch/")).unwrap();
         std::fs::write(std::path::Path::new(scratch).join("go"), "").unwrap();
-        std::thread::sleep(Duration::from_secs(2));
+        // Nothing on the screen says so while the question stands: the shelf itself is looked at.
+        let (home, view) = scratch.split_once("/.cache/placet/scratch/").unwrap();
+        let pending = format!("{home}/.local/state/placet/views/{view}/pending/0/j.txt");
+        assert!(within(20, || std::path::Path::new(&pending).exists()), "{pending}");
         press(&mut pty, key);
         pty.until("what is new", |s| {
             s.contains("has changed while you looked") && s.contains("2 changes, +2 -0 lines: apply?")
