@@ -63,6 +63,7 @@ fn review(contents: &[(String, Vec<u8>, Vec<u8>)]) -> Review {
             path: name.into(),
             paths: vec![name.into()],
             renamed: None,
+            runs_later: None,
             letter: 'M',
             facts: Vec::new(),
             body: Body::Lines(lines),

@@ -45,7 +45,7 @@ fn main() {
             supervisor: placet.into(),
             timeout: Duration::from_secs(20),
             withheld: Vec::new(),
-            stdin: None,
+            stdin: placet::process::Input::Nothing,
             sandbox: sandbox.map(Spec::to_words),
         };
         let done = runtime.block_on(command.run(&CancellationToken::new(), |_| {})).unwrap();

@@ -17,6 +17,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 pub mod answerer;
+mod damage;
 pub mod gate;
 pub mod keys;
 mod mounts;
@@ -129,6 +130,7 @@ impl App {
         rules.extend(own_files(&paths)?);
         let hidden: Vec<String> = rules.iter().filter_map(Rule::hides).map(String::from).collect();
         workspace.set_hidden(&hidden)?;
+        workspace.protect(gate::protected(&mut config));
         config.hold_down();
         let mode = config.text("mode").and_then(Mode::parse).unwrap_or(Mode::Read);
         let mut modes: Vec<Mode> = config.list("modes").iter().filter_map(|(m, _)| Mode::parse(m)).collect();
@@ -143,7 +145,7 @@ impl App {
             workspace.set_veil(Box::new(move |path| labels.of_path(path, &roots) > taint.load()));
         }
         let policy = Policy::new(mode.clone(), rules, workspace.roots().to_vec()).at_home(home);
-        let policy = policy.classified(labels, taint);
+        let policy = policy.classified(labels, taint).protecting(workspace.protected());
         let paths_jobs = paths.state.join("jobs");
         Ok(App {
             gate: Arc::new(gate),
@@ -190,6 +192,7 @@ impl App {
         let number = |key: &str, or: u64| self.config.number(key).unwrap_or(or);
         let limits = Limits {
             inline_bytes: usize::try_from(number("tools.inline_bytes", 30_000)).unwrap_or(30_000),
+            search_time: Duration::from_secs(number("tools.search_seconds", 60).max(1)),
             ..Limits::default()
         };
         let commands = CommandSettings {
@@ -376,6 +379,12 @@ fn withheld(config: &Config) -> Vec<String> {
 /// `Config::problems`; the project, when there is one, comes back for the question of trust.
 pub fn sources(paths: &Paths, cwd: &Path, project: WithProject) -> (Sources, TrustStore) {
     use crate::config::Layer;
+    // What others could read until now, they can read no more; the files below are out of reach with it.
+    for own in [&paths.config, &paths.state, &paths.cache, &paths.user_file()] {
+        if let Err(e) = crate::private::tighten(own) {
+            tracing::warn!("`{}` keeps its mode: {e}", own.display());
+        }
+    }
     let trust = TrustStore::open(&paths.trust_file());
     let user_file = paths.user_file();
     let user = match std::fs::read_to_string(&user_file) {

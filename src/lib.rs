@@ -13,7 +13,7 @@
 //! | 3 tools | [`tools`] |
 //! | 2 hands | [`provider`], [`workspace`], [`session`], [`sandbox`], [`media`], [`storage`], [`audit`], [`hooks`], [`metrics`] |
 //! | 1 rules and plumbing | [`permission`], [`config`], [`process`], [`http`] |
-//! | 0 words | [`conversation`], [`text`] |
+//! | 0 words | [`conversation`], [`text`], [`private`] |
 
 pub mod agent;
 pub mod app;
@@ -26,6 +26,7 @@ pub mod http;
 pub mod media;
 pub mod metrics;
 pub mod permission;
+pub mod private;
 pub mod process;
 pub mod provider;
 pub mod repl;

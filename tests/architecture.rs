@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Floor of each module; the map in `src/lib.rs` in figures.
-const FLOORS: [(&str, u8); 21] = [
+const FLOORS: [(&str, u8); 22] = [
     ("cli", 8),
     ("app", 7),
     ("repl", 6),
@@ -27,6 +27,7 @@ const FLOORS: [(&str, u8); 21] = [
     ("process", 1),
     ("http", 1),
     ("conversation", 0),
+    ("private", 0),
 ];
 
 fn sources() -> Vec<(String, PathBuf)> {
@@ -106,4 +107,92 @@ fn nothing_is_named_after_a_drawer() {
             assert_ne!(stem, drawer, "{}", path.display());
         }
     }
+}
+
+/// A number that `kill` takes for everybody was once the result of a failed `clone`.
+#[test]
+fn pids_and_raw_calls_are_in_one_file_each() {
+    const PIDS: [&str; 10] = [
+        "kill_process",
+        "waitpid",
+        "waitid",
+        "process::wait(",
+        "Pid::from_raw",
+        "from_raw_unchecked",
+        "pidfd_open",
+        "libc::kill",
+        "libc::wait",
+        "std::thread::spawn(",
+    ];
+    let mut wrong = Vec::new();
+    // Leases of files have no safe wrapper either; they know no pids.
+    const RAW: [&str; 2] = ["sandbox/linux/raw.rs", "workspace/lease.rs"];
+    for (_, path) in sources() {
+        if path.ends_with("tests.rs") || path.to_string_lossy().ends_with("_tests.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or("");
+            let raw = ["libc::syscall(", "libc::ioctl(", "libc::prctl(", "unsafe {"]
+                .iter()
+                .any(|c| code.contains(c));
+            if PIDS.iter().any(|call| code.contains(call)) && !path.ends_with("process/child_pid.rs")
+                || raw && !RAW.iter().any(|file| path.ends_with(file))
+            {
+                wrong.push(format!("{}:{}: {}", path.display(), number + 1, line.trim()));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "a pid goes through `ChildPid`, a raw call through `raw.rs`:\n{}",
+        wrong.join("\n")
+    );
+    let raw =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sandbox/linux/raw.rs")).unwrap();
+    let calls = raw.matches("libc::syscall(").count() + raw.matches("libc::ioctl(").count();
+    let checks = raw.matches("checked(").count() - raw.matches("ChildPid::checked(").count();
+    assert_eq!(calls, checks, "each raw call's result goes through `checked`");
+}
+
+/// Notes are placet's own words as values. Whoever brings in somebody else's words has no business with them.
+#[test]
+fn only_the_conversation_and_what_leads_it_make_notes() {
+    let may = ["conversation", "agent", "session", "repl", "ui"];
+    let mut wrong = Vec::new();
+    for (module, path) in sources() {
+        // The audit log has notes of its own.
+        if may.contains(&module.as_str()) || module == "audit" {
+            continue;
+        }
+        for (number, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
+            let code = line.split("//").next().unwrap_or("");
+            if code.contains("Note::") && !code.contains("audit::") {
+                wrong.push(format!("{}:{}: {module} makes or reads a note", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A sentence of placet's in a conversation is written in one file; only sessions of earlier formats are read back.
+#[test]
+fn placets_sentences_are_written_in_one_file_and_read_nowhere() {
+    let may = ["src/conversation/words.rs", "src/session/earlier_format.rs"];
+    let mut wrong = Vec::new();
+    for (_, path) in sources() {
+        let is_test = path.to_string_lossy().ends_with("tests.rs");
+        if is_test || may.iter().any(|file| path.ends_with(file)) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or("");
+        for (number, line) in code.lines().enumerate() {
+            if line.contains("\"[placet: ") || line.contains("starts_with(\"[") {
+                wrong.push(format!("{}:{}: {}", path.display(), number + 1, line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -8,7 +8,7 @@ use placet::http::{SseEvent, SseParser};
 use placet::provider::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses, StreamEvent};
 
 fn events(pieces: &[&[u8]]) -> Vec<SseEvent> {
-    let mut parser = SseParser::new();
+    let mut parser = SseParser::new(64 * 1024 * 1024);
     let mut events = Vec::new();
     for piece in pieces {
         events.extend(parser.push(piece).expect("far below the longest line"));

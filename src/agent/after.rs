@@ -196,7 +196,7 @@ fn redacted(output: Output, ruling: &Ruling) -> Output {
     }
     let part = |part: Part| match part {
         Part::Text { text } => Part::text(ruling.redact(&text)),
-        image => image,
+        other => other,
     };
     let detail = match output.for_person.detail {
         Detail::Text(text) => Detail::Text(ruling.redact(&text)),
@@ -208,6 +208,7 @@ fn redacted(output: Output, ruling: &Ruling) -> Output {
         for_model: output.for_model.into_iter().map(part).collect(),
         for_person: Summary { line: ruling.redact(&output.for_person.line), detail },
         facts: Facts::None,
+        recorded: output.recorded,
     }
 }
 
@@ -223,5 +224,6 @@ fn withheld(output: &Output, why: &str) -> Output {
         for_model: vec![Part::text(error.for_model().replacen("error:", "denied:", 1))],
         for_person: Summary::failure(&line, &error.message),
         facts: Facts::None,
+        recorded: output.recorded.clone(),
     }
 }

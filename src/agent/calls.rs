@@ -7,7 +7,7 @@ use super::gate::{Entrance, Visit, described};
 use super::trickle::{Piece, trickle};
 use super::turn::Input;
 use crate::audit::{Kind, Note, digest};
-use crate::conversation::{Call, CallId, CallResult, Outcome, Part};
+use crate::conversation::{Call, CallId, CallResult, Fact, Interruption, Outcome, Part};
 use crate::hooks::{Action, Point};
 use crate::metrics::Status;
 use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask, Reach};
@@ -390,38 +390,41 @@ impl Shared {
     }
 
     fn refuse(&self, call: &Call, refusal: Refusal) {
-        let (outcome, text, summary) = match refusal {
-            Refusal::Error(e) => (Outcome::Failed, e.for_model(), Summary::failure(&call.name, &e.message)),
+        let (outcome, text, summary, recorded) = match refusal {
+            Refusal::Error(e) => {
+                let summary = Summary::failure(&call.name, &e.message);
+                (Outcome::Failed, e.for_model(), summary, vec![Fact::Failed { fault: e.fault }])
+            }
             Refusal::Denied(d) => {
                 let text = format!("denied: {}\nhint: {}", d.reason, d.hint);
-                (Outcome::Denied, text, Summary::failure(&call.name, &d.reason))
+                (Outcome::Denied, text, Summary::failure(&call.name, &d.reason), Vec::new())
             }
-            Refusal::Stopped => (
-                Outcome::Interrupted,
-                "interrupted by the person before it ran".into(),
-                Summary::line(format!("{}: stopped", call.name)),
-            ),
+            Refusal::Stopped => {
+                let result = CallResult::interrupted(call, Interruption::BeforeItRan);
+                return self.answer(result, Summary::line(format!("{}: stopped", call.name)));
+            }
         };
         let text = self.visit.gate.secrets.redact(&text).into_owned();
         // Errors quote what was asked for, which may be of any length.
         let text = cut(text, 8_000);
         let for_person = Summary { line: cut(summary.line, 500), detail: summary.detail };
-        self.end(call, Output { outcome, for_model: vec![Part::text(text)], for_person, facts: Facts::None });
+        self.answer(CallResult::text(call, outcome, text).with(recorded), for_person);
     }
 
     fn end(&self, call: &Call, output: Output) {
-        let Output { outcome, for_model, for_person, facts } = output;
+        let Output { outcome, for_model, for_person, facts, recorded } = output;
         if let Facts::Todos(items) = facts {
             self.tell(Event::Todos(items));
         }
-        tracing::debug!(tool = call.name, ?outcome, "a call ended");
-        self.tell(Event::CallEnded {
-            id: call.id.clone(),
-            name: call.name.clone(),
-            outcome,
-            summary: for_person,
-        });
-        drop(self.inputs.send(Input::Ended(CallResult::new(call, outcome, for_model))));
+        self.answer(CallResult::new(call, outcome, from_tool(for_model)).with(recorded), for_person);
+    }
+
+    fn answer(&self, result: CallResult, summary: Summary) {
+        let CallResult { id, name, outcome, .. } = &result;
+        tracing::debug!(tool = name, ?outcome, "a call ended");
+        let (id, name, outcome) = (id.clone(), name.clone(), *outcome);
+        self.tell(Event::CallEnded { id, name, outcome, summary });
+        drop(self.inputs.send(Input::Ended(result)));
     }
 
     pub(super) fn tell(&self, event: Event) {
@@ -429,11 +432,20 @@ impl Shared {
     }
 }
 
+/// Whatever a tool gives back is somebody else's words: no note can come from there.
+fn from_tool(parts: Vec<Part>) -> Vec<Part> {
+    let foreign = |part: Part| match part {
+        Part::Note(note) => Part::text(note.words()),
+        other => other,
+    };
+    parts.into_iter().map(foreign).collect()
+}
+
 /// What a person was, or would have been, shown.
 fn fingerprint(preview: &Preview) -> String {
     let detail = match &preview.detail {
         Detail::Text(text) | Detail::Diff(text) => text.as_str(),
-        Detail::Image(_) | Detail::None => "",
+        Detail::Changes(_) | Detail::Image(_) | Detail::None => "",
     };
     digest(&format!("{}\n{detail}", preview.line))
 }
@@ -479,5 +491,6 @@ fn failed(error: &ToolError, title: &str) -> Output {
         for_model: vec![Part::text(error.for_model())],
         for_person: Summary::failure(title, &error.message),
         facts: Facts::None,
+        recorded: Vec::new(),
     }
 }

@@ -10,11 +10,12 @@ use super::context::{estimate, weight};
 use super::driver::{Agent, lock};
 use super::ending::Ending;
 use super::event::Event;
+use super::notes::newest_first;
 use super::out_of_view::OutOfView;
-use super::standing::{self, Standing};
-use crate::conversation::{Answer, Message, Part, SUMMED_UP, Summary};
+use crate::conversation::{Answer, Message, Note, Part, PinnedKind, Summary};
 use crate::provider::{ProviderError, StreamEvent};
 use crate::session::{Record, SessionError};
+use crate::text::sanitize::name;
 use crate::tools::{TodoStatus, todo_lines, todos_in};
 use crate::workspace::Shelf;
 use futures_util::StreamExt;
@@ -142,7 +143,7 @@ impl Agent {
         let kept = if asked { (KEPT * window).min(KEPT_OF_ALL * before) } else { KEPT * window };
         let upto = cut_at(self.transcript.since(from), 0, kept, asked).ok_or(Not::Short)?;
         let room = self.context.room(&self.parts.model, self.longest()) * PIECE;
-        let mut so_far = self.summaries.last().and_then(|s| s.notes.first().cloned());
+        let mut so_far = self.summary().map(|(text, _)| text.to_string());
         let mut begin = 0;
         let ends = pieces(self.transcript.since(from), 0, upto, room);
         for (at, end) in ends.iter().enumerate() {
@@ -152,7 +153,7 @@ impl Agent {
             }
             let piece = self.transcript.since(from).get(begin..*end).unwrap_or(&[]).to_vec();
             let messages = asking(so_far.as_deref(), piece, focus);
-            so_far = Some(format!("{SUMMED_UP}{}", self.ask_for_summary(messages, events, cancel).await?));
+            so_far = Some(self.ask_for_summary(messages, events, cancel).await?);
             begin = *end;
         }
         let summary =
@@ -253,19 +254,18 @@ impl Agent {
         Ok(())
     }
 
-    /// The summary, what placet adds to it, and the notes that go on to hold.
-    fn notes(&self, mut summary: String, from: usize, upto: usize) -> Vec<String> {
-        summary.push_str(&self.known());
+    /// The summary, what placet adds to it, and the notes that still hold.
+    fn notes(&self, mut text: String, from: usize, upto: usize) -> Vec<Note> {
+        text.push_str(&self.known());
         let before = self.transcript.since(from).get(..upto).unwrap_or(&[]);
         // What held before that is in the summary so far.
-        let told = self.summaries.last().map_or(&[][..], |summary| &summary.notes);
-        let newest = |kind: Standing| {
-            let told = told.iter().rev().map(String::as_str);
-            let mut texts = before.iter().rev().flat_map(standing::texts).chain(told);
-            texts.find(|text| standing::kind_of(text) == Some(kind)).map(String::from)
+        let earlier = self.summaries.last().map_or(&[][..], |summary| &summary.notes);
+        let newest = |kind: PinnedKind| {
+            let mut notes = newest_first(before).chain(earlier.iter().rev());
+            notes.find(|note| note.pinned_kind() == Some(kind)).cloned()
         };
-        let standing = [Standing::Instructions, Standing::Mode].into_iter().filter_map(newest);
-        std::iter::once(summary).chain(standing).collect()
+        let pinned = [PinnedKind::Instructions, PinnedKind::Mode].into_iter().filter_map(newest);
+        std::iter::once(Note::Summary { text }).chain(pinned).collect()
     }
 
     /// What is so, whatever the model remembers.
@@ -285,8 +285,10 @@ impl Agent {
             .collect();
         push_list(&mut out, "Scratchpads", &pads);
         let workspace = &self.parts.env.workspace;
-        let seen: Vec<String> =
-            lock(&self.parts.env.ledger).paths().map(|path| workspace.shown(path)).collect();
+        let seen: Vec<String> = lock(&self.parts.env.ledger)
+            .paths()
+            .map(|path| name(&workspace.shown(path)).into_owned())
+            .collect();
         push_list(
             &mut out,
             "Files read or written so far (read again before editing: their content is no longer before you)",
@@ -294,7 +296,7 @@ impl Agent {
         );
         let pending = workspace.view().and_then(|view| view.changes(Shelf::Pending).ok()).unwrap_or_default();
         let pending: Vec<String> =
-            pending.changes.iter().map(|change| workspace.shown(&change.path)).collect();
+            pending.changes.iter().map(|change| name(&workspace.shown(&change.path)).into_owned()).collect();
         push_list(&mut out, "Changed and waiting for the person", &pending);
         out.trim_end().to_string()
     }
@@ -357,19 +359,15 @@ fn pieces(messages: &[Message], from: usize, upto: usize, room: f64) -> Vec<usiz
 
 /// The messages of a request for a summary of `piece`.
 fn asking(so_far: Option<&str>, piece: Vec<Message>, focus: &str) -> Vec<Message> {
-    let mut words = include_str!("../../prompts/compact.md").trim_end().to_string();
-    if !focus.is_empty() {
-        let _ = write!(words, "\n\nThe person wants this above all in it: {focus}");
-    }
+    let note = |note: Note| Message::User { parts: vec![Part::Note(note)] };
     let mut messages = Vec::new();
-    let opening = so_far.map(String::from).or_else(|| {
+    let opening = so_far.map(|text| Note::Summary { text: text.into() }).or_else(|| {
         // A conversation begins with the person.
-        (!matches!(piece.first(), Some(Message::User { .. })))
-            .then(|| "[placet: the conversation goes on]".to_string())
+        (!matches!(piece.first(), Some(Message::User { .. }))).then_some(Note::GoesOn)
     });
-    messages.extend(opening.map(|text| Message::User { parts: vec![Part::text(text)] }));
+    messages.extend(opening.map(note));
     messages.extend(piece);
-    messages.push(Message::User { parts: vec![Part::text(words)] });
+    messages.push(note(Note::SumUp { focus: focus.into() }));
     messages
 }
 

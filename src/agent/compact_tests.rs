@@ -41,7 +41,7 @@ proptest! {
             prop_assert_eq!(ends.last(), Some(&upto));
             prop_assert!(ends.windows(2).all(|w| w[0] < w[1]) && ends.len() <= MOST_PIECES * 2 + 1);
             prop_assert!(ends.iter().all(|end| !is_result(*end)));
-            let sent = Summary { upto, notes: vec![format!("{SUMMED_UP}s")] }.over(&messages);
+            let sent = Summary { upto, notes: vec![Note::Summary { text: "s".into() }] }.over(&messages);
             let begins_with_person = matches!(sent.first(), Some(Message::User { .. }));
             prop_assert!(begins_with_person);
             let mut transcript = crate::conversation::Transcript::default();
@@ -63,10 +63,10 @@ fn what_was_asked_for_stays_in_the_persons_words_with_what_was_added() {
         round(1),
     ]
     .concat();
-    let sent = Summary { upto: 6, notes: vec!["note".into()] }.over(&messages);
+    let sent = Summary { upto: 6, notes: vec![Note::GoesOn] }.over(&messages);
     let Some(Message::User { parts }) = sent.first() else { panic!() };
-    assert_eq!(parts.iter().filter_map(Part::as_text).collect::<Vec<_>>(), ["note", "mend it", "with tabs"]);
-    let sent = Summary { upto: 2, notes: vec!["note".into()] }.over(&messages);
+    assert_eq!(parts, &[Part::Note(Note::GoesOn), Part::text("mend it"), Part::text("with tabs")]);
+    let sent = Summary { upto: 2, notes: vec![Note::GoesOn] }.over(&messages);
     let Some(Message::User { parts }) = sent.first() else { panic!() };
-    assert_eq!(parts.iter().filter_map(Part::as_text).collect::<Vec<_>>(), ["note", "mend it"]);
+    assert_eq!(parts, &[Part::Note(Note::GoesOn), Part::text("mend it")]);
 }

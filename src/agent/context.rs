@@ -235,6 +235,7 @@ pub(super) fn weight(message: &Message) -> f64 {
 pub(super) fn part_weight(part: &Part) -> f64 {
     match part {
         Part::Text { text } => tokens(text.len()),
+        Part::Note(note) => tokens(note.words().len()),
         Part::Image(image) => image.tokens() as f64,
     }
 }

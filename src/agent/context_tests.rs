@@ -1,5 +1,5 @@
 use super::*;
-use crate::conversation::{Answer, Call, CallId, CallResult, Image, Input, Outcome, Transcript};
+use crate::conversation::{Answer, Call, CallId, CallResult, Fact, Image, Input, Outcome, Transcript};
 use crate::provider::Capabilities;
 
 fn model(window: u64) -> Model {
@@ -102,13 +102,16 @@ fn a_withheld_picture_is_a_note_and_a_model_without_vision_gets_notes() {
     blind.capabilities.vision = false;
     let built = context.build(&messages, &blind, 1_000);
     let Some(Message::User { parts }) = built.request.messages.first() else { panic!("user") };
-    assert_eq!(parts[1].as_text(), Some("[picture a.png is not shown: the model m takes no pictures]"));
+    assert_eq!(
+        parts[1].words().as_deref(),
+        Some("[picture a.png is not shown: the model m takes no pictures]")
+    );
     assert_eq!(context.sent_images(&messages).len(), 1);
     context.withhold(image.hash, "the provider refused it".into());
     assert!(context.sent_images(&messages).is_empty());
     let built = context.build(&messages, &model(100_000), 1_000);
     let Some(Message::User { parts }) = built.request.messages.first() else { panic!("user") };
-    assert_eq!(parts[1].as_text(), Some("[picture a.png is not shown: the provider refused it]"));
+    assert_eq!(parts[1].words().as_deref(), Some("[picture a.png is not shown: the provider refused it]"));
 }
 
 #[test]
@@ -137,31 +140,20 @@ fn a_result_that_is_left_out_points_to_where_it_is_or_to_the_call_that_gave_it()
     let command = r#"{"command":"cargo test"}"#;
     let long = format!(r#"{{"content":"{}"}}"#, "é".repeat(300));
     let filler = "words ".repeat(500);
-    for (id, name, input, told) in [
-        (
-            "a",
-            "run_command",
-            command,
-            "[900 lines, 60000 bytes: too long to show whole; all of it is in the scratchpad `run_command-output`. Beginning and end follow.]\n",
-        ),
-        (
-            "b",
-            "run_command",
-            command,
-            "[900 lines, 60000 bytes: too long to show whole; all of it is in the scratchpad `gone`. Beginning and end follow.]\n",
-        ),
-        ("c", "run_command", command, "a line\n[x; all of it is in the scratchpad `run_command-output`."),
-        ("d", "write_file", long.as_str(), ""),
-        ("e", "run_command", command, ""),
-        ("f", "run_command", command, ""),
+    // What a result says of itself is not asked.
+    let said = "[900 lines, 60000 bytes: too long to show whole; all of it is in the scratchpad `run_command-output`.]\n";
+    let stored = |name: &str| vec![Fact::StoredIn { scratchpad: name.into() }];
+    for (id, name, input, facts) in [
+        ("a", "run_command", command, stored("run_command-output")),
+        ("b", "run_command", command, stored("gone")),
+        ("c", "run_command", command, Vec::new()),
+        ("d", "write_file", long.as_str(), Vec::new()),
+        ("e", "run_command", command, Vec::new()),
+        ("f", "run_command", command, Vec::new()),
     ] {
         let (asked, call) = asks(id, name, input);
-        messages.extend([
-            asked,
-            Message::Results {
-                results: vec![CallResult::text(&call, Outcome::Done, format!("{told}{filler}"))],
-            },
-        ]);
+        let result = CallResult::text(&call, Outcome::Done, format!("{said}{filler}")).with(facts);
+        messages.extend([asked, Message::Results { results: vec![result] }]);
     }
     let pads = Arc::new(Scratchpads::in_memory());
     pads.put("run_command-output", crate::session::Entry::Text("all".into())).unwrap();
@@ -185,5 +177,6 @@ fn a_result_that_is_left_out_points_to_where_it_is_or_to_the_call_that_gave_it()
         format!("[this result of run_command {command} {called}"),
         cut,
     ]);
-    assert_eq!(told[4..], [filler.clone(), filler], "the newest stay whole");
+    let whole = format!("{said}{filler}");
+    assert_eq!(told[4..], [whole.clone(), whole], "the newest stay whole");
 }

@@ -8,14 +8,14 @@ use super::ending::Ending;
 use super::event::Event;
 use super::gate::{Entrance, Gate, Visit};
 use super::instructions::Instructions;
+use super::notes::{mode_in, mode_note, newest_first};
 use super::out_of_view::attached_path;
 use super::parts::{Parts, Start};
 use super::perform::Run;
 use super::points::Points;
 use super::queue::Queue;
-use super::standing::{mode_in, mode_words, texts};
 use super::turn::{Input, Turn};
-use crate::conversation::{CallId, Message, Part, Summary, Transcript, Usage};
+use crate::conversation::{CallId, Fact, JobEnd, Message, Note, Part, Summary, Transcript, Usage};
 use crate::permission::{Level, Mode};
 use crate::provider::catalog::Money;
 use crate::provider::{Direct, Model, Provider};
@@ -49,7 +49,7 @@ pub struct Agent {
     /// Results that have left the model's view, each handled once.
     pub(super) forgotten: HashSet<CallId>,
     /// What the model is to hear of jobs that ran when the conversation was left.
-    lost_jobs: Option<String>,
+    lost_jobs: Vec<u32>,
     /// Files that were attached and have left it.
     pub(super) forgotten_files: HashSet<String>,
     /// What the model has instead of the beginning; the last one holds.
@@ -86,7 +86,7 @@ impl Agent {
             unwritten: Vec::new(),
             told_usage: None,
             forgotten: HashSet::new(),
-            lost_jobs: None,
+            lost_jobs: Vec::new(),
             forgotten_files: HashSet::new(),
             summaries: Vec::new(),
             begins: 0,
@@ -125,7 +125,7 @@ impl Agent {
         self.recall();
         let mut notes = loaded.dropped;
         self.lost_jobs = lost_jobs(self.transcript.since(self.summaries.last().map_or(0, |s| s.upto)));
-        if self.lost_jobs.is_some() {
+        if !self.lost_jobs.is_empty() {
             notes.push(
                 "background commands of this conversation are out of reach: placet was left meanwhile".into(),
             );
@@ -140,8 +140,8 @@ impl Agent {
         // What was told before the last summary, and still holds, stands in it.
         let summary = self.summaries.last();
         let told = || {
-            let after = self.transcript.since(summary.map_or(0, |s| s.upto)).iter().rev().flat_map(texts);
-            after.chain(summary.into_iter().flat_map(|s| s.notes.iter().rev().map(String::as_str)))
+            let after = newest_first(self.transcript.since(summary.map_or(0, |s| s.upto)));
+            after.chain(summary.into_iter().flat_map(|s| s.notes.iter().rev()))
         };
         self.mode_told = told().find_map(mode_in);
         self.instructions.recall(told());
@@ -255,7 +255,7 @@ impl Agent {
                 let parts = self.without_secrets(parts, &events);
                 Input::Said(self.with_news(parts, &events))
             }
-            Start::Call { text, .. } => Input::Said(self.with_news(vec![Part::text(text)], &events)),
+            Start::Call { text, .. } => Input::Typed(self.with_news(vec![Part::text(text)], &events)),
             Start::Retry => Input::Retry,
             Start::SumUp { focus } => return self.sum_up_asked(&focus, &events, &stop).await,
         };
@@ -333,72 +333,77 @@ impl Agent {
 
     /// What the person says, with what the model must know besides: the mode, and the project's instructions.
     fn with_news(&mut self, mut parts: Vec<Part>, events: &UnboundedSender<Event>) -> Vec<Part> {
-        if let Some((text, sources)) = self.instructions.news(self.parts.env.workspace.cwd()) {
+        if let Some((note, sources)) = self.instructions.news(self.parts.env.workspace.cwd()) {
             if !sources.is_empty() {
                 let names =
                     sources.iter().map(|p: &PathBuf| p.display().to_string()).collect::<Vec<_>>().join(", ");
                 drop(events.send(Event::Notice(format!("instructions from {names}"))));
             }
-            parts.push(Part::text(text));
+            parts.push(Part::Note(note));
         }
-        parts.extend(self.mode_note());
+        parts.extend(self.mode_news());
         parts.extend(self.job_news(events));
-        parts.extend(self.lost_jobs.take().map(Part::text));
+        let jobs = std::mem::take(&mut self.lost_jobs);
+        if !jobs.is_empty() {
+            parts.push(Part::Note(Note::JobsLost { jobs }));
+        }
         parts
     }
 
     /// Background commands that have ended since the model was last told of any. The person hears of them as well.
-    pub(super) fn job_news(&self, events: &UnboundedSender<Event>) -> Option<Part> {
+    pub(super) fn job_news(&self, events: &UnboundedSender<Event>) -> Vec<Part> {
         if self.parts.family.is_child() {
-            return None;
+            return Vec::new();
         }
         let env = &self.parts.env;
         let view = env.workspace.view().map(View::dir);
         for words in env.jobs.news_for_person(view) {
             drop(events.send(Event::Notice(words)));
         }
-        let news = env.jobs.news_for_model(view);
-        let news = self.parts.gate.secrets.redact(&news.join("\n")).into_owned();
-        (!news.is_empty()).then(|| Part::text(news))
+        let clean = |mut note: Note| {
+            for text in note.foreign_texts_mut() {
+                *text = self.parts.gate.secrets.redact(text).into_owned();
+            }
+            Part::Note(note)
+        };
+        env.jobs.news_for_model(view).into_iter().map(Note::JobEnded).map(clean).collect()
     }
 
     /// The mode, when the model was last told another one. Part of the saved message, so that what was sent once is
     /// sent the same way ever after.
-    pub(super) fn mode_note(&mut self) -> Option<Part> {
+    pub(super) fn mode_news(&mut self) -> Option<Part> {
         let mode = lock(&self.parts.policy).mode();
         if self.mode_told == Some(mode) {
             return None;
         }
         self.mode_told = Some(mode);
-        Some(Part::text(mode_words(mode)))
+        Some(Part::Note(mode_note(mode)))
     }
 }
 
-/// The note for jobs that were begun in these messages and are not said to have ended: they ended with placet.
-fn lost_jobs(messages: &[Message]) -> Option<String> {
-    let mut running: BTreeSet<String> = BTreeSet::new();
-    for text in messages.iter().rev().flat_map(texts).collect::<Vec<_>>().into_iter().rev() {
-        for line in text.lines() {
-            if let Some(number) =
-                line.strip_prefix("[job ").and_then(|rest| rest.split_once(" runs in the background"))
-            {
-                running.insert(number.0.to_string());
-            } else if let Some((number, state)) =
-                line.strip_prefix("[job ").and_then(|rest| rest.split_once(": "))
-                && !state.starts_with("running")
-            {
-                running.remove(number);
-            } else if let Some((number, _)) =
-                line.strip_prefix("[placet: job ").and_then(|rest| rest.split_once(" has ended"))
-            {
-                running.remove(number);
+/// The background commands that were begun in these messages and are not known to have ended: they ended with placet.
+fn lost_jobs(messages: &[Message]) -> Vec<u32> {
+    let mut running: BTreeSet<u32> = BTreeSet::new();
+    for message in messages {
+        if let Message::Results { results } = message {
+            for fact in results.iter().flat_map(|result| &result.facts) {
+                match fact {
+                    Fact::JobStarted { job } => drop(running.insert(*job)),
+                    Fact::JobEnded { job } => drop(running.remove(job)),
+                    _ => {}
+                }
+            }
+        }
+        for note in newest_first(std::slice::from_ref(message)) {
+            match note {
+                Note::JobEnded(JobEnd { job, .. }) => drop(running.remove(job)),
+                // The model knows already.
+                Note::JobsLost { jobs } => running.retain(|job| !jobs.contains(job)),
+                _ => {}
             }
         }
     }
-    let numbers = running.into_iter().collect::<Vec<_>>().join(", ");
-    (!numbers.is_empty()).then(|| {
-        format!("[placet: the background commands {numbers} are out of reach: placet was left meanwhile]")
-    })
+    running.into_iter().collect()
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

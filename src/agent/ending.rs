@@ -1,5 +1,6 @@
 //! How a turn ended, and the words for it: every face says the same.
 
+use super::silence::Silence;
 use crate::provider::ProviderError;
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ pub enum Ending {
     /// The answer stopped at the model's output limit.
     CutAtLimit,
     Refused,
+    /// There was neither text nor a call in the answer, nor in the one after a nudge.
+    NoAnswer(Silence),
     Interrupted,
     /// The most requests one turn may make were made.
     TooManyRounds(u32),
@@ -39,6 +42,7 @@ impl Ending {
                 Some("say \"go on\" to have the rest".into()),
             ),
             Ending::Refused => ("the model declined to answer".into(), None),
+            Ending::NoAnswer(silence) => (silence.to_string(), Some(silence.hint().into())),
             Ending::Interrupted => ("interrupted".into(), None),
             Ending::TooManyRounds(n) => (
                 format!("stopped after {n} requests in one turn (`max_turns`)"),
@@ -77,6 +81,16 @@ fn hint_for(error: &ProviderError) -> Option<String> {
         ProviderError::Proxy { .. } => {
             "set the variable anew and start again with -c; what was done is kept".into()
         }
+        ProviderError::Untrusted { .. } => {
+            "check the address and the machine's clock; `network.ca_file` names certificates to trust".into()
+        }
+        ProviderError::PlainHttp { host } => format!(
+            "use an https:// address, or add \"{host}\" to `network.plain_http_hosts` if nobody else can read that network"
+        ),
+        ProviderError::OverLimit(limit) => match limit.setting() {
+            Some(setting) => format!("no call of it was run; set `{setting}` higher to allow such answers"),
+            None => "no call of it was run".into(),
+        },
         ProviderError::Replay(_) => "record it anew with --record".into(),
         _ => return None,
     })

@@ -2,7 +2,7 @@
 
 use super::context::{BYTES_PER_TOKEN, estimate, part_weight, tokens, weight};
 use super::driver::Agent;
-use crate::conversation::{Block, Message, Part, SUMMED_UP};
+use crate::conversation::{Block, Message, Note, Part};
 use std::collections::BTreeMap;
 
 /// One kind of thing in the window.
@@ -106,12 +106,8 @@ fn count(message: &Message, add: &mut impl FnMut(u8, &str, f64)) {
             for part in parts {
                 match part {
                     Part::Image(_) => add(7, "pictures", part_weight(part)),
-                    Part::Text { text } if text.starts_with(SUMMED_UP) => {
-                        add(2, "summary", tokens(text.len()))
-                    }
-                    Part::Text { text } if text.starts_with("[placet: ") => {
-                        add(3, "notes of placet", tokens(text.len()));
-                    }
+                    Part::Note(Note::Summary { .. }) => add(2, "summary", part_weight(part)),
+                    Part::Note(_) => add(3, "notes of placet", part_weight(part)),
                     Part::Text { text } => add(4, "what you said", tokens(text.len())),
                 }
             }

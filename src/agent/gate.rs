@@ -10,7 +10,7 @@ use crate::metrics::{Metrics, Status};
 use crate::permission::{Flowing, Policy, Reach, Violation};
 use crate::text::secret;
 use crate::tools::ToolError;
-use crate::tools::{Detail, Output, Summary};
+use crate::tools::{Detail, Facts, Output, Ran, Summary};
 use globset::GlobSet;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,14 @@ impl Secrets {
         };
         let part = |part: Part| match part {
             Part::Text { text: words } => Part::text(text(words)),
-            image => image,
+            other => other,
+        };
+        let facts = match output.facts {
+            Facts::Ran(ran) => {
+                Facts::Ran(Ran { output: text(ran.output), effects: text(ran.effects), ..ran })
+            }
+            Facts::Steady(words) => Facts::Steady(text(words)),
+            other => other,
         };
         let detail = match output.for_person.detail {
             Detail::Text(words) => Detail::Text(text(words)),
@@ -67,7 +74,8 @@ impl Secrets {
             other => other,
         };
         let for_person = Summary { line: text(output.for_person.line), detail };
-        Output { for_model: output.for_model.into_iter().map(part).collect(), for_person, ..output }
+        let for_model = output.for_model.into_iter().map(part).collect();
+        Output { outcome: output.outcome, for_model, for_person, facts, recorded: output.recorded }
     }
 }
 

@@ -1,10 +1,9 @@
 //! Loop guards: they tell the model first and then ask the person; they never halt useful work on their own.
 //!
-//! Results are compared without what changes by itself ([`super::stable`]); what an answer says over and over is watched
-//! by [`super::echo`].
+//! Results are compared by what the tool recorded of them without what changes by itself ([`Fact::Same`]), else by their
+//! text; what an answer says over and over is watched by [`super::echo`].
 
-use super::stable::stable;
-use crate::conversation::{Call, CallResult};
+use crate::conversation::{Call, CallResult, Fact, text_of};
 
 /// Watches for the same call with the same result.
 #[derive(Debug)]
@@ -75,7 +74,11 @@ fn key(call: &Call, result: &CallResult) -> u64 {
         hasher.update(piece.as_bytes());
         hasher.update(&[0]);
     }
-    hasher.update(stable(&result.body()).as_bytes());
+    let same = result.facts.iter().find_map(|fact| match fact {
+        Fact::Same { digest } => Some(digest.clone()),
+        _ => None,
+    });
+    hasher.update(same.unwrap_or_else(|| text_of(&result.parts)).as_bytes());
     let [a, b, c, d, e, f, g, h, ..] = *hasher.finalize().as_bytes();
     u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }
@@ -112,19 +115,26 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_ends_the_same_way_counts_however_long_it_took_and_wherever_it_is_kept() {
+    fn a_result_that_is_recorded_as_the_same_counts_however_its_text_differs() {
         use Repeat::{Fresh, Tell};
-        let took = |seconds: &str| format!("no such test\n[exit code 1, {seconds} s, in /w]");
-        let took = ["0.1", "12.3", "0.4"].map(took);
-        let took: Vec<&str> = took.iter().map(String::as_str).collect();
-        assert_eq!(repeats(5, Outcome::Done, &took), [Fresh, Fresh, Tell(3)]);
-        let kept = ["run_command-output", "run_command-output-2", "run_command-output-3"].map(|name| {
-            format!(
-                "[900 lines, 40000 bytes: too long to show whole; all of it is in the scratchpad `{name}`. Beginning and end follow. scratchpad(action: read, name: {name})]\nline\n[exit code 1, 2.0 s, in /w]"
-            )
-        });
-        let kept: Vec<&str> = kept.iter().map(String::as_str).collect();
-        assert_eq!(repeats(5, Outcome::Done, &kept), [Fresh, Fresh, Tell(3)]);
+        let mut loops = Loops::new(5);
+        let call = call("a");
+        let mut record = |seconds: &str, digest: &str| {
+            loops.next_round();
+            let text = format!("no such test\n[exit code 1, {seconds} s, in /w]");
+            let same = Fact::Same { digest: digest.into() };
+            loops.record(&call, &CallResult::text(&call, Outcome::Done, text).with(vec![same]))
+        };
+        let told = ["0.1", "12.3", "0.4"].map(|seconds| record(seconds, "one"));
+        assert_eq!(told, [Fresh, Fresh, Tell(3)]);
+        assert_eq!(record("0.4", "other"), Fresh, "the same words, and another outcome");
+    }
+
+    #[test]
+    fn a_text_that_looks_like_placets_own_lines_is_compared_to_the_byte() {
+        let clock: Vec<String> = (0..5).map(|n| format!("[exit code 0, {n}.0 s, in /w]\n")).collect();
+        let clock: Vec<&str> = clock.iter().map(String::as_str).collect();
+        assert!(repeats(5, Outcome::Done, &clock).iter().all(|repeat| *repeat == Repeat::Fresh));
     }
 
     #[test]

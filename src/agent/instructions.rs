@@ -1,12 +1,15 @@
 //! AGENTS.md: what projects tell agents. Found from the root of the workspace down to the directory placet works in,
 //! read again when it changes, and shown with its source.
 
-use super::standing::{AGAIN, FIRST, GONE, instructions_in};
-use std::fs;
+use super::notes::instructions_in;
+use crate::conversation::{Edition, Note};
+use crate::text::regular;
 use std::path::{Path, PathBuf};
 
 /// All files together; what is beyond is cut, and the cut is said.
 pub const MAX_BYTES: usize = 32 * 1024;
+/// The largest file that is read to be cut, in bytes.
+const LARGEST: u64 = 8 << 20;
 const NAME: &str = "AGENTS.md";
 
 /// The instructions in force, and what was last told to the model.
@@ -16,21 +19,23 @@ pub(super) struct Instructions {
 }
 
 impl Instructions {
-    /// The text for the model when it differs from what it was told, and the files it is from.
-    pub(super) fn news(&mut self, cwd: &Path) -> Option<(String, Vec<PathBuf>)> {
+    /// The note for the model when they differ from what it was told, and the files they are from.
+    pub(super) fn news(&mut self, cwd: &Path) -> Option<(Note, Vec<PathBuf>)> {
         let (text, sources) = read(cwd);
         let known = self.told.as_deref().unwrap_or("");
         if known == text {
             return None;
         }
-        let heading = if self.told.is_some() { AGAIN } else { FIRST };
+        let edition = if self.told.is_some() { Edition::Changed } else { Edition::First };
         self.told = Some(text.clone());
-        Some((if text.is_empty() { GONE.into() } else { format!("{heading}{text}") }, sources))
+        let note =
+            if text.is_empty() { Note::InstructionsGone } else { Note::Instructions { text, edition } };
+        Some((note, sources))
     }
 
-    /// After a resume the model has what the transcript holds: `texts` are its texts, the newest first.
-    pub(super) fn recall<'t>(&mut self, mut texts: impl Iterator<Item = &'t str>) {
-        self.told = texts.find_map(instructions_in).map(String::from);
+    /// After a resume the model has what the transcript holds: `notes` are its notes, the newest first.
+    pub(super) fn recall<'t>(&mut self, mut notes: impl Iterator<Item = &'t Note>) {
+        self.told = notes.find_map(instructions_in).map(String::from);
     }
 }
 
@@ -38,7 +43,14 @@ fn read(cwd: &Path) -> (String, Vec<PathBuf>) {
     let mut out = String::new();
     let mut sources = Vec::new();
     for path in files(cwd) {
-        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let text = match regular::read_to_string(&path, LARGEST) {
+            Ok(text) => text,
+            Err(e) => {
+                out.push_str(&format!("--- {}\n[left out: {e}]\n", path.display()));
+                sources.push(path);
+                continue;
+            }
+        };
         if text.trim().is_empty() {
             continue;
         }
@@ -71,12 +83,13 @@ fn files(cwd: &Path) -> Vec<PathBuf> {
     let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
     let mut dirs: Vec<&Path> = cwd.ancestors().take_while(|dir| dir.starts_with(root)).collect();
     dirs.reverse();
-    dirs.into_iter().map(|dir| dir.join(NAME)).filter(|path| path.is_file()).collect()
+    dirs.into_iter().map(|dir| dir.join(NAME)).filter(|path| path.exists() && !path.is_dir()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn instructions_are_read_root_first_and_told_again_only_when_they_change() {
@@ -87,14 +100,19 @@ mod tests {
         fs::write(dir.path().join(NAME), "root rules").unwrap();
         fs::write(leaf.join(NAME), "leaf rules\n").unwrap();
         let mut instructions = Instructions::default();
-        let (text, sources) = instructions.news(&leaf).unwrap();
+        let (note, sources) = instructions.news(&leaf).unwrap();
+        let text = note.words();
         assert!(text.find("root rules") < text.find("leaf rules"), "{text}");
         assert_eq!(sources.len(), 2);
         assert!(instructions.news(&leaf).is_none());
         fs::write(leaf.join(NAME), "other rules\n").unwrap();
-        assert!(instructions.news(&leaf).unwrap().0.contains("replaces the earlier text"));
+        assert!(instructions.news(&leaf).unwrap().0.words().contains("replaces the earlier text"));
         fs::write(leaf.join(NAME), "x".repeat(MAX_BYTES)).unwrap();
-        assert!(instructions.news(&leaf).unwrap().0.contains("[cut here: "));
+        assert!(instructions.news(&leaf).unwrap().0.words().contains("[cut here: "));
+        // A pipe would be read for ever, and a link to /dev/zero without end.
+        fs::remove_file(leaf.join(NAME)).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", leaf.join(NAME)).unwrap();
+        assert!(instructions.news(&leaf).unwrap().0.words().contains("[left out: not a regular file]"));
     }
 
     #[test]

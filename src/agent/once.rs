@@ -5,7 +5,7 @@ use super::children::Family;
 use super::event::{Event, Reply};
 use super::gate::Visit;
 use super::turn::Input;
-use crate::conversation::{Call, CallResult, Outcome, Part};
+use crate::conversation::{Call, CallResult, Note, Outcome, Part};
 use crate::permission::Policy;
 use crate::tools::{Children, Env, Registry};
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,7 @@ pub async fn call_once(
                 Some(Input::Cleared(id)) => calls.run(id, cancel.clone()),
                 Some(Input::Ended(mut result)) => {
                     let left = mounts.push().into_iter();
-                    let note = |why| Part::text(format!("[not carried to its store: {why}]"));
+                    let note = |reason| Part::Note(Note::NotStored { reason });
                     result.parts.extend(left.map(note));
                     return result;
                 }

@@ -1,7 +1,7 @@
 //! What the model no longer has before it: results that were cut or left out, and files that the person attached.
 
 use super::context::parts_of;
-use crate::conversation::{CallId, CallResult, Message, Part};
+use crate::conversation::{CallId, CallResult, Message, Note, Part};
 use std::collections::{HashMap, HashSet};
 
 /// What has left the model's view: results, and files that the person attached.
@@ -20,17 +20,17 @@ impl OutOfView {
     }
 }
 
-/// The words that stand before a file that the person attached.
-pub const ATTACHED: &str = "[placet: the person attached ";
-
 fn attached(messages: &[Message]) -> impl Iterator<Item = &str> {
     let said = messages.iter().filter(|m| matches!(m, Message::User { .. })).flat_map(parts_of);
     said.filter_map(attached_path)
 }
 
-/// The file that stands after these words.
+/// The file that the next part holds.
 pub(super) fn attached_path(part: &Part) -> Option<&str> {
-    part.as_text()?.strip_prefix(ATTACHED)?.strip_suffix(']')
+    match part.as_note()? {
+        Note::AttachedFile { path } => Some(path),
+        _ => None,
+    }
 }
 
 /// The results of `all` that are not in `sent`, or no longer whole.

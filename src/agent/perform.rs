@@ -6,9 +6,10 @@ use super::context::Built;
 use super::driver::Agent;
 use super::ending::Ending;
 use super::event::{Event, LoopQuestion};
+use super::mend::Repair;
 use super::queue::Queue;
-use super::turn::{Effect, Input, LoopAnswer, Repair};
-use crate::conversation::{CallResult, Message, Outcome};
+use super::turn::{Effect, Input, LoopAnswer};
+use crate::conversation::{CallResult, Interruption, Message};
 use crate::provider::{AnswerStream, Blame, ProviderError, StreamEvent};
 use crate::session::{Record, State};
 use futures_util::StreamExt;
@@ -139,11 +140,9 @@ impl<'a> Run<'a> {
         self.agent.count_children(&self.events);
         if let Message::Results { results } = &mut message {
             // The person may have switched modes while the calls ran: the model hears it with the results.
-            if let (Some(note), Some(last)) = (self.agent.mode_note(), results.last_mut()) {
-                last.parts.push(note);
-            }
-            if let (Some(news), Some(last)) = (self.agent.job_news(&self.events), results.last_mut()) {
-                last.parts.push(news);
+            if let Some(last) = results.last_mut() {
+                last.parts.extend(self.agent.mode_news());
+                last.parts.extend(self.agent.job_news(&self.events));
             }
         }
         if let Err(e) = self.agent.transcript.push(message.clone()) {
@@ -326,6 +325,7 @@ impl<'a> Run<'a> {
                 }
                 None => "the provider refused a tool that was not offered".into(),
             },
+            Repair::Nudge(silence) => format!("{silence}; asking once more"),
             Repair::GoOn { message } => format!("the answer broke off ({message}); asking for the rest"),
             Repair::Shorten { message } => {
                 self.agent.context.was_too_long(&message, &self.agent.parts.model);
@@ -349,8 +349,7 @@ impl<'a> Run<'a> {
     /// Calls that did not stop when told to are answered for.
     fn give_up_calls(&mut self) {
         for Cleared { call, .. } in self.calls.abandon() {
-            let text = "interrupted; it did not stop in time and was abandoned";
-            let result = CallResult::text(&call, Outcome::Interrupted, text);
+            let result = CallResult::interrupted(&call, Interruption::Abandoned);
             drop(self.inputs.send(Input::Ended(result)));
         }
     }

@@ -5,7 +5,7 @@
 //! process of many pictures. What leaves a request for its length is decided elsewhere.
 
 use super::context::parts_of_mut;
-use crate::conversation::{Image, Message, Part};
+use crate::conversation::{Image, Message, Note, Part};
 use crate::media;
 use crate::provider::{Capabilities, Model};
 use crate::session::Store;
@@ -85,7 +85,7 @@ impl Pictures {
     fn allow(&mut self, messages: &mut [Message], model: &Model) {
         let shown = |part: &&mut Part| match part {
             Part::Image(image) => !image.is_pdf() && !self.is_withheld(&image.hash),
-            Part::Text { .. } => false,
+            Part::Text { .. } | Part::Note(_) => false,
         };
         let count = messages.iter_mut().flat_map(parts_of_mut).filter(shown).count();
         let capabilities = &model.capabilities;
@@ -157,7 +157,8 @@ impl Pictures {
 }
 
 fn hidden(image: &Image, reason: &str) -> Part {
-    Part::text(format!("[{} {} is not shown: {reason}]", image.word(), image.name))
+    let (kind, name) = (image.word().into(), image.name.clone());
+    Part::Note(Note::PictureHidden { kind, name, reason: reason.into() })
 }
 
 /// Whether a picture or a PDF can go to `model` at all.
@@ -167,14 +168,14 @@ pub(super) fn takes(model: &Model, image: &Image) -> bool {
 
 /// What stands for it where it cannot.
 fn untaken(model: &Model, image: &Image) -> Part {
-    let (name, model) = (&image.name, &model.name);
-    if image.is_pdf() {
-        Part::text(format!(
-            "[PDF {name} is not shown: the model {model} takes no PDF here; with run_command, `pdftotext FILE -` gives its text]"
-        ))
-    } else {
-        Part::text(format!("[picture {name} is not shown: the model {model} takes no pictures]"))
-    }
+    let model = &model.name;
+    let reason = match image.is_pdf() {
+        true => format!(
+            "the model {model} takes no PDF here; with run_command, `pdftotext FILE -` gives its text"
+        ),
+        false => format!("the model {model} takes no pictures"),
+    };
+    hidden(image, &reason)
 }
 
 /// The size of a picture whose longer side is at most `most`.
@@ -289,7 +290,7 @@ mod tests {
             pictures.read(&mut sent, &unread, &model, &mut notes);
             let Message::User { parts } = &sent[0] else { panic!("what was said") };
             assert_eq!(parts[0], Part::Image(image(1)));
-            assert!(parts[1].as_text().is_some_and(|t| t.starts_with("[picture 2.png is not shown: ")));
+            assert!(parts[1].words().is_some_and(|t| t.starts_with("[picture 2.png is not shown: ")));
             told.push(notes.len());
         }
         assert_eq!(told, [1, 0]);

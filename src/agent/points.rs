@@ -3,11 +3,11 @@
 use super::driver::{Agent, lock};
 use super::ending::Ending;
 use super::event::{Choice, ChoiceQuestion, Event};
+use super::notes::words_in;
 use super::parts::Start;
 use super::perform::Run;
-use super::standing::texts;
-use crate::audit::{Kind, Note};
-use crate::conversation::{Answer, Block, Part, text_of};
+use crate::audit::{Kind, Note as Entry};
+use crate::conversation::{Answer, Block, Note, Part, text_of};
 use crate::hooks::{Action, Context, Point, Ruling};
 use crate::permission::Level;
 use crate::provider::ProviderError;
@@ -70,11 +70,11 @@ impl Agent {
         if before > Level::Public {
             let why = "the person left the conversation".to_string();
             let level = Some(before.name().to_string());
-            let note = Note {
+            let note = Entry {
                 session: visit.session.clone(),
                 why: Some(why),
                 taint: level,
-                ..Note::of(Kind::Reset)
+                ..Entry::of(Kind::Reset)
             };
             visit.write(note).map_err(|e| e.message)?;
         }
@@ -126,18 +126,14 @@ impl Agent {
     }
 
     /// What the person says without what looks like a secret: pasted output often holds one.
-    pub(super) fn without_secrets(&self, parts: Vec<Part>, events: &UnboundedSender<Event>) -> Vec<Part> {
+    pub(super) fn without_secrets(&self, mut parts: Vec<Part>, events: &UnboundedSender<Event>) -> Vec<Part> {
         let secrets = &self.parts.gate.secrets;
         let mut kept_back = 0;
-        let clean = |part: Part| match part {
-            Part::Text { text } => {
-                let told = secrets.redact(&text).into_owned();
-                kept_back += marks(told.as_bytes()).saturating_sub(marks(text.as_bytes()));
-                Part::text(told)
-            }
-            image => image,
-        };
-        let parts = parts.into_iter().map(clean).collect();
+        for text in parts.iter_mut().flat_map(Part::foreign_texts_mut) {
+            let clean = secrets.redact(text).into_owned();
+            kept_back += marks(clean.as_bytes()).saturating_sub(marks(text.as_bytes()));
+            *text = clean;
+        }
         if kept_back > 0 {
             let s = if kept_back == 1 { "" } else { "s" };
             let words = format!(
@@ -238,9 +234,8 @@ impl Run<'_> {
         if !agent.visit().watches(Point::PreContextInjection, "") {
             return Ok(());
         }
-        let mut newest: Vec<&str> = agent.transcript.last().into_iter().flat_map(texts).collect();
-        newest.reverse();
-        let context = Context { text: Some(newest.join("\n")), ..agent.about(about) };
+        let newest = agent.transcript.last().map(words_in).unwrap_or_default();
+        let context = Context { text: Some(newest), ..agent.about(about) };
         agent.pass(Point::PreContextInjection, context, &self.events, &self.stop).await
     }
 
@@ -264,10 +259,11 @@ impl Run<'_> {
         };
         for block in &mut answer.blocks {
             let Block::Text { text } = block else { continue };
+            let withheld = |reason: &str| Note::AnswerWithheld { reason: reason.into() }.words().into_owned();
             *text = match (&held, &ruling) {
                 (None, Ok(ruling)) => ruling.redact(text),
-                (Some(why), _) => format!("[placet: the answer is withheld: {why}]"),
-                (None, Err(error)) => format!("[placet: the answer is withheld: {}]", error.message),
+                (Some(why), _) => withheld(why),
+                (None, Err(error)) => withheld(&error.message),
             };
             self.events.send(Event::Text(text.clone())).ok();
         }

@@ -2,10 +2,9 @@
 //! middles of long texts, then rounds of this turn. What is cut is cut from a copy, and each cut leaves a line that says
 //! so.
 
-use super::context::{estimate, part_weight, parts_of, parts_of_mut, tokens, weight};
-use super::standing::{self, Standing};
-use crate::conversation::{Block, Call, CallId, CallResult, Input, Message, Part};
-use crate::tools::kept_as;
+use super::context::{estimate, part_weight, parts_of_mut, tokens, weight};
+use super::notes::newest_first;
+use crate::conversation::{Block, Call, CallId, CallResult, Fact, Input, Message, Note, Part, PinnedKind};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -29,7 +28,7 @@ pub(super) fn shorten(messages: &mut Vec<Message>, budget: f64, is_kept: &dyn Fn
     for part in messages.iter_mut().take(fresh_from).flat_map(parts_of_mut) {
         if total > budget && matches!(part, Part::Image(_)) {
             total -= part_weight(part);
-            *part = Part::text("[a picture was left out to fit the context window]");
+            *part = Part::Note(Note::PictureLeftOut);
             cut += 1;
         }
     }
@@ -57,11 +56,14 @@ fn drop_old_results<'m>(
             }
             Message::Results { results } => {
                 for result in results {
-                    let old: f64 = result.parts.iter().map(part_weight).sum();
-                    let note = Part::text(left_out(result, asked.get(&result.id), is_kept));
+                    let (notes, content): (Vec<Part>, Vec<Part>) =
+                        result.parts.iter().cloned().partition(|part| part.as_note().is_some());
+                    let old: f64 = content.iter().map(part_weight).sum();
+                    let note = Part::Note(left_out(result, asked.get(&result.id), is_kept));
                     let new = part_weight(&note);
                     if old >= 60.0 && new < old {
-                        result.parts = vec![note];
+                        // What placet reported behind it still holds.
+                        result.parts = std::iter::once(note).chain(notes).collect();
                         *total -= old - new;
                         dropped += 1;
                     }
@@ -74,58 +76,45 @@ fn drop_old_results<'m>(
 }
 
 /// What stands for a result that is not sent.
-fn left_out(result: &CallResult, asked: Option<&Input>, is_kept: &dyn Fn(&str) -> bool) -> String {
-    let name = &result.name;
-    let first = result.parts.iter().find_map(Part::as_text);
-    if let Some(pad) = first.and_then(kept_as).filter(|pad| is_kept(pad)) {
-        return format!(
-            "[this result of {name} was left out to fit the context window; all of it is in the scratchpad `{pad}`]"
-        );
-    }
+fn left_out(result: &CallResult, asked: Option<&Input>, is_kept: &dyn Fn(&str) -> bool) -> Note {
+    let tool = result.name.clone();
+    let stored = result.facts.iter().find_map(|fact| match fact {
+        Fact::StoredIn { scratchpad } if is_kept(scratchpad) => Some(scratchpad.clone()),
+        _ => None,
+    });
     let arguments = asked.map(|input| input.to_replay().to_string()).unwrap_or_default();
     let shown = arguments.get(..arguments.floor_char_boundary(ARGUMENTS)).unwrap_or_default();
     let more = if shown.len() < arguments.len() { "…" } else { "" };
-    format!(
-        "[this result of {name} {shown}{more} was left out to fit the context window; call it again if you need it]"
-    )
+    Note::ResultLeftOut { tool, arguments: format!("{shown}{more}"), scratchpad: stored }
 }
 
-/// Drops whole turns from the beginning; the newest one always stays.
+/// Drops whole turns from the beginning; the newest one always stays, and so do the notes that still hold.
 fn drop_old_turns(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> usize {
-    let mut dropped = 0;
-    let mut standing: Vec<(Standing, String)> = Vec::new();
+    let mut dropped: Vec<Message> = Vec::new();
     while *total > budget {
         let next_turn =
             messages.iter().skip(1).position(|m| matches!(m, Message::User { .. })).map(|at| at + 1);
         let Some(end) = next_turn else { break };
-        for message in messages.drain(..end) {
-            *total -= weight(&message);
-            for text in parts_of(&message).filter_map(Part::as_text) {
-                standing.extend(standing::kind_of(text).map(|kind| (kind, text.to_string())));
-            }
-        }
-        dropped += end;
+        *total -= messages.iter().take(end).map(weight).sum::<f64>();
+        dropped.extend(messages.drain(..end));
     }
-    if dropped > 0 {
-        let mut notes = vec![
-            "[placet: the beginning of this conversation was left out to fit the context window]".to_string(),
-        ];
-        let told_later: Vec<Standing> =
-            messages.iter().flat_map(parts_of).filter_map(|p| standing::kind_of(p.as_text()?)).collect();
-        for kind in standing::KINDS.into_iter().filter(|kind| !told_later.contains(kind)) {
-            notes.extend(standing.iter().rev().find(|(k, _)| *k == kind).map(|(_, text)| text.clone()));
-        }
-        if let Some(Message::User { parts }) = messages.first_mut() {
-            *total += notes.iter().map(|note| tokens(note.len())).sum::<f64>();
-            parts.splice(0..0, notes.into_iter().map(Part::text));
-        }
+    if dropped.is_empty() {
+        return 0;
     }
-    dropped
+    let told_later: Vec<PinnedKind> = newest_first(messages).filter_map(Note::pinned_kind).collect();
+    let lost = PinnedKind::ALL.into_iter().filter(|kind| !told_later.contains(kind));
+    let pinned =
+        lost.filter_map(|kind| newest_first(&dropped).find(|note| note.pinned_kind() == Some(kind)).cloned());
+    let notes: Vec<Part> = std::iter::once(Note::BeginningLeftOut).chain(pinned).map(Part::Note).collect();
+    if let Some(Message::User { parts }) = messages.first_mut() {
+        *total += notes.iter().map(part_weight).sum::<f64>();
+        parts.splice(0..0, notes);
+    }
+    dropped.len()
 }
 
 /// Drops rounds from the beginning of the one turn that is left; the newest one always stays.
 fn drop_old_rounds(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> usize {
-    let note = "[placet: the beginning of this work was left out to fit the context window]";
     let mut dropped = 0;
     let is_round = |messages: &[Message]| {
         matches!(
@@ -138,8 +127,9 @@ fn drop_old_rounds(messages: &mut Vec<Message>, total: &mut f64, budget: f64) ->
         if dropped == 0
             && let Some(Message::User { parts }) = messages.first_mut()
         {
-            parts.push(Part::text(note));
-            *total += tokens(note.len());
+            let note = Part::Note(Note::WorkLeftOut);
+            *total += part_weight(&note);
+            parts.push(note);
         }
         dropped += 2;
     }
@@ -182,6 +172,7 @@ fn texts_mut(message: &mut Message) -> Vec<&mut String> {
         other => parts_of_mut(other)
             .filter_map(|p| match p {
                 Part::Text { text } => Some(text),
+                Part::Note(note) => note.text_mut(),
                 Part::Image(_) => None,
             })
             .collect(),

@@ -5,7 +5,7 @@
 
 use super::Agent;
 use super::event::Event;
-use crate::conversation::{SUMMED_UP, Summary};
+use crate::conversation::{Note, Summary};
 use crate::session::{Record, SessionError};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -16,16 +16,19 @@ impl Agent {
     /// What the model has in place of the beginning, and of how many messages.
     pub fn summary(&self) -> Option<(&str, usize)> {
         let summary = self.summaries.last()?;
-        let text = summary.notes.first()?;
-        Some((text.strip_prefix(SUMMED_UP).unwrap_or(text), summary.upto))
+        let text = summary.notes.iter().find_map(|note| match note {
+            Note::Summary { text } => Some(text),
+            _ => None,
+        })?;
+        Some((text, summary.upto))
     }
 
     /// The summary in the person's words. What looks like a secret is kept from the model here as well.
     pub fn rewrite_summary(&mut self, text: &str) -> Result<(), SessionError> {
         let Some(summary) = self.summaries.last() else { return Ok(()) };
-        let text = self.parts.gate.secrets.redact(text.trim());
-        let standing = summary.notes.iter().skip(1).cloned();
-        let notes = std::iter::once(format!("{SUMMED_UP}{text}")).chain(standing).collect();
+        let text = self.parts.gate.secrets.redact(text.trim()).into_owned();
+        let others = summary.notes.iter().filter(|note| !matches!(note, Note::Summary { .. })).cloned();
+        let notes = std::iter::once(Note::Summary { text }).chain(others).collect();
         let summary = Summary { upto: summary.upto, notes };
         self.take(summary)?;
         self.set_last_prompt(0);

@@ -10,15 +10,19 @@
 use super::echo::Echo;
 use super::ending::Ending;
 use super::guard::{Loops, Repeat};
+use super::mend::{Repair, rename_duplicates, repair_for, shortened};
+use super::silence::Silence;
 use crate::conversation::{
-    Answer, Block, Call, CallId, CallResult, Message, Outcome, Part, StopReason, Thinking,
+    Answer, Block, Call, CallId, CallResult, Interruption, Message, Note, Part, StopReason, Thinking,
 };
-use crate::provider::{Blame, ProviderError, StreamEvent};
+use crate::provider::{ProviderError, StreamEvent};
 use crate::tools::Touches;
 
 #[derive(Clone, Debug)]
 pub enum Input {
     Said(Vec<Part>),
+    /// The same, where no model answers: the person wrote a call out, and its result may well be empty.
+    Typed(Vec<Part>),
     /// Ask again with what is there: after a failure, on the person's word.
     Retry,
     /// Anything the provider sends before it is finished.
@@ -66,20 +70,6 @@ pub enum Effect {
         times: u32,
     },
     End(Ending),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Repair {
-    /// Leave pictures out, a note in their place.
-    Images,
-    /// Leave out what is new, then send what was said as plain text.
-    Content,
-    /// Leave out the tool at this place of the list.
-    Tool(usize),
-    /// Send less; the server's own words may hold the figures.
-    Shorten { message: String },
-    /// The answer broke off: what had come is said, and the rest is asked for.
-    GoOn { message: String },
 }
 
 #[derive(Debug, Default)]
@@ -133,6 +123,9 @@ pub struct Turn {
     repairs: u32,
     /// Answers of this turn that broke off and were gone on with.
     resumed: u32,
+    /// Answers of this turn that said nothing and were asked for again.
+    nudged: u32,
+    nudges: u32,
     stopping: bool,
 }
 
@@ -141,7 +134,8 @@ const MAX_REPAIRS: u32 = 3;
 /// How many answers of one turn may break off before the person is left to say what is next.
 const MAX_RESUMED: u32 = 2;
 
-const INTERRUPTED: &str = "interrupted by the person before it ran";
+/// How many answers of one turn that say nothing are asked for again.
+const MAX_NUDGED: u32 = 1;
 
 impl Turn {
     pub fn new(bounds: Bounds) -> Turn {
@@ -154,6 +148,8 @@ impl Turn {
             bounds,
             repairs: 0,
             resumed: 0,
+            nudged: 0,
+            nudges: 0,
             stopping: false,
         }
     }
@@ -169,8 +165,9 @@ impl Turn {
 
     pub fn handle(&mut self, input: Input) -> Vec<Effect> {
         match input {
-            Input::Said(parts) => self.said(Some(parts)),
-            Input::Retry => self.said(None),
+            Input::Said(parts) => self.said(Some(parts), MAX_NUDGED),
+            Input::Typed(parts) => self.said(Some(parts), 0),
+            Input::Retry => self.said(None, MAX_NUDGED),
             Input::Streamed(event) => self.streamed(event),
             Input::Answered { answer, touches } => self.answered(answer, touches),
             Input::Failed(error) => self.failed(error),
@@ -182,7 +179,8 @@ impl Turn {
         }
     }
 
-    fn said(&mut self, parts: Option<Vec<Part>>) -> Vec<Effect> {
+    /// `nudges`: how many answers of this turn may say nothing and are asked for again; with none, silence is an answer.
+    fn said(&mut self, parts: Option<Vec<Part>>, nudges: u32) -> Vec<Effect> {
         if !self.is_idle() {
             return Vec::new();
         }
@@ -190,6 +188,7 @@ impl Turn {
         self.rounds = 0;
         self.repairs = 0;
         self.resumed = 0;
+        (self.nudged, self.nudges) = (0, nudges);
         self.stopping = false;
         let mut effects: Vec<Effect> =
             parts.map(|parts| Effect::Save(Message::User { parts })).into_iter().collect();
@@ -286,6 +285,9 @@ impl Turn {
             StopReason::Refusal => Ending::Refused,
             _ => Ending::Done,
         };
+        if let Some(silence) = Silence::of(&answer).filter(|_| self.nudges > 0) {
+            return self.silent(silence);
+        }
         if answer.blocks.is_empty() {
             self.state = State::Idle;
             return vec![Effect::End(ending)];
@@ -305,6 +307,19 @@ impl Turn {
         });
         self.state = State::Calling(opens.collect());
         effects.extend(self.advance());
+        effects
+    }
+
+    /// An answer that says nothing is not kept: reasoning alone is refused in a history by some servers.
+    fn silent(&mut self, silence: Silence) -> Vec<Effect> {
+        if !silence.may_pass() || self.nudged >= self.nudges {
+            self.state = State::Idle;
+            return vec![Effect::End(Ending::NoAnswer(silence))];
+        }
+        self.nudged += 1;
+        let parts = vec![Part::Note(Note::EmptyAnswer)];
+        let mut effects = vec![Effect::Repair(Repair::Nudge(silence)), Effect::Save(Message::User { parts })];
+        effects.extend(self.request());
         effects
     }
 
@@ -338,9 +353,7 @@ impl Turn {
             let Stage::Done(mut result) = open.stage else { continue };
             match self.loops.record(&open.call, &result) {
                 Repeat::Fresh => {}
-                Repeat::Tell(times) => result.parts.push(Part::text(format!(
-                    "note: this is the same call with the same result, {times} times in a row; try something else"
-                ))),
+                Repeat::Tell(times) => result.parts.push(Part::Note(Note::Repeated { times })),
                 Repeat::Ask(times) => worst = Some((open.call.name.clone(), times)),
             }
             results.push(result);
@@ -413,6 +426,8 @@ impl Turn {
         self.state = State::Idle;
         let partial = match &error {
             ProviderError::Broken { partial, .. } if !partial.blocks.is_empty() => (**partial).clone(),
+            // Every later request would carry what was too much the first time.
+            ProviderError::OverLimit(_) => shortened(std::mem::take(&mut self.partial)),
             _ => std::mem::take(&mut self.partial),
         };
         let mut effects = self.keep_partial(partial);
@@ -458,38 +473,14 @@ impl Turn {
                 self.stopping = true;
                 // What has not started never will; what runs is told to stop and answers for itself.
                 for open in opens.iter_mut().filter(|o| matches!(o.stage, Stage::Waiting | Stage::Checking)) {
-                    open.stage = Stage::Done(CallResult::text(&open.call, Outcome::Interrupted, INTERRUPTED));
+                    let result = CallResult::interrupted(&open.call, Interruption::BeforeItRan);
+                    open.stage = Stage::Done(result);
                 }
                 let mut effects = vec![Effect::Cancel];
                 effects.extend(self.advance());
                 effects
             }
         }
-    }
-}
-
-fn repair_for(error: &ProviderError) -> Option<Repair> {
-    match error {
-        ProviderError::BadRequest { blames: Blame::Image, .. } => Some(Repair::Images),
-        ProviderError::BadRequest { blames: Blame::Content, .. } => Some(Repair::Content),
-        ProviderError::BadRequest { blames: Blame::Tool(at), .. } => Some(Repair::Tool(*at)),
-        ProviderError::TooLong { message } => Some(Repair::Shorten { message: message.clone() }),
-        _ => None,
-    }
-}
-
-/// Two calls of one name could not be told apart by their results: later ones are renamed.
-fn rename_duplicates(answer: &mut Answer) {
-    let mut seen: Vec<CallId> = Vec::new();
-    for block in &mut answer.blocks {
-        let Block::Call(call) = block else { continue };
-        let original = call.id.0.clone();
-        let mut number = 2;
-        while seen.contains(&call.id) || call.id.0.is_empty() {
-            call.id = CallId::new(format!("{original}_{number}"));
-            number += 1;
-        }
-        seen.push(call.id.clone());
     }
 }
 

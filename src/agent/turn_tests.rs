@@ -1,5 +1,7 @@
 use super::*;
+use crate::conversation::Outcome;
 use crate::conversation::{Input as Args, Transcript};
+use crate::provider::Blame;
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -58,6 +60,22 @@ fn started(ids: &[&str], touches: Vec<Touches>) -> (Turn, String) {
     let effects = turn.handle(Input::Answered { answer: answer(ids), touches });
     let effects = words(&effects);
     (turn, effects)
+}
+
+#[test]
+fn an_answer_that_says_nothing_is_asked_for_once_more_and_then_is_none() {
+    let silent = || Input::Answered { answer: Answer::default(), touches: vec![] };
+    let mut turn = Turn::new(Bounds { rounds: 0, repeats: 5 });
+    turn.handle(Input::Said(vec![Part::text("hi")]));
+    assert_eq!(words(&turn.handle(silent())), "repair(Nudge(Empty)) save:user request");
+    assert_eq!(words(&turn.handle(silent())), "end:NoAnswer(Empty)");
+    assert!(turn.is_idle());
+    // The next turn has a nudge of its own; a call that a person typed has none.
+    turn.handle(Input::Retry);
+    assert_eq!(words(&turn.handle(silent())), "repair(Nudge(Empty)) save:user request");
+    turn.handle(Input::Interrupted);
+    turn.handle(Input::Typed(vec![Part::text("true")]));
+    assert_eq!(words(&turn.handle(silent())), "end:Done");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use crate::agent::Answerer;
 use crate::config::{Config, Origin, name_of};
 use crate::http::ClientSettings;
 use crate::provider::{
-    Fallback, Figures, KeyNeed, KeySource, Link, Live, LiveSettings, Model, Offline, Preset, Provider,
-    Record, Replay, Wire, catalog,
+    AnswerLimits, Fallback, Figures, KeyNeed, KeySource, Link, Live, LiveSettings, Model, Offline, Preset,
+    Provider, Record, Replay, Wire, catalog,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -112,9 +112,28 @@ impl App {
         if let Some(attempts) = self.config.number("network.attempts") {
             settings.retry.attempts = u32::try_from(attempts.clamp(1, 20)).unwrap_or(5);
         }
+        settings.limits = self.answer_limits();
+        let hosts = self.config.list("network.plain_http_hosts");
+        settings.plain_http_hosts = hosts.iter().map(|(host, _)| host.to_string()).collect();
         settings.first_byte_limit = self.seconds("network.first_byte_seconds");
         settings.client = self.client();
         Ok(Live::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
+    }
+
+    /// What one answer may be at most.
+    fn answer_limits(&self) -> AnswerLimits {
+        let default = AnswerLimits::default();
+        let number = |key: &str| self.config.number(key).and_then(|n| usize::try_from(n.max(1)).ok());
+        let bytes = |key: &str, least: usize| {
+            number(key).map_or(least, |megabytes| megabytes.saturating_mul(1024 * 1024))
+        };
+        AnswerLimits {
+            answer_bytes: bytes("network.answer_mb", default.answer_bytes),
+            argument_bytes: bytes("network.arguments_mb", default.argument_bytes),
+            event_bytes: bytes("network.event_mb", default.event_bytes),
+            calls: number("network.answer_calls").unwrap_or(default.calls),
+            time: self.seconds("network.answer_seconds").unwrap_or(default.time),
+        }
     }
 
     /// How every connection is made that placet itself opens.

@@ -6,7 +6,7 @@ use crate::audit;
 use crate::config::{Config, HookText, Origin, Paths, Problem, Standing};
 use crate::hooks::{Hook, Hooks, Programs, Source, Spec};
 use crate::metrics::Metrics;
-use crate::permission::{Labels, Level};
+use crate::permission::{Labels, Level, ProgramDirs, ProtectedPaths};
 use globset::{Glob, GlobSetBuilder};
 
 /// Where the audit log and its guards lie.
@@ -89,6 +89,25 @@ fn spec(text: HookText, number: usize, standing: Standing) -> Spec {
         priority: text.priority,
         timeout_ms: text.timeout_ms,
         reason: text.reason,
+    }
+}
+
+/// The protected paths: the built-in list, what the settings add to it, and the directories of `PATH`.
+pub(super) fn protected(config: &mut Config) -> ProtectedPaths {
+    let own: Vec<String> =
+        config.list("permission.protected").iter().map(|(pattern, _)| pattern.clone()).collect();
+    let programs = || ProgramDirs::from_variable(std::env::var_os("PATH").as_deref());
+    match ProtectedPaths::with(&own, programs()) {
+        Ok(protected) => protected,
+        Err(e) => {
+            let listed = config.list("permission.protected");
+            let origin = listed.iter().find(|(pattern, _)| *pattern == e.pattern).map(|(_, o)| o.clone());
+            config.doubt(Problem::of_value(&origin.unwrap_or(Origin::Default), e.to_string()));
+            // The others are good: one mistake does not open them.
+            let good = |pattern: &&String| ProtectedPaths::with(&[(*pattern).clone()], programs()).is_ok();
+            let own: Vec<String> = own.iter().filter(good).cloned().collect();
+            ProtectedPaths::with(&own, programs()).unwrap_or_default()
+        }
     }
 }
 

@@ -39,7 +39,7 @@ impl App {
         if age.is_some_and(|age| age < DAY) {
             return None;
         }
-        drop(std::fs::write(&mark, ""));
+        drop(crate::private::write_quick(&mark, b""));
         let gone = match self.prune(store) {
             Ok(gone) if gone.is_empty() => return None,
             Ok(gone) => gone,

@@ -2,11 +2,11 @@
 
 use super::App;
 use crate::sandbox::{Backend, Limits, Probe, probe};
-use crate::tools::Confining;
+use crate::tools::{Confining, WithheldReport};
 use crate::workspace::{
-    Base, Brake, Keep, Objects, Places, Recovered, Shelf, View, prune, recover, roots_of,
+    Brake, Journal, Keep, Needed, Objects, Places, Recovered, Shelf, View, keeps_pending, prune, recover,
+    roots_of,
 };
-use std::collections::BTreeSet;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -35,7 +35,12 @@ impl App {
 
     /// The view of a session, with what is pending in it.
     pub fn view(&self, name: &str) -> View {
-        View::at(self.places(name), self.workspace.roots())
+        self.guarded(View::at(self.places(name), self.workspace.roots()))
+    }
+
+    fn guarded(&self, view: View) -> View {
+        view.guard(self.workspace.protected(), self.brake());
+        view
     }
 
     fn places(&self, name: &str) -> Places {
@@ -68,11 +73,12 @@ impl App {
             let name = entry.file_name().to_string_lossy().into_owned();
             let record = entry.path().join("pending/base.jsonl");
             let Ok(changed) = std::fs::metadata(&record).and_then(|m| m.modified()) else { continue };
-            let roots = roots_of(&entry.path());
+            // What is damaged is reported by `App::damage_at_start`.
+            let Ok(roots) = roots_of(&entry.path()) else { continue };
             if roots.first().is_none_or(|first| first != self.cwd()) {
                 continue;
             }
-            let view = View::at(self.places(&name), &roots);
+            let view = self.guarded(View::at(self.places(&name), &roots));
             if view.changes(Shelf::Pending).is_ok_and(|set| !set.is_empty()) {
                 let busy = is_locked(&entry.path().join("lock"));
                 found.push(Waiting { name, view, changed, busy });
@@ -82,22 +88,40 @@ impl App {
         found
     }
 
+    /// Views of this directory in which a discard can be brought back.
+    pub fn discarded(&self) -> Vec<View> {
+        let dir = self.places("x").view;
+        let entries =
+            dir.parent().and_then(|dir| std::fs::read_dir(dir).ok()).into_iter().flatten().flatten();
+        let with_discards = entries.filter(|entry| entry.path().join("discarded").exists());
+        let here = with_discards.filter_map(|entry| {
+            let roots = roots_of(&entry.path()).ok()?;
+            let is_here = roots.first().is_some_and(|first| first == self.cwd());
+            is_here.then(|| View::at(self.places(&entry.file_name().to_string_lossy()), &roots))
+        });
+        here.filter(|view| view.last_discard().is_some()).collect()
+    }
+
     /// Whether something is pending in the view of this name, of whatever directory. What cannot be read counts.
     pub fn is_pending(&self, name: &str) -> bool {
-        let beside = self.paths.state.join("views");
-        let away = private(Path::new("/var/tmp")).join("views");
-        [beside, away].into_iter().any(|views| {
+        self.views_places().into_iter().any(|views| {
             let places = Places { view: views.join(name), ..self.places(name) };
-            places.view.join("pending/base.jsonl").exists() && {
-                let roots = roots_of(&places.view);
-                !View::at(places, &roots).changes(Shelf::Pending).is_ok_and(|set| set.is_empty())
-            }
+            keeps_pending(&places.view)
+                && roots_of(&places.view).ok().is_none_or(|roots| {
+                    !View::at(places, &roots).changes(Shelf::Pending).is_ok_and(|set| set.is_empty())
+                })
         })
     }
 
-    /// Contents that something pending starts from, in any directory: pruning must leave them.
-    pub fn pending_contents(&self) -> BTreeSet<String> {
-        pending_contents(self.places("x").view.parent().unwrap_or(Path::new("/")))
+    /// What pending changes need, in any directory: pruning must leave it.
+    pub fn needed(&self) -> Needed {
+        self.sweep().needed()
+    }
+
+    /// The directories that hold the views of all workspaces: a state directory inside of a workspace has its views
+    /// elsewhere.
+    pub(super) fn views_places(&self) -> Vec<PathBuf> {
+        vec![self.paths.state.join("views"), private(Path::new("/var/tmp")).join("views")]
     }
 
     /// Finishes what a crash left of an apply or an undo in this directory. `None` when there was nothing.
@@ -166,9 +190,7 @@ impl App {
         };
         let home = self.workspace.home().and_then(|home| std::fs::canonicalize(home).ok());
         let mut masked: Vec<PathBuf> = texts("sandbox.mask").into_iter().map(|t| self.expanded(&t)).collect();
-        if let Some(home) = &home {
-            masked.extend(SECRETS.iter().map(|name| home.join(name)));
-        }
+        masked.extend(self.credential_files(home.as_deref()));
         masked.extend([self.paths.keys_file(), self.paths.state.clone(), self.paths.config.clone()]);
         let (view, sweep) = (view.clone(), self.sweep());
         let snapshot = self.config.text("sandbox.backend") == Some("snapshot");
@@ -190,15 +212,25 @@ impl App {
             writable: texts("sandbox.passthrough").into_iter().map(below_cwd).collect(),
             limits,
             keep_env: texts("sandbox.keep_env"),
+            withheld: WithheldReport::default(),
             hosts: texts("sandbox.hosts"),
         }
     }
 
+    /// Credential files that no command sees: those of the table, without the ones that the person lets through. A
+    /// directory in which somebody works is not hidden from the work.
+    fn credential_files(&self, home: Option<&Path>) -> Vec<PathBuf> {
+        let kept: Vec<PathBuf> =
+            self.config.list("sandbox.keep_files").iter().map(|(text, _)| self.expanded(text)).collect();
+        let roots = self.workspace.roots();
+        let mut files = crate::text::secret::credential_files(home, &|name| std::env::var_os(name));
+        files.retain(|file| !roots.iter().any(|root| root.starts_with(file)) && !kept.contains(file));
+        files
+    }
+
     fn sweep(&self) -> Sweep {
-        let view = self.places("x").view;
         let (journals, objects) = self.journals();
-        let views = view.parent().map(Path::to_path_buf).unwrap_or_default();
-        Sweep { views, journals, objects, keep: self.keep() }
+        Sweep { views: self.views_places(), journals, objects, keep: self.keep() }
     }
 
     fn expanded(&self, text: &str) -> PathBuf {
@@ -210,8 +242,8 @@ impl App {
 }
 
 /// What keeps the journal within its bounds.
-struct Sweep {
-    views: PathBuf,
+pub(super) struct Sweep {
+    pub(super) views: Vec<PathBuf>,
     journals: PathBuf,
     objects: PathBuf,
     keep: Keep,
@@ -225,30 +257,28 @@ impl Sweep {
         if !self.journals.is_dir() || age.is_some_and(|age| age < Duration::from_secs(24 * 3600)) {
             return;
         }
-        drop(std::fs::write(&mark, ""));
+        drop(crate::private::write_quick(&mark, b""));
         let (journals, objects, keep) =
             (self.journals.clone(), Objects::new(self.objects.clone()), self.keep);
-        let needed = pending_contents(&self.views);
-        std::thread::spawn(move || {
-            if let Err(e) = prune(&journals, &objects, keep, &needed) {
-                tracing::warn!("the journal was not pruned: {e}");
+        let needed = self.needed();
+        let work = move || match prune(&journals, &objects, keep, &needed) {
+            Ok(pruned) => {
+                for damage in pruned.stopped_by {
+                    tracing::warn!("the journal was not pruned: {damage}");
+                }
             }
-        });
+            Err(e) => tracing::warn!("the journal was not pruned: {e}"),
+        };
+        if let Err(e) = std::thread::Builder::new().name("prune".into()).spawn(work) {
+            tracing::warn!("the journal was not pruned: no thread can be started: {e}");
+        }
     }
 }
 
-/// Contents that something pending starts from or that its calls left, in all views below a directory.
-fn pending_contents(views: &Path) -> BTreeSet<String> {
-    let mut needed = BTreeSet::new();
-    for entry in std::fs::read_dir(views).into_iter().flatten().flatten() {
-        let text = std::fs::read_to_string(entry.path().join("pending/base.jsonl")).unwrap_or_default();
-        let bases = text.lines().filter_map(|line| serde_json::from_str::<Base>(line).ok());
-        for base in bases {
-            let between = base.marks.iter().filter_map(|mark| mark.content);
-            needed.extend(base.node.hash().into_iter().chain(between).map(|h| h.to_hex().to_string()));
-        }
-    }
-    needed
+/// The journals of all workspaces.
+pub(super) fn journals_below(dir: &Path) -> Vec<Journal> {
+    let dirs = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    dirs.filter(|entry| entry.path().is_dir()).map(|entry| Journal::at(entry.path())).collect()
 }
 
 /// True while another process holds this lock.
@@ -256,24 +286,6 @@ fn is_locked(path: &Path) -> bool {
     let how = rustix::fs::FlockOperation::NonBlockingLockShared;
     std::fs::File::open(path).is_ok_and(|lock| rustix::fs::flock(&lock, how).is_err())
 }
-
-/// What lies in a home directory that no command should read.
-const SECRETS: [&str; 14] = [
-    ".ssh",
-    ".aws",
-    ".azure",
-    ".gnupg",
-    ".kube",
-    ".docker/config.json",
-    ".config/gcloud",
-    ".config/gh",
-    ".netrc",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".password-store",
-    ".local/share/keyrings",
-    ".mozilla",
-];
 
 /// A directory of ours below one that all users share: nobody else may have made it.
 fn private(shared: &Path) -> PathBuf {

@@ -81,6 +81,9 @@ pub struct Options {
     /// With --print: land what is pending at the end
     #[arg(long, conflicts_with = "dry_run")]
     pub apply: bool,
+    /// Also apply exactly this path, which a program runs later; may be repeated
+    #[arg(long, value_name = "PATH", global = true)]
+    pub apply_protected: Vec<PathBuf>,
     /// A batch of aOperations from a pipe runs, without a model
     #[arg(long)]
     pub batch: bool,
@@ -237,6 +240,8 @@ pub enum JournalCommand {
     Show { id: u64 },
     /// Remove what is older or more than the settings keep
     Prune,
+    /// Move damaged records aside and make again what can be; deletes nothing
+    Repair,
 }
 
 #[derive(Debug, Subcommand)]

@@ -11,6 +11,7 @@ use crate::config::{Key, Project};
 use crate::conversation::{Call, CallId, Input, Outcome, Part};
 use crate::serve::mcp::Server;
 use crate::session::Scratchpads;
+use crate::ui::term;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ pub(super) fn run(command: Command, options: &Options) -> Result<u8, Failure> {
             blame::run(&file, lines.as_deref(), form, &which, options)
         }
         Command::Review(args) => review::run(&args, options),
-        Command::Journal(command) => changes::journal(command, options),
+        Command::Journal(command) => super::journal::run(command, options),
         Command::Sandbox(SandboxCommand::Run { apply, discard, network, command }) => {
             let then = changes::Then::of(apply, discard);
             changes::sandbox(&command, &network, then, options)
@@ -122,8 +123,9 @@ fn tell_result(parts: &[Part], outcome: Outcome) -> Result<u8, Failure> {
     let mut out = String::new();
     for part in parts {
         match part {
-            Part::Text { text } => {
-                out.push_str(text);
+            Part::Text { .. } | Part::Note(_) => {
+                let text = part.words().unwrap_or_default();
+                out.push_str(&text);
                 if !text.ends_with('\n') {
                     out.push('\n');
                 }
@@ -198,8 +200,8 @@ fn init() -> Result<u8, Failure> {
             .hint("edit it, or move it away first"));
     }
     let dir = path.parent().unwrap_or(std::path::Path::new("."));
-    std::fs::create_dir_all(dir)
-        .and_then(|()| std::fs::write(&path, template()))
+    crate::private::make_dir(dir)
+        .and_then(|()| crate::private::write(&path, template().as_bytes()))
         .map_err(|e| Failure::new(format!("`{}` cannot be written: {e}", path.display())))?;
     print(&format!("wrote {}\n", path.display())).map(|()| report::DONE)
 }
@@ -212,6 +214,8 @@ fn store_key(provider: &str, options: &Options) -> Result<u8, Failure> {
         warn(
             "type or paste the key, then Enter and Ctrl-D (it is shown as you type; piping it in keeps it off the screen):",
         );
+        // What was typed before is no part of the key.
+        term::forget_input();
     }
     let mut key = String::new();
     std::io::stdin().lock().read_to_string(&mut key).map_err(Failure::new)?;

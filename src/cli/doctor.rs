@@ -1,6 +1,7 @@
 //! `placet doctor`: what this installation is made of, and what is wrong with it. Shows no key.
 
 use super::args::Options;
+use super::own_files;
 use super::report::{self, Failure, print_foreign};
 use super::start;
 use crate::app::App;
@@ -59,6 +60,8 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
             network(&mut out, app);
             wrong += commands(&mut out, app);
             kept(&mut out, app);
+            wrong += damage(&mut out, app);
+            modes(&mut out, &paths);
         }
         Err(failure) => {
             wrong += 1;
@@ -149,6 +152,51 @@ fn kept(out: &mut String, app: &App) {
         let s = if files == 1 { "" } else { "s" };
         let _ = writeln!(out, "{what:<13} {files} file{s}, {} in {}", in_units(bytes), dir.display());
     }
+}
+
+/// Files of placet's own that others could read; now they cannot.
+fn modes(out: &mut String, paths: &crate::config::Paths) {
+    let (tightened, failed) =
+        own_files::tighten_all(&[&paths.config, &paths.state, &paths.cache], &paths.keys_file());
+    for (path, mode) in &tightened {
+        let kind = if path.is_dir() { crate::private::DIR } else { crate::private::FILE };
+        let _ = writeln!(out, "mode          {} was {mode:o}; it is {kind:o} now", path.display());
+    }
+    for (path, error) in &failed {
+        let _ = writeln!(out, "  remark      {}: its mode cannot be changed: {error}", path.display());
+    }
+}
+
+/// Records that cannot be read, each by name; and what a repair moved aside.
+fn damage(out: &mut String, app: &App) -> usize {
+    let (damage, unseen) = app.damage();
+    for one in &damage {
+        let _ = writeln!(out, "  wrong       {one}");
+    }
+    if !damage.is_empty() {
+        let _ = writeln!(
+            out,
+            "  hint        `placet journal repair` moves damaged records aside and saves what can be saved"
+        );
+    }
+    if unseen > 0 {
+        let _ = writeln!(
+            out,
+            "  remark      {unseen} stored contents were not compared with their names: out of time"
+        );
+    }
+    let aside = app.paths.state.join("damaged");
+    if aside.is_dir() {
+        let (files, bytes) = size(&aside);
+        let s = if files == 1 { "" } else { "s" };
+        let _ = writeln!(
+            out,
+            "set aside     {files} damaged file{s}, {} in {}",
+            in_units(bytes),
+            aside.display()
+        );
+    }
+    damage.len()
 }
 
 /// Files and the bytes they take on the disk; what cannot be read counts for nothing.

@@ -2,7 +2,7 @@
 
 use super::{args::Args, commands};
 use crate::config::{Key, Trust};
-use crate::permission::Mode;
+use crate::permission::{Mode, protected_paths_table};
 use crate::provider::{KeyNeed, Preset, catalog, grammar};
 use crate::repl::COMMANDS;
 use crate::tools::Registry;
@@ -21,6 +21,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("keys.md", keys()),
         ("modes.md", modes()),
         ("offline.md", offline()),
+        ("protected-paths.md", protected_paths()),
         ("providers.md", providers()),
         ("tools.md", tools()),
         ("stream-json.schema.json", schema()),
@@ -29,6 +30,19 @@ pub fn pages() -> Vec<(&'static str, String)> {
 
 fn page(title: &str) -> String {
     format!("# {title}\n\n{MADE}")
+}
+
+fn protected_paths() -> String {
+    let mut out = page("Protected paths");
+    out.push_str(
+        "Files that a program runs or obeys by itself. A change to one of them is approved on its own: see\n\
+         [Modes](../guide/modes.md#protected-files). A path is matched from its end, in upper or lower case; `dir/`\n\
+         stands for everything in the directory, `*` for any part of a name. A program with \\* is not looked for in\n\
+         directories that package managers fill, such as `node_modules` and `vendor`. Executables in directories\n\
+         of `PATH` run later as well. The setting `permission.protected` adds paths.\n",
+    );
+    out.push_str(&protected_paths_table());
+    out
 }
 
 fn command_line() -> String {

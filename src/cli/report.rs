@@ -39,7 +39,7 @@ impl Failure {
 
     /// Tells it on standard error, where nothing else may have been promised, and returns the code.
     pub fn tell(&self) -> ExitCode {
-        let clean = crate::text::sanitize::block(&self.message).into_owned();
+        let clean = crate::text::visible::guard(&self.message).into_owned();
         warn(&format!("error: {clean}"));
         if let Some(hint) = &self.hint {
             warn(&format!("hint: {hint}"));
@@ -101,7 +101,7 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
 
 /// Like [`print`], with control characters neutralised when a person reads it.
 pub(super) fn print_foreign(text: &str) -> Result<(), Failure> {
-    if io::stdout().is_terminal() { print(&crate::text::sanitize::block(text)) } else { print(text) }
+    if io::stdout().is_terminal() { print(&crate::text::visible::guard(text)) } else { print(text) }
 }
 
 /// One line on standard error.
@@ -114,7 +114,7 @@ pub(super) fn warn(line: &str) {
 pub(super) fn code_for(ending: &Ending, refused: bool) -> u8 {
     match ending {
         Ending::Interrupted => INTERRUPTED,
-        Ending::Failed(_) => PROVIDER,
+        Ending::Failed(_) | Ending::NoAnswer(_) => PROVIDER,
         Ending::Unsaved(_) | Ending::TooManyRounds(_) | Ending::Stuck { .. } => ERROR,
         Ending::Blocked { .. } => REFUSED,
         _ if refused => REFUSED,

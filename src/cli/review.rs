@@ -2,6 +2,7 @@
 
 use super::args::{Options, Which};
 use super::changes::{Chosen, chosen, cli_label, tell};
+use super::git_diff::{self, MOST};
 use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
 use crate::app::App;
@@ -17,11 +18,7 @@ use crate::ui::{Theme, full, term};
 use clap::Args;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
-
-/// The largest difference that is read, in bytes.
-const MOST: u64 = 64 << 20;
 
 #[derive(Args, Debug)]
 pub struct ReviewArgs {
@@ -211,9 +208,9 @@ fn difference(args: &ReviewArgs, cwd: &Path) -> Result<(String, Vec<u8>), Failur
             Ok((what.into(), bounded(file)?))
         }
         Some(what) if what.starts_with('-') => Err(Failure::usage(format!("`{what}` is no revision"))),
-        Some(what) => Ok((what.into(), git(cwd, &[what])?)),
-        None if args.staged => Ok(("staged".into(), git(cwd, &["--cached"])?)),
-        None => Ok(("work tree".into(), git(cwd, &["HEAD"])?)),
+        Some(what) => Ok((what.into(), git_diff::difference(cwd, &[what])?)),
+        None if args.staged => Ok(("staged".into(), git_diff::difference(cwd, &["--cached"])?)),
+        None => Ok(("work tree".into(), git_diff::difference(cwd, &["HEAD"])?)),
     }
 }
 
@@ -242,42 +239,4 @@ fn without_binary_notes(text: Vec<u8>) -> (Vec<u8>, Vec<String>) {
     }
     let kept = text.split_inclusive(|b| *b == b'\n').filter(|line| name(line).is_none());
     (kept.collect::<Vec<_>>().concat(), names)
-}
-
-/// Asks git, in a way that changes nothing: no lock is taken, nothing configured in the repository runs.
-fn git(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, Failure> {
-    let mut command = Command::new("git");
-    command.args([
-        "--no-optional-locks",
-        "-c",
-        "core.fsmonitor=false",
-        "diff",
-        "--no-color",
-        "--no-ext-diff",
-    ]);
-    command
-        .args(["--no-textconv", "--full-index", "--binary", "-M", "-U1000000"])
-        .args(of)
-        .arg("--")
-        .current_dir(cwd);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|e| {
-        Failure::new(format!("`git` cannot be started: {e}"))
-            .hint("name a patch file, or - for standard input")
-    })?;
-    let out = child.stdout.take().map(bounded).transpose();
-    if out.is_err() {
-        drop(child.kill());
-    }
-    let done = child.wait_with_output().map_err(Failure::new)?;
-    let text = out?.unwrap_or_default();
-    if !done.status.success() {
-        let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
-        let first = stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or("git failed");
-        let said = crate::text::sanitize::line(first).into_owned();
-        return Err(
-            Failure::new(said).hint("`placet review` takes what `git diff` takes, a patch file, or -")
-        );
-    }
-    Ok(text)
 }

@@ -11,8 +11,10 @@ use crate::conversation::Part;
 use crate::repl;
 use crate::serve::headless::{self, Format, Reader};
 use crate::session::{OpenSession, Store};
+use crate::ui::term;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// An application, with the project's file when it waits for the person's trust.
@@ -58,6 +60,8 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
         flags.flag("ui.linear", "true", "--linear");
     } else if accessible {
         flags.flag("ui.linear", "true", "ACCESSIBLE");
+    } else if term::is_dumb() {
+        flags.flag("ui.linear", "true", "TERM=dumb");
     }
     for assignment in &options.set {
         flags.set(assignment);
@@ -92,6 +96,9 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
         Some(Ok(recovered)) => warn(&format!("note: {}", recovered.words())),
         Some(Err(e)) => warn(&format!("an apply that was interrupted cannot be completed: {e}")),
     }
+    if let Some(line) = crate::serve::changes::damage_line(&app.damage_at_start()) {
+        warn(&format!("warning: {line}"));
+    }
     tell(app.config.problems.get(told..).unwrap_or_default());
     Ok(Loaded { app, untrusted })
 }
@@ -114,12 +121,21 @@ pub(super) fn working_directory(options: &Options) -> Result<PathBuf, Failure> {
 
 /// The runtime beside the main thread.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    const FILES: usize = 32;
+    const MORE_THREADS: usize = 8;
+    const DAY: Duration = Duration::from_secs(24 * 3600);
     let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
-    tokio::runtime::Builder::new_multi_thread()
+    crate::process::check_room(FILES, workers + MORE_THREADS)
+        .map_err(|e| Failure::new(e.to_string()).hint(e.hint()))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)
+        .thread_keep_alive(DAY)
         .enable_all()
         .build()
-        .map_err(|e| Failure::new(format!("no threads can be started: {e}")))
+        .map_err(|e| Failure::new(format!("no threads can be started: {e}")))?;
+    // One thread for blocking work stays: where no other can be started later, work waits for it instead of breaking.
+    drop(runtime.spawn_blocking(|| ()));
+    Ok(runtime)
 }
 
 pub(super) fn conversation(prompt: Option<String>, options: &Options) -> Result<u8, Failure> {

@@ -207,8 +207,13 @@ impl Config {
         match setting {
             // A list that is a choice of its own replaces the default; rules add up over all layers.
             Setting::Texts(items) => {
-                let items = items.into_iter().map(|item| (item, origin.clone())).collect();
-                self.lists.insert(name, items);
+                let items = items.into_iter().map(|item| (item, origin.clone()));
+                // No layer takes away what another one protects.
+                if name == "permission.protected" {
+                    self.lists.entry(name).or_default().extend(items);
+                } else {
+                    self.lists.insert(name, items.collect());
+                }
             }
             Setting::Rules(items) => {
                 let list = self.rules.entry(name).or_default();

@@ -7,6 +7,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+/// The largest settings file that is read, in bytes: a project's file comes from anyone.
+const LARGEST: u64 = 4 << 20;
+
 /// A project's settings file, read and checked, with the person's word on it.
 #[derive(Debug)]
 pub struct Project {
@@ -21,7 +24,7 @@ pub struct Project {
 impl Project {
     /// Reads the file once; its hash, its layer and the text that is shown are of the same bytes.
     pub fn read(path: &Path, trust: &TrustStore) -> io::Result<Project> {
-        let text = fs::read_to_string(path)?;
+        let text = crate::text::regular::read_to_string(path, LARGEST)?;
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         let trusted = trust.trusts(path, &hash);
         Ok(Project { layer: Layer::project_file(path, &text), path: path.into(), text, hash, trusted })

@@ -1,6 +1,6 @@
 //! A tool call and its result.
 
-use super::{CallId, Part, text_of};
+use super::{CallId, Fact, Interruption, Note, Part, words_of};
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -152,23 +152,36 @@ pub struct CallResult {
     pub name: String,
     pub outcome: Outcome,
     pub parts: Vec<Part>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<Fact>,
 }
 
 impl CallResult {
     pub fn new(call: &Call, outcome: Outcome, parts: Vec<Part>) -> CallResult {
-        CallResult { id: call.id.clone(), name: call.name.clone(), outcome, parts }
+        CallResult { id: call.id.clone(), name: call.name.clone(), outcome, parts, facts: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn with(self, facts: Vec<Fact>) -> CallResult {
+        CallResult { facts, ..self }
     }
 
     pub fn text(call: &Call, outcome: Outcome, text: impl Into<String>) -> CallResult {
         CallResult::new(call, outcome, vec![Part::text(text)])
     }
 
+    /// The answer to a call that was not carried out.
+    pub fn interrupted(call: &Call, at: Interruption) -> CallResult {
+        CallResult::new(call, Outcome::Interrupted, vec![Part::Note(Note::Interrupted { at })])
+    }
+
     pub fn is_error(&self) -> bool {
         self.outcome != Outcome::Done
     }
 
+    /// What the model reads of it.
     pub fn body(&self) -> String {
-        text_of(&self.parts)
+        words_of(&self.parts)
     }
 }
 

@@ -3,7 +3,7 @@
 //! What is sent to a model needs the end alone, so taking a conversation up again must not cost what all of it costs.
 //! This knows no store: whoever keeps the messages gives the way to them.
 
-use super::Message;
+use super::{Message, Note, Part};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -46,8 +46,8 @@ impl Earlier {
         self.whole.get_or_init(|| {
             let mut all = self.kept.messages();
             // Places in the conversation are counted from its beginning: a message that is lost keeps its place.
-            let lost = "[placet: a message that stood here cannot be read any more]";
-            all.resize_with(self.count, || Message::user(lost));
+            let lost = || Message::User { parts: vec![Part::Note(Note::MessageLost)] };
+            all.resize_with(self.count, lost);
             all.extend_from_slice(after);
             all
         })

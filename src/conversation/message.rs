@@ -21,12 +21,32 @@ impl Message {
         Message::User { parts: vec![Part::text(text)] }
     }
 
+    /// The same with each note as the text that a model reads: for what compares or stores requests as they are sent.
+    #[must_use]
+    pub fn in_words(&self) -> Message {
+        let mut message = self.clone();
+        let parts: Vec<&mut Part> = match &mut message {
+            Message::User { parts } => parts.iter_mut().collect(),
+            Message::Results { results } => {
+                results.iter_mut().for_each(|result| result.facts.clear());
+                results.iter_mut().flat_map(|result| &mut result.parts).collect()
+            }
+            Message::Assistant(_) => Vec::new(),
+        };
+        for part in parts {
+            if let Part::Note(note) = part {
+                *part = Part::text(note.words());
+            }
+        }
+        message
+    }
+
     /// Every picture in it.
     pub fn pictures_mut(&mut self) -> Vec<&mut Image> {
         fn of(parts: &mut [Part]) -> impl Iterator<Item = &mut Image> {
             parts.iter_mut().filter_map(|part| match part {
                 Part::Image(image) => Some(image),
-                Part::Text { .. } => None,
+                Part::Text { .. } | Part::Note(_) => None,
             })
         }
         match self {

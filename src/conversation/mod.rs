@@ -6,20 +6,25 @@
 
 mod call;
 mod earlier;
+mod fact;
 mod id;
 mod message;
+mod note;
 mod part;
 mod spec;
 mod summary;
 mod transcript;
 mod usage;
+mod words;
 
 pub use call::{Call, CallResult, Input, Outcome};
 pub use earlier::{Earlier, Kept};
+pub use fact::{Fact, Fault};
 pub use id::{CallId, SessionId};
 pub use message::{Answer, Block, Message, StopReason, Thinking};
-pub use part::{Image, Part, text_of};
+pub use note::{Edition, Interruption, JobEnd, Note, PinnedKind, Scope};
+pub use part::{Image, Part, text_of, words_of};
 pub use spec::ToolSpec;
-pub use summary::{SUMMED_UP, Summary};
+pub use summary::Summary;
 pub use transcript::{Transcript, TranscriptError};
 pub use usage::Usage;

@@ -1,7 +1,9 @@
-//! A piece of content: text, or a picture. Pictures travel as bytes; base64 exists only while a request is encoded. A PDF
+//! A piece of content: text, a picture, or a note of placet's own. Pictures travel as bytes; base64 exists only while a request is encoded. A PDF
 //! goes the way of a picture, because all that is done with it is the same: it is kept by its hash, sent, or left out.
 
+use super::Note;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 const PDF: &str = "application/pdf";
@@ -9,8 +11,13 @@ const PDF: &str = "application/pdf";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Part {
-    Text { text: String },
+    /// Somebody else's words: the person's, a file's, a command's. Never placet's own.
+    Text {
+        text: String,
+    },
     Image(Image),
+    /// placet's own: no text can become one.
+    Note(Note),
 }
 
 impl Part {
@@ -21,21 +28,57 @@ impl Part {
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Part::Text { text } => Some(text),
+            Part::Image(_) | Part::Note(_) => None,
+        }
+    }
+
+    pub fn as_note(&self) -> Option<&Note> {
+        match self {
+            Part::Note(note) => Some(note),
+            Part::Text { .. } | Part::Image(_) => None,
+        }
+    }
+
+    /// What a model reads of it: a text as it is, a note in words, nothing of a picture.
+    pub fn words(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Part::Text { text } => Some(Cow::Borrowed(text)),
+            Part::Note(note) => Some(note.words()),
             Part::Image(_) => None,
         }
     }
 
     pub fn as_image(&self) -> Option<&Image> {
         match self {
-            Part::Text { .. } => None,
+            Part::Text { .. } | Part::Note(_) => None,
             Part::Image(image) => Some(image),
+        }
+    }
+
+    /// Every text in it that did not come from placet itself: for what looks for secrets.
+    pub fn foreign_texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Part::Text { text } => vec![text],
+            Part::Note(note) => note.foreign_texts_mut(),
+            Part::Image(_) => Vec::new(),
         }
     }
 }
 
-/// The texts of `parts`, one after another with line breaks between; pictures are left out.
+impl From<Note> for Part {
+    fn from(note: Note) -> Part {
+        Part::Note(note)
+    }
+}
+
+/// The texts of `parts`, one after another with line breaks between; pictures and notes are left out.
 pub fn text_of(parts: &[Part]) -> String {
     parts.iter().filter_map(Part::as_text).collect::<Vec<_>>().join("\n")
+}
+
+/// What a model reads of `parts`, one after another with line breaks between; pictures are left out.
+pub fn words_of(parts: &[Part]) -> String {
+    parts.iter().filter_map(Part::words).collect::<Vec<_>>().join("\n")
 }
 
 /// A picture that has really been decoded once, or a PDF, which is nothing but bytes here. `hash` (blake3, hex) names its bytes in the session's blob store;

@@ -1,17 +1,14 @@
 //! The beginning of a conversation in short: what a model is given in place of messages that no longer fit its window.
 
-use super::{Message, Part};
+use super::{Message, Note, Part};
 use serde::{Deserialize, Serialize};
-
-/// How a summary begins where the model reads it.
-pub const SUMMED_UP: &str = "[placet: what came before, summed up; the person still has all of it]\n";
 
 /// Stands for the messages before `upto`, which stay on record. It never parts a call from its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     pub upto: usize,
-    /// The summary itself, which begins with [`SUMMED_UP`], and notes that go on to hold.
-    pub notes: Vec<String>,
+    /// The summary itself, and notes that still hold.
+    pub notes: Vec<Note>,
 }
 
 impl Summary {
@@ -30,7 +27,7 @@ impl Summary {
             _ => (request_in(before), after),
         };
         // A note may have come with the request itself.
-        let notes = self.notes.iter().map(Part::text).filter(|note| !said.contains(note));
+        let notes = self.notes.iter().cloned().map(Part::Note).filter(|note| !said.contains(note));
         let parts: Vec<Part> = notes.chain(said.iter().cloned()).collect();
         std::iter::once(Message::User { parts }).chain(rest.iter().cloned()).collect()
     }

@@ -1,7 +1,7 @@
 //! The conversation so far, always in a state that a provider accepts.
 
 use super::earlier::Earlier;
-use super::{CallId, CallResult, Image, Message, Outcome, Summary};
+use super::{CallId, CallResult, Image, Interruption, Message, Summary};
 use std::borrow::Cow;
 use thiserror::Error;
 
@@ -154,10 +154,10 @@ impl Transcript {
     }
 
     /// Answers every open call as interrupted: what a crash or a kill left behind. Returns the message it added.
-    pub fn close_open_calls(&mut self, why: &str) -> Option<Message> {
+    pub fn close_open_calls(&mut self, at: Interruption) -> Option<Message> {
         let results: Vec<CallResult> = match self.messages.last() {
             Some(Message::Assistant(answer)) => {
-                answer.calls().map(|call| CallResult::text(call, Outcome::Interrupted, why)).collect()
+                answer.calls().map(|call| CallResult::interrupted(call, at)).collect()
             }
             _ => Vec::new(),
         };

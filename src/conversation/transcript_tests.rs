@@ -1,4 +1,4 @@
-use super::super::{Answer, Block, Call, Input, Part};
+use super::super::{Answer, Block, Call, Input, Outcome, Part};
 use super::*;
 
 fn call(id: &str) -> Call {
@@ -44,13 +44,11 @@ fn results_without_a_question_are_refused() {
 fn what_a_crash_left_open_is_closed_as_interrupted() {
     let mut t = Transcript::default();
     t.push(asks(&["a", "b"])).unwrap();
-    let Some(Message::Results { results }) =
-        t.close_open_calls("placet was stopped before this call finished")
-    else {
+    let Some(Message::Results { results }) = t.close_open_calls(Interruption::PlacetStopped) else {
         panic!("two calls were open")
     };
     assert_eq!(results.len(), 2);
     assert!(results.iter().all(|r| r.outcome == Outcome::Interrupted));
-    assert_eq!(t.close_open_calls("again"), None);
+    assert_eq!(t.close_open_calls(Interruption::PlacetStopped), None);
     t.push(Message::user("next")).unwrap();
 }

@@ -4,7 +4,7 @@
 
 use super::ruling::{Action, Redaction};
 use super::{Context, Point, Programs};
-use crate::process::{Command, Ending};
+use crate::process::{Command, Ending, Input};
 use serde::Deserialize;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -64,7 +64,7 @@ async fn run(
         supervisor: programs.supervisor.clone(),
         timeout,
         withheld: programs.withheld.clone(),
-        stdin: Some(context.json(point).to_string().into_bytes()),
+        stdin: Input::Bytes(context.json(point).to_string().into_bytes()),
         sandbox: None,
     };
     let mut finished =

@@ -1,6 +1,7 @@
 //! Why a request failed, in words that name the layer: DNS, TLS, a proxy, a refused or a reset connection. The
 //! libraries below say "error sending request" and hide the reason in a chain; here the chain is read.
 
+use super::client::Kind;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
@@ -14,6 +15,29 @@ pub(super) fn is_tls(reason: &str) -> bool {
     reason.starts_with(TLS)
 }
 
+/// Whether another attempt may end otherwise.
+pub(super) fn kind(error: &(dyn Error + 'static)) -> Kind {
+    let texts = texts(error);
+    let said = |words: &[&str]| words.iter().any(|word| texts.contains(word));
+    // A connection that closes during the handshake is a broken connection and no wrong certificate.
+    if said(&["handshake eof", "unexpected eof", "closed early"]) {
+        return Kind::Connection;
+    }
+    if said(&["certificate", "received fatal alert", "corrupt message", "invalidcontenttype"]) {
+        return Kind::Untrusted;
+    }
+    if said(&[" parsed", "message head is too large", "invalid chunk", "invalid trailer"]) {
+        return Kind::Malformed;
+    }
+    Kind::Connection
+}
+
+/// What each layer says, in small letters.
+fn texts(error: &(dyn Error + 'static)) -> String {
+    let chain = std::iter::successors(Some(error), |e| (*e).source()).take(16);
+    chain.map(|e| e.to_string().to_lowercase()).collect::<Vec<_>>().join("; ")
+}
+
 /// True where a proxy on the way to TLS wants a name and a password.
 pub(super) fn wants_password(error: &(dyn Error + 'static)) -> bool {
     std::iter::successors(Some(error), |e| (*e).source())
@@ -25,7 +49,7 @@ pub(super) fn of(error: &(dyn Error + 'static)) -> String {
     let chain: Vec<&(dyn Error + 'static)> =
         std::iter::successors(Some(error), |e| (*e).source()).take(16).collect();
     let deepest = chain.last().map(ToString::to_string).unwrap_or_default();
-    let texts = chain.iter().map(|e| e.to_string().to_lowercase()).collect::<Vec<_>>().join("; ");
+    let texts = texts(error);
     let said = |words: &[&str]| words.iter().any(|word| texts.contains(word));
     if said(&["dns error", "failed to lookup", "name resolution"]) {
         return format!("DNS: {deepest}");
@@ -74,6 +98,25 @@ mod tests {
 
     fn chain(above: &'static str, below: impl Error + 'static) -> Layer {
         Layer(above, Some(Box::new(below)))
+    }
+
+    #[test]
+    fn only_what_may_pass_is_a_failure_of_the_connection() {
+        for (words, wanted) in [
+            ("invalid peer certificate: UnknownIssuer", Kind::Untrusted),
+            ("invalid peer certificate: Expired", Kind::Untrusted),
+            ("received fatal alert: ProtocolVersion", Kind::Untrusted),
+            ("received corrupt message of type InvalidContentType", Kind::Untrusted),
+            ("tls handshake eof", Kind::Connection),
+            ("invalid HTTP version parsed", Kind::Malformed),
+            ("invalid HTTP status-code parsed", Kind::Malformed),
+            ("invalid HTTP header parsed", Kind::Malformed),
+            ("message head is too large", Kind::Malformed),
+            ("connection closed before message completed", Kind::Connection),
+            ("dns error: failed to lookup", Kind::Connection),
+        ] {
+            assert_eq!(kind(&chain("client error", Layer(words, None))), wanted, "{words}");
+        }
     }
 
     #[test]

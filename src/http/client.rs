@@ -7,6 +7,7 @@
 use super::awake::{Awake, Wall};
 use super::cause;
 use super::proxy::Proxy;
+use reqwest::header::HeaderValue;
 use reqwest::{Certificate, Method, StatusCode, Url};
 use std::path::PathBuf;
 use std::sync::{Mutex, Once, PoisonError};
@@ -60,6 +61,12 @@ pub enum Kind {
     Connection,
     /// A proxy on the way wants another name or password, which no second attempt has.
     ProxyRefuses,
+    /// The other end cannot prove that it is the host that was named, or does not speak TLS. Asking again asks the same.
+    Untrusted,
+    /// What came is no HTTP.
+    Malformed,
+    /// The body is longer than the caller takes.
+    TooLong { most: usize },
 }
 
 /// Sends requests. No timeout besides the one for connecting: how long silence may last is the caller's business.
@@ -111,6 +118,10 @@ impl Client {
             Url::parse(url).map_err(|e| HttpError::connection(url.to_string(), format!("not a URL: {e}")))?;
         let host = host(&url);
         let failed = |message| HttpError::connection(host.clone(), message);
+        let broken = |error: &reqwest::Error, message| {
+            let kind = cause::kind(error);
+            HttpError { host: host.clone(), message, kind }
+        };
         let near = url.scheme() == "http" && is_loopback(&url);
         let client = self.client(near).map_err(failed)?;
         let mut request = client.request(method, url.clone());
@@ -118,17 +129,22 @@ impl Client {
             request = request.header(*name, *value);
         }
         for (name, value) in headers {
+            let Ok(mut value) = HeaderValue::from_str(value) else {
+                return Err(failed(format!("the header `{name}` has a control character in its value")));
+            };
+            // Any of them may be the key, and the libraries below log what they send.
+            value.set_sensitive(true);
             request = request.header(name, value);
         }
         let sent = request.body(body).send().await.map_err(reqwest::Error::without_url);
         let Some(proxy) = self.proxy(&url).filter(|_| !near) else {
             return sent
                 .map(|inner| Response { host: host.clone(), inner })
-                .map_err(|e| failed(cause::of(&e)));
+                .map_err(|e| broken(&e, cause::of(&e)));
         };
         match sent {
             Err(error) if !cause::wants_password(&error) => {
-                Err(failed(proxy.blamed(&error, &cause::of(&error))))
+                Err(broken(&error, proxy.blamed(&error, &cause::of(&error))))
             }
             Ok(inner) if inner.status() != StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
                 Ok(Response { host, inner })
@@ -219,7 +235,10 @@ impl Response {
     /// The next bytes of the body; `None` at its end. Safe to drop and to call again.
     pub async fn chunk(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, HttpError> {
         let host = &self.host;
-        let failed = |e: reqwest::Error| HttpError::connection(host.clone(), cause::of(&e.without_url()));
+        let failed = |e: reqwest::Error| {
+            let kind = cause::kind(&e);
+            HttpError { host: host.clone(), message: cause::of(&e.without_url()), kind }
+        };
         self.inner.chunk().await.map_err(failed)
     }
 
@@ -227,11 +246,12 @@ impl Response {
     pub async fn whole(&mut self, most: usize) -> Result<String, HttpError> {
         let mut bytes = Vec::new();
         while let Some(chunk) = self.chunk().await? {
-            bytes.extend_from_slice(chunk.as_ref());
-            if bytes.len() > most {
+            let chunk = chunk.as_ref();
+            if bytes.len() + chunk.len() > most {
                 let message = format!("the answer is longer than {most} bytes");
-                return Err(HttpError::connection(self.host.clone(), message));
+                return Err(HttpError { host: self.host.clone(), message, kind: Kind::TooLong { most } });
             }
+            bytes.extend_from_slice(chunk);
         }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
@@ -256,6 +276,12 @@ pub fn install_tls() {
         // An error means that somebody chose a provider before; theirs will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
+}
+
+/// The host and port of `url` where anyone on the way can read what is sent there: plain HTTP to another machine.
+pub fn readable_host(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok()?;
+    (url.scheme() == "http" && !is_loopback(&url)).then(|| host(&url))
 }
 
 fn host(url: &Url) -> String {

@@ -9,6 +9,6 @@ mod retry_after;
 mod sse;
 
 pub use awake::{Awake, Wall};
-pub use client::{Client, ClientSettings, HttpError, Kind, Proxies, Response, install_tls};
+pub use client::{Client, ClientSettings, HttpError, Kind, Proxies, Response, install_tls, readable_host};
 pub use retry_after::retry_after;
-pub use sse::{LineTooLong, SseEvent, SseParser};
+pub use sse::{EventTooLong, SseEvent, SseParser};

@@ -6,9 +6,6 @@
 
 use thiserror::Error;
 
-/// The longest line taken: more than any answer, less than what would hurt.
-const MAX_LINE: usize = 64 * 1024 * 1024;
-
 /// One dispatched event. `name` is empty where the server gave none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
@@ -16,13 +13,17 @@ pub struct SseEvent {
     pub data: String,
 }
 
+/// An event, or a comment, that does not end in time.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("a line of more than {MAX_LINE} bytes")]
-pub struct LineTooLong;
+#[error("an event of more than {most} bytes")]
+pub struct EventTooLong {
+    pub most: usize,
+}
 
 /// The parser: bytes in, events out.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SseParser {
+    most: usize,
     line: Vec<u8>,
     after_cr: bool,
     past_bom: bool,
@@ -32,12 +33,21 @@ pub struct SseParser {
 }
 
 impl SseParser {
-    pub fn new() -> SseParser {
-        SseParser::default()
+    /// Events have at most so many bytes; one may have many lines, so it is their sum that is bounded.
+    pub fn new(most: usize) -> SseParser {
+        SseParser {
+            most,
+            line: Vec::new(),
+            after_cr: false,
+            past_bom: false,
+            name: String::new(),
+            data: String::new(),
+            has_data: false,
+        }
     }
 
     /// Takes the next bytes and returns the events they complete.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, LineTooLong> {
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, EventTooLong> {
         let mut events = Vec::new();
         for &byte in bytes {
             let was_cr = std::mem::take(&mut self.after_cr);
@@ -48,8 +58,10 @@ impl SseParser {
                     self.after_cr = true;
                     events.extend(self.end_line());
                 }
-                other if self.line.len() < MAX_LINE => self.line.push(other),
-                _ => return Err(LineTooLong),
+                other if self.line.len() + self.data.len() + self.name.len() < self.most => {
+                    self.line.push(other);
+                }
+                _ => return Err(EventTooLong { most: self.most }),
             }
         }
         Ok(events)
@@ -109,7 +121,7 @@ mod tests {
         let whole = [event("a", "one"), event("", "two\n\n x\u{e9}"), event("", "[DONE]")];
         for at in 0..=STREAM.len() {
             let (left, right) = STREAM.split_at(at);
-            let mut parser = SseParser::new();
+            let mut parser = SseParser::new(1000);
             let mut events = parser.push(left).unwrap();
             events.extend(parser.push(right).unwrap());
             assert_eq!(events, whole, "split at {at}");
@@ -118,11 +130,21 @@ mod tests {
 
     #[test]
     fn the_last_event_counts_without_its_blank_line_but_not_when_cut() {
-        let mut parser = SseParser::new();
+        let mut parser = SseParser::new(1000);
         assert_eq!(parser.push(b"data: [DONE]\n").unwrap(), []);
         assert_eq!(parser.finish(), Some(event("", "[DONE]")));
-        let mut parser = SseParser::new();
+        let mut parser = SseParser::new(1000);
         assert_eq!(parser.push(b"data: {\"a\":1}\ndata: [DO").unwrap(), []);
         assert_eq!(parser.finish(), None);
+    }
+    #[test]
+    fn an_event_has_an_end_in_one_line_or_in_many() {
+        let push = |bytes: &[u8]| SseParser::new(100).push(bytes).map(|events| events.len());
+        let over = Err(EventTooLong { most: 100 });
+        assert_eq!(push(&b"data: 12345678\n\n".repeat(50)), Ok(50), "many events are no long one");
+        assert_eq!(push(&b": ping\n\n".repeat(50)), Ok(0));
+        assert_eq!(push(&b"x".repeat(101)), over);
+        assert_eq!(push(&b"data: 12345678\n".repeat(50)), over);
+        assert_eq!(push(&[b"event: ".as_slice(), &b"e".repeat(60), b"\n", &b"d".repeat(60)].concat()), over);
     }
 }

@@ -19,6 +19,24 @@ pub(super) fn is_complete(bytes: &[u8]) -> bool {
     false
 }
 
+/// True for a picture that comes in several scans, all of which are kept until the last.
+pub(super) fn is_progressive(bytes: &[u8]) -> bool {
+    let mut at = 2;
+    while let Some(marker) = next_marker(bytes, &mut at) {
+        match marker {
+            0xC2 | 0xC6 | 0xCA | 0xCE => return true,
+            // Any other frame, and the first scan.
+            0xC0 | 0xC1 | 0xC3 | 0xC5 | 0xC7 | 0xC9 | 0xCB | 0xCD | 0xCF | 0xDA => return false,
+            0x01 | 0xD0..=0xD9 => {}
+            _ => {
+                let Some([high, low]) = bytes.get(at..at + 2) else { return false };
+                at += usize::from(u16::from_be_bytes([*high, *low]));
+            }
+        }
+    }
+    false
+}
+
 /// Moves on to the next marker, past data and stuffed bytes.
 fn next_marker(bytes: &[u8], at: &mut usize) -> Option<u8> {
     loop {

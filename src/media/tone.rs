@@ -7,8 +7,14 @@ pub(super) fn eight_bit(image: DynamicImage) -> DynamicImage {
     match image {
         DynamicImage::ImageRgb32F(light) => DynamicImage::ImageRgb8(mapped(&light)),
         DynamicImage::ImageRgba32F(light) => {
-            let colours = mapped(&DynamicImage::ImageRgba32F(light.clone()).to_rgb32f());
-            let alpha = |x: u32, y: u32| light.get_pixel_checked(x, y).map_or(255, |p| unit(p.0[3]));
+            // First, so that the light can go before there is another picture of it.
+            let (width, alphas) = (light.width(), light.pixels().map(|p| unit(p.0[3])).collect::<Vec<u8>>());
+            let colours = mapped(&DynamicImage::ImageRgba32F(light).into_rgb32f());
+            let at = |x: u32, y: u32| u64::from(y) * u64::from(width) + u64::from(x);
+            let alpha = |x: u32, y: u32| {
+                let at = usize::try_from(at(x, y)).ok();
+                at.and_then(|at| alphas.get(at)).copied().unwrap_or(255)
+            };
             let image = RgbaImage::from_fn(colours.width(), colours.height(), |x, y| {
                 let [r, g, b] = colours.get_pixel_checked(x, y).map_or([0; 3], |p| p.0);
                 image::Rgba([r, g, b, alpha(x, y)])

@@ -50,7 +50,7 @@ impl Metrics {
         }
         figures.add(tool, status, took);
         let new = self.path.with_extension("new");
-        fs::write(&new, serde_json::to_vec(&figures)?)?;
+        crate::private::write_quick(&new, &serde_json::to_vec(&figures)?)?;
         fs::rename(&new, &self.path)
     }
 }

@@ -4,7 +4,7 @@ use super::family;
 use super::policy::{Opinion, Policy};
 use super::read_only;
 use super::shell::{self, Carrier, Kind, Redirect, RedirectKind, Segment, ShellError, Surroundings};
-use super::{Grant, Mode, Place, Reach, Rule, Verdict, Why, danger, is_protected};
+use super::{Grant, Mode, Place, Reach, Rule, Verdict, Why, danger};
 use std::path::{Path, PathBuf};
 
 /// A line that was read once.
@@ -262,7 +262,7 @@ impl Policy {
     /// By its spelling: whether a path is in the workspace.
     pub(super) fn place_of(&self, path: &Path) -> Place {
         match self.roots().iter().find_map(|root| path.strip_prefix(root).ok()) {
-            Some(relative) if is_protected(relative) => Place::Protected,
+            Some(relative) if self.protected().class_of(relative).asks() => Place::Protected,
             Some(_) => Place::Inside,
             None => Place::Outside,
         }

@@ -1,4 +1,4 @@
-//! Classification, as pure functions: which level a path, a host or a session has, and which way data may flow.
+//! Classification: which level a path, a host or a session has, and which way data may flow.
 //!
 //! A session has seen what it has touched: its level (its taint) is the highest of all that, and data flows from it
 //! only to what is classified as high or higher. Off unless the settings classify something; then it costs one
@@ -9,6 +9,7 @@ use super::command::Line;
 use super::decision::Denial;
 use super::pattern::Pattern;
 use super::policy::Policy;
+use super::shell::Segment;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -92,6 +93,8 @@ pub struct Labels {
 struct Tree {
     glob: Pattern,
     dir: Option<Pattern>,
+    /// It names a repository's directory: `.git/**`.
+    of_repository: bool,
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -142,6 +145,9 @@ impl Labels {
     }
 
     pub fn of_path(&self, path: &Path, roots: &[PathBuf]) -> Level {
+        if !self.is_off() && in_repository(path, roots) {
+            return self.of_repository(path, roots);
+        }
         let found = self.paths.iter().find(|(_, tree)| tree.matches(path, roots));
         let inside = || roots.iter().any(|root| path.starts_with(root));
         match found {
@@ -149,6 +155,14 @@ impl Labels {
             None if inside() => self.usual,
             None => Level::Public,
         }
+    }
+
+    /// A repository may hold each version of each file: its directory has the highest level of all paths, unless a
+    /// pattern speaks of that directory by its name.
+    fn of_repository(&self, path: &Path, roots: &[PathBuf]) -> Level {
+        let named = self.paths.iter().find(|(_, tree)| tree.of_repository && tree.matches(path, roots));
+        let all = || self.paths.iter().map(|(level, _)| *level).max().unwrap_or_default().max(self.usual);
+        named.map_or_else(all, |(level, _)| *level)
     }
 
     pub fn of_host(&self, host: &str) -> Level {
@@ -177,7 +191,29 @@ fn tree(text: &str, raw: &str) -> Result<Tree, LabelError> {
         Some(dir) => format!("{dir}/**"),
         None => raw.to_string(),
     };
-    Ok(Tree { glob: pattern(text, &raw)?, dir: dir.map(|dir| pattern(text, dir)).transpose()? })
+    let of_repository = raw.split('/').any(|name| name.ends_with(".git"));
+    Ok(Tree {
+        glob: pattern(text, &raw)?,
+        dir: dir.map(|dir| pattern(text, dir)).transpose()?,
+        of_repository,
+    })
+}
+
+/// True at and below the directory in which a repository keeps what it knows of other versions: `.git`, and of any other
+/// directory with the form of a repository what holds contents. A root may lie in a bare repository, as its worktree;
+/// so within a root only what is below it is looked at.
+fn in_repository(path: &Path, roots: &[PathBuf]) -> bool {
+    /// Where contents are in a repository's directory.
+    const HOLD: [&str; 4] = ["objects", "lfs", "rr-cache", "modules"];
+    let root = roots.iter().find(|root| path.starts_with(root));
+    path.ancestors().take_while(|dir| root.is_none_or(|root| dir.starts_with(root))).any(|dir| {
+        let name = dir.file_name().unwrap_or_default();
+        let holds = || HOLD.iter().any(|known| name == *known);
+        let formed = || {
+            dir.parent().is_some_and(|above| above.join("objects").is_dir() && above.join("HEAD").is_file())
+        };
+        name == ".git" || holds() && formed()
+    })
 }
 
 impl Tree {
@@ -185,6 +221,15 @@ impl Tree {
         self.glob.matches_path(path, roots)
             || self.dir.as_ref().is_some_and(|dir| dir.matches_path(path, roots))
     }
+}
+
+/// True for a program that reads repositories, and what is in their history, without naming a file of theirs.
+fn reads_repositories(part: &Segment) -> bool {
+    /// Beside git's own programs, all of which begin with its name.
+    const OTHERS: [&str; 7] = ["tig", "jj", "gh", "glab", "hub", "lazygit", "hg"];
+    let program = part.words.first().and_then(|word| word.text.as_deref()).unwrap_or_default();
+    let name = program.rsplit('/').next().unwrap_or(program);
+    name.starts_with("git") || OTHERS.contains(&name)
 }
 
 /// A flow that is not allowed.
@@ -265,6 +310,9 @@ impl Policy {
                     if let Some(line) = Line::read(tool, one, self.home()) {
                         let (read, written) = line.files();
                         reads.extend(read);
+                        if line.parts().iter().any(|part| reads_repositories(part)) {
+                            reads.push(cwd.join(".git"));
+                        }
                         writes.extend(written);
                     }
                 }

@@ -116,3 +116,26 @@ fn what_is_no_label_is_said_to_be_none() {
     assert!(bad("INTERNAL:").contains("not of the form"));
     assert!(bad("INTERNAL:a[").contains("not a glob"));
 }
+
+#[test]
+fn a_repository_has_the_highest_level_unless_a_pattern_names_it() {
+    let roots = [PathBuf::from("/w"), PathBuf::from("/src/proj.git/main")];
+    let labels = |paths: &[&str]| {
+        let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
+        Labels::new(&paths, &[], [Level::Internal, Level::Public, Level::Confidential]).unwrap()
+    };
+    let of = |labels: &Labels, path: &str| labels.of_path(Path::new(path), &roots);
+    let usual = labels(&["CONFIDENTIAL:board/**", "RESTRICTED:vault/**"]);
+    for path in ["/w/.git", "/w/.git/objects/ab/cd", "/w/sub/.git/HEAD", "/elsewhere/.git/config"] {
+        assert_eq!(of(&usual, path), Level::Restricted, "{path}");
+    }
+    // The worktree of a bare repository lies in it and is none.
+    assert_eq!(of(&usual, "/src/proj.git/main/a.txt"), Level::Internal);
+    assert_eq!(of(&usual, "/w/.github/workflows/ci.yml"), Level::Internal);
+    // A pattern that covers everything does not speak of the repository.
+    let all = labels(&["RESTRICTED:vault/**", "INTERNAL:**"]);
+    assert_eq!(of(&all, "/w/.git/HEAD"), Level::Restricted);
+    let named = labels(&["PUBLIC:.git/**", "RESTRICTED:vault/**"]);
+    assert_eq!(of(&named, "/w/.git/objects/ab/cd"), Level::Public);
+    assert_eq!(of(&Labels::default(), "/w/.git/HEAD"), Level::Public);
+}

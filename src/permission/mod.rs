@@ -14,6 +14,8 @@ mod label;
 mod mode;
 mod pattern;
 mod policy;
+mod protected;
+mod prying;
 mod reach;
 mod read_only;
 mod rule;
@@ -26,7 +28,10 @@ pub use grant::{Given, Grant, GrantId, Limit};
 pub use label::{Flowing, LabelError, Labels, Level, Taint, Violation};
 pub use mode::{Landing, Mode, ModeCell, Planning};
 pub use policy::Policy;
-pub use reach::{Place, Reach, is_protected};
+pub use protected::{
+    PathClass, PatternError, ProgramDirs, ProtectedPaths, Runner, is_protected, protected_paths_table,
+};
+pub use reach::{Place, Reach};
 pub use rule::{Rule, RuleError, Verdict};
 
 #[cfg(test)]

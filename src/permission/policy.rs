@@ -3,7 +3,7 @@
 use super::command::Line;
 use super::{
     Danger, Decision, Denial, Given, Grant, GrantId, Limit, Mode, ModeCell, Permit, Place, Planning,
-    Question, Reach, Rule, Verdict, Why, danger_of, family, is_protected,
+    ProtectedPaths, Question, Reach, Rule, Verdict, Why, danger_of, family, is_protected,
 };
 use super::{Flowing, Labels, Landing, Level, Taint};
 use crate::conversation::CallId;
@@ -26,6 +26,7 @@ pub struct Policy {
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
     now: Cell<Timestamp>,
+    protected: ProtectedPaths,
     pub(super) labels: Labels,
     pub(super) taint: Taint,
 }
@@ -68,6 +69,7 @@ impl Policy {
             roots,
             home: None,
             now: Cell::new(Timestamp::UNIX_EPOCH),
+            protected: ProtectedPaths::default(),
             labels: Labels::default(),
             taint: Taint::default(),
         }
@@ -81,6 +83,15 @@ impl Policy {
     /// With the person's home, so that `~` and `$HOME` in commands have a meaning.
     pub fn at_home(self, home: Option<PathBuf>) -> Policy {
         Policy { home, ..self }
+    }
+
+    /// With what the person added to the protected paths.
+    pub fn protecting(self, protected: ProtectedPaths) -> Policy {
+        Policy { protected, ..self }
+    }
+
+    pub(super) fn protected(&self) -> &ProtectedPaths {
+        &self.protected
     }
 
     /// What time it is from now on. A value that is set, and no argument of `decide`: most callers have grants without
@@ -386,14 +397,19 @@ fn by_mode(mode: Mode, tool: &str, reach: &Reach) -> Opinion {
         },
         // In ask mode a change inside lands only when the person applies it: that is the question.
         Reach::Write { place: Place::Inside | Place::Protected, .. } if mode == Mode::Ask => allow,
-        Reach::Write { path, place } if *place == Place::Protected || is_protected(path) => Opinion::Ask {
-            reason: format!(
-                "`{}` is protected: something on this machine runs or obeys it later",
-                path.display()
-            ),
-            always: None,
-            flag: None,
-        },
+        // Outside there is no root to look from: all of the path's names count.
+        Reach::Write { path, place: place @ (Place::Protected | Place::Outside) }
+            if *place == Place::Protected || is_protected(path) =>
+        {
+            Opinion::Ask {
+                reason: format!(
+                    "`{}` is protected: something on this machine runs or obeys it later",
+                    path.display()
+                ),
+                always: None,
+                flag: None,
+            }
+        }
         Reach::Write { place: Place::Inside, .. } => allow,
         Reach::Write { .. } if mode == Mode::Unrestricted => allow,
         Reach::Write { path, .. } => Opinion::Ask {

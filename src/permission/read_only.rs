@@ -5,8 +5,11 @@
 //! front, pagers, external diffs. A word that is not certain counts against programs that take paths.
 
 use super::danger::Git;
+use super::prying;
 use super::shell::{self, Carrier, Kind, Segment, Word};
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// What a harmless command looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,90 +19,45 @@ pub(super) struct Reads {
     pub(super) more: bool,
 }
 
-/// Programs that look at no file, or only at ones nobody minds. Any words will do.
-const TALK: &[&str] = &[
-    "echo", "printf", "true", "false", ":", "pwd", "whoami", "id", "groups", "uname", "arch", "nproc",
-    "uptime", "tty", "which", "type", "seq", "basename", "dirname", "sleep", "exit", "return", "break",
-    "continue", "wait", "shift", "test", "[", "[[", "cal", "getconf", "locale", "tput", "free", "ps",
-    "pgrep", "lscpu", "times", "jobs", "read", "local", "getopts", "umask", "ulimit", "command",
-];
+#[derive(Debug, Default, Deserialize)]
+struct ReadOnlyTable {
+    talk: Vec<String>,
+    look: Vec<String>,
+    spoilt: Vec<SpoiltRow>,
+}
 
-/// Programs that only read the files they name.
-const LOOK: &[&str] = &[
-    "ls",
-    "cat",
-    "head",
-    "tail",
-    "wc",
-    "nl",
-    "tac",
-    "rev",
-    "cut",
-    "paste",
-    "tr",
-    "fold",
-    "fmt",
-    "comm",
-    "join",
-    "diff",
-    "cmp",
-    "md5sum",
-    "sha1sum",
-    "sha256sum",
-    "sha512sum",
-    "b2sum",
-    "b3sum",
-    "cksum",
-    "sum",
-    "od",
-    "hexdump",
-    "strings",
-    "stat",
-    "du",
-    "df",
-    "realpath",
-    "readlink",
-    "grep",
-    "egrep",
-    "fgrep",
-    "zgrep",
-    "zcat",
-    "jq",
-    "column",
-    "expand",
-    "unexpand",
-    "numfmt",
-    "dir",
-    "vdir",
-    "file",
-    "sort",
-    "tree",
-    "rg",
-    "uniq",
-    "xxd",
-    "date",
-    "find",
-    "fd",
-    "cd",
-    "pushd",
-    "popd",
-    "sed",
-];
+/// Options with which some programs do more than look.
+#[derive(Debug, Deserialize)]
+struct SpoiltRow {
+    programs: Vec<String>,
+    options: Vec<String>,
+    #[cfg(test)]
+    asked: Vec<String>,
+}
 
-/// Options with which one of them does more than look.
-const SPOILT: &[(&str, &[&str])] = &[
-    ("sort", &["-o", "--output", "--compress-program", "-T", "--temporary-directory"]),
-    ("tree", &["-o", "-R"]),
-    ("rg", &["--pre", "--hostname-bin"]),
-    ("date", &["-s", "--set"]),
-    ("file", &["-C", "--compile"]),
-    ("xxd", &["-r", "-revert"]),
-    ("fd", &["-x", "-X", "--exec", "--exec-batch"]),
-    ("find", &[]),
-];
+const SHIPPED: &str = include_str!("read_only.toml");
 
-const FIND_ACTS: [&str; 9] =
-    ["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprint0", "-fprintf", "-fls"];
+/// A table that cannot be read permits nothing; a test reads it.
+static TABLE: LazyLock<ReadOnlyTable> = LazyLock::new(|| toml::from_str(SHIPPED).unwrap_or_default());
+
+/// True where an option makes `program` do more than look.
+fn is_spoilt(program: &str, words: &[Word]) -> bool {
+    let rows = TABLE.spoilt.iter().filter(|row| row.programs.iter().any(|name| name == program));
+    rows.flat_map(|row| &row.options).any(|option| words.iter().any(|w| is_option(w, option)))
+}
+
+const FIND_ACTS: [&str; 10] = [
+    "-delete",
+    "-exec",
+    "-execdir",
+    "-ok",
+    "-okdir",
+    "-fprint",
+    "-fprint0",
+    "-fprintf",
+    "-fls",
+    "-files0-from",
+];
 
 /// Variables that change how something looks and not what runs.
 const SAFE_VARIABLES: &[&str] = &[
@@ -197,12 +155,15 @@ pub(super) fn reads(segment: &Segment) -> Option<Reads> {
         "npm" => first_of(words, &["ls", "list", "root", "prefix"]),
         "go" => first_of(words, &["version"]),
         "hostname" if words.is_empty() => Some(Reads::default()),
-        "set" if words.iter().all(|w| w.text.as_deref().is_some_and(is_shell_option)) => {
+        // Without a word it prints every variable.
+        "set"
+            if !words.is_empty() && words.iter().all(|w| w.text.as_deref().is_some_and(is_shell_option)) =>
+        {
             Some(Reads::default())
         }
         "export" | "readonly" | "unset" => export(words),
-        name if TALK.contains(&name) => talk(segment, name),
-        name if LOOK.contains(&name) => look(segment, name),
+        name if TABLE.talk.iter().any(|known| known == name) => talk(segment, name),
+        name if TABLE.look.iter().any(|known| known == name) => look(segment, name),
         _ => None,
     }
 }
@@ -241,7 +202,9 @@ fn export(words: &[Word]) -> Option<Reads> {
         let name = text.split_once('=').map_or(text, |(name, _)| name);
         !name.contains(['[', '$', '`']) && !steers_later_commands(name)
     };
-    words.iter().all(harmless).then(Reads::default)
+    // Without a name they print every variable.
+    let names = words.iter().any(|w| !w.source.starts_with('-'));
+    (names && words.iter().all(harmless)).then(Reads::default)
 }
 
 /// `test -v 'a[$(x)]'` and `printf -v` evaluate what stands in the brackets.
@@ -257,9 +220,9 @@ fn talk(segment: &Segment, name: &str) -> Option<Reads> {
         "read" | "local" | "getopts" => words.iter().any(|w| evaluates(w) || sets(w)),
         "printf" | "test" | "[" | "[[" => words.iter().any(|w| evaluates(w) || w.is("-v")),
         "command" => !segment.inner.is_empty(),
-        _ => false,
+        _ => prying::prints_environment(name, words),
     };
-    (!spoilt).then(Reads::default)
+    (!spoilt && !is_spoilt(name, words)).then(Reads::default)
 }
 
 fn look(segment: &Segment, name: &str) -> Option<Reads> {
@@ -267,8 +230,7 @@ fn look(segment: &Segment, name: &str) -> Option<Reads> {
     if segment.carrier != Carrier::None && name != "find" {
         return None;
     }
-    let spoilt = SPOILT.iter().filter(|(n, _)| *n == name).flat_map(|(_, options)| options.iter());
-    if spoilt.into_iter().any(|option| words.iter().any(|w| is_option(w, option))) {
+    if is_spoilt(name, words) || prying::reads_unnamed(name, words) {
         return None;
     }
     let operands = || words.iter().filter(|w| !w.source.starts_with('-')).count();
@@ -431,11 +393,10 @@ fn git(segment: &Segment) -> Option<Reads> {
         "submodule" => first == "status" || first.is_empty(),
         _ => false,
     };
-    let spoils =
-        ["--output", "--ext-diff", "--textconv", "--open-files-in-pager", "--exec-path", "--upload-pack"];
+    // `%G?` and `%(signature)` run the program that checks signatures, which the configuration names.
     let spoilt =
-        |w: &Word| spoils.iter().any(|o| is_option(w, o) && w.source.len() > 4) || w.source.starts_with("-O");
-    if !reading || rest.iter().any(spoilt) {
+        |w: &Word| w.source.starts_with("-O") || w.source.contains("%G") || w.source.contains("%(signature");
+    if !reading || is_spoilt("git", rest) || rest.iter().any(spoilt) {
         return None;
     }
     let places: Vec<Word> =

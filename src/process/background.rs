@@ -2,7 +2,7 @@
 //! told to, or with placet; unless it was told to stay.
 
 use super::command::GRACE;
-use super::{Command, Ending, ProcessError};
+use super::{ChildPid, Command, Ending, ProcessError};
 use std::path::Path;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -35,9 +35,9 @@ impl Command {
 }
 
 impl Background {
-    /// The supervisor's number: a SIGTERM to it ends the command and all it started. `None` when it is gone.
-    pub fn pid(&self) -> Option<u32> {
-        self.child.id()
+    /// The supervisor: a SIGTERM to it ends the command and all it started. `None` when it is gone.
+    pub fn pid(&self) -> Option<ChildPid> {
+        self.child.id().and_then(|id| ChildPid::checked(id).ok())
     }
 
     /// Waits for its end, for `timeout`, or for `cancel`; either of the last two ends the command. After `stay` it

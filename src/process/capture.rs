@@ -1,13 +1,16 @@
-//! Output in bounded memory: its beginning and its end, and all of it in a file without a name.
+//! Output in bounded memory: its beginning and its end, and up to [`MOST`] bytes of it in a file without a name.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 
-/// Bytes kept in memory of the beginning and of the end, and the most that is kept on disk.
+/// Bytes kept in memory of the beginning and of the end.
 const HEAD: usize = 256 << 10;
 const TAIL: usize = 64 << 10;
-const SPOOL: u64 = 256 << 20;
+/// The most that is kept of an output, in bytes, in front of its end. All of it is in memory for a moment when it
+/// becomes a result, several times over, and no model reads as much.
+const MOST: usize = 32 << 20;
+const SPOOL: u64 = MOST as u64;
 
 #[derive(Debug, Default)]
 pub struct Capture {
@@ -58,6 +61,29 @@ impl Capture {
         }
     }
 
+    /// The same as text of at most about [`MOST`] bytes: what is no UTF-8 becomes U+FFFD, and a NUL its sign, because
+    /// some providers take no request that holds one. Both are longer than what they stand for.
+    pub fn text(mut self) -> String {
+        let total = self.total;
+        let bytes = self.whole();
+        drop(self);
+        let bytes = match bytes.contains(&0) {
+            true => bytes,
+            false => match String::from_utf8(bytes) {
+                Ok(text) => return text,
+                Err(error) => error.into_bytes(),
+            },
+        };
+        let (text, read) = shown(&bytes, MOST);
+        if read == bytes.len() {
+            return text;
+        }
+        let end = bytes.get(bytes.len().saturating_sub(TAIL).max(read)..).unwrap_or_default();
+        let missing = total.saturating_sub(read as u64).saturating_sub(end.len() as u64);
+        let end = shown(end, 4 * TAIL).0;
+        format!("{text}\n[... {missing} bytes were not kept ...]\n{end}")
+    }
+
     fn spool(&mut self, bytes: &[u8]) {
         if self.head.len() + bytes.len() <= HEAD {
             return;
@@ -90,6 +116,41 @@ impl Capture {
     }
 }
 
+/// `bytes` as text, up to about `most` bytes of it, and how many of them were read.
+fn shown(bytes: &[u8], most: usize) -> (String, usize) {
+    /// As much as is turned into text at a time.
+    const STEP: usize = 4096;
+    let mut text = String::with_capacity(bytes.len().min(most));
+    let mut read = 0;
+    for chunk in bytes.utf8_chunks() {
+        let mut valid = chunk.valid();
+        while !valid.is_empty() {
+            if text.len() >= most {
+                return (text, read);
+            }
+            let cut = (0..=STEP.min(valid.len()))
+                .rev()
+                .find(|at| valid.is_char_boundary(*at))
+                .unwrap_or(valid.len());
+            let (piece, rest) = valid.split_at(cut.max(1).min(valid.len()));
+            match piece.contains('\0') {
+                true => text.push_str(&piece.replace('\0', "␀")),
+                false => text.push_str(piece),
+            }
+            read += piece.len();
+            valid = rest;
+        }
+        if !chunk.invalid().is_empty() {
+            if text.len() >= most {
+                return (text, read);
+            }
+            text.push(char::REPLACEMENT_CHARACTER);
+            read += chunk.invalid().len();
+        }
+    }
+    (text, read)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +172,34 @@ mod tests {
             assert!(capture.whole() == all, "{total} by {step}");
             assert!(capture.head.len() <= HEAD && capture.tail.len() <= TAIL);
         }
+    }
+
+    #[test]
+    fn an_endless_output_is_cut_where_the_limit_is_and_says_so() {
+        let mut capture = Capture::default();
+        let zeros = vec![0; 1 << 20];
+        for _ in 0..48 {
+            capture.push(&zeros);
+        }
+        capture.push(b"the end");
+        let text = capture.text();
+        assert!(text.len() < MOST + (1 << 20), "{} bytes", text.len());
+        assert!(text.starts_with("␀␀") && text.ends_with("␀the end"));
+        let signs = text.matches('␀').count() as u64;
+        let missing = (48 << 20) - signs;
+        assert!(text.contains(&format!("\n[... {missing} bytes were not kept ...]\n")));
+    }
+
+    #[test]
+    fn text_stays_and_what_is_none_is_marked() {
+        let text = |bytes: &[u8]| {
+            let mut capture = Capture::default();
+            capture.push(bytes);
+            capture.text()
+        };
+        assert_eq!(text("plain é\n".as_bytes()), "plain é\n");
+        assert_eq!(text(b"a\0b\xff\xc3"), "a␀b\u{fffd}\u{fffd}");
+        assert_eq!(text(b""), "");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A command, seen from placet: started, listened to, stopped.
 
-use super::{Capture, RUN};
+use super::input::send_pipe;
+use super::{Capture, Input, RUN};
 use rustix::pipe::PipeFlags;
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -12,6 +13,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::Receiver;
 use tokio_util::sync::CancellationToken;
+
+/// Tells a supervisor that its command's input comes over the line first.
+pub(super) const PIPED: &str = "--piped";
 
 /// How long a supervisor has to end everything before it is killed itself.
 pub(super) const GRACE: Duration = Duration::from_secs(4);
@@ -28,8 +32,8 @@ pub struct Command {
     pub timeout: Duration,
     /// Environment variables that the command must not see.
     pub withheld: Vec<String>,
-    /// What it reads; nothing, if absent.
-    pub stdin: Option<Vec<u8>>,
+    /// What it reads.
+    pub stdin: Input,
     /// The sandbox it runs in, in that one's own words (`sandbox::Spec::to_words`); passed on unread. Without it the
     /// command has all the rights that placet has.
     pub sandbox: Option<Vec<u8>>,
@@ -111,7 +115,14 @@ impl Command {
     pub(super) fn spawn(&self, log: Option<&Path>, output: Option<OwnedFd>) -> std::io::Result<Spawned> {
         let (mine, theirs) = std::os::unix::net::UnixStream::pair()?;
         mine.set_nonblocking(true)?;
-        let stdin = self.stdin.as_deref().map(passed_file).transpose()?;
+        let stdin = match &self.stdin {
+            Input::Nothing => None,
+            Input::Bytes(bytes) => Some(passed_file(bytes)?),
+            Input::Pipe(pipe) => {
+                send_pipe(&mine, pipe)?;
+                None
+            }
+        };
         let mut command = tokio::process::Command::new(&self.supervisor);
         command.arg(RUN);
         let sandbox = self.sandbox.as_deref().map(passed_file).transpose()?;
@@ -119,6 +130,9 @@ impl Command {
             if let Some(file) = file {
                 command.arg(name).arg(file.path());
             }
+        }
+        if let Input::Pipe(_) = self.stdin {
+            command.arg(PIPED);
         }
         if let Some(log) = log {
             command.arg("--log").arg(log);
@@ -166,11 +180,22 @@ impl Command {
     }
 }
 
+/// What only the supervisor and whoever runs it may read.
 fn passed_file(bytes: &[u8]) -> std::io::Result<tempfile::NamedTempFile> {
-    let mut file = tempfile::NamedTempFile::new()?;
-    file.write_all(bytes)?;
-    file.flush()?;
-    Ok(file)
+    let write = || {
+        let mut file = tempfile::NamedTempFile::new()?;
+        file.write_all(bytes)?;
+        file.flush()?;
+        Ok(file)
+    };
+    write().map_err(|e: std::io::Error| {
+        let dir = std::env::temp_dir();
+        let why = format!(
+            "cannot write to `{}`, where commands are passed on: {e}; make room there, or set TMPDIR",
+            dir.display()
+        );
+        std::io::Error::new(e.kind(), why)
+    })
 }
 
 /// A running supervisor.

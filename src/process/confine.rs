@@ -1,6 +1,6 @@
 //! The door to a sandbox, which lives a floor above: what the supervisor hands out, and what it gets back.
 
-use rustix::process::Pid;
+use super::ChildPid;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -21,7 +21,7 @@ pub struct Confinement {
 #[derive(Debug)]
 pub struct Confined {
     /// A child of this process, with whose death everything inside is dead.
-    pub pid: Pid,
+    pub pid: ChildPid,
     /// Says `exit 3` or `signal 9` before it ends, when the command ended by itself.
     pub words: Option<UnixStream>,
 }

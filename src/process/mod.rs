@@ -8,17 +8,24 @@
 
 mod background;
 mod capture;
+mod child_pid;
 mod command;
 mod confine;
+mod input;
 mod log;
+mod room;
 mod supervise;
 mod tree;
 
 pub use background::Background;
 pub use capture::Capture;
+pub(crate) use child_pid::Reaped;
+pub use child_pid::{ChildPid, NotAChild, is_running};
 pub use command::{Command, Ending, Finished, ProcessError};
 pub use confine::{Confine, Confined, Confinement};
+pub use input::Input;
 pub use log::LOG;
+pub use room::{NoRoom, check_room};
 pub use supervise::{RUN, supervise};
 #[cfg(target_os = "linux")]
-pub use tree::parent_of;
+pub(crate) use tree::parent_of;

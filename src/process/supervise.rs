@@ -1,18 +1,21 @@
-//! The supervisor: `placet __run [--stdin FILE] [--sandbox FILE] [--log FILE] -- COMMAND`, on a thread of its own process.
+//! The supervisor: `placet __run [--stdin FILE | --piped] [--sandbox FILE] [--log FILE] -- COMMAND`, on a thread of its own process.
 //!
 //! Its standard input is a socket to placet. It says there how the command ended; and when the other end closes, for
 //! whatever reason, it ends everything. That is why no parent-death signal is used: that one is bound to the thread
 //! that forked, and threads of a runtime come and go.
 
+use super::ChildPid;
 use super::background::STAY;
-use super::command::DRAIN;
+use super::command::{DRAIN, PIPED};
 use super::confine::{Confine, Confined, Confinement};
+use super::input::receive_pipe;
 use super::log::Log;
+use super::room::check_room;
 use super::tree::{end_all, reap};
-use rustix::process::{Pid, WaitStatus};
+use rustix::process::WaitStatus;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -24,9 +27,14 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// The hidden argument by which placet becomes a supervisor.
 pub const RUN: &str = "__run";
 
+/// Files that a supervisor has open at a time.
+const FILES: usize = 10;
+
 /// What [`supervise`] was asked to do.
 struct Order {
     stdin: Option<PathBuf>,
+    /// The input comes over the line.
+    piped: bool,
     sandbox: Option<PathBuf>,
     log: Option<PathBuf>,
     command: OsString,
@@ -40,30 +48,52 @@ pub fn supervise(args: Vec<OsString>, confine: Confine) -> ExitCode {
     let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    // Before the runtime: a sandbox forks, and a fork takes one thread with it.
+    // Nothing is started that could not be waited for. This runtime has no threads: a sandbox forks, and a fork takes
+    // one thread with it.
+    let runtime = check_room(FILES, 0).map_err(|e| e.to_string()).and_then(|()| {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())
+    });
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(reason) => return refuse(&reason),
+    };
     let log = order.log.as_deref().map(Log::open).transpose();
     let (started, log) = match log {
         Ok(log) => (order.start(confine), log),
         Err(error) => (Err(format!("its output cannot be kept: {error}")), None),
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let Ok(runtime) = runtime else { return ExitCode::from(2) };
+    let main = started.as_ref().ok().map(|started| started.pid);
     match runtime.block_on(attend(started, log)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
+        Err(error) => {
+            if let Some(main) = main {
+                let _ = runtime.block_on(end_all(main, None));
+            }
+            refuse(&error.to_string())
+        }
     }
+}
+
+/// Says on the line why there is no outcome. Nobody may be listening any more.
+fn refuse(reason: &str) -> ExitCode {
+    if let Ok(line) = std::io::stdin().as_fd().try_clone_to_owned() {
+        let mut line = std::os::unix::net::UnixStream::from(line);
+        let _ = line.write_all(format!("error the supervisor cannot work: {reason}").as_bytes());
+    }
+    ExitCode::FAILURE
 }
 
 impl Order {
     fn parse(args: Vec<OsString>) -> Option<Order> {
         let mut args = args.into_iter();
-        let (mut stdin, mut sandbox, mut log) = (None, None, None);
+        let (mut stdin, mut sandbox, mut log, mut piped) = (None, None, None, false);
         loop {
             match args.next()?.to_str()? {
                 "--stdin" => stdin = Some(PathBuf::from(args.next()?)),
                 "--sandbox" => sandbox = Some(PathBuf::from(args.next()?)),
+                PIPED => piped = true,
                 "--log" => log = Some(PathBuf::from(args.next()?)),
-                "--" => return Some(Order { stdin, sandbox, log, command: args.next()? }),
+                "--" => return Some(Order { stdin, piped, sandbox, log, command: args.next()? }),
                 _ => return None,
             }
         }
@@ -71,7 +101,11 @@ impl Order {
 
     fn start(self, confine: Confine) -> Result<Confined, String> {
         let failed = |error: std::io::Error| format!("the shell did not start: {error}");
-        let stdin = self.stdin.map(File::open).transpose().map_err(failed)?;
+        let stdin = match self.piped {
+            true => Some(receive_pipe(&std::io::stdin())),
+            false => self.stdin.map(File::open),
+        };
+        let stdin = stdin.transpose().map_err(failed)?;
         if let Some(file) = self.sandbox {
             let words = std::fs::read(file).map_err(failed)?;
             return confine(Confinement { words, stdin, line: self.command })
@@ -85,7 +119,7 @@ impl Order {
             .process_group(0)
             .spawn()
             .map_err(failed)?;
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("a process without an id")?;
+        let pid = ChildPid::of(&child).map_err(|error| error.to_string())?;
         Ok(Confined { pid, words: None })
     }
 }
@@ -118,11 +152,11 @@ async fn attend(started: Result<Confined, String>, log: Option<Log>) -> std::io:
         }
     }
     // Also after an orderly end: what it left in the background goes with it.
-    let late = end_all(main).await;
+    let late = end_all(main, status).await;
     if let Some(keeping) = keeping {
         let _ = tokio::time::timeout(DRAIN, keeping).await;
     }
-    let said = own.and_then(last_words).unwrap_or_else(|| words(status.or(late)));
+    let said = own.and_then(last_words).unwrap_or_else(|| words(late));
     line.write_all(said.as_bytes()).await
 }
 

@@ -1,6 +1,7 @@
 //! Every descendant of this process, and the end of them.
 
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use super::child_pid::{ChildPid, Reaped};
+use rustix::process::{Signal, WaitStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -9,25 +10,25 @@ const POLITE: Duration = Duration::from_millis(200);
 const FINAL: Duration = Duration::from_secs(3);
 
 /// Reaps whatever has ended. Returns the status of `main` if it was among them, and whether children remain.
-pub(super) fn reap(main: Pid) -> (Option<WaitStatus>, bool) {
+pub(super) fn reap(main: ChildPid) -> (Option<WaitStatus>, bool) {
     let mut status = None;
     loop {
-        match rustix::process::wait(WaitOptions::NOHANG) {
-            Ok(Some((pid, ended))) if pid == main => status = Some(ended),
-            Ok(Some(_)) => {}
-            Ok(None) => return (status, true),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return (status, false),
+        match ChildPid::reap_any() {
+            Ok(Reaped::Ended(pid, ended)) if pid == main => status = Some(ended),
+            Ok(Reaped::Ended(..)) => {}
+            Ok(Reaped::Running) => return (status, true),
+            Ok(Reaped::Nobody) | Err(_) => return (status, false),
         }
     }
 }
 
 /// Ends everything below this process: first politely, soon for good. This process must be their reaper, so that
-/// what loses its parent on the way becomes its own child. Returns the status of `main` if it ended here.
-pub(super) async fn end_all(main: Pid) -> Option<WaitStatus> {
+/// what loses its parent on the way becomes its own child. `status` is that of `main`, when it was reaped already;
+/// returns the status of `main` if it ended here.
+pub(super) async fn end_all(main: ChildPid, status: Option<WaitStatus>) -> Option<WaitStatus> {
     let start = Instant::now();
-    let mut told: BTreeSet<i32> = BTreeSet::new();
-    let mut status = None;
+    let mut told: BTreeSet<ChildPid> = BTreeSet::new();
+    let mut status = status;
     loop {
         let (ended, more) = reap(main);
         status = status.or(ended);
@@ -35,22 +36,29 @@ pub(super) async fn end_all(main: Pid) -> Option<WaitStatus> {
             return status;
         }
         let polite = start.elapsed() < POLITE;
-        for pid in descendants() {
-            if polite && told.insert(pid.as_raw_nonzero().get()) {
-                let _ = rustix::process::kill_process(pid, Signal::TERM);
-                // A stopped process hears nothing before it goes on.
-                let _ = rustix::process::kill_process(pid, Signal::CONT);
-            } else if !polite {
-                let _ = rustix::process::kill_process(pid, Signal::KILL);
+        let below = descendants();
+        for (pid, parent) in &below {
+            if !polite {
+                tell(*pid, *parent, &[Signal::KILL]);
+            } else if !told.contains(pid) && tell(*pid, *parent, &[Signal::TERM, Signal::CONT]) {
+                // A stopped process hears nothing before it goes on, so CONT follows.
+                told.insert(*pid);
             }
+        }
+        // Without `/proc` the group of the command is all that can be found. It is named by a child that was not
+        // reaped, so the number is still its own.
+        if below.is_empty() && status.is_none() && (!polite || told.insert(main)) {
+            let signal = if polite { Signal::TERM } else { Signal::KILL };
+            let _ = main.signal_group(signal);
+            let _ = main.signal(signal);
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// Everything below this process, by the parents that `/proc` tells.
+/// Everything below this process with its parent, by the parents that `/proc` tells.
 #[cfg(target_os = "linux")]
-fn descendants() -> Vec<Pid> {
+fn descendants() -> Vec<(ChildPid, i32)> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
@@ -63,26 +71,58 @@ fn descendants() -> Vec<Pid> {
     }
     let mut found = Vec::new();
     let mut todo = vec![rustix::process::getpid().as_raw_nonzero().get()];
-    while let Some(pid) = todo.pop() {
-        let below = children.remove(&pid).unwrap_or_default();
-        found.extend(below.iter().copied().filter_map(Pid::from_raw));
+    while let Some(parent) = todo.pop() {
+        let below = children.remove(&parent).unwrap_or_default();
+        found.extend(below.iter().filter_map(|&pid| Some((ChildPid::checked(pid).ok()?, parent))));
         todo.extend(below);
     }
     found
 }
 
-/// Elsewhere the supervisor's process group is what can be found.
+/// Elsewhere nothing is listed, and the command's group is what can be found.
 #[cfg(not(target_os = "linux"))]
-fn descendants() -> Vec<Pid> {
+fn descendants() -> Vec<(ChildPid, i32)> {
     let _ = BTreeMap::<i32, i32>::new();
     Vec::new()
 }
 
+/// Sends `signals`, if the process is still the child of `parent`. A descendant is reaped by its own parent, so its
+/// number may belong to an unrelated process by now: the process is held first, then looked at, then told. False when
+/// it was another one, or is gone.
+#[cfg(target_os = "linux")]
+fn tell(pid: ChildPid, parent: i32, signals: &[Signal]) -> bool {
+    let held = match pid.open() {
+        Ok(held) => Some(held),
+        Err(rustix::io::Errno::SRCH) => return false,
+        // Where descriptors of processes cannot be had, the number has to do.
+        Err(_) => None,
+    };
+    if stat_parent(pid) != Some(parent) {
+        return false;
+    }
+    for signal in signals {
+        let _ = match &held {
+            Some(held) => rustix::process::pidfd_send_signal(held, *signal),
+            None => pid.signal(*signal),
+        };
+    }
+    true
+}
+
+#[cfg(not(target_os = "linux"))]
+fn tell(pid: ChildPid, _: i32, signals: &[Signal]) -> bool {
+    signals.iter().all(|signal| pid.signal(*signal).is_ok())
+}
+
 /// The parent of a process, while that is there.
 #[cfg(target_os = "linux")]
-pub fn parent_of(pid: u32) -> Option<u32> {
-    let parent = parent_in(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)?;
-    u32::try_from(parent).ok()
+pub(crate) fn parent_of(pid: ChildPid) -> Option<ChildPid> {
+    ChildPid::checked(stat_parent(pid)?).ok()
+}
+
+#[cfg(target_os = "linux")]
+fn stat_parent(pid: ChildPid) -> Option<i32> {
+    parent_in(&std::fs::read(pid.proc_dir().join("stat")).ok()?)
 }
 
 /// The fourth field of `/proc/PID/stat`; the second is a name in brackets that may itself hold brackets.

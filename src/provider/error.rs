@@ -1,5 +1,6 @@
 //! Why there is no answer.
 
+use super::limit::ExceededLimit;
 use crate::conversation::Answer;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -30,6 +31,15 @@ pub enum ProviderError {
     /// A proxy on the way wants another name or password; asking again would ask with the same.
     #[error("{message}")]
     Proxy { message: String },
+    /// The connection is not to the server that was named, as far as its certificate tells.
+    #[error("no secure connection to {host}: {message}")]
+    Untrusted { host: String, message: String },
+    /// The request has a key, and anyone on the way could read it.
+    #[error("the key was not sent to {host}: the connection is not encrypted (http)")]
+    PlainHttp { host: String },
+    /// The server sent more than one answer may be. No call of it was run.
+    #[error("the answer was stopped: {0}")]
+    OverLimit(ExceededLimit),
     #[error("no data for {0:?}; the connection was given up")]
     Timeout(Duration),
     /// The stream ended before the answer was whole. What had arrived is kept, marked as cut.
@@ -91,11 +101,17 @@ impl ProviderError {
             | ProviderError::BadRequest { message, .. }
             | ProviderError::Network { message, .. }
             | ProviderError::Proxy { message }
+            | ProviderError::Untrusted { message, .. }
             | ProviderError::Broken { message, .. }
             | ProviderError::Protocol(message)
             | ProviderError::Replay(message)
             | ProviderError::Record(message) => *message = change(message),
-            ProviderError::NoKey { .. } | ProviderError::Timeout(_) | ProviderError::Cancelled => {}
+            ProviderError::OverLimit(ExceededLimit::ArgumentBytes { tool, .. }) => *tool = change(tool),
+            ProviderError::NoKey { .. }
+            | ProviderError::PlainHttp { .. }
+            | ProviderError::OverLimit(_)
+            | ProviderError::Timeout(_)
+            | ProviderError::Cancelled => {}
         }
         self
     }

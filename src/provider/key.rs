@@ -2,10 +2,18 @@
 //! not at the start, because it may ask for a passphrase.
 
 use super::{ProviderError, keyring};
+use crate::process::ChildPid;
 use std::fmt;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
+
+/// A word that is shorter is found everywhere, and hides nothing by being hidden.
+const SHORTEST: usize = 4;
+
+/// So much of the beginning of a key is more than the `sk-` of its vendor.
+const QUOTED: usize = 10;
 
 /// A secret word. Neither `Debug` nor `Display` shows it.
 #[derive(Clone, PartialEq, Eq)]
@@ -21,9 +29,23 @@ impl Key {
         self.0.is_empty()
     }
 
-    /// `text` with the key blacked out, for whatever a server says about it.
+    /// `text` without the key, for whatever a server says about it. A server that cuts what it quotes leaves a
+    /// beginning of the key, which goes as well.
     pub fn redact(&self, text: &str) -> String {
-        if self.0.len() < 4 { text.to_string() } else { text.replace(&self.0, "[key]") }
+        if self.0.len() < SHORTEST {
+            return text.to_string();
+        }
+        let beginning = self.0.get(..QUOTED).unwrap_or(&self.0);
+        let (mut out, mut rest) = (String::new(), text);
+        while let Some(at) = rest.find(beginning) {
+            let (before, found) = rest.split_at(at);
+            let same = found.bytes().zip(self.0.bytes()).take_while(|(a, b)| a == b).count();
+            out.push_str(before);
+            out.push_str("[key]");
+            rest = found.get(same..).unwrap_or_default();
+        }
+        out.push_str(rest);
+        out
     }
 
     pub(super) fn expose(&self) -> &str {
@@ -101,40 +123,54 @@ async fn run(line: &str, deadline: Duration) -> Result<Key, String> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
-        .kill_on_drop(true)
         .spawn()
         .map_err(|e| format!("the key command could not be started: {e}"))?;
-    let _group = Group::of(&child);
-    let output = match tokio::time::timeout(deadline, child.wait_with_output()).await {
+    let mut group = ChildGroup(child);
+    let (status, stdout, stderr) = match tokio::time::timeout(deadline, group.output()).await {
         Err(_) => return Err(format!("the key command took longer than {deadline:?}")),
         Ok(Err(e)) => return Err(format!("the key command failed: {e}")),
         Ok(Ok(output)) => output,
     };
-    if !output.status.success() {
-        let words = String::from_utf8_lossy(&output.stderr);
+    if !status.success() {
+        let words = String::from_utf8_lossy(&stderr);
         let last = words.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or_default();
         let last: String = last.chars().take(200).collect();
-        return Err(format!("the key command failed ({}): {last}", output.status));
+        return Err(format!("the key command failed ({status}): {last}"));
     }
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&stdout);
     Ok(Key::new(text.lines().next().unwrap_or_default()))
 }
 
-/// Kills what the command started, too, when the wait for it ends early.
-struct Group(Option<rustix::process::Pid>);
+/// A child that leads a group of its own. When the wait for it ends early, all of the group is killed; never after the
+/// child was reaped, because its number may be another's then.
+struct ChildGroup(Child);
 
-impl Group {
-    fn of(child: &Child) -> Group {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Group(id.and_then(rustix::process::Pid::from_raw))
+/// The most that is read of either output, in bytes.
+const OUTPUT: u64 = 1 << 20;
+
+impl ChildGroup {
+    /// Reads both outputs to their ends, up to [`OUTPUT`], and waits for the child.
+    async fn output(&mut self) -> std::io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
+        let (out, err) = (self.0.stdout.take(), self.0.stderr.take());
+        let (out, err) = tokio::try_join!(read_all(out), read_all(err))?;
+        Ok((self.0.wait().await?, out, err))
     }
 }
 
-impl Drop for Group {
+async fn read_all(from: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(from) = from {
+        from.take(OUTPUT).read_to_end(&mut bytes).await?;
+    }
+    Ok(bytes)
+}
+
+impl Drop for ChildGroup {
     fn drop(&mut self) {
-        if let Some(group) = self.0 {
+        // No id means that it was reaped.
+        if let Some(Ok(leader)) = self.0.id().map(ChildPid::checked) {
             // Fails when all of them are gone already, which is what is wanted.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+            let _ = leader.signal_group(rustix::process::Signal::KILL);
         }
     }
 }
@@ -149,6 +185,11 @@ mod tests {
         assert_eq!(format!("{key} {key:?}"), "[hidden] Key([hidden])");
         assert_eq!(format!("{:?}", KeySource::Value(key.clone())), "Value(Key([hidden]))");
         assert_eq!(key.redact("bad key sk-secret-1!"), "bad key [key]!");
+        assert_eq!(
+            key.redact("sk-secret-1sk-secret-1 sk-secret-... sk-other"),
+            "[key][key] [key]... sk-other"
+        );
+        assert_eq!(Key::new("abcd").redact("xabcd\u{e9}abc"), "x[key]\u{e9}abc");
     }
 
     #[tokio::test]

@@ -44,11 +44,13 @@ mod with {
     ) -> Result<Key, String> {
         let (tell, told) = tokio::sync::oneshot::channel();
         let name = entry.to_string();
-        std::thread::spawn(move || {
+        let work = move || {
             let found = store().and_then(|store| store.build(SERVICE, &name, None)?.get_password());
             // Nobody listens any more when the turn was stopped.
             drop(tell.send(found));
-        });
+        };
+        let thread = std::thread::Builder::new().name("keyring".into()).spawn(work);
+        thread.map_err(|e| format!("the keyring could not be read: no thread can be started: {e}"))?;
         match tokio::time::timeout(deadline, told).await {
             Err(_) => Err(format!("the keyring did not answer within {deadline:?}")),
             Ok(Err(_)) => Err("the keyring could not be read".into()),

@@ -7,14 +7,15 @@
 
 use super::flow::{Emit, flow};
 use super::proof::Proofs;
-use super::reading::{Failed, Progress, Reading, named, slept, unstarted};
-use super::watch::{Halt, Watch};
+use super::reading::{Failed, Progress, Reading, named, network, slept, unstarted};
+use super::watch::{Halt, Patience, Watch};
 use super::{
-    AnswerStream, Blame, Dialect, Endpoint, Key, KeySource, Provider, ProviderError, Request, Retry,
-    StreamEvent, Warming,
+    AnswerLimits, AnswerStream, Blame, Dialect, Endpoint, Key, KeySource, Provider, ProviderError, Request,
+    Retry, StreamEvent, Warming,
 };
 use super::{retry, roster};
-use crate::http::{Client, ClientSettings, HttpError, Kind, Response, SseEvent, retry_after};
+use crate::http::{Client, ClientSettings, Response, SseEvent, readable_host, retry_after};
+use crate::text::secret;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -22,8 +23,8 @@ use tokio_util::sync::CancellationToken;
 /// The most of an error's body that is read.
 const ERROR_BODY: usize = 64 * 1024;
 
-/// The largest answer that is taken in one piece from a server that does not stream.
-const WHOLE_BODY: usize = 64 * 1024 * 1024;
+/// The largest list of models that is read.
+const MODEL_LIST: usize = 16 * 1024 * 1024;
 
 /// What is said of an answer in one piece whose end is missing.
 const UNFINISHED: &str = "the answer was not whole";
@@ -41,6 +42,10 @@ pub struct LiveSettings {
     pub silence_limit: Duration,
     /// The same until the server begins to answer; without it, as long as any other silence.
     pub first_byte_limit: Option<Duration>,
+    /// What one answer may be at most.
+    pub limits: AnswerLimits,
+    /// Hosts, with or without a port, that get the key over a connection that is not encrypted. This machine always does.
+    pub plain_http_hosts: Vec<String>,
     /// Draws a number from 0 to 1 for the waits between attempts.
     pub jitter: fn() -> f64,
 }
@@ -53,6 +58,8 @@ impl Default for LiveSettings {
             silence_step: Duration::from_secs(10),
             silence_limit: Duration::from_secs(180),
             first_byte_limit: None,
+            limits: AnswerLimits::default(),
+            plain_http_hosts: Vec::new(),
             jitter: retry::random,
         }
     }
@@ -102,7 +109,7 @@ impl Live {
         let server = &self.0;
         let asking = async {
             let key = server.key().await?;
-            let headers = server.endpoint.headers_with(key.as_ref().map(Key::expose));
+            let headers = server.headers(key.as_ref())?;
             let url = server.endpoint.url_beside(server.dialect.models_path());
             let sent = server.client.get(&url, &headers).await;
             let mut response = sent.map_err(network)?;
@@ -110,7 +117,7 @@ impl Live {
             if !(200..300).contains(&status) {
                 return Err(server.dialect.error(status, &response.text(ERROR_BODY).await));
             }
-            let text = response.whole(WHOLE_BODY).await.map_err(network)?;
+            let text = response.whole(MODEL_LIST).await.map_err(network)?;
             roster::ids(&text).map_err(|e| ProviderError::Protocol(format!("{}: {e}", response.host())))
         };
         let told = tokio::time::timeout(most, asking).await.unwrap_or(Err(ProviderError::Timeout(most)));
@@ -161,8 +168,12 @@ impl Server {
         let mut failures = 0;
         let mut repaired = false;
         loop {
-            let (step, wall) = (self.settings.silence_step, self.settings.client.wall);
-            let watch = Watch::new(cancel, emit, step, self.settings.silence_limit, wall);
+            let patience = Patience {
+                step: self.settings.silence_step,
+                silence: self.settings.silence_limit,
+                whole: self.settings.limits.time,
+            };
+            let watch = Watch::new(cancel, emit, patience, self.settings.client.wall);
             let failed = match self.attempt(&url, body.clone(), request, watch).await {
                 Ok(()) => return Ok(()),
                 Err(failed) => failed,
@@ -216,7 +227,7 @@ impl Server {
         mut watch: Watch<'_>,
     ) -> Result<(), Failed> {
         let key = watch.wait(self.key()).await.map_err(unstarted)??;
-        let headers = self.endpoint.headers_with(key.as_ref().map(Key::expose));
+        let headers = self.headers(key.as_ref())?;
         watch.up_to(self.settings.first_byte_limit.unwrap_or(self.settings.silence_limit));
         let sent = watch
             .wait(self.client.post_json(url, &headers, body))
@@ -233,14 +244,15 @@ impl Server {
             let words = self.dialect.error(502, &text).to_string();
             return Err(ProviderError::Protocol(format!("{}: {words}", response.host())).into());
         }
-        let mut reading =
-            Reading::new(self.dialect.decoder(), request, response.host(), request_id(&response));
+        let limits = self.settings.limits;
+        let id = request_id(&response);
+        let mut reading = Reading::new(self.dialect.decoder(), request, response.host(), id, limits);
         if kind.contains("json") {
-            let whole = watch.wait(response.whole(WHOLE_BODY)).await.map_err(unstarted)?;
+            let whole = watch.wait(response.whole(limits.event_bytes)).await.map_err(unstarted)?;
             let text = match whole {
                 Ok(text) if !is_cut(&text) => text,
                 Ok(_) => return reading.ended(UNFINISHED, &mut watch).await,
-                Err(error) => return reading.ended(&error.message, &mut watch).await,
+                Err(error) => return reading.torn(error, &mut watch).await,
             };
             let event = SseEvent { name: String::new(), data: text };
             return match reading.feed(event, &mut watch).await? {
@@ -265,6 +277,20 @@ impl Server {
         }))
     }
 
+    /// The headers of a request. A key does not leave this machine over a connection that anyone on the way can read.
+    fn headers(&self, key: Option<&Key>) -> Result<Vec<(String, String)>, ProviderError> {
+        let headers = self.endpoint.headers_with(key.map(Key::expose));
+        if key.is_none() && !headers.iter().any(|(name, _)| names_secret(name)) {
+            return Ok(headers);
+        }
+        match readable_host(&self.endpoint.base_url) {
+            Some(host) if !is_listed(&host, &self.settings.plain_http_hosts) => {
+                Err(ProviderError::PlainHttp { host })
+            }
+            _ => Ok(headers),
+        }
+    }
+
     async fn key(&self) -> Result<Option<Key>, ProviderError> {
         let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if known.is_some() {
@@ -275,16 +301,22 @@ impl Server {
         Ok(key)
     }
 
+    /// The server's words without this key, and without anything that looks like one: another's is as secret.
     fn hide_key(&self, error: ProviderError) -> ProviderError {
         let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let given = match &self.source {
             KeySource::Value(key) => Some(key.clone()),
             _ => None,
         };
-        match known.or(given) {
-            Some(key) => error.map_message(|words| key.redact(words)),
-            None => error,
-        }
+        let own = self.endpoint.headers.iter().filter(|(name, _)| names_secret(name));
+        let keys: Vec<Key> =
+            known.or(given).into_iter().chain(own.map(|(_, value)| Key::new(value))).collect();
+        // What is said of a proxy is ours, without its password; `NAME:PASSWORD` in the advice only has the shape of one.
+        let foreign = !matches!(error, ProviderError::Proxy { .. });
+        error.map_message(|words| {
+            let words = keys.iter().fold(words.to_string(), |words, key| key.redact(&words));
+            if foreign { secret::redact(&words, &[]).into_owned() } else { words }
+        })
     }
 }
 
@@ -308,9 +340,17 @@ fn with_wait(error: ProviderError) -> ProviderError {
     }
 }
 
-fn network(error: HttpError) -> ProviderError {
-    match error.kind {
-        Kind::Connection => ProviderError::Network { host: error.host, message: error.message },
-        Kind::ProxyRefuses => ProviderError::Proxy { message: error.message },
-    }
+/// True for a header of the person's own that is likely to hold a key.
+fn names_secret(header: &str) -> bool {
+    let header = header.to_ascii_lowercase();
+    ["auth", "key", "token", "secret", "cookie"].iter().any(|word| header.contains(word))
+}
+
+/// True where the list has the host, or the host with its port.
+fn is_listed(host: &str, list: &[String]) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    list.iter().any(|entry| entry.eq_ignore_ascii_case(host) || entry.eq_ignore_ascii_case(name))
 }

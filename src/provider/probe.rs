@@ -100,9 +100,12 @@ fn key(heard: &Heard) -> Found {
             | ProviderError::NoKey { .. }
             | ProviderError::KeyUnusable { .. }),
         ) => Found::Fails(error.to_string()),
-        Err(ProviderError::Network { .. } | ProviderError::Timeout(_)) => {
-            Found::Untried("the server was not reached".into())
-        }
+        Err(
+            ProviderError::Network { .. }
+            | ProviderError::Timeout(_)
+            | ProviderError::Untrusted { .. }
+            | ProviderError::PlainHttp { .. },
+        ) => Found::Untried("the server was not reached".into()),
         // Whatever else the server said, it said it to this key.
         _ => Found::Works("taken".into()),
     }

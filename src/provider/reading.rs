@@ -1,10 +1,11 @@
 //! One response being read: event by event under watch, and what its end means. What had arrived when it broke is handed
 //! over, without calls; whether the attempt is made again is not decided here.
 
+use super::limit::AnswerMeter;
 use super::watch::{Halt, Watch};
-use super::{Decoder, ProviderError, Request, StreamEvent};
+use super::{AnswerLimits, Decoder, ExceededLimit, ProviderError, Request, StreamEvent};
 use crate::conversation::{Answer, StopReason};
-use crate::http::{Response, SseEvent, SseParser};
+use crate::http::{HttpError, Kind, Response, SseEvent, SseParser};
 use std::time::Duration;
 
 /// How long the end of a stream is waited for when nothing of the answer is missing any more.
@@ -36,6 +37,7 @@ pub(super) struct Reading<'r> {
     host: String,
     /// The server's name for the request.
     id: Option<String>,
+    meter: AnswerMeter,
 }
 
 impl<'r> Reading<'r> {
@@ -44,12 +46,14 @@ impl<'r> Reading<'r> {
         request: &'r Request,
         host: &str,
         id: Option<String>,
+        limits: AnswerLimits,
     ) -> Reading<'r> {
-        Reading { decoder, request, begun: false, host: host.to_string(), id }
+        let meter = AnswerMeter::new(limits);
+        Reading { decoder, request, begun: false, host: host.to_string(), id, meter }
     }
 
     pub(super) async fn read(mut self, mut response: Response, watch: &mut Watch<'_>) -> Result<(), Failed> {
-        let mut parser = SseParser::new();
+        let mut parser = SseParser::new(self.meter.limits().event_bytes);
         loop {
             let chunk = match watch.wait(response.chunk()).await {
                 Ok(chunk) => chunk,
@@ -58,12 +62,17 @@ impl<'r> Reading<'r> {
                     return self.ended("the end did not come", watch).await;
                 }
                 Err(Halt::Silent(limit)) => return Err(self.failed(ProviderError::Timeout(limit))),
+                Err(Halt::Late(most)) => return Err(self.over(ExceededLimit::Time { most })),
                 // The server may have gone on as if nothing had been; the silence will tell.
                 Err(Halt::Slept(_)) if self.begun => continue,
                 Err(Halt::Slept(asleep)) => return Err(slept(&self.host, asleep)),
             };
             let events = match chunk {
-                Ok(Some(bytes)) => parser.push(bytes.as_ref()),
+                Ok(Some(bytes)) => {
+                    let bytes = bytes.as_ref();
+                    self.meter.receive(bytes.len()).map_err(|limit| self.over(limit))?;
+                    parser.push(bytes)
+                }
                 Ok(None) => {
                     if let Some(last) = parser.finish()
                         && matches!(self.feed(last, watch).await?, Progress::Done)
@@ -72,9 +81,9 @@ impl<'r> Reading<'r> {
                     }
                     return self.ended("the server closed the connection", watch).await;
                 }
-                Err(error) => return self.ended(&error.message, watch).await,
+                Err(error) => return self.torn(error, watch).await,
             };
-            let events = events.map_err(|e| self.failed(ProviderError::Protocol(e.to_string())))?;
+            let events = events.map_err(|long| self.over(ExceededLimit::EventBytes { most: long.most }))?;
             for event in events {
                 if let Progress::Done = self.feed(event, watch).await? {
                     return Ok(());
@@ -84,7 +93,9 @@ impl<'r> Reading<'r> {
     }
 
     pub(super) async fn feed(&mut self, event: SseEvent, watch: &mut Watch<'_>) -> Result<Progress, Failed> {
+        self.meter.accept(&event.data).map_err(|limit| self.over(limit))?;
         let told = self.decoder.feed(&event.name, &event.data).map_err(|e| self.failed(e))?;
+        self.meter.count(event.data.len(), &told).map_err(|limit| self.over(limit))?;
         if !told.is_empty() {
             watch.progress();
         }
@@ -105,6 +116,21 @@ impl<'r> Reading<'r> {
             }
         }
         Ok(Progress::More)
+    }
+
+    /// The connection failed while the body was being read.
+    pub(super) async fn torn(self, error: HttpError, watch: &mut Watch<'_>) -> Result<(), Failed> {
+        match error.kind {
+            // What the server sends does not get better by asking again.
+            Kind::Malformed if !self.begun => Err(network(error).into()),
+            Kind::TooLong { most } => Err(self.over(ExceededLimit::EventBytes { most })),
+            _ => self.ended(&error.message, watch).await,
+        }
+    }
+
+    /// A limit ends an answer for good: nothing of it is run, and it is not asked for again, also not for its rest.
+    fn over(&self, limit: ExceededLimit) -> Failed {
+        Failed { error: ProviderError::OverLimit(limit), begun: self.begun }
     }
 
     /// The body is over without the event that ends an answer.
@@ -143,6 +169,17 @@ impl<'r> Reading<'r> {
     }
 }
 
+pub(super) fn network(error: HttpError) -> ProviderError {
+    let HttpError { host, message, kind } = error;
+    match kind {
+        Kind::Connection => ProviderError::Network { host, message },
+        Kind::ProxyRefuses => ProviderError::Proxy { message },
+        Kind::Untrusted => ProviderError::Untrusted { host, message },
+        Kind::Malformed => ProviderError::Protocol(format!("{host}: {message}")),
+        Kind::TooLong { most } => ProviderError::OverLimit(ExceededLimit::EventBytes { most }),
+    }
+}
+
 /// The words with the server's name for the request, which its makers ask for.
 pub(super) fn named(words: &str, id: Option<&str>) -> String {
     match id {
@@ -155,6 +192,7 @@ pub(super) fn unstarted(halt: Halt) -> Failed {
     match halt {
         Halt::Cancelled => ProviderError::Cancelled.into(),
         Halt::Silent(limit) => ProviderError::Timeout(limit).into(),
+        Halt::Late(most) => ProviderError::OverLimit(ExceededLimit::Time { most }).into(),
         // Told with the host where it matters; here nothing was waited for but a body.
         Halt::Slept(asleep) => slept("the server", asleep),
     }

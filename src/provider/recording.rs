@@ -36,7 +36,7 @@ pub(super) enum Line {
     Error(ProviderError),
 }
 
-/// A message as it is kept and compared: pictures by their hash.
+/// A message as it is stored and compared: as a model reads it, pictures by their hash.
 pub(super) fn canonical(message: &Message) -> Value {
-    serde_json::to_value(message).unwrap_or(Value::Null)
+    serde_json::to_value(message.in_words()).unwrap_or(Value::Null)
 }

@@ -4,7 +4,7 @@
 use super::flow::flow;
 use super::telling;
 use super::{AnswerStream, Provider, ProviderError, Request, StreamEvent};
-use crate::conversation::Answer;
+use crate::conversation::{Answer, Message};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -67,7 +67,10 @@ impl Provider for Scripted {
     fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
         let lines = Arc::clone(&self.0);
         flow(|emit| async move {
-            lines.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+            // As a model reads it.
+            let messages = request.messages.iter().map(Message::in_words).collect();
+            let heard = Request { messages, ..request };
+            lines.requests.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
             let next = lines.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             match next {
                 None => emit.fail(ProviderError::Protocol("the script is over".into())).await,

@@ -82,7 +82,8 @@ fn tokens(bytes: usize) -> u64 {
 }
 
 fn weight(message: &Message) -> usize {
-    let parts = |parts: &[Part]| -> usize { parts.iter().filter_map(Part::as_text).map(str::len).sum() };
+    let parts =
+        |parts: &[Part]| -> usize { parts.iter().filter_map(Part::words).map(|words| words.len()).sum() };
     match message {
         Message::User { parts: said } => parts(said),
         Message::Assistant(answer) => weigh_answer(answer),

@@ -18,6 +18,8 @@ pub(super) enum Halt {
     Silent(Duration),
     /// The machine slept.
     Slept(Duration),
+    /// The answer as a whole took longer than it may.
+    Late(Duration),
 }
 
 pub(super) struct Watch<'w> {
@@ -28,18 +30,35 @@ pub(super) struct Watch<'w> {
     since: Instant,
     told: u32,
     awake: Awake,
+    /// When the answer must be whole, and how long that is after its request.
+    end: Instant,
+    time: Duration,
+}
+
+/// How long an attempt may be silent, and how long it may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// Silence is reported each time so much of it has passed.
+    pub(super) step: Duration,
+    pub(super) silence: Duration,
+    /// From the request to the end of the answer, however much is said.
+    pub(super) whole: Duration,
 }
 
 impl<'w> Watch<'w> {
     pub(super) fn new(
         cancel: &'w CancellationToken,
         emit: &'w Emit,
-        step: Duration,
-        limit: Duration,
+        patience: Patience,
         wall: Wall,
     ) -> Watch<'w> {
+        let Patience { step, silence, whole } = patience;
         let step = step.max(Duration::from_millis(1));
-        Watch { cancel, emit, step, limit, since: Instant::now(), told: 0, awake: Awake::new(wall) }
+        let since = Instant::now();
+        let awake = Awake::new(wall);
+        // A time that no clock can hold is a year: nobody waits for it either.
+        let time = whole.min(Duration::from_secs(365 * 24 * 3600));
+        Watch { cancel, emit, step, limit: silence, since, told: 0, awake, end: since + time, time }
     }
 
     /// Something of the answer has come: silence begins anew.
@@ -62,15 +81,22 @@ impl<'w> Watch<'w> {
     pub(super) async fn wait<T>(&mut self, future: impl Future<Output = T>) -> Result<T, Halt> {
         let mut future = std::pin::pin!(future);
         loop {
+            // Looked at here as well: of a server that never pauses, something is always ready before any timer.
+            if Instant::now() >= self.end {
+                return Err(Halt::Late(self.time));
+            }
             let next = self.step.saturating_mul(self.told + 1).min(self.limit);
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Err(Halt::Cancelled),
                 done = &mut future => return Ok(done),
-                () = tokio::time::sleep_until(self.since + next) => {}
+                () = tokio::time::sleep_until(self.end.min(self.since + next)) => {}
             }
             if let Some(slept) = self.awake.slept() {
                 return Err(Halt::Slept(slept));
+            }
+            if Instant::now() < self.since + next {
+                continue;
             }
             if next == self.limit {
                 return Err(Halt::Silent(self.limit));

@@ -2,8 +2,8 @@
 
 use super::Shell;
 use super::pictures_in::is_picture;
-use crate::agent::{ATTACHED, Reply, call_once};
-use crate::conversation::{Call, CallId, Image, Input, Outcome, Part};
+use crate::agent::{Reply, call_once};
+use crate::conversation::{Call, CallId, Image, Input, Note, Outcome, Part};
 use crate::ui::picture;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -84,7 +84,7 @@ impl Shell<'_> {
             true => self.note(&format!("attached {path}")),
             false => chips.iter().for_each(|chip| self.note(chip)),
         }
-        let mut parts = vec![Part::text(format!("{ATTACHED}{path}]"))];
+        let mut parts = vec![Part::Note(Note::AttachedFile { path: path.into() })];
         parts.extend(result.parts);
         Ok(parts)
     }

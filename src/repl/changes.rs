@@ -4,9 +4,10 @@ use super::Shell;
 use super::command::After;
 use crate::agent::overview;
 use crate::audit::Kind;
-use crate::serve::changes::{self, Back, Told};
+use crate::serve::changes::{self, Back, Told, Wanted};
 use crate::tools::Detail;
 use crate::ui::cell;
+use crate::ui::talk;
 use crate::workspace::{Assent, Label, Shelf, View, Workspace};
 use std::path::{Path, PathBuf};
 
@@ -24,10 +25,17 @@ impl Shell<'_> {
         Some((workspace, view))
     }
 
+    /// Every view in which something may have been discarded.
+    fn views(&self) -> Vec<View> {
+        let own = self.conversation.agent.as_ref().map(|agent| &agent.env().workspace);
+        own.into_iter().chain(&self.earlier).filter_map(|workspace| workspace.view().cloned()).collect()
+    }
+
     /// Changes that wait for the person.
     pub(super) fn pending(&self) -> usize {
         let view = self.viewed();
-        let count = |view: View| view.changes(Shelf::Pending).map_or(0, |set| set.listed());
+        let count =
+            |view: View| view.changes(Shelf::Pending).map_or(0, |set| set.listed(&view.classify(&set)));
         view.filter(|(_, view)| !view.is_empty(Shelf::Pending)).map_or(0, |(_, view)| count(view))
     }
 
@@ -96,7 +104,7 @@ pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {
     };
     let shown = |path: &Path| workspace.shown(path);
     if only.is_empty() {
-        for line in set.listing(view.objects(), shown) {
+        for line in set.listing(view.objects(), &view.classify(&set), shown) {
             shell.print(&[ratatui::text::Line::raw(line)]);
         }
         shell.hint("/changes PATH shows how; /apply, /discard with or without paths");
@@ -104,27 +112,65 @@ pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {
     }
     let mut part = set.clone();
     part.changes.retain(|c| only.iter().any(|path| c.path.starts_with(path)));
-    let text = overview(&part, &view, &workspace);
-    shell.print(&cell::detail(&Detail::Diff(text), &shell.theme, usize::MAX));
+    let all = overview(&part, &view, &workspace);
+    shell.print(&cell::detail(&Detail::Changes(Box::new(all)), &shell.theme, usize::MAX));
     None
 }
 
 pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> After {
     let (workspace, view) = shell.viewed()?;
     let told = match paths(&workspace, rest) {
-        Ok(paths) => changes::apply(&view, &paths, label(&view, "/apply"), &|path| workspace.shown(path)),
-        Err(e) => Told { lines: vec![e], done: false },
+        Ok(paths) => {
+            let wanted = wanted(&view, paths);
+            changes::apply(&view, &wanted, label(&view, "/apply"), &|path| workspace.shown(path))
+        }
+        Err(e) => Told { lines: vec![e], ..Told::default() },
     };
-    shell.done(Kind::Apply, "/apply", told)
+    let waiting: Vec<String> = told.waiting.iter().map(|path| workspace.shown(path)).collect();
+    let after = shell.done(Kind::Apply, "/apply", told);
+    if let Some(first) = waiting.first() {
+        shell.hint(&format!("look at it with /changes {first}; `/apply {first}` applies exactly this file"));
+    }
+    after
+}
+
+/// A path that a person types to its end is approved by that, if it runs later; a directory approves nothing in it.
+fn wanted(view: &View, paths: Vec<PathBuf>) -> Wanted {
+    let Ok(set) = view.changes(Shelf::Pending) else { return Wanted { paths, ..Wanted::default() } };
+    let classes = view.classify(&set);
+    let approved: Vec<PathBuf> =
+        paths.iter().filter(|path| classes.runner(path).is_some()).cloned().collect();
+    let only_approved = !paths.is_empty() && approved.len() == paths.len();
+    let paths = paths.into_iter().filter(|path| !approved.contains(path)).collect();
+    Wanted { paths, approved, only_approved }
 }
 
 pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> After {
     let (workspace, view) = shell.viewed()?;
     let told = match paths(&workspace, rest) {
-        Ok(paths) => changes::discard(&view, &paths, &|path| workspace.shown(path)),
-        Err(e) => Told { lines: vec![e], done: false },
+        Ok(paths) if !meant(&workspace, &view, &paths) => {
+            shell.note("nothing was discarded");
+            return None;
+        }
+        Ok(paths) => changes::discard(&view, &paths, "/undo", &|path| workspace.shown(path)),
+        Err(e) => Told { lines: vec![e], ..Told::default() },
     };
     shell.done(Kind::Discard, "/discard", told)
+}
+
+/// The work of more than one turn is not thrown away by one line: asks, and is true when the person meant it.
+fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
+    let Ok(set) = view.changes(Shelf::Pending) else { return true };
+    let Ok(chosen) = changes::choice(&set, paths, &|path| workspace.shown(path)) else { return true };
+    let turns = changes::turns_in(&set, &chosen);
+    if turns < 2 {
+        return true;
+    }
+    let count = chosen.len();
+    let question = format!(
+        "discard {count} changes of {turns} turns? Type `discard` and Enter; Enter alone keeps them: "
+    );
+    talk::consent(&question).is_some_and(|answer| answer.trim() == "discard")
 }
 
 pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> After {
@@ -138,9 +184,15 @@ pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> After {
         Ok(count) => Back::Turns(count.max(1)),
         Err(_) => match workspace.resolve(rest) {
             Ok(at) => Back::Path(at.path),
-            Err(e) => return shell.told(Told { lines: vec![e.to_string()], done: false }),
+            Err(e) => return shell.told(Told { lines: vec![e.to_string()], ..Told::default() }),
         },
     };
+    if rest.is_empty()
+        && !others
+        && let Some(told) = changes::undo_discard(&shell.views(), &view, &|path| workspace.shown(path))
+    {
+        return shell.done(Kind::Undo, "/undo", told);
+    }
     let told = changes::undo(&view, &back, others, &label(&view, "/undo"), &|path| workspace.shown(path));
     shell.done(Kind::Undo, "/undo", told)
 }
@@ -155,8 +207,12 @@ pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> After {
     let (workspace, view) = shell.viewed()?;
     if let Ok(id) = rest.parse::<u64>() {
         match view.journal().entry(id) {
-            None => shell.error(&format!("there is no transaction {id}"), Some("/journal lists them")),
-            Some(entry) => {
+            Err(damage) => {
+                let hint = "`placet journal repair` moves damaged records aside";
+                shell.error(&damage.to_string(), Some(hint));
+            }
+            Ok(None) => shell.error(&format!("there is no transaction {id}"), Some("/journal lists them")),
+            Ok(Some(entry)) => {
                 shell.note(&changes::entry_line(&entry));
                 for change in &entry.changes {
                     let name = crate::text::sanitize::name(&workspace.shown(&change.path)).into_owned();
@@ -166,12 +222,12 @@ pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> After {
         }
         return None;
     }
-    let entries = view.journal().entries();
-    if entries.is_empty() {
+    let lines = changes::journal_lines(view.journal(), 20);
+    if lines.is_empty() {
         shell.note("nothing was applied here yet");
     }
-    for entry in entries.iter().rev().take(20) {
-        shell.print(&[ratatui::text::Line::raw(changes::entry_line(entry))]);
+    for line in lines {
+        shell.print(&[ratatui::text::Line::raw(line)]);
     }
     None
 }

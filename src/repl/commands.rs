@@ -276,7 +276,10 @@ pub(super) fn export(shell: &mut Shell<'_>, rest: &str) -> After {
 
 fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     use std::io::Write;
-    std::fs::OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+    use std::os::unix::fs::OpenOptionsExt;
+    // A session is for this person alone, as `placet session export` has it.
+    let options = std::fs::OpenOptions::new().write(true).create_new(true).mode(crate::private::FILE).clone();
+    options.open(path)?.write_all(text.as_bytes())
 }
 
 pub(super) fn scratchpad(shell: &mut Shell<'_>, rest: &str) -> After {

@@ -3,7 +3,7 @@
 use super::Shell;
 use super::command::After;
 use crate::agent::{Fill, Start};
-use crate::text::sanitize;
+use crate::text::visible;
 use crate::ui::{cell, editor, term};
 use ratatui::text::Line;
 
@@ -37,7 +37,7 @@ fn summary(shell: &Shell<'_>) {
     let Some((text, upto)) = shell.conversation.agent.as_ref().and_then(|agent| agent.summary()) else {
         return shell.note(NOTHING);
     };
-    let clean = sanitize::block(text).into_owned();
+    let clean = visible::prose(text).into_owned();
     if clean.lines().count() + 2 >= usize::from(term::size().1) {
         return shell.look_at("the summary", &clean);
     }

@@ -124,9 +124,10 @@ fn end(shell: &Shell<'_>, job: &Job) {
 fn keep(shell: &Shell<'_>, job: &Job) {
     match job.keep() {
         Ok(()) => {
-            let pid = job.stays().unwrap_or_default();
+            // 0 would be the group of the person's own shell.
+            let ends = job.stays().map(|pid| format!("; `kill {pid}` ends it then")).unwrap_or_default();
             shell.note(&format!(
-                "job {} stays when placet leaves; `kill {pid}` ends it then, its output is in {}",
+                "job {} stays when placet leaves{ends}, its output is in {}",
                 job.number,
                 job.log().display()
             ));

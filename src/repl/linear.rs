@@ -62,7 +62,7 @@ pub(super) fn run(
         for line in review.spoken(stop) {
             shell.print(&[ratatui::text::Line::raw(format!("  {line}"))]);
         }
-        let answer = prompter.ask_word(&format!("hunk {} of {}: ", at + 1, stops.len()))?;
+        let answer = prompter.ask_mark(&format!("hunk {} of {}: ", at + 1, stops.len()));
         match read(&answer) {
             Some(Answer::Mark(mark)) => {
                 review.decide_stop(stop, mark);
@@ -118,7 +118,7 @@ fn confirm(shell: &Shell<'_>, prompter: &mut Prompter, review: &Review) -> Resul
     let tell = if review.has_news() { ", `tell` to apply and tell the agent now" } else { "" };
     loop {
         let question = format!("Type `apply` to carry this out{tell}, Enter to leave it: ");
-        match prompter.ask_word(&question)?.trim() {
+        match prompter.ask_word(&question).trim() {
             "apply" => return Ok(Outcome::Apply { tell: false }),
             "tell" if review.has_news() => return Ok(Outcome::Apply { tell: true }),
             "" | "n" | "no" | "q" | STOPPED => {

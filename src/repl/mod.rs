@@ -413,7 +413,7 @@ impl Shell<'_> {
             let clean = crate::text::sanitize::line(setting).into_owned();
             self.print(&[Styled::styled(format!("  {clean}"), self.theme.style("text"))]);
         }
-        let answer = prompter.ask_word("Type `trust` to accept it, Enter to go on without: ")?;
+        let answer = prompter.ask_word("Type `trust` to accept it, Enter to go on without: ");
         if answer.trim() != "trust" {
             self.note("left out; it is asked again next time");
             return Ok(());
@@ -427,7 +427,8 @@ impl Shell<'_> {
     fn print(&self, lines: &[Styled<'_>]) {
         let mut out = String::new();
         for line in lines {
-            out.push_str(&ansi::line(line));
+            // A dumb terminal has no styles at all, and shows what would switch them.
+            out.push_str(&if term::is_dumb() { line.to_string() } else { ansi::line(line) });
             out.push_str("\r\n");
         }
         term::write_all(out.as_bytes());

@@ -65,11 +65,8 @@ fn path_of(word: &str) -> PathBuf {
 /// A regular file that begins as a picture does.
 pub(super) fn is_picture(path: &Path) -> bool {
     let mut head = Vec::new();
-    let Ok(file) = std::fs::File::open(path) else { return false };
-    let is_file = file.metadata().is_ok_and(|m| m.is_file());
-    is_file
-        && file.take(64).read_to_end(&mut head).is_ok()
-        && media::sniff(&head, &path.to_string_lossy()).is_some()
+    let Ok(file) = crate::text::regular::open(path) else { return false };
+    file.take(64).read_to_end(&mut head).is_ok() && media::sniff(&head, &path.to_string_lossy()).is_some()
 }
 
 fn mention(path: &Path) -> String {
@@ -87,7 +84,7 @@ pub(super) fn from_clipboard(
         return Err("the clipboard holds no picture".into());
     };
     let size = media::size(kind, &bytes).map(|(w, h)| format!("{w}x{h}, ")).unwrap_or_default();
-    std::fs::create_dir_all(dir).map_err(|e| format!("the picture cannot be kept: {e}"))?;
+    crate::private::make_dir(dir).map_err(|e| format!("the picture cannot be kept: {e}"))?;
     let file = tempfile::Builder::new().prefix("clipboard-").suffix(".png").tempfile_in(dir);
     let kept = file.and_then(|mut file| {
         std::io::Write::write_all(&mut file, &bytes)?;
@@ -123,11 +120,13 @@ fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, Strin
     })?;
     let Some(out) = child.stdout.take() else { return Err("the clipboard gave nothing".into()) };
     let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
+    let read = move || {
         let mut bytes = Vec::new();
         let read = out.take(LARGEST + 1).read_to_end(&mut bytes).map(|_| bytes);
         drop(sender.send(read));
-    });
+    };
+    // Without a thread the sender is dropped, and the wait below ends at once.
+    drop(std::thread::Builder::new().name("clipboard".into()).spawn(read));
     let end = Instant::now() + PATIENCE;
     let read = receiver.recv_timeout(end.saturating_duration_since(Instant::now()));
     drop(child.kill());

@@ -9,8 +9,10 @@ use crate::permission::{Level, Mode, ModeCell};
 use crate::session::{Drafts, Store};
 use crate::ui::input::decode::Input;
 use crate::ui::input::pump::Pump;
+use crate::ui::input::{self, Prompted};
 use crate::ui::live::mode_label;
 use crate::ui::paste::{self, Pastes, TOO_LONG};
+use crate::ui::talk::{self, Talk, Terminal};
 use crate::ui::{Theme, ansi, editor, term};
 use rustyline::config::{BellStyle, Configurer};
 use rustyline::error::ReadlineError;
@@ -124,12 +126,18 @@ impl Prompter {
     }
 
     /// Reads a line where keys come from.
-    fn read(&mut self, prompt: Option<&str>, draft: &Typed) -> rustyline::Result<String> {
+    fn read(&mut self, draft: &Typed) -> rustyline::Result<String> {
+        // rustyline can edit nothing there, and would wait for a line end that no key sends.
+        if term::is_dumb() {
+            let own = self.prompt.pick(&self.prompt.raw);
+            return match input::prompt(own, &format!("{}{}", draft.before, draft.after)) {
+                Prompted::Line(line) => Ok(line),
+                Prompted::Interrupted => Err(ReadlineError::Interrupted),
+                Prompted::Closed => Err(ReadlineError::Eof),
+            };
+        }
         let Prompter { editor, prompt: own, pump, .. } = self;
-        let mut read = || match prompt {
-            Some(question) => editor.readline(question),
-            None => editor.readline_with_initial(own, (&draft.before, &draft.after)),
-        };
+        let mut read = || editor.readline_with_initial(own, (&draft.before, &draft.after));
         match pump {
             Some(pump) => pump.during(read)?,
             None => read(),
@@ -157,7 +165,7 @@ impl Prompter {
         };
         draft.before = self.pastes.collapsed(draft.before);
         loop {
-            match self.read(None, &draft) {
+            match self.read(&draft) {
                 Ok(line) => return Ok(Asked::Line(line)),
                 Err(ReadlineError::Interrupted) => {
                     let left = std::mem::take(&mut *lock(&self.left));
@@ -202,13 +210,13 @@ impl Prompter {
     }
 
     /// Asks for a word of its own, without history or completion meaning anything.
-    pub(super) fn ask_word(&mut self, question: &str) -> Result<String, ReplError> {
-        match self.read(Some(question), &Typed::default()) {
-            Ok(line) => Ok(line),
-            // No word at all, and none that means yes anywhere.
-            Err(ReadlineError::Interrupted | ReadlineError::Eof) => Ok(STOPPED.into()),
-            Err(e) => Err(e.into()),
-        }
+    pub(super) fn ask_word(&mut self, question: &str) -> String {
+        talk::consent(question).unwrap_or_else(|| STOPPED.into())
+    }
+
+    /// The same where the answer changes nothing yet.
+    pub(super) fn ask_mark(&mut self, question: &str) -> String {
+        Terminal.ask(question).unwrap_or_else(|| STOPPED.into())
     }
 
     /// Adds a line to the history, here and in the store. Losing one is no reason to stop.

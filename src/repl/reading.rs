@@ -6,7 +6,7 @@ use super::Shell;
 use super::command::After;
 use crate::config::Paths;
 use crate::conversation::Message;
-use crate::text::sanitize;
+use crate::text::visible;
 use crate::ui::clipboard::Clipboard;
 use crate::ui::full::{self, Pane};
 use crate::ui::keymap::{Keymap, Row};
@@ -128,7 +128,7 @@ pub(super) fn last(shell: &mut Shell<'_>, _: &str) -> After {
     match text {
         Some(text) => {
             let columns = usize::from(term::size().0);
-            shell.print(&markdown::render(&sanitize::block(&text), &shell.theme, columns));
+            shell.print(&markdown::render(&visible::prose(&text), &shell.theme, columns));
         }
         None => shell.note("there is no answer yet"),
     }

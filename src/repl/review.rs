@@ -16,7 +16,9 @@ use crate::ui::keymap::{Keymap, Row};
 use crate::ui::review::{
     self, Desk, Land, Leave, Mark, Memory, Outcome, Review, ReviewPane, Standing, Subject, TABLE,
 };
-use crate::workspace::{Assent, Choice, Claim, Label, LineStanding, Node, Part, Shelf, View, Workspace};
+use crate::workspace::{
+    Approval, Assent, Choice, Claim, Label, LineStanding, Node, Part, Shelf, View, Workspace,
+};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -172,20 +174,25 @@ pub struct Carried {
     pub outbox: Option<String>,
 }
 
+/// The largest file that is compared with what it was when the change was made.
+const LARGEST: u64 = 64 << 20;
+
 /// What is pending at these paths as a review; `None` when nothing is.
 pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Result<Option<Review>> {
     let mut set = view.changes(Shelf::Pending)?;
     if !only.is_empty() {
         set.changes.retain(|c| only.iter().any(|p| c.path.starts_with(p)));
     }
-    let mut files = review::pending(&set, view.objects(), &|path| workspace.shown(path));
+    let classes = view.classify(&set);
+    let mut files = review::pending(&set, &classes, view.objects(), &|path| workspace.shown(path));
     if files.is_empty() {
         return Ok(None);
     }
     for file in &mut files {
         let path = file.renamed.as_ref().unwrap_or(&file.path);
         let before = set.get(path).and_then(|change| change.before.hash());
-        let moved_on = |hash| std::fs::read(path).is_ok_and(|now| blake3::hash(&now) != hash);
+        let moved_on =
+            |hash| crate::text::regular::read(path, LARGEST).is_ok_and(|now| blake3::hash(&now) != hash);
         if before.is_some_and(moved_on) {
             let words = "changed in the workspace since: both changes are merged where that can be; where the same lines \
                          changed, reject those lines";
@@ -203,7 +210,10 @@ pub fn carry_out(workspace: &Workspace, view: &View, review: &Review, label: Lab
     let (land, drop_out) = choices(review, view)?;
     let mut steps = Vec::new();
     if !land.is_empty() {
-        let told = apply_choice(view, &land, label, &|path| workspace.shown(path));
+        // A file that runs later is accepted by itself, with its content in sight: the review sees to that.
+        let own = review.files.iter().filter(|f| f.runs_later.is_some() && f.verdict().0 != Land::Nothing);
+        let approval = own.flat_map(|f| &f.paths).fold(Approval::none(), |all, path| all.named(path));
+        let told = apply_choice(view, &land, &approval, label, &|path| workspace.shown(path));
         let failed = !told.done;
         steps.push((Kind::Apply, told));
         if failed {
@@ -213,7 +223,7 @@ pub fn carry_out(workspace: &Workspace, view: &View, review: &Review, label: Lab
             let also = if rejected.is_empty() || !gone { "" } else { "; what you rejected is thrown away" };
             let lines =
                 vec![format!("what you accepted is pending still, and remembered{also}: /review goes on")];
-            steps.push((Kind::Discard, Told { lines, done: false }));
+            steps.push((Kind::Discard, Told { lines, ..Told::default() }));
             return Ok(Carried { steps, outbox: None });
         }
     }
@@ -225,13 +235,17 @@ pub fn carry_out(workspace: &Workspace, view: &View, review: &Review, label: Lab
                 if count > 0 {
                     steps.push((
                         Kind::Discard,
-                        Told { lines: vec![format!("{count} hunk{s} rejected")], done: true },
+                        Told {
+                            lines: vec![format!("{count} hunk{s} rejected")],
+                            done: true,
+                            ..Told::default()
+                        },
                     ));
                 }
             }
             Err(e) => {
                 let lines = vec![format!("what was rejected is pending still: {e}")];
-                steps.push((Kind::Discard, Told { lines, done: false }));
+                steps.push((Kind::Discard, Told { lines, ..Told::default() }));
             }
         }
     }
@@ -251,7 +265,7 @@ pub fn carry_out(workspace: &Workspace, view: &View, review: &Review, label: Lab
     // What landed has landed: a full disk here must not make it look otherwise.
     if let Err(e) = memory.save(&file) {
         let lines = vec![format!("carried out, but what the agent should be told is not remembered: {e}")];
-        steps.push((Kind::Discard, Told { lines, done: false }));
+        steps.push((Kind::Discard, Told { lines, ..Told::default() }));
     }
     Ok(Carried { steps, outbox })
 }

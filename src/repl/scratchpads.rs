@@ -6,7 +6,7 @@
 
 use super::Shell;
 use crate::agent::{Agent, Reply, call_once};
-use crate::conversation::{Call, CallId, CallResult, Input, Outcome, Part};
+use crate::conversation::{Call, CallId, CallResult, Input, Note, Outcome, Part};
 use crate::session::{Entry, Scratchpads};
 use crate::text::LineDiff;
 use crate::ui::scratchpads::{Browser, KEYS, Kind, Listed, Wish};
@@ -126,7 +126,7 @@ impl Shell<'_> {
         }
         let told: Vec<String> = parts.iter().filter_map(Part::as_image).map(picture::chip).collect();
         let bytes: usize = parts.iter().map(size).sum();
-        let mut all = vec![Part::text(format!("[placet: the person attached the scratchpad `{name}`]"))];
+        let mut all = vec![Part::Note(Note::AttachedScratchpad { name: name.into() })];
         all.extend(parts);
         self.conversation.pinned.retain(|pinned| pinned.name != name);
         self.conversation.pinned.push(Pinned { name: name.into(), parts: all });
@@ -149,6 +149,7 @@ fn done(result: CallResult) -> Result<CallResult, String> {
 fn size(part: &Part) -> usize {
     match part {
         Part::Text { text } => text.len(),
+        Part::Note(note) => note.words().len(),
         Part::Image(image) => image.bytes.len(),
     }
 }

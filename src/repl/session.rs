@@ -3,9 +3,8 @@
 use super::command::After;
 use super::{ReplError, Resume, Shell, picking, tree};
 use crate::agent::Agent;
-use crate::conversation::{Part, text_of};
+use crate::conversation::Part;
 use crate::session::{OpenSession, Pin, SessionRow};
-use crate::ui::review;
 
 /// Hits of a search that can be chosen from.
 const HITS: usize = 200;
@@ -22,17 +21,14 @@ pub(super) struct Conversation {
 pub fn title_of(text: &str) -> String {
     let text = &crate::text::secret::redact(text, &[]);
     let line = text.lines().find(|l| !l.trim().is_empty()).unwrap_or("").trim();
-    crate::text::width::cut(&crate::text::sanitize::line(line), 60)
+    crate::text::width::cut(&crate::text::visible::prose_line(line), 60)
 }
 
 /// What a turn began with, in the person's words: what placet put before them does not count.
 pub(super) fn first_words(parts: &[Part]) -> String {
-    let texts = || parts.iter().filter_map(Part::as_text);
-    let own = |text: &&str| text.starts_with("[placet: ") || review::summary(text).is_some();
-    match texts().find(|text| !own(text)) {
-        Some(text) => text.to_string(),
-        None => texts().find_map(review::summary).unwrap_or_else(|| text_of(parts)),
-    }
+    let said = parts.iter().find_map(Part::as_text).map(String::from);
+    let noted = || parts.iter().find_map(Part::as_note).map(|note| note.headline().into_owned());
+    said.or_else(noted).unwrap_or_default()
 }
 
 /// Milliseconds since 1970 as local date and time, to the minute.
@@ -234,6 +230,6 @@ mod tests {
     fn a_title_is_the_first_line_cut_to_fit() {
         assert_eq!(title_of("\n\n  fix the\tbug \nplease"), "fix the bug");
         assert_eq!(crate::text::width::of(&title_of(&"long ".repeat(50))), 60);
-        assert_eq!(title_of("\u{1b}[31mred"), "red");
+        assert_eq!(title_of("\u{1b}[31mred"), "␛[31mred");
     }
 }

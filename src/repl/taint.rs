@@ -46,7 +46,7 @@ impl Shell<'_> {
         let level = self.level();
         let answer = prompter.ask_word(&format!(
             "This conversation is {level}. Type `reset` to leave it for a new one, Enter to stay: "
-        ))?;
+        ));
         if answer.trim() != "reset" {
             self.note("nothing was changed");
             return Ok(());

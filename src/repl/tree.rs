@@ -152,7 +152,7 @@ pub(super) fn words(branch: &Branch) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::Part;
+    use crate::conversation::{Note, Part};
 
     #[test]
     fn a_branch_hangs_below_the_one_it_parts_from_and_hostile_words_are_plain() {
@@ -161,7 +161,7 @@ mod tests {
             depth,
             after,
             turns: number,
-            said: vec![Part::text("[placet: a note]"), Part::text(said)],
+            said: vec![Part::Note(Note::GoesOn), Part::text(said)],
             here,
             ..Branch::default()
         };
@@ -176,7 +176,7 @@ mod tests {
             lines(&tree),
             [
                 format!("*   1  first  (1 turn, {day}, you are after turn 1)"),
-                format!("    2    red  (2 turns after turn 1, {day})"),
+                format!("    2    ␛[31mred  (2 turns after turn 1, {day})"),
             ]
         );
     }

@@ -4,10 +4,12 @@ use super::cost::cost_of;
 use super::prompt::Prompter;
 use super::{ReplError, Shell, attach};
 use crate::agent::{Ending, Event, Settled, Start};
+use crate::conversation::{Note, Part};
 use crate::permission::Taint;
 use crate::session::Draft;
 use crate::tools::todos_in;
 use crate::ui::live::{self, Ended, Facts, LiveSettings};
+use crate::ui::review;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
@@ -28,8 +30,12 @@ impl Shell<'_> {
         let whole = self.pastes.expanded(text).into_owned();
         self.agent_for(&whole)?;
         let report = self.review_report();
-        let mut parts: Vec<_> = report.iter().map(crate::conversation::Part::text).collect();
-        parts.push(crate::conversation::Part::text(whole));
+        let noted = |report: &String| {
+            let brief = review::summary(report).unwrap_or_default();
+            Part::Note(Note::Review { report: report.clone(), brief })
+        };
+        let mut parts: Vec<Part> = report.iter().map(noted).collect();
+        parts.push(Part::text(whole));
         for path in mentioned {
             match self.attach(&path) {
                 Ok(attached) => parts.extend(attached),

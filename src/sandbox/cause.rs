@@ -24,10 +24,8 @@ pub(super) fn explain(dir: &Path, reason: &str) -> String {
     if let (true, Some(kind)) = (reason.contains("copy-on-write"), unfit(dir)) {
         return format!("layers cannot lie in `{}`, which is {kind}", dir.display());
     }
-    if container {
-        return format!("this container forbids it ({reason})");
-    }
-    reason.trim_start_matches("the sandbox could not be set up: ").to_string()
+    let reason = reason.trim_start_matches("the sandbox could not be set up: ");
+    if container { format!("this container forbids it ({reason})") } else { reason.to_string() }
 }
 
 /// The kind of a file system on which no upper layer can lie.

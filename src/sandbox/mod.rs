@@ -28,5 +28,6 @@ mod elsewhere;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{confine, mounted_below};
 
+pub use environment::withheld_secrets;
 pub use probe::{Probe, probe};
 pub use spec::{Backend, Limits, Network, Overlay, Spec, SpecError};

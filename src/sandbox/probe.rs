@@ -60,7 +60,8 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> Probe {
 #[cfg(target_os = "linux")]
 fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> Probe {
     let landlock_abi = super::linux::landlock_abi();
-    let mut why = String::from("there is no directory for layers");
+    // Of the first directory, which is the best: the others are tried only where that one was refused.
+    let mut why = None;
     for dir in dirs {
         match (Trial { supervisor, dir, backend: Backend::Overlay }).run() {
             Ok(said) => {
@@ -72,9 +73,10 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> Probe {
                     remarks: remarks(&said, landlock_abi),
                 };
             }
-            Err(reason) => why = super::cause::explain(dir, &reason),
+            Err(reason) => drop(why.get_or_insert_with(|| super::cause::explain(dir, &reason))),
         }
     }
+    let why = why.unwrap_or_else(|| "there is no directory for layers".into());
     for dir in dirs {
         if landlock_abi.is_some() && (Trial { supervisor, dir, backend: Backend::Landlock }).run().is_ok() {
             return Probe {

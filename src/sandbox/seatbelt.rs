@@ -5,8 +5,7 @@
 
 use super::environment;
 use super::spec::{Network, Spec};
-use crate::process::{Confined, Confinement};
-use rustix::process::Pid;
+use crate::process::{ChildPid, Confined, Confinement};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -24,9 +23,7 @@ pub(super) fn start(spec: &Spec, asked: Confinement) -> io::Result<Confined> {
         .stdin(asked.stdin.map_or_else(Stdio::null, Stdio::from))
         .process_group(0)
         .spawn()?;
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.ok_or_else(|| io::Error::other("a process without an id"))?;
-    Ok(Confined { pid, words: None })
+    Ok(Confined { pid: ChildPid::of(&child)?, words: None })
 }
 
 /// The last rule that matches holds.

@@ -2,8 +2,9 @@
 
 use crate::text::sanitize;
 use crate::workspace::{
-    Applied, ApplyError, ChangeSet, Choice, JournalEntry, JournalKind, Label, Node, Part, Shelf, UndoPlan,
-    View, repository_of,
+    Applied, ApplyError, Approval, Aside, ChangeClasses, ChangeSet, Choice, Damage, DamagedPart, Journal,
+    JournalEntry, JournalKind, Label, Mended, Node, Part, Repaired, RestoreError, Shelf, UndoPlan, View,
+    repository_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,15 +14,17 @@ use std::path::{Path, PathBuf};
 pub struct Told {
     pub lines: Vec<String>,
     pub done: bool,
+    /// Paths that run later and stay pending, because nobody approved them by themselves.
+    pub waiting: Vec<PathBuf>,
 }
 
 impl Told {
     fn done(line: impl Into<String>) -> Told {
-        Told { lines: vec![line.into()], done: true }
+        Told { lines: vec![line.into()], done: true, waiting: Vec::new() }
     }
 
     fn failed(line: impl Into<String>) -> Told {
-        Told { lines: vec![line.into()], done: false }
+        Told { lines: vec![line.into()], done: false, waiting: Vec::new() }
     }
 
     fn and(mut self, line: impl Into<String>) -> Told {
@@ -57,18 +60,45 @@ pub fn choice(set: &ChangeSet, paths: &[PathBuf], shown: Shown<'_>) -> Result<Ch
     Ok(chosen.into_iter().map(|path| (path, Part::Whole)).collect())
 }
 
-/// Applies what is pending at or below `paths`.
-pub fn apply(view: &View, paths: &[PathBuf], label: Label, shown: Shown<'_>) -> Told {
+/// What is to be applied.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// At or below these paths; everything, if there are none.
+    pub paths: Vec<PathBuf>,
+    /// Paths that run later and that the person named one by one: they are wanted as well.
+    pub approved: Vec<PathBuf>,
+    /// Nothing but `approved`.
+    pub only_approved: bool,
+}
+
+/// Applies what is wanted. What runs later and was not named stays pending, and is listed with the reason.
+pub fn apply(view: &View, wanted: &Wanted, label: Label, shown: Shown<'_>) -> Told {
     let set = match view.changes(Shelf::Pending) {
         Ok(set) => set,
         Err(e) => return Told::failed(format!("what is pending cannot be read: {e}")),
     };
-    let mut chosen = match choice(&set, paths, shown) {
-        Ok(chosen) => chosen,
-        Err(why) => return Told::failed(why),
+    let mut chosen = match wanted.only_approved {
+        true => Choice::new(),
+        false => match choice(&set, &wanted.paths, shown) {
+            Ok(chosen) => chosen,
+            Err(why) => return Told::failed(why),
+        },
     };
+    let mut approval = Approval::none();
+    for path in &wanted.approved {
+        match set.get(path) {
+            Some(change) => chosen.extend([(change.path.clone(), Part::Whole)]),
+            None => return Told::failed(format!("nothing is pending at `{}`", named(path, shown))),
+        }
+        approval = approval.named(path);
+    }
     let special = without_special(&set, &mut chosen);
-    let mut told = apply_choice(view, &chosen, label, shown);
+    let classes = view.classify(&set);
+    let (chosen, waiting) = classes.permitted(&set, &chosen, &approval);
+    let mut told = match chosen.is_empty() && !waiting.is_empty() {
+        true => Told { lines: Vec::new(), done: true, waiting: Vec::new() },
+        false => apply_choice(view, &chosen, &approval, label, shown),
+    };
     if told.done && !special.is_empty() {
         if let Err(e) = view.discard(&special) {
             return Told::failed(format!("pipes, sockets and devices could not be thrown away: {e}"));
@@ -78,7 +108,16 @@ pub fn apply(view: &View, paths: &[PathBuf], label: Label, shown: Shown<'_>) -> 
             told = told.and(format!("{}: {words}", named(path, shown)));
         }
     }
+    if told.done {
+        told.lines.extend(waiting.iter().map(|path| waits(&classes, path, shown)));
+        told.waiting = waiting;
+    }
     told
+}
+
+fn waits(classes: &ChangeClasses, path: &Path, shown: Shown<'_>) -> String {
+    let why = classes.runner(path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
+    format!("{}: stays pending: {why}", named(path, shown))
 }
 
 /// Takes pipes, sockets and devices out of `chosen`, and gives them back: they can only be thrown away.
@@ -87,8 +126,14 @@ pub fn without_special(set: &ChangeSet, chosen: &mut Choice) -> Choice {
     special.filter_map(|change| chosen.remove_entry(&change.path)).collect()
 }
 
-pub fn apply_choice(view: &View, choice: &Choice, label: Label, shown: Shown<'_>) -> Told {
-    match view.apply(choice, label) {
+pub fn apply_choice(
+    view: &View,
+    choice: &Choice,
+    approval: &Approval,
+    label: Label,
+    shown: Shown<'_>,
+) -> Told {
+    match view.apply_approved(choice, approval, label) {
         Ok(Applied::Landed(entry)) => {
             let count = entry.changes.len();
             let mut told = Told::done(format!("applied {count} change{}", s(count)));
@@ -121,18 +166,59 @@ fn failure(error: &ApplyError) -> Told {
     Told::failed(format!("not applied: {error}"))
 }
 
-/// Throws away what is pending at or below `paths`.
-pub fn discard(view: &View, paths: &[PathBuf], shown: Shown<'_>) -> Told {
+/// Throws away what is pending at or below `paths`; `undo` is the command that brings it back.
+pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: Shown<'_>) -> Told {
     let done = view.changes(Shelf::Pending).and_then(|set| {
         let chosen = choice(&set, paths, shown).map_err(std::io::Error::other)?;
-        view.discard(&chosen)?;
-        Ok(set.len() - view.changes(Shelf::Pending)?.len())
+        let aside = view.set_aside(&chosen)?;
+        Ok((set.len() - view.changes(Shelf::Pending)?.len(), aside))
     });
     match done {
-        Ok(0) => Told::done("nothing is pending"),
-        Ok(count) => Told::done(format!("discarded {count} change{}", s(count))),
+        Ok((0, _)) => Told::done("nothing is pending"),
+        Ok((count, Aside::Kept)) => {
+            Told::done(format!("discarded {count} change{}; {undo} brings {} back", s(count), them(count)))
+        }
+        Ok((count, Aside::TooLarge)) => {
+            let why = "too large to be kept for undo";
+            Told::done(format!("discarded {count} change{} for good: {why}", s(count)))
+        }
         Err(e) => Told::failed(format!("not discarded: {e}")),
     }
+}
+
+fn them(count: usize) -> &'static str {
+    if count == 1 { "it" } else { "them" }
+}
+
+/// Turns whose work is pending in `chosen`; changes of which nobody knows the turn count as one.
+pub fn turns_in(set: &ChangeSet, chosen: &Choice) -> usize {
+    let chosen = set.changes.iter().filter(|change| chosen.contains_key(&change.path));
+    let turns = chosen.flat_map(|change| {
+        let known = change.steps.iter().map(|step| step.origin.as_ref().map(|origin| origin.turn.clone()));
+        if change.steps.is_empty() { vec![None] } else { known.collect() }
+    });
+    turns.collect::<BTreeSet<Option<String>>>().len()
+}
+
+/// Brings back the newest discard of `views`, if nothing that stands was applied after it. `journal` is a view of the
+/// same directory.
+pub fn undo_discard(views: &[View], journal: &View, shown: Shown<'_>) -> Option<Told> {
+    let discards = views.iter().filter_map(|view| Some((view, view.last_discard()?)));
+    let (view, discarded) = discards.max_by_key(|(_, discarded)| discarded.at)?;
+    let applied = journal.journal().turns().first().and_then(|turn| turn.last().map(|entry| entry.at));
+    if applied.is_some_and(|at| at > discarded.at) {
+        return None;
+    }
+    let count = discarded.count;
+    Some(match view.restore(&discarded) {
+        Ok(()) => Told::done(format!("brought back {count} discarded change{}, pending again", s(count))),
+        Err(RestoreError::Pending(paths)) => {
+            let names: Vec<String> = paths.iter().map(|path| named(path, shown)).collect();
+            let why = "other changes are pending there: apply or discard them first";
+            Told::failed(format!("the discard was not taken back: {}: {why}", names.join(", ")))
+        }
+        Err(RestoreError::Io(e)) => Told::failed(format!("the discard was not taken back: {e}")),
+    })
 }
 
 /// What undo is asked for.
@@ -162,7 +248,7 @@ pub fn undo_saying(view: &View, back: &Back, rest: (bool, &str), label: &Label, 
         }
     };
     if entries.is_empty() {
-        return Told::done("there is nothing to undo here");
+        return past_damage(view, 0).unwrap_or_else(|| Told::done("there is nothing to undo here"));
     }
     undo_entries(view, &entries, only, rest, label, shown)
 }
@@ -180,8 +266,26 @@ pub fn undo_entries(
         Some(_) => Label { turn: format!("{}-undo-{}", label.turn, last_id(view)), ..label.clone() },
         None => label.clone(),
     };
+    let first = entries.iter().map(|entry| entry.id).min().unwrap_or(0);
+    if let Some(told) = past_damage(view, first) {
+        return told;
+    }
     let plan = view.plan_undo(entries, only, label);
     carry_out(view, plan, rest, "undid", shown)
+}
+
+/// Refuses to take back anything while a transaction after `id` is damaged: it may belong to the same turn, or have
+/// taken this one back already.
+fn past_damage(view: &View, id: u64) -> Option<Told> {
+    let damage = view.journal().damage_after(id);
+    let newest = damage.last()?;
+    let mut told = Told::failed(format!("nothing was changed: {newest}"));
+    if damage.len() > 1 {
+        told = told.and(format!("{} more records are damaged: `placet doctor` lists them", damage.len() - 1));
+    }
+    Some(told.and(
+        "hint: `placet journal repair` moves damaged records aside; then what came before can be undone",
+    ))
 }
 
 fn last_id(view: &View) -> u64 {
@@ -195,7 +299,11 @@ pub fn redo(view: &View, rest: bool, label: &Label, shown: Shown<'_>) -> Told {
 
 /// The same where another word than `/redo rest` stands for "the others".
 pub fn redo_saying(view: &View, rest: (bool, &str), label: &Label, shown: Shown<'_>) -> Told {
-    match view.journal().to_redo() {
+    let undo = view.journal().to_redo();
+    if let Some(told) = past_damage(view, undo.as_ref().map_or(0, |undo| undo.id)) {
+        return told;
+    }
+    match undo {
         None => Told::done("there is nothing to redo here"),
         Some(undo) => carry_out(view, view.plan_redo(&undo, label.clone()), rest, "redid", shown),
     }
@@ -227,12 +335,16 @@ fn carry_out(
         let merged = plan.merged.iter().any(|p| p == path);
         (path, letter(before, after), if merged { " (merged; your later work stays)" } else { "" })
     });
-    let lines = list(changed, shown);
+    let lines = list(changed, &|path| plan.repositories.of(path).map(Path::to_path_buf), shown);
+    let objects = plan.objects_left;
     match view.carry_out(plan) {
         Ok(Some(entry)) => {
             let count = entry.changes.len();
             let mut told = Told::done(format!("{did} {count} change{}", s(count)));
             told.lines.extend(lines);
+            if objects > 0 {
+                told.lines.push(format!("{objects} git object{} left for `git gc`", s(objects)));
+            }
             told.lines.extend(left.into_iter().map(|line| format!("left as it is: {line}")));
             told
         }
@@ -251,7 +363,10 @@ pub fn figures(view: &View, entries: &[JournalEntry]) -> (usize, usize, usize) {
         }
         let content = |node: &Node| match node {
             Node::File { hash, size, .. } if *size < 4 << 20 => {
-                let on_disk = || std::fs::read(&change.path).ok().filter(|b| blake3::hash(b) == *hash);
+                let on_disk = || {
+                    let bytes = crate::text::regular::read(&change.path, *size).ok();
+                    bytes.filter(|b| blake3::hash(b) == *hash)
+                };
                 String::from_utf8(view.objects().get(*hash).ok().or_else(on_disk)?).ok()
             }
             Node::Absent => Some(String::new()),
@@ -274,11 +389,15 @@ fn letter(before: &Node, after: &Node) -> char {
 }
 
 /// At most twenty paths, each with its letter; a repository's own files are one line.
-fn list<'a>(changed: impl Iterator<Item = (&'a Path, char, &'a str)>, shown: Shown<'_>) -> Vec<String> {
+fn list<'a>(
+    changed: impl Iterator<Item = (&'a Path, char, &'a str)>,
+    repository: &dyn Fn(&Path) -> Option<PathBuf>,
+    shown: Shown<'_>,
+) -> Vec<String> {
     let mut repositories: BTreeMap<PathBuf, usize> = BTreeMap::new();
     let mut lines = Vec::new();
     for (path, letter, note) in changed {
-        match repository_of(path) {
+        match repository(path) {
             Some(repository) => *repositories.entry(repository).or_default() += 1,
             None => lines.push(format!("{letter} {}{note}", named(path, shown))),
         }
@@ -297,7 +416,10 @@ fn list<'a>(changed: impl Iterator<Item = (&'a Path, char, &'a str)>, shown: Sho
 
 /// What one transaction changed, as lines.
 pub fn entry_paths(entry: &JournalEntry, shown: Shown<'_>) -> Vec<String> {
-    list(entry.changes.iter().map(|c| (c.path.as_path(), c.letter(), "")), shown)
+    let known =
+        |path: &Path| entry.repositories.iter().map(|r| &r.path).find(|dir| path.starts_with(dir)).cloned();
+    let repository = |path: &Path| known(path).or_else(|| repository_of(path));
+    list(entry.changes.iter().map(|c| (c.path.as_path(), c.letter(), "")), &repository, shown)
 }
 
 /// One transaction as a line: `12  2026-11-21 10:02  3 changes  add a test`.
@@ -314,6 +436,56 @@ pub fn entry_line(entry: &JournalEntry) -> String {
 
 fn numbers(ids: &[u64]) -> String {
     ids.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// A line of the journal, and the line of a damaged record in its place, newest first.
+pub fn journal_lines(journal: &Journal, limit: usize) -> Vec<String> {
+    let mut lines: Vec<(u64, String)> = journal.entries().iter().map(|e| (e.id, entry_line(e))).collect();
+    lines.extend(journal.damage().into_iter().filter_map(|damage| {
+        let id = match damage.part {
+            DamagedPart::Entry(id) | DamagedPart::OpenEntry(id) | DamagedPart::Entries(_, id) => id,
+            _ => return None,
+        };
+        Some((id, format!("{id:>4}  {}", sanitize::line(&damage.to_string()))))
+    }));
+    lines.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
+    lines.into_iter().take(limit).map(|(_, line)| line).collect()
+}
+
+/// What is damaged, as one line: the first record by name, and how many more there are.
+pub fn damage_line(damage: &[Damage]) -> Option<String> {
+    let first = sanitize::line(&damage.first()?.to_string()).into_owned();
+    let more = match damage.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    Some(format!(
+        "{first}{more}; `placet doctor` lists damage, `placet journal repair` saves what can be saved"
+    ))
+}
+
+/// What a repair did, line by line.
+pub fn repair_lines(repaired: &Repaired) -> Vec<String> {
+    let one = |(damage, mended): &(Damage, Mended)| {
+        let what = match mended {
+            Mended::MovedTo(to) => format!("moved to `{}`", to.display()),
+            Mended::Noted => "noted; it is not reported again".into(),
+            Mended::StoredAgain(from) => format!("stored again from `{}`", from.display()),
+            Mended::RootsFound(roots) => {
+                let roots: Vec<String> = roots.iter().map(|root| format!("`{}`", root.display())).collect();
+                format!("found again: {}", roots.join(", "))
+            }
+            Mended::RecordsMade(count, aside) => {
+                let s = s(*count);
+                format!("{count} record{s} made again; the old file is in `{}`", aside.display())
+            }
+            Mended::Busy => "not repaired: another placet uses it; close that one first".into(),
+            Mended::InDoubt => "not repaired: the files do not show which directories it belongs to".into(),
+            Mended::Failed(why) => format!("not repaired: {why}"),
+        };
+        sanitize::line(&format!("{damage}: {what}")).into_owned()
+    };
+    repaired.all.iter().map(one).collect()
 }
 
 /// Local time, to the minute.

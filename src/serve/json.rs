@@ -108,6 +108,8 @@ pub(super) enum How {
     CutAtLimit,
     /// The model declined.
     Refused,
+    /// The model gave neither text nor a call, also when asked again.
+    NoAnswer,
     Interrupted,
     TooManyTurns,
     Stuck,
@@ -296,6 +298,7 @@ impl From<&Ending> for How {
             Ending::Done => How::Done,
             Ending::CutAtLimit => How::CutAtLimit,
             Ending::Refused => How::Refused,
+            Ending::NoAnswer(_) => How::NoAnswer,
             Ending::Interrupted | Ending::Failed(ProviderError::Cancelled) => How::Interrupted,
             Ending::TooManyRounds(_) => How::TooManyTurns,
             Ending::Stuck { .. } => How::Stuck,

@@ -111,6 +111,7 @@ impl ServerHandler for Server {
 fn content(part: &Part) -> ContentBlock {
     match part {
         Part::Text { text } => ContentBlock::text(text.clone()),
+        Part::Note(note) => ContentBlock::text(note.words()),
         Part::Image(image) if image.is_pdf() => ContentBlock::text(format!(
             "[PDF {} is not handed on; `pdftotext FILE -` gives its text]",
             image.describe()

@@ -3,7 +3,7 @@
 use super::headless::{Reader, Voice};
 use crate::agent::{Ending, Event};
 use crate::conversation::Outcome;
-use crate::text::sanitize;
+use crate::text::{sanitize, visible};
 use std::io::{self, Write};
 
 /// Only the text after the last call is the answer. For a program it is held back until it is known to be that; a
@@ -11,13 +11,13 @@ use std::io::{self, Write};
 pub(super) struct Text {
     reader: Reader,
     held: String,
-    clean: sanitize::Stream,
+    clean: visible::Stream,
     at_line_start: bool,
 }
 
 impl Text {
     pub(super) fn new(reader: Reader) -> Text {
-        Text { reader, held: String::new(), clean: sanitize::Stream::default(), at_line_start: true }
+        Text { reader, held: String::new(), clean: visible::Stream::default(), at_line_start: true }
     }
 
     fn text(&mut self, text: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -44,14 +44,16 @@ impl Text {
                 if text.trim().is_empty() {
                     Ok(())
                 } else {
-                    writeln!(side, "{}", sanitize::block(text.trim_end()))
+                    writeln!(side, "{}", visible::prose(text.trim_end()))
                 }
             }
         }
     }
 
     fn end_line(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        self.clean.finish();
+        let rest = self.clean.finish();
+        self.at_line_start &= rest.is_empty();
+        out.write_all(rest.as_bytes())?;
         if !std::mem::replace(&mut self.at_line_start, true) {
             out.write_all(b"\n")?;
         }

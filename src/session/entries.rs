@@ -3,6 +3,7 @@
 //! What cannot be read is left out and named; a number that is missing is an entry that is lost, even where no error was
 //! seen. Where they lead is not asked here.
 
+use super::earlier_format::{self, FIRST_WITH_NOTES, Notes};
 use super::record::{Record, State};
 use super::store::Store;
 use crate::conversation::SessionId;
@@ -19,6 +20,7 @@ pub(super) struct Entry {
 struct Body {
     seq: i64,
     at: i64,
+    format: i64,
     text: String,
 }
 
@@ -41,7 +43,11 @@ impl Store {
         }
         let records = decoded(&bodies);
         let mut out = Vec::with_capacity(bodies.len());
-        for (Body { seq, at, .. }, record) in bodies.into_iter().zip(records) {
+        let mut notes = Notes::default();
+        for (Body { seq, at, format, .. }, mut record) in bodies.into_iter().zip(records) {
+            if let (true, Ok(Record::Message { message })) = (format < FIRST_WITH_NOTES, &mut record) {
+                notes.retype(message);
+            }
             match record {
                 Ok(record) => out.push(Entry { seq, at, record }),
                 Err(e) => dropped.push(format!("entry {seq} cannot be read: {e}")),
@@ -56,11 +62,11 @@ impl Store {
         let mut out = Vec::new();
         let mut read = || -> rusqlite::Result<()> {
             let mut query = conn.prepare_cached(
-                "SELECT seq, at, body FROM entry WHERE session = ?1 AND seq >= ?2 AND seq < ?3 ORDER BY seq",
+                "SELECT seq, at, format, body FROM entry WHERE session = ?1 AND seq >= ?2 AND seq < ?3 ORDER BY seq",
             )?;
             let mut rows = query.query(params![id.as_str(), numbers.start, numbers.end])?;
             while let Some(row) = rows.next()? {
-                out.push(Body { seq: row.get(0)?, at: row.get(1)?, text: row.get(2)? });
+                out.push(Body { seq: row.get(0)?, at: row.get(1)?, format: row.get(2)?, text: row.get(3)? });
             }
             Ok(())
         };
@@ -74,14 +80,21 @@ impl Store {
 /// Every body as a record, on all cores where there are many: a day of work is tens of thousands.
 fn decoded(bodies: &[Body]) -> Vec<serde_json::Result<Record>> {
     const MANY: usize = 2000;
-    let one = |body: &Body| serde_json::from_str::<Record>(&body.text);
+    let one = |body: &Body| match body.format < FIRST_WITH_NOTES {
+        true => earlier_format::record(&body.text),
+        false => serde_json::from_str::<Record>(&body.text),
+    };
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     if bodies.len() < MANY || cores == 1 {
         return bodies.iter().map(one).collect();
     }
     let parts: Vec<Vec<_>> = std::thread::scope(|scope| {
-        let part = |chunk| scope.spawn(move || Vec::from_iter(<[_]>::iter(chunk).map(one)));
-        let workers: Vec<_> = bodies.chunks(bodies.len().div_ceil(cores)).map(part).collect();
+        let part = |chunk| {
+            let work = move || Vec::from_iter(<[_]>::iter(chunk).map(one));
+            std::thread::Builder::new().spawn_scoped(scope, work)
+        };
+        let workers: Vec<_> =
+            bodies.chunks(bodies.len().div_ceil(cores)).filter_map(|c| part(c).ok()).collect();
         workers.into_iter().map(|worker| worker.join().unwrap_or_default()).collect()
     });
     let all: Vec<_> = parts.into_iter().flatten().collect();

@@ -22,7 +22,8 @@ pub enum Pictures {
 }
 
 /// The version of the JSON form that is written.
-pub(super) const FORMAT: u64 = 2;
+/// In the versions before the third, placet's notes are texts.
+pub(super) const FORMAT: u64 = 3;
 
 /// Everything that was said and done, readable.
 pub fn markdown(row: &SessionRow, loaded: &Loaded, pictures: Pictures) -> String {
@@ -68,6 +69,8 @@ fn outcome(outcome: &Outcome) -> &'static str {
 fn push_part(out: &mut String, part: &Part, pictures: Pictures) {
     let _ = match part {
         Part::Text { text } => writeln!(out, "{text}"),
+        // A note is quoted: what the person said is not.
+        Part::Note(note) => note.words().lines().try_for_each(|line| writeln!(out, "> {line}")),
         Part::Image(image) if image.is_pdf() => writeln!(out, "*PDF: {}*", image.describe()),
         Part::Image(image) if pictures == Pictures::Beside && !image.bytes.is_empty() => {
             let alt: String = image.name.chars().filter(|c| !matches!(c, '[' | ']' | '\n')).collect();
@@ -200,12 +203,14 @@ p { white-space: pre-wrap; overflow-wrap: anywhere; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--soft); padding: .5rem; font-size: .85rem; }
 .you { border-left: 3px solid var(--line); padding-left: 1rem; }
 .thought { font-style: italic; }
+.note { border-left: 3px solid var(--line); opacity: .8; }
 img { max-width: 100%; }
 ";
 
 fn push_html(out: &mut String, element: &str, part: &Part) {
     let _ = match part {
         Part::Text { text } => writeln!(out, "<{element}>{}</{element}>", escaped(text)),
+        Part::Note(note) => writeln!(out, "<pre class=\"note\">{}</pre>", escaped(&note.words())),
         Part::Image(image) if image.bytes.is_empty() || image.is_pdf() => {
             writeln!(out, "<p>{}: {}</p>", image.word(), escaped(&image.describe()))
         }
@@ -232,7 +237,7 @@ fn push_html_block(out: &mut String, block: &Block) {
 /// Text that is text wherever it stands in HTML. Control characters and marks that turn the direction of what follows
 /// are left out: they show nothing, and hide something.
 fn escaped(text: &str) -> String {
-    let text = crate::text::sanitize::block(text);
+    let text = crate::text::visible::prose(text);
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -4,11 +4,14 @@
 //! its pictures must be what their hash says, and what looks like a secret is left out. What the model had
 //! seen of files is not in it, so files are read anew.
 
+use super::earlier_format::{Notes, retype_summary};
 use super::export::FORMAT;
 use super::record::Record;
 use super::store::Store;
 use super::{OpenSession, SessionError};
-use crate::conversation::{Answer, Block, Input, Message, Part, Summary, Transcript, TranscriptError};
+use crate::conversation::{
+    Answer, Block, Fact, Input, Message, Note, Part, Summary, Transcript, TranscriptError,
+};
 use crate::text::{sanitize, secret};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,6 +21,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use thiserror::Error;
+
+/// The first version of the export format in which notes are values.
+const FIRST_WITH_NOTES: u64 = 3;
 
 #[derive(Debug, Error)]
 pub enum ImportError {
@@ -61,15 +67,24 @@ struct Withheld {
 impl Store {
     /// Reads an export into a session of its own in `cwd`.
     pub fn import(&self, text: &str, cwd: &Path) -> Result<OpenSession, ImportError> {
-        let value: Value = serde_json::from_str(text)?;
+        let mut value: Value = serde_json::from_str(text)?;
         let version = value.get("version").and_then(Value::as_u64).unwrap_or(FORMAT);
         if !(1..=FORMAT).contains(&version) {
             return Err(ImportError::Version(version));
+        }
+        let mut earlier = (version < FIRST_WITH_NOTES).then(Notes::default);
+        if earlier.is_some() {
+            let summaries = value.get_mut("summaries").and_then(Value::as_array_mut);
+            summaries.into_iter().flatten().for_each(retype_summary);
         }
         let file: File = serde_json::from_value(value)?;
         let pictures = decoded(&file.pictures)?;
         let mut transcript = Transcript::default();
         for (at, mut message) in file.messages.into_iter().enumerate() {
+            match &mut earlier {
+                Some(notes) => notes.retype(&mut message),
+                None => in_their_place(&mut message),
+            }
             without_secrets(&mut message);
             fill(&mut message, &pictures);
             let order = |e: TranscriptError| ImportError::Order { number: at + 1, why: e.to_string() };
@@ -84,13 +99,31 @@ impl Store {
         let fits =
             |summary: &Summary| summary.upto <= messages.len() && !parts_a_call(messages, summary.upto);
         records.extend(file.summaries.into_iter().filter(fits).map(|mut summary| {
-            summary.notes.iter_mut().for_each(redact);
+            summary.notes.iter_mut().flat_map(Note::foreign_texts_mut).for_each(redact);
             Record::SummedUp { summary }
         }));
         records
             .extend(file.withheld.into_iter().map(|w| Record::Withheld { hash: w.hash, reason: w.reason }));
         let title = secret::redact(&file.session.title, &[]).into_owned();
         Ok(self.begin_with(cwd, &sanitize::line(&title), records)?)
+    }
+}
+
+/// What a stranger's file may not claim: a note where placet puts none, and facts about jobs and scratchpads, which are
+/// another machine's.
+fn in_their_place(message: &mut Message) {
+    let Message::Results { results } = message else { return };
+    for result in results {
+        result.facts.retain(|fact| {
+            !matches!(fact, Fact::JobStarted { .. } | Fact::JobEnded { .. } | Fact::StoredIn { .. })
+        });
+        for part in &mut result.parts {
+            if let Part::Note(note) = part
+                && !note.may_follow_results()
+            {
+                *part = Part::text(note.words());
+            }
+        }
     }
 }
 
@@ -121,7 +154,7 @@ fn fill(message: &mut Message, pictures: &HashMap<String, Arc<[u8]>>) {
             match pictures.get(&image.hash) {
                 Some(bytes) => image.bytes = Arc::clone(bytes),
                 None => {
-                    *part = Part::text(format!("[picture {}: its bytes were not in the file]", image.name))
+                    *part = Part::Note(Note::PictureMissing { name: image.name.clone() });
                 }
             }
         }
@@ -141,11 +174,7 @@ fn redact(text: &mut String) {
 
 fn without_secrets(message: &mut Message) {
     fn of(parts: &mut [Part]) {
-        for part in parts {
-            if let Part::Text { text } = part {
-                redact(text);
-            }
-        }
+        parts.iter_mut().flat_map(Part::foreign_texts_mut).for_each(redact);
     }
     match message {
         Message::User { parts } => of(parts),

@@ -6,6 +6,7 @@
 
 mod blob;
 mod draft;
+mod earlier_format;
 mod entries;
 mod error;
 mod export;

@@ -4,8 +4,8 @@ use super::kept::Kept;
 use super::record::{Record, State};
 use super::scratchpad::Scratchpads;
 use super::store::{Store, now};
-use super::{SessionError, blob, spent};
-use crate::conversation::{Message, Part, SessionId};
+use super::{SessionError, blob, schema, spent};
+use crate::conversation::{Message, Note, SessionId, text_of};
 use rusqlite::{Transaction, params};
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -117,15 +117,21 @@ fn add(tx: &Transaction<'_>, id: &SessionId, seq: i64, record: &mut Record) -> R
         _ => 0,
     };
     let bytes = i64::try_from(body.len() + pictures).unwrap_or(i64::MAX);
-    tx.prepare_cached("INSERT INTO entry (session, seq, at, body) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![id.as_str(), seq, at, body])?;
+    tx.prepare_cached("INSERT INTO entry (session, seq, at, body, format) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![id.as_str(), seq, at, body, schema::VERSION])?;
     tx.prepare_cached(
         "UPDATE session SET updated = ?2, entries = entries + 1, bytes = bytes + ?3 WHERE id = ?1",
     )?
     .execute(params![id.as_str(), at, bytes])?;
     let text = match record {
         Record::Message { message } => searchable(message),
-        Record::SummedUp { summary } => summary.notes.join("\n"),
+        Record::SummedUp { summary } => {
+            let texts = summary.notes.iter().filter_map(|note| match note {
+                Note::Summary { text } => Some(text.as_str()),
+                _ => None,
+            });
+            texts.collect::<Vec<_>>().join("\n")
+        }
         _ => String::new(),
     };
     if !text.is_empty() {
@@ -180,8 +186,7 @@ fn searchable(message: &Message) -> String {
     let mut text = match message {
         Message::User { parts } => {
             // What placet told the model was not said by anybody.
-            let said = parts.iter().filter_map(Part::as_text).filter(|text| !text.starts_with("[placet: "));
-            said.collect::<Vec<_>>().join("\n")
+            text_of(parts)
         }
         Message::Assistant(answer) => {
             let calls = answer.calls().map(|c| format!("\n{} {}", c.name, c.input.to_replay()));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Table and columns, in the order in which they are worth saving.
 const TABLES: [(&str, &str, usize); 5] = [
     ("session", "id, title, cwd, created, updated", 5),
-    ("entry", "session, seq, at, body", 4),
+    ("entry", "session, seq, at, body, format", 5),
     ("scratchpad", "session, name, body", 3),
     ("state", "session, key, value", 3),
     ("history", "id, at, cwd, line", 4),
@@ -34,6 +34,13 @@ pub(super) fn rescue(path: &Path) -> Result<(Connection, Vec<String>), SessionEr
     match Connection::open_with_flags(uri, flags) {
         Ok(damaged) => {
             for (table, columns, width) in TABLES {
+                let (columns, width) = match table {
+                    // A database of an earlier version does not name the format of its entries.
+                    "entry" if damaged.prepare("SELECT format FROM entry").is_err() => {
+                        ("session, seq, at, body", 4)
+                    }
+                    _ => (columns, width),
+                };
                 let (saved, error) = copy(&damaged, &fresh, table, columns, width);
                 let lost = error.map_or(String::new(), |e| format!(", then: {e}"));
                 notes.push(format!("{table}: {saved} rows carried over{lost}"));

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The format this program writes. Older ones are migrated step by step; newer ones are refused.
-pub(super) const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 5;
 
 /// `migrations[n]` leads from format n to n + 1.
-const MIGRATIONS: [&str; 4] = ["
+const MIGRATIONS: [&str; 5] = ["
     CREATE TABLE session (
         id TEXT PRIMARY KEY, title TEXT NOT NULL, cwd TEXT NOT NULL,
         created INTEGER NOT NULL, updated INTEGER NOT NULL
@@ -49,6 +49,11 @@ const MIGRATIONS: [&str; 4] = ["
         (SELECT count(*), coalesce(sum(length(CAST(body AS BLOB))), 0) FROM entry WHERE entry.session = session.id);
 ", "
     CREATE INDEX IF NOT EXISTS scratchpad_by_name ON scratchpad (session, name);
+", "
+    -- The format that an entry was written in: in those before the fifth, placet's notes are texts.
+    ALTER TABLE entry ADD COLUMN format INTEGER NOT NULL DEFAULT 4;
+    -- It holds a summary of the earlier format; it is found again with the next one.
+    DELETE FROM state WHERE key = 'place';
 "];
 
 /// Opens the database and brings it to [`VERSION`]. Several processes may do so at once.

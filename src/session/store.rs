@@ -3,11 +3,11 @@
 use super::record::{Loaded, State};
 use super::replay::Replay;
 use super::{SessionError, blob, open, salvage, schema};
-use crate::conversation::{Message, SessionId};
+use crate::conversation::{Interruption, Message, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{BTreeSet, HashMap};
 use std::fs::DirBuilder;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -50,6 +50,13 @@ impl Store {
         let path = dir.join("placet.db");
         // An empty file is a new database to SQLite; where sessions were open before, it is a loss.
         let emptied = std::fs::metadata(&path).is_ok_and(|m| m.len() == 0) && dir.join("open").exists();
+        // SQLite gives its log the mode of the database; the database has it before SQLite opens it.
+        let own =
+            std::fs::OpenOptions::new().append(true).create(true).mode(crate::private::FILE).open(&path);
+        own.map_err(fail)?;
+        for ending in ["", "-wal", "-shm"] {
+            crate::private::tighten(&dir.join(format!("placet.db{ending}"))).map_err(fail)?;
+        }
         let (conn, mut notes) = match schema::open(&path) {
             Err(e) if e.is_corruption() => salvage::rescue(&path)?,
             other => (other?, Vec::new()),
@@ -57,7 +64,7 @@ impl Store {
         if emptied {
             notes.push("the session database was empty: earlier sessions are lost".into());
         }
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(fail)?;
+        crate::private::tighten(&path).map_err(fail)?;
         Ok((Store { conn: Arc::new(Mutex::new(conn)), dir: dir.into() }, notes))
     }
 
@@ -160,8 +167,7 @@ impl Store {
                 .dropped
                 .push("the last answer was still arriving; what had come is kept, marked as cut".into());
         }
-        if let Some(closing) = loaded.transcript.close_open_calls("placet was stopped before this call ended")
-        {
+        if let Some(closing) = loaded.transcript.close_open_calls(Interruption::PlacetStopped) {
             loaded.repairs.push(closing);
             loaded
                 .dropped

@@ -7,9 +7,11 @@ mod line_end;
 mod near;
 pub mod patch;
 mod range_set;
+pub mod regular;
 pub mod sanitize;
 pub mod secret;
 pub mod size;
+pub mod visible;
 pub mod width;
 pub mod words;
 

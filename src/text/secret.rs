@@ -4,78 +4,73 @@
 //! are those that their issuers document, so ordinary text is left alone; `NAME=value` counts only where the name says
 //! what it holds and the value looks like one.
 
+mod files;
+mod table;
+mod variable;
+
+pub use files::credential_files;
+pub use table::matches;
+pub use variable::{Withheld, why_withheld};
+
 use regex::Regex;
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
+use table::{Shape, any, table};
 
 /// What a mark begins with; `]` ends it.
 const MARK: &str = "[redacted: ";
+/// The kind of a secret that is known by its name alone.
+const VALUE: &str = "value";
+/// The kind of placet's own keys.
+const OWN: &str = "API key";
 
-/// Kind, what a text must hold for it (one of these), and shape. The first group, where there is one, stays in front of
-/// the mark and the second behind it.
-const SHAPES: [(&str, &[&str], &str); 15] = [
-    (
-        "private key",
-        &["PRIVATE KEY-----"],
-        r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\z)",
-    ),
-    ("AWS access key", &["AKIA", "ASIA", "ABIA", "ACCA"], r"\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"),
-    ("GitHub token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"\bgh[pousr]_[A-Za-z0-9]{30,255}\b"),
-    ("GitHub token", &["github_pat_"], r"\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
-    ("GitLab token", &["glpat-"], r"\bglpat-[A-Za-z0-9_-]{20,}"),
-    ("Slack token", &["xox"], r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    ("Google API key", &["AIza"], r"\bAIza[0-9A-Za-z_-]{35}"),
-    ("API key", &["sk-"], r"\bsk-(?:ant-|proj-|or-|live-)?[A-Za-z0-9_-]{20,}"),
-    ("Stripe key", &["k_live_", "k_test_"], r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
-    ("npm token", &["npm_"], r"\bnpm_[A-Za-z0-9]{36}\b"),
-    ("Hugging Face token", &["hf_"], r"\bhf_[A-Za-z0-9]{30,}\b"),
-    ("JSON web token", &[".eyJ"], r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-    (
-        "credentials",
-        &[AUTHORIZATION],
-        r#"(?i)(\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token|digest)\s+)[A-Za-z0-9._~+/=-]{8,}"#,
-    ),
-    ("password", &["://"], r"([a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@\[\]]*:)[^\s/@\[\]]{3,}(@)"),
-    (
-        "value",
-        &["SECRET", "TOKEN", "PASSW", "PASSPHRASE", "CREDENTIAL", "APIKEY", "_KEY"],
-        r#"(?m)(\b(?:[A-Z0-9]+_)*(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|ACCESS_KEY|PRIVATE_KEY|SECRET_KEY|AUTH_KEY)(?:_[A-Z0-9]+)*=["']?)[^\s"'$(\[{<`#;|&]{8,}"#,
-    ),
-];
+/// `NAME=value`: the name, with what stands between it and the value, stays.
+static NAMED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(\b[A-Z0-9][A-Z0-9_]*=["']?)[^\s"'$(\[{<`#;|&]{8,}"#).ok());
 
 /// The one word that counts in capitals too.
 const AUTHORIZATION: &str = "authorization";
-
-/// Values that stand where a secret would.
-const STANDS_FOR: [&str; 8] =
-    ["your", "example", "changeme", "change_me", "placeholder", "xxxx", "dummy", "insert"];
-
-/// Each made when a text first holds one of its words: to make all of them takes longer than a start may.
-static MADE: [OnceLock<Option<Regex>>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
 
 /// `text` with each secret replaced by its mark. `known` are secrets by their very value: placet's own keys.
 pub fn redact<'t>(text: &'t str, known: &[String]) -> Cow<'t, str> {
     let mut out = Cow::Borrowed(text);
     for value in known.iter().filter(|value| value.len() >= 8 && text.contains(value.as_str())) {
-        out = Cow::Owned(out.replace(value.as_str(), &mark("API key")));
+        out = Cow::Owned(out.replace(value.as_str(), &mark(OWN)));
     }
     // All are looked for before the first is replaced: a mark must not make a secret of what was none.
-    let hits: Vec<(&str, &Regex)> = SHAPES
-        .iter()
-        .zip(&MADE)
-        .filter(|((_, words, _), _)| words.iter().any(|word| holds(&out, word)))
-        .filter_map(|((kind, _, shape), made)| {
-            Some((*kind, made.get_or_init(|| Regex::new(shape).ok()).as_ref()?))
-        })
-        .filter(|(_, shape)| shape.is_match(&out))
-        .collect();
-    for (kind, shape) in hits {
-        let told = shape.replace_all(&out, |found: &regex::Captures<'_>| replaced(found, kind));
-        if let Cow::Owned(told) = told {
-            out = Cow::Owned(told);
-        }
+    let hits: Vec<&Shape> =
+        shapes_in(&out).filter(|shape| shape.regex().is_some_and(|r| r.is_match(&out))).collect();
+    let named = names_in(&out);
+    for shape in hits {
+        let Some(regex) = shape.regex() else { continue };
+        replace(&mut out, regex, |found| replaced(found, &shape.kind));
+    }
+    if let Some(regex) = NAMED.as_ref().filter(|_| named) {
+        replace(&mut out, regex, replaced_value);
     }
     out
+}
+
+fn replace(out: &mut Cow<'_, str>, regex: &Regex, with: impl Fn(&regex::Captures<'_>) -> String) {
+    let told = regex.replace_all(out, |found: &regex::Captures<'_>| with(found));
+    if let Cow::Owned(told) = told {
+        *out = Cow::Owned(told);
+    }
+}
+
+/// The shapes of which a text holds a word.
+fn shapes_in(text: &str) -> impl Iterator<Item = &'static Shape> {
+    table().shapes.iter().filter(move |shape| shape.words.iter().any(|word| holds(text, word)))
+}
+
+/// True when a text has the shape of a secret, or one in it.
+fn has_shape(text: &str) -> bool {
+    shapes_in(text).any(|shape| shape.regex().is_some_and(|regex| regex.is_match(text)))
+}
+
+/// True when the name of a secret may stand in a text.
+fn names_in(text: &str) -> bool {
+    memchr::memchr(b'=', text.as_bytes()).is_some() && table().name_words.iter().any(|word| holds(text, word))
 }
 
 fn holds(text: &str, word: &str) -> bool {
@@ -90,18 +85,36 @@ fn holds(text: &str, word: &str) -> bool {
     })
 }
 
-fn replaced(found: &regex::Captures<'_>, kind: &str) -> String {
+/// The parts of what was found: what stays before it, the value, what stays behind it.
+fn parts<'f>(found: &'f regex::Captures<'_>) -> (&'f str, &'f str, &'f str) {
     let group = |at: usize| found.get(at).map_or("", |m| m.as_str());
     let (before, after) = (group(1), group(2));
     let whole = group(0);
-    let value = whole.get(before.len()..whole.len() - after.len()).unwrap_or(whole);
-    let lower = value.to_ascii_lowercase();
-    let stands = kind == "value" && STANDS_FOR.iter().any(|word| lower.contains(word));
-    if stands || value.starts_with(MARK) {
-        whole.to_string()
-    } else {
-        format!("{before}{}{after}", mark(kind))
+    (before, whole.get(before.len()..whole.len() - after.len()).unwrap_or(whole), after)
+}
+
+fn replaced(found: &regex::Captures<'_>, kind: &str) -> String {
+    let (before, value, after) = parts(found);
+    match value.starts_with(MARK) {
+        true => format!("{before}{value}{after}"),
+        false => format!("{before}{}{after}", mark(kind)),
     }
+}
+
+/// The same for `NAME=value`: only under the name of a secret, and not what stands for one in an example.
+fn replaced_value(found: &regex::Captures<'_>) -> String {
+    let (before, value, after) = parts(found);
+    let name = before.trim_end_matches(['=', '"', '\'']);
+    let names = &table().names;
+    let mixed =
+        || value.bytes().any(|b| b.is_ascii_digit()) && value.bytes().any(|b| b.is_ascii_alphabetic());
+    let secret = any(&names.secret, name) || any(&names.weak, name) && mixed();
+    let lower = value.to_ascii_lowercase();
+    let stands = table().values.stands_for.iter().any(|word| lower.contains(word));
+    if !secret || any(&names.exempt, name) || stands || value.starts_with(MARK) {
+        return format!("{before}{value}{after}");
+    }
+    format!("{before}{}{after}", mark(VALUE))
 }
 
 /// A private key in text that comes line by line: from its first line to its last, it is left out.
@@ -115,7 +128,8 @@ impl PrivateKey {
     pub fn without(&mut self, lines: &str) -> String {
         let mut out = String::with_capacity(lines.len());
         for line in lines.split_inclusive('\n') {
-            let named = |word: &str| line.contains(word) && line.contains("PRIVATE KEY-----");
+            let key = line.contains("PRIVATE KEY-----") || line.contains("PRIVATE KEY BLOCK-----");
+            let named = |word: &str| key && line.contains(word);
             match (self.within, named("-----BEGIN "), named("-----END ")) {
                 (false, true, ends) => {
                     self.within = !ends;
@@ -138,9 +152,9 @@ pub fn marks(text: &[u8]) -> usize {
     memchr::memmem::find_iter(text, MARK.as_bytes())
         .filter(|at| {
             let rest = text.get(at + MARK.len()..).unwrap_or_default();
-            SHAPES
-                .iter()
-                .any(|(kind, ..)| rest.strip_prefix(kind.as_bytes()).is_some_and(|r| r.starts_with(b"]")))
+            let kinds = table().shapes.iter().map(|shape| shape.kind.as_str());
+            let mut kinds = kinds.chain([VALUE, OWN]);
+            kinds.any(|kind| rest.strip_prefix(kind.as_bytes()).is_some_and(|r| r.starts_with(b"]")))
         })
         .count()
 }
@@ -191,6 +205,14 @@ mod tests {
             ("https://me:hunter22@host/x", "https://me:[redacted: password]@host/x"),
             ("DB_PASSWORD=correcthorse\nDEBUG=1", "DB_PASSWORD=[redacted: value]\nDEBUG=1"),
             ("export GITHUB_TOKEN='abcdefgh12'", "export GITHUB_TOKEN='[redacted: value]'"),
+            ("RAILS_MASTER_KEY=0a1b2c3d4e5f", "RAILS_MASTER_KEY=[redacted: value]"),
+            ("SUPABASE_SERVICE_ROLE_KEY=verysecretvalue", "SUPABASE_SERVICE_ROLE_KEY=[redacted: value]"),
+            (
+                "MYSQL_PWD=correcthorse\nJWT=correcthorse",
+                "MYSQL_PWD=[redacted: value]\nJWT=[redacted: value]",
+            ),
+            ("PASS=hunter22x AUTHTOKEN=correcthorse", "PASS=[redacted: value] AUTHTOKEN=[redacted: value]"),
+            ("SLACK_WEBHOOK_URL=https://h.invalid/T0/B1", "SLACK_WEBHOOK_URL=[redacted: value]"),
         ] {
             assert_eq!(redact(text, &[]), told);
         }
@@ -208,6 +230,12 @@ mod tests {
             "see https://example.com:443/a",
             "const PASSWORD_MIN: usize = 12;",
             "MAX_TOKENS=4096",
+            "CACHE_KEY=user:1234567",
+            "SORT_KEY='created-at-2'",
+            "const STORAGE_KEY=\"app.theme.v2\"",
+            "REDIS_URL=redis://localhost:6379",
+            "COOKIE=consent-given",
+            "GPG_KEY=A035C8C19219BA821ECEA86B64E628F8D684696D",
         ] {
             assert_eq!(redact(text, &[]), text);
         }
@@ -226,24 +254,19 @@ mod tests {
 
     /// All shapes at once over the whole text, with no word looked for first: what `redact` must be equal to.
     fn by_shapes_alone(text: &str) -> String {
-        static MADE: std::sync::LazyLock<(regex::RegexSet, Vec<Regex>)> = std::sync::LazyLock::new(|| {
-            let shapes = || SHAPES.iter().map(|(.., shape)| shape);
-            (regex::RegexSet::new(shapes()).unwrap(), shapes().map(|s| Regex::new(s).unwrap()).collect())
-        });
-        let mut out = text.to_string();
-        for at in MADE.0.matches(text) {
-            let kind = SHAPES[at].0;
-            out = MADE.1[at]
-                .replace_all(&out, |found: &regex::Captures<'_>| replaced(found, kind))
-                .into_owned();
+        let mut out = Cow::Borrowed(text);
+        let hits: Vec<&Shape> = table().shapes.iter().filter(|s| s.regex().unwrap().is_match(text)).collect();
+        for shape in hits {
+            replace(&mut out, shape.regex().unwrap(), |found| replaced(found, &shape.kind));
         }
-        out
+        replace(&mut out, NAMED.as_ref().unwrap(), replaced_value);
+        out.into_owned()
     }
 
     /// Pieces of which secrets are made, and nearly made.
     fn pieces() -> Vec<String> {
-        let mut pieces: Vec<String> =
-            SHAPES.iter().flat_map(|(_, words, _)| words.iter().copied()).map(String::from).collect();
+        let mut pieces: Vec<String> = table().shapes.iter().flat_map(|shape| &shape.words).cloned().collect();
+        pieces.extend(table().name_words.iter().cloned());
         pieces.extend(canaries());
         pieces.extend(
             [

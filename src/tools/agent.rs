@@ -107,5 +107,6 @@ fn told(report: Report, title: &str, env: &Env) -> Output {
         for_model: vec![Part::text(format!("{head}\n{}", report.text))],
         for_person: Summary::text(line, report.text),
         facts: Facts::None,
+        recorded: Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Env, RunCtx, ToolError};
 use crate::permission::Landing;
-use crate::process::{Command, Ending, Finished};
+use crate::process::{Command, Ending, Finished, Input};
 use crate::sandbox::{self, Backend, Network, Overlay, Spec};
 use crate::workspace::{
     Applied, Braked, CommandView, Effects, Label, Origin, Shelf, Snapshot, View, Workspace, Writer,
@@ -47,6 +47,8 @@ pub(super) struct Entered {
     /// What the workspace held before, where effects are real at once.
     before: Option<Snapshot>,
     writer: Writer,
+    /// Variables that the command did not get, at the first command of a conversation.
+    withheld: Vec<String>,
 }
 
 /// What is said about a command's effects.
@@ -133,14 +135,15 @@ pub(super) async fn enter(
         keep_env: confining.keep_env.clone(),
     };
     let words = spec.to_words();
-    Ok(Some((Entered { view: view.clone(), command, before, writer }, words)))
+    let withheld = confining.withheld.take(&confining.keep_env);
+    Ok(Some((Entered { view: view.clone(), command, before, writer, withheld }, words)))
 }
 
 /// A command in the view and its effects, which are pending when this returns: for `placet sandbox run`.
 pub async fn run_confined(
     env: &Env,
     line: &str,
-    hosts: &[String],
+    (hosts, stdin): (&[String], Input),
     cancel: &CancellationToken,
     on_output: impl FnMut(&[u8]) + Send,
 ) -> Result<(Finished, Effects), ToolError> {
@@ -159,7 +162,7 @@ pub async fn run_confined(
         supervisor: env.commands.supervisor.clone(),
         timeout: std::time::Duration::MAX,
         withheld: env.commands.withheld.clone(),
-        stdin: None,
+        stdin,
         sandbox: Some(words),
     };
     let finished = command.run(cancel, on_output).await.map_err(|e| ToolError::new(e.to_string()))?;
@@ -180,8 +183,13 @@ fn masks(workspace: &Workspace, more: &[PathBuf]) -> Vec<PathBuf> {
 
 impl Entered {
     /// The command and all it started are dead: its effects are folded, and in write mode applied.
-    pub(super) async fn leave(self, ctx: &RunCtx, ending: Ending) -> Result<Told, ToolError> {
-        let Entered { view, command, before, writer } = self;
+    pub(super) async fn leave(mut self, ctx: &RunCtx, ending: Ending) -> Result<Told, ToolError> {
+        let withheld = std::mem::take(&mut self.withheld);
+        Ok(with_withheld(self.settle(ctx, ending).await?, &withheld))
+    }
+
+    async fn settle(self, ctx: &RunCtx, ending: Ending) -> Result<Told, ToolError> {
+        let Entered { view, command, before, writer, .. } = self;
         let Some(command) = command else {
             return compared(ctx, view, before.unwrap_or_default(), writer).await;
         };
@@ -225,6 +233,16 @@ impl Entered {
     /// The same for a background command: its effects are pending, whatever the mode is by now. `suffix` names its
     /// versions of files that others changed as well.
     pub(super) async fn leave_apart(
+        mut self,
+        workspace: Workspace,
+        ending: Ending,
+        suffix: String,
+    ) -> Result<Told, ToolError> {
+        let withheld = std::mem::take(&mut self.withheld);
+        Ok(with_withheld(self.settle_apart(workspace, ending, suffix).await?, &withheld))
+    }
+
+    async fn settle_apart(
         self,
         workspace: Workspace,
         ending: Ending,
@@ -248,6 +266,39 @@ impl Entered {
         let settled = settled.await.map_err(|e| ToolError::new(e.to_string()))?;
         settled.map_err(|e| ToolError::new(format!("its effects could not be read: {e}")))
     }
+}
+
+/// Which variables commands do not get, for a person: once, before the first command.
+pub fn withheld_line(env: &Env) -> Option<String> {
+    let confining = env.commands.confining.as_ref()?;
+    let withheld = confining.withheld.take(&confining.keep_env);
+    let told = with_withheld(Told::default(), &withheld);
+    Some(told.for_person.trim_start_matches(" · ").to_string()).filter(|line| !line.is_empty())
+}
+
+/// Says which variables the command did not get, so that a failed login explains itself.
+fn with_withheld(mut told: Told, withheld: &[String]) -> Told {
+    /// Names that are shown; an environment may hold hundreds.
+    const SHOWN: usize = 20;
+    if withheld.is_empty() {
+        return told;
+    }
+    let mut names: Vec<String> =
+        withheld.iter().take(SHOWN).map(|name| crate::text::sanitize::name(name).into_owned()).collect();
+    if withheld.len() > SHOWN {
+        names.push(format!("and {} more", withheld.len() - SHOWN));
+    }
+    told.for_model.push_str(&format!(
+        "\n[commands do not get these environment variables, which look like secrets: {}; the person can pass one with the setting sandbox.keep_env]",
+        names.join(", ")
+    ));
+    let s = if withheld.len() == 1 { "" } else { "s" };
+    told.for_person.push_str(&format!(
+        " · not passed, because they look like secrets: {} variable{s} ({}); `sandbox.keep_env` passes one",
+        withheld.len(),
+        names.join(", ")
+    ));
+    told
 }
 
 /// A transaction that was stopped did nothing.

@@ -6,7 +6,7 @@ use crate::permission::ModeCell;
 use crate::sandbox::{self, Backend};
 use crate::session::Scratchpads;
 use crate::storage::Mounts;
-use crate::workspace::{Brake, Ledger, Workspace};
+use crate::workspace::{Brake, Budget, Ledger, Workspace};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -57,15 +57,28 @@ pub struct Limits {
     pub read_bytes: u64,
     /// The largest picture sent, in bytes before base64: 3,750,000.
     pub image_bytes: usize,
+    /// How long one search may take: a minute.
+    pub search_time: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { inline_bytes: 30_000, room: Room::default(), read_bytes: 16_000_000, image_bytes: 3_750_000 }
+        Limits {
+            inline_bytes: 30_000,
+            room: Room::default(),
+            read_bytes: 16_000_000,
+            image_bytes: 3_750_000,
+            search_time: Duration::from_secs(60),
+        }
     }
 }
 
 impl Limits {
+    /// The time of a search that begins now.
+    pub fn search(&self) -> Budget {
+        Budget::of(self.search_time)
+    }
+
     /// Bytes of text a result may have now.
     pub fn inline(&self) -> usize {
         self.inline_bytes.min(self.room.0.load(Ordering::Relaxed))
@@ -123,8 +136,24 @@ pub struct Confining {
     pub writable: Vec<PathBuf>,
     pub limits: sandbox::Limits,
     pub keep_env: Vec<String>,
+    /// Whether this conversation has been told which variables its commands do not get.
+    pub withheld: WithheldReport,
     /// Hosts that every command may reach.
     pub hosts: Vec<String>,
+}
+
+/// The report of variables that are withheld from commands: it is made once in a conversation.
+#[derive(Debug, Default)]
+pub struct WithheldReport(std::sync::atomic::AtomicBool);
+
+impl WithheldReport {
+    /// The names to report: empty when there are none, or when they were reported already.
+    pub(super) fn take(&self, keep: &[String]) -> Vec<String> {
+        if self.0.swap(true, std::sync::atomic::Ordering::AcqRel) {
+            return Vec::new();
+        }
+        sandbox::withheld_secrets(std::env::vars_os(), keep)
+    }
 }
 
 /// How far `prepare` may look.

@@ -1,5 +1,6 @@
 //! Errors that teach: what was wrong, and what to call next.
 
+pub use crate::conversation::Fault;
 use thiserror::Error;
 
 /// A call that did not succeed. The model reads `message` and then `hint`.
@@ -10,31 +11,6 @@ pub struct ToolError {
     pub hint: Option<String>,
     /// What kind of failure it is, for the surfaces that have words of their own for it.
     pub fault: Fault,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fault {
-    #[default]
-    Other,
-    Missing,
-    Directory,
-    NotDirectory,
-    /// Outside of where this call may reach.
-    Outside,
-    /// The system refuses, or a rule hides it.
-    Denied,
-    Exists,
-    /// A pipe, a device, a socket.
-    Special,
-    TooLarge,
-    NotText,
-    /// It was not read before, or changed since.
-    Unread,
-    TextMissing,
-    /// The text occurs so many times where it must be unique.
-    Ambiguous(usize),
-    /// The message is in another system's words already and goes out as it stands.
-    Worded,
 }
 
 impl ToolError {

@@ -1,7 +1,7 @@
 //! find_files: paths by a glob.
 
 use super::input::Shape;
-use super::list_directory::{check_root, left_out, walk_root};
+use super::list_directory::{check_root, gaps, left_out, walk_root};
 use super::work::blocking;
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::ToolSpec;
@@ -147,7 +147,7 @@ pub(super) fn find_paths(
     let root = walk_root(&ctx.env, at, consent)?;
     let found: Mutex<Vec<String>> = Mutex::default();
     let stop = || ctx.cancel.is_cancelled();
-    let skipped = Walk::new(&ctx.env.workspace, show, &stop).run(root, || {
+    let skipped = Walk::new(&ctx.env.workspace, show, ctx.env.limits.search(), &stop).run(root, || {
         let mut own = Gathered { found: &found, own: Vec::new() };
         move |entry: &Entry| {
             if (entry.kind == EntryKind::Directory) == glob.directories {
@@ -188,6 +188,7 @@ impl FindPlan {
             n => format!("{n} matches"),
         }];
         notes.extend(left_out(skipped).map(|words| format!("{words} not looked at")));
+        notes.extend(gaps(skipped));
         text.push_str(&format!("[{}]", notes.join("; ")));
         text
     }

@@ -1,5 +1,6 @@
 //! Matching lines, gathered by several threads and put in order.
 
+use crate::workspace::{Budget, Skipped};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
@@ -46,6 +47,18 @@ pub(super) struct FileHits {
 struct Pile {
     files: Vec<FileHits>,
     binary: usize,
+    /// Files that were not opened because the kernel makes them up.
+    kernel: usize,
+    /// Files whose search was stopped.
+    stopped: Vec<String>,
+}
+
+/// What came of a search.
+pub(super) struct Gathering {
+    /// In the order of their paths.
+    pub(super) files: Vec<FileHits>,
+    pub(super) binary: usize,
+    pub(super) skipped: Skipped,
 }
 
 /// Collects what the workers find.
@@ -69,11 +82,12 @@ impl Gatherer {
         Worker { gatherer: self, searcher, matcher: self.search.matcher.clone(), stop, own: Pile::default() }
     }
 
-    /// The files with matches, in the order of their paths, and how many files were binary.
-    pub(super) fn finish(self) -> (Vec<FileHits>, usize) {
+    pub(super) fn finish(self, budget: Budget) -> Gathering {
         let mut pile = self.pile.into_inner().unwrap_or_else(PoisonError::into_inner);
         pile.files.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
-        (pile.files, pile.binary)
+        let late = (!pile.stopped.is_empty() && budget.is_spent()).then(|| budget.spent_on(pile.stopped));
+        let skipped = Skipped { kernel: pile.kernel, late, ..Skipped::default() };
+        Gathering { files: pile.files, binary: pile.binary, skipped }
     }
 }
 
@@ -89,12 +103,20 @@ pub(super) struct Worker<'a> {
 impl Worker<'_> {
     /// Searches one file. What cannot be read has no matches.
     pub(super) fn file(&mut self, relative: String, file: io::Result<File>) {
-        let Ok(file) = file else { return };
+        let file = match file {
+            Ok(file) => file,
+            Err(e) => {
+                self.own.kernel += Skipped::of(&e).kernel;
+                return;
+            }
+        };
         let search = &self.gatherer.search;
         let mut hits = Collector { search, found: FileHits::default(), binary: false };
         let reader = Stoppable { file, stop: self.stop };
         let done = self.searcher.search_reader(&self.matcher, reader, &mut hits);
-        if hits.binary {
+        if done.is_err() && (self.stop)() {
+            self.own.stopped.push(relative);
+        } else if hits.binary {
             self.own.binary += 1;
         } else if done.is_ok() && hits.found.matches > 0 {
             hits.found.relative = relative;
@@ -109,6 +131,8 @@ impl Drop for Worker<'_> {
         let mut pile = self.gatherer.pile.lock().unwrap_or_else(PoisonError::into_inner);
         pile.files.append(&mut self.own.files);
         pile.binary += self.own.binary;
+        pile.kernel += self.own.kernel;
+        pile.stopped.append(&mut self.own.stopped);
     }
 }
 

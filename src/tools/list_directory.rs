@@ -8,7 +8,7 @@ use super::{
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
 use crate::text::sanitize;
-use crate::workspace::{Consent, Dir, Entry, EntryKind, Resolved, Show, Skipped, WorkspaceError};
+use crate::workspace::{Consent, Dir, Entry, EntryKind, OutOfTime, Resolved, Show, Skipped, WorkspaceError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -148,6 +148,9 @@ impl Listing {
             if entry.kind == EntryKind::Directory && level < depth {
                 match dir.child(&entry.name) {
                     Ok(child) => self.directory(env, child, show, depth, level + 1),
+                    Err(e) if Skipped::of(&e).kernel > 0 => {
+                        let _ = writeln!(self.text, "{indent}  [the kernel's own: name it to list it]");
+                    }
                     Err(_) => drop(writeln!(self.text, "{indent}  [cannot be read]")),
                 }
             }
@@ -177,6 +180,26 @@ fn described(entry: &Entry) -> String {
         },
         EntryKind::Special => format!("{name}  (special file)"),
     }
+}
+
+/// What a search or a listing did not look at although it was asked to, and how to have it.
+pub(super) fn gaps(skipped: &Skipped) -> Option<String> {
+    let mut words = Vec::new();
+    if skipped.kernel > 0 {
+        let n = skipped.kernel;
+        words.push(format!("{n} in file systems of the kernel not looked at (/proc, /sys, /dev and others)"));
+    }
+    if let Some(OutOfTime { after, directories, names }) = &skipped.late {
+        let names: Vec<_> = names.iter().map(|name| if name.is_empty() { "./" } else { name }).collect();
+        let more = directories.saturating_sub(names.len());
+        let more = if more > 0 { format!(" and {more} more directories") } else { String::new() };
+        words.push(format!(
+            "stopped after {} s (`tools.search_seconds`); not searched: {}{more}",
+            after.as_secs(),
+            sanitize::name(&names.join(", "))
+        ));
+    }
+    (!words.is_empty()).then(|| words.join("; "))
 }
 
 /// `3 ignored, 2 dotted entries`: what a walk left out, if it did.

@@ -3,6 +3,7 @@
 use super::list_directory::{check_root, walk_root};
 use super::work::{blocking, consent_of};
 use super::{Detail, Env, Fault, Output, Plan, Preview, RunCtx, Running, Sight, ToolError};
+use crate::conversation::Part;
 use crate::permission::{Permit, Reach};
 use crate::workspace::{Consent, Dir, EntryKind, Hash, Resolved, Show, Skipped, TextFile, WorkspaceError};
 use std::sync::Arc;
@@ -172,10 +173,22 @@ fn level(
         if entry.kind == EntryKind::Directory && depth > 1 {
             let below =
                 dir.child(&entry.name).and_then(|d| level(env, d, (show, depth - 1, most), out, skipped));
-            skipped.unreadable += usize::from(below.is_err());
+            if let Err(e) = below {
+                *skipped += Skipped::of(&e);
+            }
         }
     }
     Ok(())
+}
+
+/// `output` with a note for the model where a search or a listing is not the whole of what was asked for: for the
+/// surfaces whose form has no place for it.
+#[must_use]
+pub(super) fn with_gaps(mut output: Output, skipped: &Skipped) -> Output {
+    if let Some(words) = super::list_directory::gaps(skipped) {
+        output.for_model.push(Part::text(format!("\n[{words}]")));
+    }
+    output
 }
 
 /// Everything of a file counts as read.

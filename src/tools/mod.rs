@@ -42,18 +42,17 @@ mod wording;
 mod work;
 mod write_file;
 
-pub use confined::run_confined;
+pub use confined::{run_confined, withheld_line};
 pub use content::named as data_kind;
 pub use dialect::{Bases, Dialect, DialectSettings, is_batch};
 pub use env::{
     Children, CommandSettings, Confining, Enquire, Env, Inspect, Limits, Progress, Report, RunCtx, Said,
-    Sight, Task,
+    Sight, Task, WithheldReport,
 };
 pub use error::{Fault, ToolError};
 pub use jobs::{Job, Jobs, Shown};
-pub use output::kept_as;
 pub use registry::Registry;
-pub use result::{Changed, Detail, Facts, Output, Preview, Ran, Summary};
+pub use result::{ChangeOverview, Changed, Detail, Facts, FileDiff, Output, Preview, Ran, Summary};
 pub use todo::{Todo, TodoStatus, lines_of as todo_lines, list_in as todos_in};
 
 use crate::conversation::ToolSpec;

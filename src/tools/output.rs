@@ -1,7 +1,7 @@
 //! The one gate between a result and the model: kept whole in a scratchpad when it is long, and every cut is said.
 
-use super::{Env, Facts, Output, Summary, ToolError, wording::Names};
-use crate::conversation::{Outcome, Part, text_of};
+use super::{Env, Facts, Output, Ran, Summary, ToolError, wording::Names};
+use crate::conversation::{Fact, Outcome, Part, text_of};
 use crate::session::Entry;
 
 /// The longest line of a preview, in characters.
@@ -11,6 +11,32 @@ const HEAD: usize = 4000;
 const TAIL: usize = 2000;
 /// Bytes of what is said about it.
 const TOLD: usize = 400;
+
+/// Records with a result what later code must know of it.
+pub(super) fn record(mut output: Output) -> Output {
+    match &output.facts {
+        Facts::Ran(Ran { output: text, code, effects, .. }) => {
+            let code = *code;
+            let digest = digest(&[text, &format!("{code:?}"), effects]);
+            output.recorded.extend([Fact::Exit { code }, Fact::Same { digest }]);
+        }
+        Facts::Steady(text) => {
+            let digest = digest(&[text]);
+            output.recorded.push(Fact::Same { digest });
+        }
+        _ => {}
+    }
+    output
+}
+
+fn digest(pieces: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for piece in pieces {
+        hasher.update(&piece.len().to_le_bytes());
+        hasher.update(piece.as_bytes());
+    }
+    hasher.finalize().to_hex().chars().take(32).collect()
+}
 
 /// Brings a result into the form the model gets. With `name`, a success goes to that scratchpad whole.
 pub(super) fn deliver(
@@ -28,7 +54,7 @@ pub(super) fn deliver(
 fn keep(mut output: Output, name: &str, env: &Env) -> Output {
     let image = output.for_model.iter().find_map(|part| match part {
         Part::Image(image) => Some(image.clone()),
-        Part::Text { .. } => None,
+        Part::Text { .. } | Part::Note(_) => None,
     });
     let (entry, what) = match image {
         Some(image) => (Entry::Image(image.clone()), image.describe()),
@@ -43,6 +69,7 @@ fn keep(mut output: Output, name: &str, env: &Env) -> Output {
             let line = format!("stored in the scratchpad `{name}`: {what}");
             let summary =
                 Summary { line: format!("{} -> {name}", output.for_person.line), ..output.for_person };
+            output.recorded.push(Fact::StoredIn { scratchpad: name.into() });
             Output { for_model: vec![Part::text(line)], for_person: summary, ..output }
         }
         Err(error) => failed(&output.for_person.line, &ToolError::new(error.to_string())),
@@ -58,28 +85,25 @@ fn spill(mut output: Output, tool: &str, (env, names): (&Env, &Names)) -> Output
     // Where there is little room, less of both ends.
     let shown = env.limits.inline().saturating_sub(TOLD).min(HEAD + TAIL);
     let (view, _) = preview(&text, shown * 2 / 3, shown / 3);
-    let size = size_of(&text);
+    let (bytes, size) = (text.len(), size_of(&text));
+    if !output.recorded.iter().any(|fact| matches!(fact, Fact::Same { .. })) {
+        // What is shown names the scratchpad, which is another one each time.
+        output.recorded.push(Fact::Same { digest: digest(&[&text]) });
+    }
+    output.recorded.push(Fact::Cut { bytes: bytes.saturating_sub(view.len()) as u64 });
     let told = match env.scratchpads.put_new(&format!("{tool}-output"), Entry::Text(text)) {
-        Ok(name) => format!(
-            "[{size}: too long to show whole; all of it is in the scratchpad `{name}`. Beginning and end follow.{}]",
-            names.page(&name)
-        ),
+        Ok(name) => {
+            output.recorded.push(Fact::StoredIn { scratchpad: name.clone() });
+            format!(
+                "[{size}: too long to show whole; all of it is in the scratchpad `{name}`. Beginning and end follow.{}]",
+                names.page(&name)
+            )
+        }
         Err(error) => format!("[{size}: too long to show whole, and it could not be kept: {error}]"),
     };
     let mut for_model = vec![Part::text(format!("{told}\n{view}"))];
     for_model.append(&mut output.for_model);
     Output { for_model, ..output }
-}
-
-/// The scratchpad that holds a result whole, by what was told in its place: [`keep`] and [`spill`] say it in these words.
-pub fn kept_as(told: &str) -> Option<&str> {
-    let line = told.lines().next().unwrap_or_default();
-    let rest = match line.strip_prefix("stored in the scratchpad `") {
-        Some(rest) => rest,
-        None if line.starts_with('[') => line.split_once("; all of it is in the scratchpad `")?.1,
-        None => return None,
-    };
-    rest.split_once('`').map(|(name, _)| name)
 }
 
 /// Takes the texts out of `parts`: moved, where there is but one, for it may be large.
@@ -150,6 +174,7 @@ pub(super) fn failed(title: &str, error: &ToolError) -> Output {
         for_model: vec![Part::text(error.for_model())],
         for_person: Summary::failure(title, &error.message),
         facts: Facts::Failed(error.clone()),
+        recorded: vec![Fact::Failed { fault: error.fault }],
     }
 }
 
@@ -160,6 +185,7 @@ pub(super) fn interrupted(title: &str) -> Output {
         for_model: vec![Part::text("interrupted: the person stopped this call before it was done")],
         for_person: Summary::line(format!("{title}: interrupted")),
         facts: Facts::None,
+        recorded: Vec::new(),
     }
 }
 

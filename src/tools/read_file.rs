@@ -186,7 +186,13 @@ impl ReadPlan {
         let line = format!("{} {}x{}", self.title, loaded.image.width, loaded.image.height);
         let for_model = vec![Part::text(words), Part::Image(loaded.image.clone())];
         let for_person = Summary { line, detail: Detail::Image(loaded.image) };
-        Ok(Some(Output { outcome: Outcome::Done, for_model, for_person, facts: Facts::None }))
+        Ok(Some(Output {
+            outcome: Outcome::Done,
+            for_model,
+            for_person,
+            facts: Facts::None,
+            recorded: Vec::new(),
+        }))
     }
 
     /// A PDF as it is. Whether the model takes it is not known here: where it does not, a line stands in its place.
@@ -206,7 +212,7 @@ impl ReadPlan {
         let line = format!("{} PDF, {} bytes", self.title, pdf.bytes.len());
         let for_model = vec![Part::text(pdf.describe()), Part::Image(pdf)];
         let for_person = Summary { line, detail: Detail::None };
-        Ok(Output { outcome: Outcome::Done, for_model, for_person, facts: Facts::None })
+        Ok(Output { outcome: Outcome::Done, for_model, for_person, facts: Facts::None, recorded: Vec::new() })
     }
 
     fn page(&self, file: &TextFile, hash: Hash, env: &Env) -> Result<Output, ToolError> {

@@ -1,6 +1,6 @@
 //! All tools under their names, and the front every call comes through.
 
-use super::{Delivery, Env, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
+use super::{Delivery, Env, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
 use super::{agent, ask_person, jobs, scratchpad, search_contents, todo, wording::Names, write_file};
 use super::{apply_patch, edit_file, find_files, list_directory, operations, output, read_file, run_command};
 use crate::conversation::{Input, ToolSpec};
@@ -190,7 +190,7 @@ impl Plan for Fronted {
         let (env, inspect) = (ctx.env.clone(), ctx.inspect.clone());
         let running = inner.run(permit, ctx);
         Box::pin(async move {
-            let done: Output = inspect.look(names.output(running.await)).await;
+            let done = output::record(inspect.look(names.output(running.await)).await);
             match delivery {
                 Delivery::Whole if scratchpad.is_none() => done,
                 _ => output::deliver(done, &tool, scratchpad.as_deref(), (&env, &names)),

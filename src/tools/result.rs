@@ -1,7 +1,7 @@
 //! What a call gives back: a part for the model and a part for the person. Neither is ever parsed into the other.
 
 use super::ToolError;
-use crate::conversation::{Image, Outcome, Part};
+use crate::conversation::{Fact, Image, Outcome, Part};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +13,8 @@ pub struct Output {
     pub for_person: Summary,
     /// What was done, as values: for the surfaces that word it in their own way.
     pub facts: Facts,
+    /// Facts that stay with the result in the conversation.
+    pub recorded: Vec<Fact>,
 }
 
 impl Output {
@@ -22,6 +24,7 @@ impl Output {
             for_model: vec![Part::text(text)],
             for_person: summary,
             facts: Facts::None,
+            recorded: Vec::new(),
         }
     }
 
@@ -42,6 +45,8 @@ pub enum Facts {
         places: usize,
     },
     Ran(Ran),
+    /// The result without what changes from run to run by itself.
+    Steady(String),
     /// The list of steps is this now.
     Todos(Vec<super::Todo>),
     Failed(ToolError),
@@ -106,7 +111,27 @@ pub enum Detail {
     Text(String),
     /// A unified diff, for colours.
     Diff(String),
+    /// A change set that is asked about, or looked at.
+    Changes(Box<ChangeOverview>),
     Image(Image),
+}
+
+/// A change set for the eye: its list, and each file's patch, byte for byte.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChangeOverview {
+    /// One row for each change; names in it are rendered.
+    pub list: Vec<String>,
+    pub files: Vec<FileDiff>,
+}
+
+/// How one file changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FileDiff {
+    /// Rendered for a person.
+    pub name: String,
+    pub patch: Vec<u8>,
+    /// Bytes of the patch that are not in it.
+    pub left_out: usize,
 }
 
 /// What a question shows before the person answers: everything the call would do, nothing left out.

@@ -10,7 +10,7 @@ use super::output::{failed, floor, interrupted, preview};
 use super::{
     Detail, Env, Facts, Output, Plan, Preview, Ran, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
 };
-use crate::conversation::{Outcome, Part, ToolSpec};
+use crate::conversation::{Fact, Outcome, Part, ToolSpec};
 use crate::permission::{Permit, Reach};
 use crate::process::{Capture, Command, Ending, Finished, ProcessError};
 use crate::session::Entry;
@@ -185,7 +185,7 @@ impl RunPlan {
             supervisor: settings.supervisor.clone(),
             timeout: self.timeout,
             withheld: settings.withheld.clone(),
-            stdin: self.stdin.take(),
+            stdin: self.stdin.take().into(),
             sandbox: None,
         };
         let entering = confined::enter(&ctx.env, &self.cwd.path, &self.hosts, (writer, self.pace));
@@ -283,36 +283,33 @@ impl RunPlan {
             for_model: vec![Part::text(text)],
             for_person: Summary::text(format!("{} · job {number}", self.title()), screen),
             facts: Facts::None,
+            recorded: vec![Fact::JobStarted { job: number }],
         }
     }
 
-    fn report(&self, mut finished: Finished, effects: Option<Told>) -> Output {
-        let (outcome, how) = self.verdict(&finished);
-        let mut text = String::from_utf8(finished.output.whole())
-            .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
-        if text.contains('\0') {
-            // Some providers take no request that holds one.
-            text = text.replace('\0', "␀");
-        }
+    fn report(&self, finished: Finished, effects: Option<Told>) -> Output {
+        let (outcome, how) = self.verdict(finished.ending);
+        let Finished { output, ending, elapsed } = finished;
+        let mut text = output.text();
         let facts = Ran {
             output: text.clone(),
-            code: match finished.ending {
+            code: match ending {
                 Ending::Exit(code) => Some(code),
                 Ending::Signal(signal) => Some(128 + signal),
                 _ => None,
             },
-            elapsed: finished.elapsed,
+            elapsed,
             effects: effects.as_ref().map(|told| told.for_model.clone()).unwrap_or_default(),
         };
         let (screen, _) = preview(&text, SCREEN.0, SCREEN.1);
-        let line = match finished.ending {
+        let line = match ending {
             Ending::Exit(0) => self.title(),
             _ => format!("{}: {how}", self.title()),
         };
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        let seconds = finished.elapsed.as_secs_f64();
+        let seconds = elapsed.as_secs_f64();
         text.push_str(&format!("[{how}, {seconds:.1} s, in {}]", self.cwd.path.display()));
         let mut line = line;
         if let Some(told) = effects {
@@ -323,12 +320,13 @@ impl RunPlan {
             text = format!("{}\n{text}", crate::conversation::text_of(&interrupted("").for_model));
         }
         let for_person = Summary::text(line, screen);
-        Output { outcome, for_model: vec![Part::text(text)], for_person, facts: Facts::Ran(facts) }
+        let (for_model, facts) = (vec![Part::text(text)], Facts::Ran(facts));
+        Output { outcome, for_model, for_person, facts, recorded: Vec::new() }
     }
 
-    fn verdict(&self, finished: &Finished) -> (Outcome, String) {
+    fn verdict(&self, ending: Ending) -> (Outcome, String) {
         let all = "everything it started was ended";
-        match finished.ending {
+        match ending {
             Ending::Exit(code) => (Outcome::Done, format!("exit code {code}")),
             Ending::Signal(signal) => (Outcome::Done, format!("killed by signal {signal}")),
             Ending::TimedOut => {

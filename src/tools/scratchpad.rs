@@ -330,8 +330,8 @@ fn read(env: &Env, title: &str, name: &str, offset: usize, limit: Option<usize>)
         Entry::Image(image) => {
             let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
             let for_person = Summary { line: title.into(), detail: Detail::Image(image) };
-            let (outcome, facts) = (Outcome::Done, Facts::None);
-            return Ok(Told::Output(Box::new(Output { outcome, for_model, for_person, facts })));
+            let (outcome, facts, recorded) = (Outcome::Done, Facts::None, Vec::new());
+            return Ok(Told::Output(Box::new(Output { outcome, for_model, for_person, facts, recorded })));
         }
     };
     let total = rows_of(&text).count();

@@ -4,9 +4,9 @@
 //! as read; a long line is cut around its match and does not.
 
 use super::find_files::PathGlob;
-use super::hits::{FileHits, Gatherer, Hit, Search};
+use super::hits::{FileHits, Gatherer, Gathering, Hit, Search};
 use super::input::Shape;
-use super::list_directory::{left_out, walk_root};
+use super::list_directory::{gaps, left_out, walk_root};
 use super::output::interrupted;
 use super::page::GUTTER;
 use super::work::{blocking, consent_of, s};
@@ -166,17 +166,20 @@ pub(super) fn search_below(
     (glob, show): (Option<&PathGlob>, Show),
 ) -> Result<Found, ToolError> {
     let env = &ctx.env;
-    let stop = || ctx.cancel.is_cancelled();
+    let budget = env.limits.search();
+    // A file may be endless, too.
+    let stop = || ctx.cancel.is_cancelled() || budget.is_spent();
+    let cancelled = || ctx.cancel.is_cancelled();
     let gatherer = Gatherer::new(search);
     let prefix = env.workspace.shown(&at.path);
     if !env.workspace.is_dir(&at.path) {
         let opened = env.workspace.open(at, consent).map_err(|e| env.path_error(&e))?;
         gatherer.worker(&stop).file(String::new(), Ok(opened.file));
-        let (files, binary) = gatherer.finish();
-        return Ok(Found { files, skipped: Skipped::default(), binary, base: at.path.clone(), prefix });
+        let Gathering { files, binary, skipped } = gatherer.finish(budget);
+        return Ok(Found { files, skipped, binary, base: at.path.clone(), prefix });
     }
     let root = walk_root(env, at, consent)?;
-    let skipped = Walk::new(&env.workspace, show, &stop).run(root, || {
+    let mut skipped = Walk::new(&env.workspace, show, budget, &cancelled).run(root, || {
         let mut worker = gatherer.worker(&stop);
         move |entry: &Entry| {
             if entry.kind != EntryKind::File {
@@ -188,7 +191,8 @@ pub(super) fn search_below(
             }
         }
     });
-    let (files, binary) = gatherer.finish();
+    let Gathering { files, binary, skipped: unsearched } = gatherer.finish(budget);
+    skipped += unsearched;
     let prefix = match prefix {
         here if here == "." => String::new(),
         path => format!("{}/", path.trim_end_matches('/')),
@@ -278,6 +282,7 @@ impl SearchPlan {
             notes.push(format!("{} binary file{} not searched", found.binary, s(found.binary)));
         }
         notes.extend(left_out(&found.skipped).map(|words| format!("{words} not looked at")));
+        notes.extend(gaps(&found.skipped));
         notes.join("; ")
     }
 }

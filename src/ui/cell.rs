@@ -1,11 +1,12 @@
 //! A transcript entry as lines for the scrollback: calls, diffs, notices, the end of a turn.
 
+use super::exact;
 use super::picture;
 use super::theme::Theme;
 use crate::agent::Ending;
 use crate::conversation::{Outcome, Usage};
-use crate::text::{sanitize, width};
-use crate::tools::{Detail, Summary};
+use crate::text::{sanitize, visible, width};
+use crate::tools::{ChangeOverview, Detail, Summary};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -36,24 +37,49 @@ pub fn detail(detail: &Detail, theme: &Theme, fold: usize) -> Vec<Line<'static>>
     match detail {
         Detail::None => Vec::new(),
         Detail::Text(text) => {
-            let clean = sanitize::block(text.trim_end_matches('\n'));
+            let clean = visible::output(text.trim_end_matches('\n'));
             folded(clean.lines().map(|l| styled(l, theme.style("output"))), fold, theme)
         }
         Detail::Diff(text) => folded(diff_lines(text, theme).into_iter(), DIFF_LINES, theme),
+        Detail::Changes(overview) => changes(overview, theme),
         Detail::Image(image) => vec![styled(&picture::chip(image), theme.style("output"))],
     }
 }
 
-/// A unified diff in colours; the signs say the same without them.
+/// A unified diff in colours; the signs say the same without them. A long line is cut, and shows that it is.
 pub fn diff_lines(text: &str, theme: &Theme) -> Vec<Line<'static>> {
-    let clean = sanitize::block(text.trim_end_matches('\n'));
-    let style = |line: &str| match line.as_bytes().first() {
-        Some(b'+') => theme.style("diff.add"),
-        Some(b'-') => theme.style("diff.remove"),
-        Some(b'@') => theme.style("diff.hunk"),
-        _ => theme.style("text"),
-    };
-    clean.lines().map(|line| styled(line, style(line))).collect()
+    exact::diff(text.as_bytes(), theme).into_iter().map(cut_line).collect()
+}
+
+/// A change set that the person asked to see: all of it, and no line cut.
+fn changes(overview: &ChangeOverview, theme: &Theme) -> Vec<Line<'static>> {
+    let mut out: Vec<Line<'static>> = overview.list.iter().map(|row| Line::raw(format!("  {row}"))).collect();
+    for file in &overview.files {
+        out.push(Line::default());
+        out.extend(exact::diff(&file.patch, theme));
+        if file.left_out > 0 {
+            let words = format!(
+                "  {} more bytes of {}: `placet changes --patch` shows them",
+                file.left_out, file.name
+            );
+            out.push(Line::styled(words, theme.style("warning")));
+        }
+    }
+    out
+}
+
+fn cut_line(line: Line<'static>) -> Line<'static> {
+    let (mut spans, mut room) = (Vec::new(), OUTPUT_COLUMNS);
+    for span in line.spans {
+        let wide = width::of(&span.content);
+        if wide > room {
+            spans.push(Span::styled(width::cut(&span.content, room.max(1)), span.style));
+            break;
+        }
+        room -= wide;
+        spans.push(span);
+    }
+    Line::from(spans)
 }
 
 fn folded(lines: impl Iterator<Item = Line<'static>>, fold: usize, theme: &Theme) -> Vec<Line<'static>> {
@@ -74,7 +100,7 @@ fn styled(text: &str, style: Style) -> Line<'static> {
 
 /// What the person said while a turn ran, as it went to the model.
 pub fn said(text: &str, theme: &Theme) -> Vec<Line<'static>> {
-    let clean = sanitize::block(text.trim_end_matches('\n')).into_owned();
+    let clean = visible::prose(text.trim_end_matches('\n')).into_owned();
     let lead = |at: usize| if at == 0 { "> " } else { "  " };
     let line = |(at, text): (usize, &str)| {
         Line::from(vec![Span::styled(lead(at), theme.style("prompt")), Span::raw(text.to_string())])
@@ -83,12 +109,12 @@ pub fn said(text: &str, theme: &Theme) -> Vec<Line<'static>> {
 }
 
 pub fn notice(text: &str, theme: &Theme) -> Line<'static> {
-    Line::styled(sanitize::line(text).into_owned(), theme.style("notice"))
+    Line::styled(visible::guard_line(text).into_owned(), theme.style("notice"))
 }
 
 pub fn error(text: &str, hint: Option<&str>, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = Vec::new();
-    for (at, line) in sanitize::block(text).lines().enumerate() {
+    for (at, line) in visible::guard(text).lines().enumerate() {
         let lead = if at == 0 { "error: " } else { "       " };
         lines.push(Line::from(vec![Span::styled(lead, theme.style("error")), Span::raw(line.to_string())]));
     }

@@ -110,7 +110,7 @@ impl Composer {
 
     /// The part that fits into `columns`, with the cursor in it, and the cursor's column. Line breaks are shown as ↵.
     pub(super) fn view(&self, columns: usize) -> (String, usize) {
-        let visible = |s: &str| crate::text::sanitize::line(&s.replace('\n', "↵")).into_owned();
+        let visible = |s: &str| crate::text::visible::prose_line(&s.replace('\n', "↵")).into_owned();
         let (before, after) = (visible(self.before()), visible(self.after()));
         let room = columns.saturating_sub(1).max(1);
         let mut start = before.len();

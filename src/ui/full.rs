@@ -6,13 +6,14 @@
 use super::canvas::Canvas;
 use super::input::Keyboard;
 use super::input::decode::Input;
+use super::input::guard::{Guard, Role};
 use super::picture::Placed;
 use super::talk::Talk;
 use super::term;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a key asks of the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,12 @@ pub trait Pane {
 
     /// Draws everything; returns where the cursor stands, if it is to be seen.
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)>;
+
+    /// True when `key` would carry something out now. Such a key counts only when a frame was drawn since the last one
+    /// and nothing follows it at once: see [`super::input::guard`].
+    fn carries_out(&self, _key: KeyEvent) -> bool {
+        false
+    }
 
     /// Takes in what was worked out beside it; true when that changes the picture.
     fn tick(&mut self) -> bool {
@@ -71,15 +78,33 @@ pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
     pane.resize(columns, rows);
     let mut dirty = true;
     let mut keyboard = Keyboard::new()?;
+    let mut guard = Guard::default();
     loop {
         if dirty {
             canvas.frame(term::size(), |buffer| pane.draw(buffer), pane.pictures());
+            guard.drawn(Instant::now());
             dirty = false;
         }
         let wait = if pane.waits() { TICK } else { Duration::from_secs(3600) };
+        let wait = guard.due().map_or(wait, |due| wait.min(due.saturating_duration_since(Instant::now())));
         let mut taken = 0;
-        let mut input = keyboard.next(wait)?;
-        while let Some(typed) = input.take() {
+        let typed = keyboard.next(wait)?;
+        let mut input = match guard.settle(Instant::now()) {
+            Some(key) if typed.is_none() => Some((Input::Key(key), Checked::Meant)),
+            _ => typed.map(|typed| (typed, Checked::No)),
+        };
+        while let Some((typed, checked)) = input.take() {
+            let now = Instant::now();
+            if let (Input::Key(key), Checked::No) = (&typed, checked)
+                && pane.carries_out(*key)
+            {
+                guard.press(*key, Role::Confirm, now);
+                input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, Checked::No));
+                continue;
+            }
+            // Whatever this key brings must be drawn before another key carries it out.
+            guard.touch(now);
+            guard.confirm();
             dirty = true;
             match take(pane, &mut canvas, typed) {
                 Took::Stay => {}
@@ -92,11 +117,18 @@ pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
             }
             taken += 1;
             if taken < BURST {
-                input = keyboard.next(Duration::ZERO)?;
+                input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, Checked::No));
             }
         }
         dirty |= pane.tick();
     }
+}
+
+/// Whether the guard has passed a key.
+#[derive(Clone, Copy)]
+enum Checked {
+    Meant,
+    No,
 }
 
 enum Took {

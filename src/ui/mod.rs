@@ -8,6 +8,7 @@ mod code_blocks;
 mod composer;
 mod contrast;
 pub mod editor;
+pub mod exact;
 pub mod full;
 pub mod input;
 pub mod keymap;

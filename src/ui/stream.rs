@@ -6,7 +6,7 @@
 
 use super::markdown;
 use super::theme::Theme;
-use crate::text::sanitize;
+use crate::text::visible;
 use pulldown_cmark::Parser;
 use ratatui::text::Line;
 
@@ -15,7 +15,7 @@ const MAX_OPEN: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
 pub struct Stream {
-    clean: sanitize::Stream,
+    clean: visible::Stream,
     /// What is not final yet.
     open: String,
     written: bool,
@@ -63,7 +63,8 @@ impl Stream {
 
     /// The answer is over: everything is final.
     pub fn finish(&mut self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-        self.clean.finish();
+        let held = self.clean.finish();
+        self.open.push_str(&held);
         let rest = std::mem::take(&mut self.open);
         let lines = self.settle(&rest, theme, columns);
         self.written = false;

@@ -22,8 +22,20 @@ impl Talk for Terminal {
     }
 
     fn ask(&mut self, question: &str) -> Option<String> {
-        input::line(question)
+        input::line(question, input::Weight::Light)
     }
+}
+
+/// Asks the person a question whose answer changes something, in the terminal that is ours already. `None`: they
+/// stopped, or have gone.
+pub fn consent(question: &str) -> Option<String> {
+    input::line(question, input::Weight::Consent)
+}
+
+/// The same where the terminal is not ours yet; `None` as well where there is none.
+pub fn consent_alone(question: &str) -> Option<String> {
+    let _base = term::Base::enter_any().ok()?;
+    consent(question)
 }
 
 /// What a number that was typed means: the place it counts from 1, if there is one.

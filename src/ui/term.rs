@@ -41,9 +41,6 @@ const LEAVE_FULL: &[u8] = b"\x1b[0m\x1b[H\x1b[2J\x1b[?7h\x1b[?2004l\x1b[?25h\x1b
 const KEYS_ON: &[u8] = b"\x1b[>1u\x1b[>4;1m";
 const KEYS_OFF: &[u8] = b"\x1b[<u\x1b[>4m";
 
-/// What Ctrl-Z sends.
-pub const SUSPEND: u8 = 26;
-
 /// The base mode, for as long as it lives.
 #[derive(Debug)]
 pub struct Base(());
@@ -117,47 +114,17 @@ pub fn leave() {
         if TITLED.swap(false, Ordering::SeqCst) {
             write_all(b"\x1b[23;2t");
         }
-        write_all(RESTORE);
+        if !is_dumb() {
+            write_all(RESTORE);
+        }
         drop(set(&before));
     }
 }
 
-/// The terminal edits and shows lines itself, for as long as this lives. Ctrl-C ends a line and signals nothing.
-#[derive(Debug)]
-pub struct Typing {
-    before: Termios,
-    mode: Termios,
-}
-
-impl Typing {
-    pub fn begin() -> Option<Typing> {
-        let before = termios::tcgetattr(input()).ok()?;
-        let mut mode = before.clone();
-        mode.local_modes |= LocalModes::ECHO | LocalModes::ECHOE | LocalModes::ECHOK | LocalModes::ICANON;
-        mode.local_modes &= !LocalModes::ISIG;
-        mode.input_modes |= InputModes::ICRNL;
-        mode.special_codes[SpecialCodeIndex::VEOL] = 3;
-        // Known to the terminal only among its extended functions, as are erasing a word and the next key as it is.
-        mode.local_modes |= LocalModes::IEXTEN;
-        mode.special_codes[SpecialCodeIndex::VEOL2] = SUSPEND;
-        mode.special_codes[SpecialCodeIndex::VEOF] = 0;
-        set(&mode).ok()?;
-        keys_as_ever();
-        Some(Typing { before, mode })
-    }
-
-    /// Gives up what was typed of a line that has no end yet: it can be read now, and is known to be old.
-    pub fn surrender(&self) {
-        drop(set(&self.before));
-        drop(set(&self.mode));
-    }
-}
-
-impl Drop for Typing {
-    fn drop(&mut self) {
-        drop(set(&self.before));
-        keys_apart();
-    }
+/// Drops what was typed and not read, once everything that was written is on its way to the screen.
+pub fn forget_input() {
+    let _ = termios::tcdrain(stdout());
+    let _ = termios::tcflush(input(), termios::QueueSelector::IFlush);
 }
 
 /// Runs `work` with the terminal as it was before us: for an editor, a shell command, a suspension.
@@ -173,6 +140,13 @@ pub fn lent<T>(work: impl FnOnce() -> T) -> T {
         keys_apart();
     }
     out
+}
+
+/// True for a terminal that can only show text, as in an editor's shell window: rustyline cannot edit a line there, and
+/// no sequence means anything.
+pub fn is_dumb() -> bool {
+    std::env::var("TERM")
+        .is_ok_and(|name| ["dumb", "emacs", "cons25"].contains(&name.to_lowercase().as_str()))
 }
 
 /// Asks the terminal to tell keys apart that are the same bytes otherwise, until it is given back. Not where sequences
@@ -210,7 +184,9 @@ pub fn lent_full<T>(work: impl FnOnce() -> T) -> T {
 /// Stops this process as Ctrl-Z does in a program without its own mode; returns when it is continued.
 pub fn suspend() {
     lent(|| {
-        write_all(b"\x1b[?1004l\x1b[?2004l\x1b[?25h");
+        if !is_dumb() {
+            write_all(b"\x1b[?1004l\x1b[?2004l\x1b[?25h");
+        }
         let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
     });
 }

@@ -9,13 +9,14 @@
 //! in place instead: its names stay one file, and a crash in the middle can leave it half written.
 
 use super::open::{Kind, dir_at, special};
+use super::sparse::hash_of;
 use super::{Consent, Hash, Resolved, Workspace, WorkspaceError};
 use crate::permission::{Landing, Permit};
 use rustix::fs::{Access, AtFlags, Mode, OFlags, RenameFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -179,8 +180,7 @@ impl Target<'_> {
 
     fn write_in_place(&self, bytes: &[u8], before: Hash) -> Result<(), WorkspaceError> {
         let (mut file, _) = self.open_old(OFlags::RDWR)?;
-        let mut old = Vec::new();
-        file.read_to_end(&mut old).map_err(|e| self.error(e))?;
+        let old = super::sparse::read_small(&file).map_err(|e| self.error(e))?;
         if blake3::hash(&old) != before {
             return Err(WorkspaceError::Raced(self.path.to_path_buf()));
         }
@@ -373,13 +373,6 @@ fn overwrite(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
     file.write_all(bytes)?;
     file.set_len(bytes.len() as u64)?;
     file.sync_all()
-}
-
-pub(super) fn hash_of(mut file: &File) -> std::io::Result<Hash> {
-    file.seek(SeekFrom::Start(0))?;
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(file)?;
-    Ok(hasher.finalize())
 }
 
 /// Makes a rename last. A directory that cannot be synced is as safe as the file system makes it.

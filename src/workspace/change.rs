@@ -1,9 +1,11 @@
 //! A change set: what is pending, path by path, with what was there before and what would be there after.
 
+use super::classify::{ChangeClass, ChangeClasses};
 use super::node::Node;
 use super::objects::Objects;
 use super::origin::{Origin, Step};
-use crate::text::{Detected, LineDiff, sanitize};
+use super::repository::{Repositories, RepositoryChange, RepositoryFate};
+use crate::text::{Detected, LineDiff, regular, sanitize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -96,12 +98,14 @@ impl Change {
         }
         let before = match &self.before {
             Node::Absent => Vec::new(),
-            Node::File { hash, .. } => objects.get(*hash).ok().or_else(|| std::fs::read(&self.path).ok())?,
+            Node::File { hash, .. } => {
+                objects.get(*hash).ok().or_else(|| regular::read(&self.path, MOST).ok())?
+            }
             _ => return None,
         };
         let after = match (&self.after, &self.content) {
             (Node::Absent, _) => Vec::new(),
-            (Node::File { .. }, Some(path)) => std::fs::read(path).ok()?,
+            (Node::File { .. }, Some(path)) => regular::read(path, MOST).ok()?,
             (Node::File { hash, .. }, None) => objects.get(*hash).ok()?,
             _ => return None,
         };
@@ -162,6 +166,10 @@ fn as_text(bytes: &[u8]) -> Option<String> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSet {
     pub changes: Vec<Change>,
+    /// The repositories that changes lie in.
+    pub repositories: Repositories,
+    /// What the set does to each of them.
+    pub repository_changes: Vec<RepositoryChange>,
 }
 
 impl ChangeSet {
@@ -185,7 +193,31 @@ impl ChangeSet {
             }
         }
         changes.sort_by(|a, b| a.path.cmp(&b.path));
-        ChangeSet { changes }
+        // By name alone: a view adds the others.
+        let paths = changes.iter().map(|c| c.path.as_path());
+        let repositories = Repositories::recognise(paths, &[], &|_| false);
+        ChangeSet { changes, repositories, repository_changes: Vec::new() }
+    }
+
+    /// The repository that this path is applied with, as a whole.
+    pub fn repository_of(&self, path: &Path) -> Option<PathBuf> {
+        self.repositories.of(path).map(Path::to_path_buf)
+    }
+
+    /// The same set with only these changes.
+    #[must_use]
+    pub fn part(&self, chosen: impl Fn(&Change) -> bool) -> ChangeSet {
+        let changes = self.changes.iter().filter(|c| chosen(c)).cloned().collect();
+        ChangeSet { changes, ..self.clone() }
+    }
+
+    /// `paths` with all of each repository that one of them lies in: a ref without its objects is a broken one.
+    pub(super) fn with_whole_repositories(&self, mut paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+        let whole: BTreeSet<&Path> = paths.iter().filter_map(|path| self.repositories.of(path)).collect();
+        let whole: BTreeSet<PathBuf> = whole.into_iter().map(Path::to_path_buf).collect();
+        let in_one = |c: &&Change| self.repositories.of(&c.path).is_some_and(|r| whole.contains(r));
+        paths.extend(self.changes.iter().filter(in_one).map(|c| c.path.clone()));
+        paths
     }
 
     pub fn is_empty(&self) -> bool {
@@ -266,34 +298,79 @@ impl ChangeSet {
         counts.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed))
     }
 
-    /// One line for each path, in the words of `git status`: `M src/app.rs +3 -1`. A repository's own files are one
-    /// line, a directory with more than a screenful of new files is one line.
-    pub fn listing(&self, objects: &Objects, shown: impl Fn(&Path) -> String) -> Vec<String> {
+    /// One line for each path, in the words of `git status`: `M src/app.rs +3 -1`. What runs later comes first, each
+    /// path by itself and with the reason, and then what is removed in one piece. A repository's own files are one line,
+    /// a directory with more than a screenful of new files is one line.
+    pub fn listing(
+        &self,
+        objects: &Objects,
+        classes: &ChangeClasses,
+        shown: impl Fn(&Path) -> String,
+    ) -> Vec<String> {
         let name = |path: &Path| sanitize::name(&shown(path)).into_owned();
-        let line = |row: Row<'_>| match row {
-            Row::Repository(repository, files) => {
-                let s = if files == 1 { "" } else { "s" };
-                format!("M {} ({files} file{s} of the repository)", name(&repository))
-            }
-            Row::Directory(change, below) => {
-                let files = below.iter().filter(|c| c.before.is_file() || c.after.is_file()).count();
-                let bytes: u64 = below.iter().map(|c| c.after.size().max(c.before.size())).sum();
-                let letter = change.verb().letter();
-                format!("{letter} {}/ ({files} files, {bytes} bytes)", name(&change.path))
-            }
-            Row::One(change) => change.line(objects, &name),
+        let line = |row: Row<'_>| {
+            let line = match row {
+                Row::Repository(repository, files) => {
+                    return self.repository_lines(&repository, files, &name);
+                }
+                Row::Directory(change, below) => {
+                    let files = below.iter().filter(|c| c.before.is_file() || c.after.is_file()).count();
+                    let bytes: u64 = below.iter().map(|c| c.after.size().max(c.before.size())).sum();
+                    let letter = change.verb().letter();
+                    format!("{letter} {}/ ({files} files, {bytes} bytes)", name(&change.path))
+                }
+                Row::One(change) => {
+                    let line = change.line(objects, &name);
+                    match classes.of(&change.path) {
+                        ChangeClass::RunsLater(runner) => {
+                            format!("! {line} ({})", sanitize::line(&runner.why))
+                        }
+                        ChangeClass::RunsWithBuild(_) => format!("{line} (runs with the next build)"),
+                        ChangeClass::Ordinary | ChangeClass::LargeLoss(_) => line,
+                    }
+                }
+            };
+            vec![line]
         };
-        self.rows().into_iter().map(line).collect()
+        let mut lines: Vec<String> = self.rows(classes).into_iter().flat_map(line).collect();
+        lines.sort_by_key(|line| !line.starts_with("! "));
+        lines
+    }
+
+    /// What happens to the repository, and below it what must be seen by itself.
+    fn repository_lines(
+        &self,
+        repository: &Path,
+        files: usize,
+        name: &dyn Fn(&Path) -> String,
+    ) -> Vec<String> {
+        let s = if files == 1 { "" } else { "s" };
+        let shown = name(repository);
+        let change = self.repository_changes.iter().find(|c| c.path == repository);
+        let mut lines = vec![match change.map_or(RepositoryFate::Changed, |c| c.fate) {
+            RepositoryFate::Created => format!("A {shown} (new repository, {files} file{s})"),
+            RepositoryFate::Removed => format!("! D {shown} (removed the repository, {files} file{s})"),
+            RepositoryFate::Changed => format!("M {shown} ({files} file{s} of the repository)"),
+        }];
+        let text = |text: &str| sanitize::line(text).into_owned();
+        let Some(change) = change else { return lines };
+        lines.extend(change.facts.iter().map(|fact| fact.line(name, &text)));
+        if change.more_facts > 0 {
+            lines.push(format!("! {shown}: and {} more settings, hooks and links", change.more_facts));
+        }
+        lines
     }
 
     /// How many changes a person is told of: the lines of [`ChangeSet::listing`].
-    pub fn listed(&self) -> usize {
-        self.rows().len()
+    pub fn listed(&self, classes: &ChangeClasses) -> usize {
+        self.rows(classes).len()
     }
 
-    fn rows(&self) -> Vec<Row<'_>> {
+    fn rows(&self, classes: &ChangeClasses) -> Vec<Row<'_>> {
         const SCREENFUL: usize = 30;
-        let mut rows = Vec::new();
+        let apart: BTreeSet<&Path> = classes.to_approve(self).into_iter().map(|(path, _)| path).collect();
+        let mut rows: Vec<Row<'_>> =
+            self.changes.iter().filter(|c| apart.contains(c.path.as_path())).map(Row::One).collect();
         let mut skip: Option<PathBuf> = None;
         let moved: BTreeSet<&PathBuf> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
         for (at, change) in self.changes.iter().enumerate() {
@@ -301,16 +378,22 @@ impl ChangeSet {
                 continue;
             }
             let rest = self.changes.get(at..).unwrap_or_default();
-            if let Some(repository) = super::view::repository_of(&change.path) {
-                let files = rest.iter().take_while(|c| c.path.starts_with(&repository)).count();
+            if classes.runner(&change.path).is_some() {
+                continue;
+            }
+            let ordinary = |c: &&Change| classes.runner(&c.path).is_none();
+            if let Some(repository) = self.repository_of(&change.path) {
+                let inside = rest.iter().take_while(|c| c.path.starts_with(&repository)).filter(ordinary);
+                let files = inside.filter(|c| !c.before.is_directory() && !c.after.is_directory()).count();
                 rows.push(Row::Repository(repository.clone(), files));
                 skip = Some(repository);
                 continue;
             }
             let below: Vec<&Change> =
                 rest.iter().skip(1).take_while(|c| c.path.starts_with(&change.path)).collect();
-            if change.before.is_directory() != change.after.is_directory() && below.len() > SCREENFUL {
-                rows.push(Row::Directory(change, below));
+            let plain = below.iter().copied().filter(ordinary).collect::<Vec<&Change>>();
+            if change.before.is_directory() != change.after.is_directory() && plain.len() > SCREENFUL {
+                rows.push(Row::Directory(change, plain));
                 skip = Some(change.path.clone());
                 continue;
             }
@@ -324,13 +407,6 @@ impl ChangeSet {
             rows.push(Row::One(change));
         }
         rows
-    }
-
-    /// Bytes of the person's that would be gone or written over, and in how many files: of files that were there before
-    /// this change set and are deleted or replaced.
-    pub fn loss(&self) -> (usize, u64) {
-        let lost = self.changes.iter().filter(|c| c.before.is_file() && !c.before.same_content(&c.after));
-        lost.fold((0, 0), |(files, bytes), c| (files + 1, bytes + c.before.size()))
     }
 }
 

@@ -4,6 +4,12 @@
 //! the first file changes (`ID.open.json`) and renamed (`ID.json`) when all of them have; an open one that nobody holds
 //! the lock of was left by a crash, and is finished or rolled back by [`super::apply::recover`].
 
+mod check;
+mod prune;
+
+pub use prune::{Keep, Needed, Pruned, prune};
+
+use super::damage::{Damage, DamagedPart, Fault, read_record};
 use super::node::{Node, raw_option, raw_text};
 use super::origin::{Assent, Mark, Origin, Step};
 use rustix::fs::FlockOperation;
@@ -158,7 +164,7 @@ pub struct Journal {
 pub(super) struct Lock(#[allow(dead_code, reason = "held, not read")] File);
 
 impl Journal {
-    pub(super) fn at(dir: PathBuf) -> Journal {
+    pub fn at(dir: PathBuf) -> Journal {
         Journal { dir }
     }
 
@@ -198,11 +204,11 @@ impl Journal {
         (changes, origins): (Vec<Landed>, Vec<Origin>),
         shut: Vec<Shut>,
     ) -> io::Result<Entry> {
-        let last = self.ids(".json").into_iter().chain(self.ids(".open.json")).max().unwrap_or(0);
+        let last = self.last_number();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         let entry = Entry {
-            id: last + 1,
+            id: last.saturating_add(1),
             at,
             label,
             kind,
@@ -230,29 +236,51 @@ impl Journal {
         entry.state = State::Done;
         self.save(entry)?;
         fs::rename(self.file(entry.id, ".open.json"), self.file(entry.id, ".json"))?;
-        File::open(&self.dir)?.sync_all()
+        File::open(&self.dir)?.sync_all()?;
+        self.note_last(entry.id);
+        Ok(())
     }
 
     /// None of it was done.
     pub(super) fn drop_open(&self, id: u64) -> io::Result<()> {
+        // Another process may have made later ones since the crash: the number is not used again.
+        if self.ids(".json").last().is_some_and(|last| *last > id) {
+            self.note_gone(id, id)?;
+        }
         fs::remove_file(self.file(id, ".open.json"))
     }
 
     pub(super) fn open_entries(&self) -> Vec<Entry> {
-        self.ids(".open.json").into_iter().filter_map(|id| self.read(id, ".open.json")).collect()
+        self.ids(".open.json").into_iter().filter_map(|id| self.read(id, ".open.json").ok()).collect()
     }
 
-    fn read(&self, id: u64, ending: &str) -> Option<Entry> {
-        serde_json::from_slice(&fs::read(self.file(id, ending)).ok()?).ok()
+    fn read(&self, id: u64, ending: &str) -> Result<Entry, Fault> {
+        let bytes = read_record(&self.file(id, ending))?;
+        let entry: Entry = serde_json::from_slice(&bytes).map_err(|e| Fault::of_json(&e))?;
+        if entry.id == id { Ok(entry) } else { Err(Fault::OtherNumber(entry.id)) }
     }
 
-    /// Every transaction that was completed, oldest first; one that cannot be read is left out.
+    /// Every completed transaction that can be read, oldest first. [`Journal::damage`] has the others.
     pub fn entries(&self) -> Vec<Entry> {
-        self.ids(".json").into_iter().filter_map(|id| self.read(id, ".json")).collect()
+        self.ids(".json").into_iter().filter_map(|id| self.read(id, ".json").ok()).collect()
     }
 
-    pub fn entry(&self, id: u64) -> Option<Entry> {
-        self.read(id, ".json")
+    /// A completed transaction. `None` when there is none of this number.
+    pub fn entry(&self, id: u64) -> Result<Option<Entry>, Damage> {
+        match self.read(id, ".json") {
+            Ok(entry) => Ok(Some(entry)),
+            Err(Fault::Missing) => {
+                let missing =
+                    |d: &Damage| matches!(d.part, DamagedPart::Entries(a, b) if (a..=b).contains(&id));
+                self.missing().into_iter().find(missing).map_or(Ok(None), Err)
+            }
+            Err(fault) => Err(Damage { part: DamagedPart::Entry(id), path: self.file(id, ".json"), fault }),
+        }
+    }
+
+    /// The newest completed transaction, if it can be read.
+    pub fn newest(&self) -> Option<Entry> {
+        self.read(*self.ids(".json").last()?, ".json").ok()
     }
 
     /// What undo would take back: the transactions of the last turn that still stands.
@@ -300,11 +328,6 @@ impl Journal {
     pub fn was_pruned(&self) -> bool {
         self.dir.join("pruned").exists() || self.ids(".json").first().is_some_and(|first| *first > 1)
     }
-
-    pub(super) fn remove(&self, id: u64) {
-        drop(fs::write(self.dir.join("pruned"), ""));
-        drop(fs::remove_file(self.file(id, ".json")));
-    }
 }
 
 /// Transactions that an undo took back and no redo put back again.
@@ -322,104 +345,4 @@ fn undone(entries: &[Entry]) -> BTreeSet<u64> {
         }
     }
     undone
-}
-
-/// How much may be kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keep {
-    pub max_bytes: u64,
-    pub max_age: std::time::Duration,
-}
-
-impl Default for Keep {
-    fn default() -> Keep {
-        Keep { max_bytes: 2 << 30, max_age: std::time::Duration::from_secs(30 * 24 * 3600) }
-    }
-}
-
-/// What pruning removed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pruned {
-    pub entries: usize,
-    pub objects: usize,
-    pub bytes: u64,
-}
-
-/// Removes the oldest transactions of all workspaces below `journals` until the rest is young and small enough, and
-/// every content that nothing names any more. `more` are contents still needed elsewhere: what pending views start from.
-pub fn prune(
-    journals: &Path,
-    objects: &super::Objects,
-    keep: Keep,
-    more: &BTreeSet<String>,
-) -> io::Result<Pruned> {
-    let mut pruned = Pruned::default();
-    let mut kept: Vec<(Journal, Entry)> = Vec::new();
-    let mut open: Vec<Entry> = Vec::new();
-    let mut locks = Vec::new();
-    for dir in fs::read_dir(journals).into_iter().flatten().flatten() {
-        let journal = Journal::at(dir.path());
-        // A workspace in which something is being applied right now keeps everything.
-        match journal.lock(false)? {
-            Some(lock) => locks.push(lock),
-            None => return Ok(pruned),
-        }
-        open.extend(journal.open_entries());
-        kept.extend(journal.entries().into_iter().map(|entry| (journal.clone(), entry)));
-    }
-    kept.sort_by_key(|(_, entry)| entry.at);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let oldest = u64::try_from(now.saturating_sub(keep.max_age).as_millis()).unwrap_or(0);
-    let sizes = objects.list();
-    let total: u64 = sizes.iter().map(|(_, size)| size).sum();
-    let mut size_of: std::collections::HashMap<String, u64> =
-        sizes.iter().map(|(hash, size)| (hash.to_hex().to_string(), *size)).collect();
-    let mut uses: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
-    let named = |entry: &Entry| -> Vec<String> {
-        let nodes = entry.changes.iter().flat_map(|c| [&c.before, &c.after]);
-        let between = entry.changes.iter().flat_map(|c| &c.marks).filter_map(|m| m.content);
-        nodes.filter_map(Node::hash).chain(between).map(|h| h.to_hex().to_string()).collect()
-    };
-    // What a crash left open is finished by its own workspace's next start.
-    kept.iter().map(|(_, e)| e).chain(&open).flat_map(named).for_each(|h| *uses.entry(h).or_default() += 1);
-    let unused = |uses: &std::collections::HashMap<String, usize>, h: &String| {
-        uses.get(h).is_none_or(|n| *n == 0) && !more.contains(h)
-    };
-    let written: u64 = kept.iter().map(|(journal, entry)| journal.length(entry.id)).sum();
-    let mut bytes = total + written;
-    for (hash, size) in &sizes {
-        let name = hash.to_hex().to_string();
-        if unused(&uses, &name) {
-            objects.remove(*hash);
-            size_of.remove(&name);
-            bytes = bytes.saturating_sub(*size);
-            pruned.objects += 1;
-            pruned.bytes += size;
-        }
-    }
-    for (journal, entry) in &kept {
-        if entry.at >= oldest && bytes <= keep.max_bytes {
-            break;
-        }
-        for name in named(entry) {
-            if let Some(count) = uses.get_mut(&name) {
-                *count = count.saturating_sub(1);
-            }
-            if unused(&uses, &name)
-                && let (Some(size), Ok(hash)) = (size_of.remove(&name), super::Hash::from_hex(&name))
-            {
-                objects.remove(hash);
-                bytes = bytes.saturating_sub(size);
-                pruned.objects += 1;
-                pruned.bytes += size;
-            }
-        }
-        let length = journal.length(entry.id);
-        journal.remove(entry.id);
-        bytes = bytes.saturating_sub(length);
-        pruned.bytes += length;
-        pruned.entries += 1;
-    }
-    objects.sweep(std::time::Duration::from_secs(3600));
-    Ok(pruned)
 }

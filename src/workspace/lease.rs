@@ -13,10 +13,12 @@ pub(super) fn written_elsewhere(file: &File) -> bool {
     let fd = file.as_raw_fd();
     // Breaking a lease sends SIGIO, which ends a process that does not expect it; this one is ignored by default.
     // SAFETY: plain requests on a descriptor that is open for as long as `file` is borrowed.
-    let taken = unsafe {
-        libc::fcntl(fd, SET_SIGNAL, libc::SIGURG);
-        libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK)
-    };
+    let chosen = unsafe { libc::fcntl(fd, SET_SIGNAL, libc::SIGURG) };
+    if chosen == -1 {
+        return false;
+    }
+    // SAFETY: as above.
+    let taken = unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK) };
     if taken == 0 {
         // SAFETY: as above.
         unsafe { libc::fcntl(fd, libc::F_SETLEASE, libc::F_UNLCK) };

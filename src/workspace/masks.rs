@@ -43,10 +43,52 @@ impl Workspace {
                 index.look(self, root, &mut found);
             }
         }
+        if veiled {
+            // A root may lie in a repository, and a repository may keep its objects elsewhere.
+            let above = self.0.roots.iter().flat_map(|root| root.ancestors()).map(|dir| dir.join(".git"));
+            let mut stores: Vec<PathBuf> = above.collect();
+            stores.extend(found.iter().cloned());
+            found.extend(
+                stores.iter().flat_map(|path| repository_dirs(path)).filter(|dir| self.is_hidden(dir)),
+            );
+        }
         found.sort();
         found.dedup();
         found
     }
+}
+
+/// The directories in which the repository of a `.git` has its objects: itself, where a file in its place leads, and
+/// what these borrow from.
+fn repository_dirs(git: &Path) -> Vec<PathBuf> {
+    /// No file of git's that names another place is longer.
+    const MOST: u64 = 64 << 10;
+    let small = |path: &Path| {
+        let meta = std::fs::metadata(path).ok()?;
+        (meta.is_file() && meta.len() <= MOST).then(|| std::fs::read_to_string(path).ok()).flatten()
+    };
+    let mut dirs = Vec::new();
+    if git.is_dir() {
+        dirs.push(git.to_path_buf());
+    } else if let Some(text) = small(git)
+        && let (Some(rest), Some(parent)) = (text.strip_prefix("gitdir:"), git.parent())
+    {
+        dirs.push(parent.join(rest.trim()));
+    }
+    for dir in dirs.clone() {
+        dirs.extend(small(&dir.join("commondir")).map(|common| dir.join(common.trim())));
+    }
+    for dir in dirs.clone() {
+        let objects = dir.join("objects");
+        let borrowed = small(&objects.join("info/alternates")).unwrap_or_default();
+        let stores = borrowed.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        dirs.extend(stores.map(|store| objects.join(store)));
+    }
+    let inside = |dir: PathBuf| {
+        ["", "objects", "lfs", "rr-cache", "modules"]
+            .map(|name| if name.is_empty() { dir.clone() } else { dir.join(name) })
+    };
+    dirs.into_iter().flat_map(inside).filter_map(|dir| std::fs::canonicalize(dir).ok()).collect()
 }
 
 impl Index {

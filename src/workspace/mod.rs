@@ -9,9 +9,12 @@ mod atomic;
 mod batch;
 mod blame;
 mod change;
+mod classify;
+mod damage;
 mod error;
 mod ignored;
 mod journal;
+mod kernel_fs;
 mod lease;
 mod ledger;
 mod line_index;
@@ -22,7 +25,10 @@ mod objects;
 mod open;
 mod origin;
 mod patch;
+mod repair;
+mod repository;
 mod resolve;
+mod sparse;
 mod text_file;
 mod turns;
 mod view;
@@ -34,29 +40,36 @@ pub use atomic::{Before, Written};
 pub use batch::{After, Rewrite};
 pub use blame::{Blame, Claim, Line as BlameLine, Standing as LineStanding};
 pub use change::{Change as PathChange, ChangeSet, Verb};
+pub use classify::{Approval, ChangeClass, ChangeClasses, LargeLoss};
+pub use damage::{Damage, DamagedPart, Fault};
 pub use error::{Special, WorkspaceError};
-pub use journal::{Entry as JournalEntry, Journal, Keep, Kind as JournalKind, Label, Landed, Pruned, prune};
+pub use journal::{
+    Entry as JournalEntry, Journal, Keep, Kind as JournalKind, Label, Landed, Needed, Pruned, prune,
+};
 pub use ledger::{Change, Ledger, LedgerSnapshot, LineEdit, SeenNow, Standing, Window as SeenWindow};
 pub use line_index::LineIndex;
 pub use node::{Attrs, Node};
 pub use objects::Objects;
 pub use open::{Consent, Opened};
 pub use origin::{Assent, InCall, Mark, Origin, Step as OriginStep, Writer};
-pub use patch::patch;
+pub use patch::{patch, patches};
+pub use repair::{Mended, Repaired, repair};
+pub use repository::{Repositories, RepositoryChange, RepositoryFact, RepositoryFate};
 pub use resolve::Resolved;
 pub use text_file::{EditError, Spliced, TextFile};
 pub use turns::Turns;
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
-    Applied, Base, Brake, Braked, Choice, CommandView, Effects, Mount, Part, Places, Shelf, Snapshot,
-    UndoPlan, View, repository_of, roots_of,
+    Applied, Aside, Base, Brake, Braked, Choice, CommandView, Discarded, Effects, Mount, Part, Places,
+    RestoreError, Shelf, Snapshot, UndoPlan, View, keeps_pending, pending_damage, pending_damage_at_start,
+    repository_of, roots_of,
 };
-pub use walk::{Dir, Entry, EntryKind, Show, Skipped, Walk};
+pub use walk::{Budget, Dir, Entry, EntryKind, OutOfTime, Show, Skipped, Walk};
 pub use window::{FileWindow, WINDOW_CHUNK};
 
 pub use crate::text::hunk::{Hunk, hunks, with_hunks};
 
-use crate::permission::{Place, is_protected};
+use crate::permission::{Place, ProtectedPaths};
 use globset::{GlobBuilder, GlobMatcher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -78,6 +91,8 @@ struct Shared {
     hidden: RwLock<Vec<Hidden>>,
     /// What is hidden for now: see [`Workspace::set_veil`].
     veil: std::sync::OnceLock<Veil>,
+    /// What is protected, if it is more than the built-in list.
+    protected: std::sync::OnceLock<ProtectedPaths>,
     index: Mutex<masks::Index>,
 }
 
@@ -143,6 +158,7 @@ impl Workspace {
                 aliases,
                 hidden: RwLock::default(),
                 veil: std::sync::OnceLock::new(),
+                protected: std::sync::OnceLock::new(),
                 index: Mutex::default(),
             }),
             None,
@@ -263,15 +279,44 @@ impl Workspace {
         path.ancestors().any(|at| glob.is_match(at) || below_root(at))
     }
 
-    /// Where a canonical path lies.
+    /// Protects more than the built-in list. Once only.
+    pub fn protect(&self, protected: ProtectedPaths) {
+        // Whoever came first stays.
+        drop(self.0.protected.set(protected));
+    }
+
+    pub fn protected(&self) -> ProtectedPaths {
+        self.0.protected.get().cloned().unwrap_or_default()
+    }
+
+    /// Where a path of a call lies, other ways to the same file included.
+    fn place_of_call(&self, path: &Path) -> Place {
+        match self.place_of(path) {
+            Place::Inside if classify::is_reached(path, &self.0.roots, &self.protected()) => Place::Protected,
+            place => place,
+        }
+    }
+
+    /// Where a canonical path lies, by its names.
     pub fn place_of(&self, path: &Path) -> Place {
-        let inside = || self.0.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
+        let protected = self.protected();
+        let inside = || self.0.roots.iter().filter_map(|root| Some((root, path.strip_prefix(root).ok()?)));
         match inside().next() {
             None if self.1.as_ref().is_some_and(|view| view.is_scratch(path)) => Place::Inside,
             None => Place::Outside,
-            Some(_) if inside().any(is_protected) => Place::Protected,
+            Some(_)
+                if inside().any(|(root, rel)| classify::class_below(&protected, root, rel).asks())
+                    || self.in_repository(path) =>
+            {
+                Place::Protected
+            }
             Some(_) => Place::Inside,
         }
+    }
+
+    /// True for git's own files, whatever the directory of the repository is called.
+    fn in_repository(&self, path: &Path) -> bool {
+        self.1.as_ref().is_some_and(|view| view.in_repository(path))
     }
 
     /// The path as the screen and the model name it: relative to the working directory where it lies below it.

@@ -119,7 +119,7 @@ impl Node {
 
     pub(super) fn of_file(file: &File) -> std::io::Result<Node> {
         let stat = rustix::fs::fstat(file)?;
-        let hash = super::atomic::hash_of(file)?;
+        let hash = super::sparse::hash_of(file)?;
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         Ok(Node::File { hash, size, attrs: Attrs::of(file, &stat) })
     }

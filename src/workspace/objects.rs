@@ -4,9 +4,10 @@
 //! workspace moves here as it is, which costs nothing. Every read checks that the bytes still have their name.
 
 use super::Hash;
+use super::damage::{Damage, DamagedPart, Fault};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Contents from this size on are not compressed: it would cost more time than the room is worth.
@@ -39,6 +40,67 @@ impl Objects {
         self.place(hash, false).exists() || self.place(hash, true).exists()
     }
 
+    /// Where the content lies, or would lie.
+    pub fn path(&self, hash: Hash) -> PathBuf {
+        let packed = self.place(hash, true);
+        if packed.exists() { packed } else { self.place(hash, false) }
+    }
+
+    /// Reads a stored content and compares it with its name.
+    pub(super) fn check(&self, hash: Hash) -> Result<(), Fault> {
+        let path = self.path(hash);
+        let meta = fs::symlink_metadata(&path).map_err(|e| Fault::of_io(&e))?;
+        if !meta.is_file() {
+            return Err(Fault::NotAFile);
+        }
+        let packed = path.extension().is_some_and(|e| e == "zst");
+        let found = match packed {
+            true => self.get(hash).map(|_| hash),
+            false => File::open(&path).and_then(|file| super::sparse::hash_of(&file)),
+        };
+        match found {
+            Ok(found) if found == hash => Ok(()),
+            // What is packed may also be no frame any more, or one of a size that is never packed.
+            Ok(_) => Err(Fault::WrongHash),
+            Err(_) if packed && meta.len() == 0 => Err(Fault::Empty),
+            Err(e) if packed && e.kind() != io::ErrorKind::PermissionDenied => Err(Fault::WrongHash),
+            Err(e) => Err(Fault::of_io(&e)),
+        }
+    }
+
+    /// True when the content is stored and whole. A damaged copy of it goes, so that it can be stored again: the caller
+    /// has the content in its hands.
+    fn has_whole(&self, hash: Hash) -> bool {
+        match self.check(hash) {
+            Ok(()) => true,
+            Err(Fault::Missing | Fault::Unreadable(_)) => false,
+            Err(_) => {
+                self.remove(hash);
+                false
+            }
+        }
+    }
+
+    /// Every stored content that does not match its name, until `deadline`; and how many were not looked at by then.
+    pub fn damage(&self, deadline: std::time::Instant) -> (Vec<Damage>, usize) {
+        let all = self.list();
+        let (mut found, mut seen) = (Vec::new(), 0);
+        for (hash, _) in &all {
+            if std::time::Instant::now() > deadline {
+                break;
+            }
+            seen += 1;
+            found.extend(self.damage_of(*hash).filter(|d| d.fault != Fault::Missing));
+        }
+        (found, all.len() - seen)
+    }
+
+    /// What is wrong with one stored content.
+    pub fn damage_of(&self, hash: Hash) -> Option<Damage> {
+        let fault = self.check(hash).err()?;
+        Some(Damage { part: DamagedPart::Content(hash), path: self.path(hash), fault })
+    }
+
     fn shard(&self, place: &Path) -> io::Result<()> {
         let parent = place.parent().unwrap_or(&self.dir);
         fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)
@@ -47,7 +109,7 @@ impl Objects {
     /// Stores bytes. What is there already is left alone. Durable only after [`Objects::sync`].
     pub fn put(&self, bytes: &[u8]) -> io::Result<Hash> {
         let hash = blake3::hash(bytes);
-        if self.has(hash) {
+        if self.has_whole(hash) {
             return Ok(hash);
         }
         let packed = if bytes.len() > 200 { pack(bytes) } else { None };
@@ -80,7 +142,7 @@ impl Objects {
     /// Stores the content of an open file that has this hash. Fails when it has not.
     pub fn put_file(&self, file: &mut File, hash: Hash, size: u64) -> io::Result<()> {
         use std::io::Seek;
-        if self.has(hash) {
+        if self.has_whole(hash) {
             return Ok(());
         }
         file.rewind()?;
@@ -91,10 +153,9 @@ impl Objects {
         }
         let place = self.place(hash, false);
         self.shard(&place)?;
-        let mut copy = tempfile::NamedTempFile::new_in(place.parent().unwrap_or(&self.dir))?;
-        io::copy(file, copy.as_file_mut())?;
-        copy.as_file_mut().rewind()?;
-        if super::atomic::hash_of(copy.as_file())? != hash {
+        let copy = tempfile::NamedTempFile::new_in(place.parent().unwrap_or(&self.dir))?;
+        super::sparse::copy(file, copy.as_file())?;
+        if super::sparse::hash_of(copy.as_file())? != hash {
             return Err(changed());
         }
         copy.persist(&place).map_err(|e| e.error)?;
@@ -104,7 +165,7 @@ impl Objects {
     /// Takes over a file that nobody else names any more, by moving it here. `false` when it lies on another file
     /// system and was left where it is.
     pub fn adopt(&self, dir: &std::os::fd::OwnedFd, name: &std::ffi::OsStr, hash: Hash) -> io::Result<bool> {
-        if self.has(hash) {
+        if self.has_whole(hash) {
             rustix::fs::unlinkat(dir, name, rustix::fs::AtFlags::empty())?;
             return Ok(true);
         }
@@ -121,11 +182,13 @@ impl Objects {
         }
     }
 
-    /// The content named `hash`, whole.
+    /// The content named `hash`, whole. A content that is too large for that is an error.
     pub fn get(&self, hash: Hash) -> io::Result<Vec<u8>> {
-        let bytes = match File::open(self.place(hash, true)) {
+        let bytes = match open_file(&self.place(hash, true)) {
             Ok(file) => unpack(file)?,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => fs::read(self.place(hash, false))?,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                super::sparse::read_small(&open_file(&self.place(hash, false))?)?
+            }
             Err(e) => return Err(e),
         };
         if blake3::hash(&bytes) == hash { Ok(bytes) } else { Err(changed()) }
@@ -133,14 +196,14 @@ impl Objects {
 
     /// Writes the content named `hash` into an empty file, without holding it in memory, and checks it.
     pub fn copy_to(&self, hash: Hash, mut to: &File) -> io::Result<()> {
-        match File::open(self.place(hash, true)) {
+        match open_file(&self.place(hash, true)) {
             Ok(file) => to.write_all(&unpack(file)?)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                io::copy(&mut File::open(self.place(hash, false))?, &mut to)?;
+                super::sparse::copy(&open_file(&self.place(hash, false))?, to)?;
             }
             Err(e) => return Err(e),
         }
-        if super::atomic::hash_of(to)? == hash { Ok(()) } else { Err(changed()) }
+        if super::sparse::hash_of(to)? == hash { Ok(()) } else { Err(changed()) }
     }
 
     /// Every stored content: its hash and the bytes it takes on disk.
@@ -151,7 +214,8 @@ impl Objects {
                 let name = entry.file_name().to_string_lossy().into_owned();
                 let hash = Hash::from_hex(name.trim_end_matches(".zst"));
                 if let (Ok(hash), Ok(meta)) = (hash, entry.metadata()) {
-                    found.push((hash, meta.len()));
+                    // Holes take no room.
+                    found.push((hash, meta.len().min(meta.blocks().saturating_mul(512))));
                 }
             }
         }
@@ -213,6 +277,13 @@ fn unpack(mut file: File) -> io::Result<Vec<u8>> {
         };
         unpack.decompress(&packed, usize::try_from(COMPRESS_UP_TO).unwrap_or(usize::MAX))
     })
+}
+
+/// Opens a stored content: a regular file. A pipe in its place would be waited for, and never written to.
+fn open_file(path: &Path) -> io::Result<File> {
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);
+    if file.metadata()?.is_file() { Ok(file) } else { Err(changed()) }
 }
 
 fn changed() -> io::Error {

@@ -8,18 +8,24 @@ use super::node::Node;
 use super::objects::Objects;
 use crate::text::patch::{quoted, unified, write_binary};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The whole of `set`, with paths relative to `root`; those elsewhere are named in a comment.
 pub fn patch(set: &ChangeSet, objects: &Objects, root: &Path) -> Vec<u8> {
-    let mut out = Vec::new();
-    for change in &set.changes {
+    patches(set, objects, root).into_iter().flat_map(|(_, patch)| patch).collect()
+}
+
+/// The patch of each path of `set`.
+pub fn patches(set: &ChangeSet, objects: &Objects, root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let each = |change: &Change| {
+        let mut out = Vec::new();
         match change.path.strip_prefix(root) {
             Ok(rel) => one(change, rel, objects, &mut out),
             Err(_) => comment(&mut out, &format!("outside this directory: {}", change.path.display())),
         }
-    }
-    out
+        (change.path.clone(), out)
+    };
+    set.changes.iter().map(each).collect()
 }
 
 fn comment(out: &mut Vec<u8>, text: &str) {

@@ -41,7 +41,7 @@ impl Workspace {
         }
         let plain = self.expand(written)?;
         let (path, exists) = real_path(&self.cwd().join(plain), &|path| self.real(path))?;
-        Ok(Resolved { place: self.place_of(&path), path, written: written.into(), exists })
+        Ok(Resolved { place: self.place_of_call(&path), path, written: written.into(), exists })
     }
 
     fn expand(&self, written: &str) -> Result<PathBuf, WorkspaceError> {

@@ -1,10 +1,11 @@
 //! Walking directories: by descriptors, so that no swapped link leads out, and by several threads.
 //!
 //! Links are named and never followed. What is left out (hidden names, ignored files, files that a rule hides) is
-//! counted, because an empty answer and a filtered one are not the same. Entries come in no order; whoever collects
+//! counted, as is what lies in file systems that the kernel makes up and what a walk had no time for, because an empty answer and a filtered one are not the same. Entries come in no order; whoever collects
 //! them sorts.
 
 use super::ignored::Rules;
+use super::kernel_fs::{is_kernel_made, is_place};
 use super::{Consent, Resolved, Workspace, WorkspaceError};
 use rustix::fs::{AtFlags, Dir as Listing, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -16,6 +17,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Files handed to a thread at once.
 const BATCH: usize = 64;
@@ -29,7 +31,7 @@ pub enum EntryKind {
 }
 
 /// Entries that were left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
     /// Names that begin with a dot.
     pub dotted: usize,
@@ -37,6 +39,33 @@ pub struct Skipped {
     /// Hidden by a rule of the person.
     pub hidden: usize,
     pub unreadable: usize,
+    /// Directories, and files where contents are wanted, of file systems that the kernel makes up.
+    pub kernel: usize,
+    /// What was left when the time was over.
+    pub late: Option<OutOfTime>,
+}
+
+/// A walk that took too long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfTime {
+    pub after: Duration,
+    /// Directories that were not looked into, each with all that is below it.
+    pub directories: usize,
+    /// Some of them, from where the walk began.
+    pub names: Vec<String>,
+}
+
+/// How many of those are named.
+const NAMED: usize = 5;
+
+impl Skipped {
+    /// A directory or a file that could not be opened.
+    pub fn of(error: &std::io::Error) -> Skipped {
+        match error.raw_os_error() == Some(Errno::XDEV.raw_os_error()) {
+            true => Skipped { kernel: 1, ..Skipped::default() },
+            false => Skipped { unreadable: 1, ..Skipped::default() },
+        }
+    }
 }
 
 impl AddAssign for Skipped {
@@ -45,6 +74,15 @@ impl AddAssign for Skipped {
         self.ignored += other.ignored;
         self.hidden += other.hidden;
         self.unreadable += other.unreadable;
+        self.kernel += other.kernel;
+        match (&mut self.late, other.late) {
+            (Some(late), Some(other)) => {
+                late.directories += other.directories;
+                late.names.extend(other.names);
+            }
+            (None, other) => self.late = other,
+            (Some(_), None) => {}
+        }
     }
 }
 
@@ -80,6 +118,8 @@ pub struct Dir {
     /// From where the walk began, with a slash at the end unless it is empty.
     relative: String,
     rules: Arc<Rules>,
+    /// It is of a file system that the kernel makes up.
+    kernel: bool,
 }
 
 /// A thing in a directory.
@@ -102,10 +142,19 @@ impl Entry {
         self.dir.path.join(&self.name)
     }
 
-    /// Opens a file for reading, through its directory: never through a link.
+    /// Opens a file for reading, through its directory: never through a link, and nothing but a file. `XDEV` for what is
+    /// no file but the kernel's doing: opening it may do something.
     pub fn open(&self) -> std::io::Result<File> {
+        if self.dir.kernel {
+            return Err(Errno::XDEV.into());
+        }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NOCTTY;
-        Ok(File::from(rustix::fs::openat(self.dir.fd(self.at)?, &self.name, flags, Mode::empty())?))
+        if self.kind != EntryKind::File {
+            return Err(Errno::INVAL.into());
+        }
+        let file = File::from(rustix::fs::openat(self.dir.fd(self.at)?, &self.name, flags, Mode::empty())?);
+        // It may have become something else in between.
+        if file.metadata()?.is_file() { Ok(file) } else { Err(Errno::INVAL.into()) }
     }
 
     pub fn stat(&self) -> std::io::Result<Stat> {
@@ -120,7 +169,7 @@ impl Entry {
 }
 
 impl Dir {
-    /// Opens the directory below this one.
+    /// Opens the directory below this one; `XDEV` for one where a file system begins that the kernel makes up.
     pub fn child(&self, name: &OsStr) -> std::io::Result<Dir> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let mut fds = Vec::new();
@@ -143,7 +192,12 @@ impl Dir {
             return Err(Errno::NOENT.into());
         }
         let relative = format!("{}{}/", self.relative, name.to_string_lossy());
-        Ok(Dir { fds, path: self.path.join(name), relative, rules: self.rules.clone() })
+        let path = self.path.join(name);
+        let kernel = fds.iter().any(|fd| is_kernel_made(fd, &path));
+        if kernel && !self.kernel {
+            return Err(Errno::XDEV.into());
+        }
+        Ok(Dir { fds, path, relative, rules: self.rules.clone(), kernel: kernel || self.kernel })
     }
 
     /// Lists the directory: what is to be shown, and how much is left out. Reads its ignore files on the way.
@@ -232,7 +286,10 @@ impl Workspace {
     /// Opens the directory a walk begins in.
     pub fn walk_root(&self, at: &Resolved, consent: Consent<'_>) -> Result<Dir, WorkspaceError> {
         let fds = self.open_dirs(at, consent)?;
-        Ok(Dir { fds, path: at.path.clone(), relative: String::new(), rules: Rules::above(self, &at.path) })
+        let rules = Rules::above(self, &at.path);
+        // Whoever names one wants to look into it.
+        let kernel = fds.iter().any(|fd| is_kernel_made(fd, &at.path));
+        Ok(Dir { fds, path: at.path.clone(), relative: String::new(), rules, kernel })
     }
 
     fn hides_anything(&self) -> bool {
@@ -246,6 +303,32 @@ pub struct Walk<'a> {
     workspace: &'a Workspace,
     show: Show,
     stop: &'a (dyn Fn() -> bool + Sync),
+    budget: Budget,
+}
+
+/// How long a walk may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    since: Instant,
+    most: Duration,
+}
+
+impl Budget {
+    /// From now on.
+    pub fn of(most: Duration) -> Budget {
+        Budget { since: Instant::now(), most }
+    }
+
+    pub fn is_spent(&self) -> bool {
+        self.since.elapsed() >= self.most
+    }
+
+    /// The report where these files were not searched to their end.
+    pub fn spent_on(&self, mut names: Vec<String>) -> OutOfTime {
+        names.sort_unstable();
+        names.truncate(NAMED);
+        OutOfTime { after: self.most, directories: 0, names }
+    }
 }
 
 enum Work {
@@ -259,12 +342,19 @@ struct Queue {
     work: Vec<Work>,
     busy: usize,
     skipped: Skipped,
+    /// The time was over while there was work.
+    is_late: bool,
 }
 
 impl<'a> Walk<'a> {
-    /// A walk that ends early once `stop` says so.
-    pub fn new(workspace: &'a Workspace, show: Show, stop: &'a (dyn Fn() -> bool + Sync)) -> Walk<'a> {
-        Walk { workspace, show, stop }
+    /// A walk that ends early once `stop` says so or the time is over; the latter is in the result.
+    pub fn new(
+        workspace: &'a Workspace,
+        show: Show,
+        budget: Budget,
+        stop: &'a (dyn Fn() -> bool + Sync),
+    ) -> Walk<'a> {
+        Walk { workspace, show, stop, budget }
     }
 
     /// Visits every entry below `root`, directories included, from several threads; `visitor` makes one function for
@@ -274,11 +364,38 @@ impl<'a> Walk<'a> {
         let ready = Condvar::new();
         let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 12);
         std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| self.labour(&queue, &ready, visitor()));
+            // This thread works, too, so that the walk also ends where no other can be started.
+            for _ in 1..threads {
+                let work = || self.labour(&queue, &ready, visitor());
+                if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                    break;
+                }
             }
+            self.labour(&queue, &ready, visitor());
         });
-        lock(&queue).skipped
+        let mut queue = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut skipped = std::mem::take(&mut queue.skipped);
+        if queue.is_late {
+            skipped.late = Some(self.left(&queue.work));
+        }
+        skipped
+    }
+
+    /// What nobody took from the queue.
+    fn left(&self, work: &[Work]) -> OutOfTime {
+        let mut places: Vec<String> = work
+            .iter()
+            .map(|work| match work {
+                Work::Root(dir) => dir.relative.clone(),
+                Work::Below(dir, name) => format!("{}{}/", dir.relative, name.to_string_lossy()),
+                Work::Batch(entries) => entries.first().map(|e| e.dir.relative.clone()).unwrap_or_default(),
+            })
+            .collect();
+        places.sort_unstable();
+        places.dedup();
+        let directories = places.len();
+        places.truncate(NAMED);
+        OutOfTime { after: self.budget.most, directories, names: places }
     }
 
     fn labour(&self, queue: &Mutex<Queue>, ready: &Condvar, mut visit: impl FnMut(&Entry)) {
@@ -291,7 +408,7 @@ impl<'a> Walk<'a> {
                 Work::Root(dir) => self.list(dir, &mut visit),
                 Work::Below(dir, name) => match dir.child(&name) {
                     Ok(dir) => self.list(dir, &mut visit),
-                    Err(_) => (Vec::new(), Skipped { unreadable: 1, ..Skipped::default() }),
+                    Err(e) => (Vec::new(), Skipped::of(&e)),
                 },
             };
             let mut queue = lock(queue);
@@ -311,6 +428,10 @@ impl<'a> Walk<'a> {
             if (self.stop)() {
                 return None;
             }
+            if self.budget.is_spent() && (queue.busy > 0 || !queue.work.is_empty()) {
+                queue.is_late = true;
+                return None;
+            }
             if let Some(work) = queue.work.pop() {
                 queue.busy += 1;
                 return Some(work);
@@ -326,14 +447,20 @@ impl<'a> Walk<'a> {
     }
 
     fn list(&self, dir: Dir, visit: &mut impl FnMut(&Entry)) -> (Vec<Work>, Skipped) {
-        let Ok((dir, entries, skipped)) = dir.list(self.workspace, self.show) else {
+        let Ok((dir, entries, mut skipped)) = dir.list(self.workspace, self.show) else {
             return (Vec::new(), Skipped { unreadable: 1, ..Skipped::default() });
         };
         let (dirs, files): (Vec<Entry>, Vec<Entry>) =
             entries.into_iter().partition(|e| e.kind == EntryKind::Directory);
         let mut work = Vec::new();
         dirs.iter().for_each(&mut *visit);
-        work.extend(dirs.into_iter().map(|entry| Work::Below(dir.clone(), entry.name)));
+        for entry in dirs {
+            // Known by their names, so that a walk without time for them reports them as what they are.
+            match !dir.kernel && is_place(&dir.path.join(&entry.name)) {
+                true => skipped.kernel += 1,
+                false => work.push(Work::Below(dir.clone(), entry.name)),
+            }
+        }
         // A directory of many files is shared out.
         let mut files = files.into_iter();
         loop {

@@ -2,7 +2,7 @@
 
 use crate::support::mock_server::{Reply, Say};
 use crate::support::talk::{Talk, WIRES, Wire, start, turn, unmarked};
-use placet::agent::{Ending, Event, Reply as Answer, Start};
+use placet::agent::{Ending, Event, Reply as Answer, Silence, Start};
 use placet::permission::Mode;
 use placet::provider::ProviderError;
 
@@ -292,9 +292,12 @@ async fn empty_and_blank_answers_leave_a_history_that_goes_on() {
     for wire in WIRES {
         for said in [vec![], vec![Say::Text("")], vec![Say::Text(" \n")]] {
             let talk = Talk::new(wire);
+            // Asked for once more, and then no success.
+            talk.server.push(wire.reply(&said));
             talk.server.push(wire.reply(&said));
             let mut agent = talk.begin();
-            assert_eq!(turn(&mut agent, "go", |_, _| {}).await, Ending::Done);
+            let silent = Ending::NoAnswer(Silence::Empty);
+            assert_eq!(turn(&mut agent, "go", |_, _| {}).await, silent);
             talk.server.push(wire.reply(&[Say::Text("yes")]));
             assert_eq!(turn(&mut agent, "still there?", |_, _| {}).await, Ending::Done);
             drop(agent);

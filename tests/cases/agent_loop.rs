@@ -16,7 +16,7 @@ fn repeat(talk: &Talk, input: &str, times: usize) {
 fn told(talk: &Talk) -> Vec<bool> {
     let stored = talk.stored();
     let results = stored.iter().filter(|m| m["role"] == "results");
-    results.map(|m| m.to_string().contains("in a row; try something else")).collect()
+    results.map(|m| m.to_string().contains(r#""note":"repeated""#)).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -168,9 +168,9 @@ fn the_question_says_what_the_turn_has_taken() {
             && s.contains("this turn has taken 50 in, 100 out so far")
     });
     pty.until("keys that count", |s| !s.contains("(a moment:"));
-    let shown = "read_file was called 5 times with the same result. Go on?\n\
-                 this turn has taken 50 in, 100 out so far\n\
-                 y yes  n no  Esc stop the turn";
+    let shown = "◆ read_file was called 5 times with the same result. Go on?\n\
+                 \x20 this turn has taken 50 in, 100 out so far\n\
+                 y yes  n no  Esc stop the turn  Tab your draft";
     assert!(pty.screen().contains(shown), "{}", pty.screen());
     pty.send("n");
     pty.until("the end", |s| s.contains("stopped: read_file repeated the same thing 5 times"));

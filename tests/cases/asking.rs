@@ -47,7 +47,7 @@ fn the_person_answers_by_a_digit_in_words_or_not_at_all() {
     ] {
         let server = asking();
         let mut pty = asked(&server, &[]);
-        pty.send(keys);
+        pty.by_hand(keys);
         pty.until("the end", |s| s.contains("so be it"));
         assert_eq!(result(&server), answer);
         let told = pty.screen();
@@ -70,6 +70,7 @@ fn a_draft_is_no_answer_and_comes_back_afterwards() {
     pty.send("12 apples");
     pty.until("the question", |s| s.contains("typing goes to your draft"));
     pty.send(" and 2 pears\t");
+    pty.until("the question has the keys", |s| !s.contains("typing goes to your draft"));
     pty.until("keys to count", |s| s.contains("leaves it open") && !s.contains("a moment"));
     pty.send("1");
     pty.until("the end", |s| s.contains("so be it"));
@@ -85,7 +86,7 @@ fn a_question_is_answered_by_number_or_words_where_lines_are_read() {
         pty.line("go on");
         pty.until("the question", |s| s.contains("answer: type a number, or the answer itself, and Enter"));
         std::thread::sleep(Duration::from_millis(600));
-        pty.send(&format!("{line}\r"));
+        pty.by_hand(&format!("{line}\r"));
         pty.until("the end", |s| s.contains("so be it"));
         assert_eq!(result(&server), format!("the person answers: {answer}"));
     }

@@ -6,8 +6,8 @@ use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
 use placet::sandbox::Backend;
 use placet::workspace::{
-    Applied, Assent, BlameLine, Choice, JournalKind, Keep, Label, LineStanding, Origin, Part, Shelf, View,
-    prune,
+    Applied, Assent, BlameLine, Choice, JournalKind, Keep, Label, LineStanding, Needed, Origin, Part, Shelf,
+    View, prune,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -357,7 +357,7 @@ fn what_was_pruned_is_unknown_and_says_why() {
     );
     let journals = desk.view().journal().dir().parent().unwrap().to_path_buf();
     let none = Keep { max_bytes: 0, max_age: Duration::ZERO };
-    let gone = prune(&journals, desk.view().objects(), none, &BTreeSet::new());
+    let gone = prune(&journals, desk.view().objects(), none, &Needed::default());
     assert!(gone.unwrap().entries > 0);
     let blame = desk.view().blame(&desk.0.path("a.txt")).unwrap();
     let why = "the transactions that could tell were pruned from the journal".to_string();

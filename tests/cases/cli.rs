@@ -25,7 +25,7 @@ fn sessions_are_listed_shown_exported_searched_and_deleted() {
     assert_eq!(rows[0]["cwd"], place.tree.to_str().unwrap());
     place.run(["session", "show", &id[..14]]).code(0).says("## You").says("call `read_file`").says("2│two");
     let whole = place.run(["session", "export", id, "--format", "json"]).code(0).json();
-    assert_eq!(whole["version"], 2);
+    assert_eq!(whole["version"], 3);
     assert_eq!(whole["messages"][1]["role"], "assistant");
     place.run(["session", "search", "notes.txt"]).code(0).says(id);
     place.run(["session", "search", "don't"]).code(1).warns("nothing found");

@@ -82,7 +82,7 @@ fn piped_lines_are_answered_one_by_one_in_one_conversation() {
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let place = place().file("long.txt", "a line of text\n".repeat(1500));
-    let line = format!("{} -p 'show long.txt' | head -n 1", env!("CARGO_BIN_EXE_placet"));
+    let line = format!("{} -p 'show long.txt' | head -n 1", crate::support::program::placet());
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", &line]).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
     let out = shell.env("HOME", &place.home).current_dir(&place.tree).output().unwrap();

@@ -262,7 +262,8 @@ fn spec(name: &str, priority: u64) -> Spec {
 /// The hook that decides, and its word.
 fn decided(specs: Vec<Spec>, context: Context, point: Point) -> (Option<String>, &'static str) {
     let hooks = specs.into_iter().map(|s| Hook::parse(s).unwrap()).collect();
-    let programs = Programs { supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")), withheld: Vec::new() };
+    let programs =
+        Programs { supervisor: PathBuf::from(crate::support::program::placet()), withheld: Vec::new() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let ruling =
         runtime.block_on(Hooks::new(hooks, programs).decide(point, context, &CancellationToken::new()));
@@ -351,7 +352,8 @@ fn a_hook_with_two_effects_is_none() {
 /// A conversation in this process, with these hooks.
 fn talk(hooks: Vec<Spec>) -> Talk {
     let hooks = hooks.into_iter().map(|s| Hook::parse(s).unwrap()).collect();
-    let programs = Programs { supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")), withheld: Vec::new() };
+    let programs =
+        Programs { supervisor: PathBuf::from(crate::support::program::placet()), withheld: Vec::new() };
     let gate = Gate { hooks: Hooks::new(hooks, programs), ..Gate::default() };
     Talk { gate: std::sync::Arc::new(gate), ..Talk::new(Wire::Anthropic) }
 }

@@ -37,7 +37,7 @@ fn look(bench: &Bench, path: &str) -> (String, Image) {
     let got = bench.call("read_file", json!({"path": path}));
     let image = got.0.for_model.iter().find_map(|p| match p {
         Part::Image(image) => Some(image.clone()),
-        Part::Text { .. } => None,
+        Part::Text { .. } | Part::Note(_) => None,
     });
     let body = got.done();
     (body.clone(), image.unwrap_or_else(|| panic!("no picture: {body}")))

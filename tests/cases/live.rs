@@ -306,7 +306,7 @@ fn a_linear_turn_only_appends_and_its_questions_are_answered_by_number() {
         assert!(pty.screen().contains(part), "{part} in {}", pty.screen());
     }
     std::thread::sleep(Duration::from_millis(600));
-    pty.send("1\r");
+    pty.by_hand("1\r");
     pty.until("the end", |s| s.contains("answered: apply") && s.contains("applied 1 change"));
     pty.until_prompt("");
     assert_eq!(pty.read("a.txt"), "alpha\ngamma\n");
@@ -326,7 +326,7 @@ fn a_digit_begun_before_a_linear_question_does_not_answer_it() {
     pty.send("\r");
     pty.until("the refusal", |s| s.contains("is no answer; type it again"));
     assert_eq!(pty.read("a.txt"), "x\n");
-    pty.send("1\r");
+    pty.by_hand("1\r");
     pty.until("the change", |s| s.contains("applied 1 change"));
     assert_eq!(pty.read("a.txt"), "x\ny\n");
 }

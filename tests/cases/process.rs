@@ -3,7 +3,7 @@
 use crate::support::binary::Place;
 use crate::support::mock_server::{MockServer, Reply};
 use crate::support::require::require;
-use placet::process::{Command, Ending, Finished};
+use placet::process::{Command, Ending, Finished, Input};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 
 fn spec(line: &str) -> Command {
     Command {
-        supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")),
+        supervisor: PathBuf::from(crate::support::program::placet()),
         line: line.into(),
         cwd: std::env::temp_dir(),
-        stdin: None,
+        stdin: Input::Nothing,
         timeout: Duration::from_secs(20),
         withheld: vec!["PLACET_TEST_KEY".into()],
         sandbox: None,
@@ -61,7 +61,7 @@ async fn the_exit_code_the_signal_and_both_streams_come_back() {
 #[tokio::test]
 async fn input_is_what_was_given_or_empty() {
     assert_eq!(done(spec("cat; read x; echo end")).await.1, "end\n");
-    let given = Command { stdin: Some(b"given\0bytes".to_vec()), ..spec("cat") };
+    let given = Command { stdin: Input::Bytes(b"given\0bytes".to_vec()), ..spec("cat") };
     assert_eq!(done(given).await.1, "given\0bytes");
 }
 
@@ -128,7 +128,7 @@ fn in_a_terminal(place: &Place, line: &str) -> (String, Vec<u8>, Duration) {
     let pair = native_pty_system().openpty(PtySize::default()).unwrap();
     let mut shell = CommandBuilder::new("sh");
     shell.args(["-c", "exec \"$0\" --mode unrestricted tool call run_command \"$1\" >\"$2\" 2>&1"]);
-    shell.args([env!("CARGO_BIN_EXE_placet"), &input, said.to_str().unwrap()]);
+    shell.args([crate::support::program::placet(), &input, said.to_str().unwrap()]);
     shell.env_clear();
     shell.env("PATH", std::env::var("PATH").unwrap());
     shell.env("HOME", &place.home);
@@ -181,7 +181,7 @@ fn what_would_ask_a_person_ends_at_once_and_never_touches_the_terminal() {
 fn everything_dies_with_placet_even_when_it_is_killed() {
     // The supervisor's lifeline is its standard input: closing it is what the death of placet does.
     let (mine, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_placet"))
+    let mut child = std::process::Command::new(crate::support::program::placet())
         .args(["__run", "--", "setsid sleep 987.6 & sleep 987.7"])
         .stdin(std::os::fd::OwnedFd::from(theirs))
         .spawn()
@@ -200,7 +200,7 @@ async fn a_flood_of_output_takes_bounded_memory_and_is_kept_up_to_the_cap() {
     assert_eq!(ending, Ending::Exit(0));
     assert_eq!(output.total(), megabytes * 1_000_000);
     let whole = output.whole().len() as u64;
-    let least = (megabytes * 1_000_000).min(256 << 20);
+    let least = (megabytes * 1_000_000).min(32 << 20);
     assert!((least..least + 100_000).contains(&whole), "{whole}");
 }
 

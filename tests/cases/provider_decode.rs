@@ -90,7 +90,7 @@ fn tell(decoder: &mut dyn Decoder, events: impl IntoIterator<Item = SseEvent>) -
 }
 
 fn decode(name: &str, pieces: &[&[u8]]) -> Told {
-    let mut parser = SseParser::new();
+    let mut parser = SseParser::new(64 * 1024 * 1024);
     let mut events = Vec::new();
     for piece in pieces {
         events.extend(parser.push(piece).unwrap());

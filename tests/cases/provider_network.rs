@@ -292,8 +292,7 @@ fn a_proxy_that_wants_a_password_and_a_company_that_signs_itself() {
     with(far_away("https://model.test/v1"), true).code(0).says("through the tunnel");
     assert_eq!(log.lock().unwrap().as_slice(), ["CONNECT model.test:443"]);
     let out = with(far_away("https://model.test/v1"), false).code(4);
-    let words =
-        "no connection to model.test: TLS: invalid peer certificate: UnknownIssuer; `network.ca_file` names";
+    let words = "no secure connection to model.test: TLS: invalid peer certificate: UnknownIssuer; `network.ca_file` names";
     assert!(out.stderr.contains(words) || out.stderr.contains("cannot be built"), "{out:#?}");
     assert!(!out.stderr.contains("pass-1"));
 

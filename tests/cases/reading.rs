@@ -356,7 +356,7 @@ fn hostile_text_changes_no_title_no_clipboard_and_no_mode_wherever_it_is_shown()
     pty.send("q");
     pty.until_prompt("");
     pty.send(CTRL_P);
-    pty.until("the names", |s| s.contains("Files ❯") && s.contains("\\u{202e}.txt"));
+    pty.until("the names", |s| s.contains("Files ❯") && s.contains("<U+202E>.txt"));
     pty.send("\x1b");
     pty.until_prompt("");
     // A difference, and a comment that was pasted.

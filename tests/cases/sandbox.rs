@@ -1,6 +1,7 @@
 //! The sandbox as a view: what a command changes lands beside the files, and what it must not see is not there.
 
-use crate::support::den::{Den, PLACET, Ran, command, sandbox_or_skip, tree};
+use crate::support::den::{Den, Ran, command, sandbox_or_skip, tree};
+use crate::support::program::placet;
 use crate::support::require::require;
 use placet::process::{Ending, Finished};
 use placet::sandbox::{Backend, Limits, Network, Overlay, Spec};
@@ -118,7 +119,10 @@ fn exit_codes_signals_input_and_output_come_through() {
     assert_eq!(run("kill -9 0").ending, Ending::Signal(9));
     assert_eq!(run("no-such-program").ending, Ending::Exit(127));
     assert_eq!(run("cat; cat /dev/stdin; echo end").text, "end\n");
-    let given = placet::process::Command { stdin: Some(b"given".to_vec()), ..command(&den.spec(), "cat") };
+    let given = placet::process::Command {
+        stdin: placet::process::Input::Bytes(b"given".to_vec()),
+        ..command(&den.spec(), "cat")
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let done = runtime.block_on(given.run(&CancellationToken::new(), |_| {})).unwrap();
     assert_eq!(done.output.total(), 5);
@@ -180,7 +184,7 @@ fn everything_inside_dies_with_placet() {
         let mark = if by_signal { "986.3" } else { "986.4" };
         std::fs::write(&words, den.spec().to_words()).unwrap();
         let (mine, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-        let mut child = std::process::Command::new(PLACET)
+        let mut child = std::process::Command::new(placet())
             .args(["__run", "--sandbox", words.to_str().unwrap(), "--"])
             .arg(format!("setsid sleep {mark} & sleep {mark}"))
             .stdin(std::os::fd::OwnedFd::from(theirs))
@@ -221,7 +225,7 @@ fn keys_and_agents_are_not_in_the_environment() {
     let words = den.base.join("words");
     std::fs::write(&words, Spec { keep_env: vec!["KEPT_*".into()], ..den.spec() }.to_words()).unwrap();
     let (mut mine, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-    let out = std::process::Command::new(PLACET)
+    let out = std::process::Command::new(placet())
         .args([
             "__run",
             "--sandbox",

@@ -422,7 +422,7 @@ fn given_input_is_no_file_of_the_host() {
     let Some(den) = den() else { return };
     let line = "readlink /proc/self/fd/0; echo more > /proc/self/fd/0; cat";
     let given = placet::process::Command {
-        stdin: Some(b"given\n".to_vec()),
+        stdin: placet::process::Input::Bytes(b"given\n".to_vec()),
         ..crate::support::den::command(&den.spec(), line)
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

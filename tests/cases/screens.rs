@@ -51,6 +51,7 @@ fn review(theme: &Theme) -> ReviewPane<'static> {
         renamed: None,
         letter,
         facts: Vec::new(),
+        runs_later: None,
         body,
         key: name.into(),
     };

@@ -58,7 +58,7 @@ fn recognized_image_extensions_are_returned_as_base64_encoded_multimodal_content
         let got = bench.call("read_file", json!({"path": name}));
         let image = got.0.for_model.iter().find_map(|part| match part {
             Part::Image(image) => Some(image.clone()),
-            Part::Text { .. } => None,
+            Part::Text { .. } | Part::Note(_) => None,
         });
         assert_eq!(image.unwrap().bytes.as_ref(), bytes.as_slice(), "{name} is passed through");
     }
@@ -78,7 +78,7 @@ fn convertible_images_are_decoded_and_re_encoded_as_png_transparently() {
         let got = bench.call("read_file", json!({"path": name}));
         let png = got.0.for_model.iter().any(|part| match part {
             Part::Image(image) => image.media_type == "image/png" && image.bytes.starts_with(b"\x89PNG"),
-            Part::Text { .. } => false,
+            Part::Text { .. } | Part::Note(_) => false,
         });
         assert!(png, "{name}: {}", got.body());
     }

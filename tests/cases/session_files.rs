@@ -6,7 +6,7 @@ use crate::support::mock_server::Say;
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
 use placet::agent::Ending;
 use placet::conversation::{
-    Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, Summary, Thinking,
+    Answer, Block, Call, CallId, CallResult, Image, Input, Message, Note, Outcome, Part, Summary, Thinking,
 };
 use placet::session::{
     ImportError, Pictures, Pin, Record, Retention, SessionRow, Store, html, markdown, pictures, to_json,
@@ -60,7 +60,10 @@ fn filled(store: &Store) -> SessionRow {
     ] {
         open.append(Record::Message { message }).unwrap();
     }
-    open.append(Record::SummedUp { summary: Summary { upto: 3, notes: vec!["in short".into()] } }).unwrap();
+    open.append(Record::SummedUp {
+        summary: Summary { upto: 3, notes: vec![Note::Summary { text: "in short".into() }] },
+    })
+    .unwrap();
     store.find(open.id().as_str()).unwrap()
 }
 
@@ -343,7 +346,7 @@ fn a_database_of_the_version_before_opens_with_its_sessions_counted() {
     old.execute_batch(
         "DROP INDEX session_by_use; CREATE INDEX session_by_age ON session (updated);
          ALTER TABLE session DROP COLUMN pinned; ALTER TABLE session DROP COLUMN entries;
-         ALTER TABLE session DROP COLUMN bytes; PRAGMA user_version = 2;",
+         ALTER TABLE session DROP COLUMN bytes; ALTER TABLE entry DROP COLUMN format; PRAGMA user_version = 2;",
     )
     .unwrap();
     drop(old);

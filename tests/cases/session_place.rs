@@ -4,8 +4,8 @@ use crate::support::mock_server::Say;
 use crate::support::talk::{self, Talk, Wire};
 use placet::agent::Ending;
 use placet::conversation::{
-    Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, SUMMED_UP, SessionId,
-    Summary, Usage,
+    Answer, Block, Call, CallId, CallResult, Image, Input, Message, Note, Outcome, Part, SessionId, Summary,
+    Usage,
 };
 use placet::session::{Entry, Loaded, OpenSession, Record, Spent, Store};
 use proptest::prelude::*;
@@ -95,7 +95,7 @@ fn take(open: &mut OpenSession, n: &mut usize, step: &Step) {
             if upto <= from || matches!(messages.get(upto), Some(Message::Results { .. })) {
                 return;
             }
-            let notes = vec![format!("{SUMMED_UP}of {upto}, at {n}")];
+            let notes = vec![Note::Summary { text: format!("of {upto}, at {n}") }];
             vec![Record::SummedUp { summary: Summary { upto, notes } }]
         }
         Step::Rewound { to } => {
@@ -194,7 +194,7 @@ fn day(store: &Store, turns: usize) -> (OpenSession, usize) {
 }
 
 fn summed_up(open: &mut OpenSession, upto: usize) {
-    let summary = Summary { upto, notes: vec![format!("{SUMMED_UP}{upto}")] };
+    let summary = Summary { upto, notes: vec![Note::Summary { text: upto.to_string() }] };
     open.append(Record::SummedUp { summary }).unwrap();
 }
 
@@ -215,8 +215,8 @@ fn what_was_summed_up_is_not_read_when_a_session_is_taken_up() {
     assert_eq!(spoil(&dir, open.id(), 26), 25);
     let taken = store.take_up(open.id()).unwrap();
     assert_eq!((taken.dropped, taken.transcript.begins(), taken.transcript.len()), (Vec::new(), 20, 40));
-    let lost = "[placet: a message that stood here cannot be read any more]";
-    assert_eq!(taken.transcript.messages()[19], Message::user(lost), "places do not shift");
+    let lost = Message::User { parts: vec![Part::Note(Note::MessageLost)] };
+    assert_eq!(taken.transcript.messages()[19], lost, "places do not shift");
     assert_eq!(taken.transcript.messages()[20], Message::user("question 10"));
     assert_eq!(store.load(open.id()).unwrap().dropped.len(), 25, "read whole, each is named");
 }
@@ -271,7 +271,8 @@ fn a_database_of_version_three_opens_with_its_scratchpads_and_their_sizes() {
     drop((open, pads, store));
     let old = rusqlite::Connection::open(dir.path().join("placet.db")).unwrap();
     old.execute_batch(
-        "DROP INDEX scratchpad_by_name; DELETE FROM state WHERE key = 'pad:pad-07'; PRAGMA user_version = 3;",
+        "DROP INDEX scratchpad_by_name; DELETE FROM state WHERE key = 'pad:pad-07';
+         ALTER TABLE entry DROP COLUMN format; PRAGMA user_version = 3;",
     )
     .unwrap();
     // Stopped in its middle, a step has not happened.
@@ -292,7 +293,7 @@ fn a_database_of_version_three_opens_with_its_scratchpads_and_their_sizes() {
     let plan: String = now.query_row(sql, [id.as_str()], |row| row.get(3)).unwrap();
     assert_eq!(
         (version, plan.as_str()),
-        (4, "SEARCH scratchpad USING COVERING INDEX scratchpad_by_name (session=?)")
+        (5, "SEARCH scratchpad USING COVERING INDEX scratchpad_by_name (session=?)")
     );
 }
 
@@ -317,7 +318,7 @@ async fn a_conversation_taken_up_goes_on_and_goes_back_to_before_its_place() {
     assert_eq!(talk::turn(&mut agent, "are you there?", |_, _| {}).await, Ending::Done);
     let sent = talk.server.requests().pop().unwrap().body.to_string();
     assert!(
-        sent.contains(&format!("{}\\n52", SUMMED_UP.trim_end())) && sent.contains("question 26"),
+        sent.contains("summed up; the person still has all of it]\\n52") && sent.contains("question 26"),
         "{sent}"
     );
     assert!(!sent.contains("question 24") && !sent.contains("question 0"), "{sent}");

@@ -57,7 +57,7 @@ fn an_edit_asks_shows_its_diff_and_lands_only_after_yes() {
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
     quiet();
     pty.send("d");
-    pty.until("the second look", |s| s.contains("there is no way back from this: press d again"));
+    pty.until("the second look", |s| s.contains("press d again to do it"));
     quiet();
     pty.send("d");
     pty.until("the refusal", |s| s.contains("discarded: 1 change"));
@@ -425,7 +425,7 @@ fn a_project_s_settings_wait_for_trust_and_hold_after_it() {
     let mut pty = shell().file(".placet/config.toml", settings).spawn();
     pty.until("the question", |s| s.contains("would set:") && s.contains("Type `trust`"));
     assert!(pty.screen().contains("permission.allow = [\"run_command\"]"));
-    pty.line("trust");
+    pty.answer("trust\r");
     pty.until("the mode of the project", |s| s.contains("placet [w] >"));
     pty.line("run echo trusted-$((1+1))");
     pty.until("the command", |s| s.contains("trusted-2"));
@@ -435,7 +435,7 @@ fn a_project_s_settings_wait_for_trust_and_hold_after_it() {
 fn a_project_that_is_not_trusted_changes_nothing() {
     let mut pty = shell().file(".placet/config.toml", "mode = \"unrestricted\"\n").spawn();
     pty.until("the question", |s| s.contains("Type `trust`"));
-    pty.send("\r");
+    pty.answer("\r");
     pty.until("the prompt", |s| s.contains("placet [r] >"));
 }
 
@@ -511,11 +511,11 @@ fn the_prompt_shows_what_was_read_and_a_reset_asks_and_begins_anew() {
     pty.until("the level in the prompt", |s| s.contains("placet [r] CONFIDENTIAL >"));
     pty.line("/taint reset");
     pty.until("a question", |s| s.contains("Type `reset` to leave it"));
-    pty.line("no");
+    pty.answer("no\r");
     pty.until("nothing happened", |s| s.contains("nothing was changed"));
     pty.line("/taint reset");
     pty.until("the question again", |s| s.matches("Type `reset` to leave it").count() == 2);
-    pty.line("reset");
+    pty.answer("reset\r");
     pty.until("a new conversation", |s| s.contains("a new conversation; the last one is"));
     pty.until_prompt("");
     pty.line("/taint");

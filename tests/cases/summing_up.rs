@@ -332,7 +332,7 @@ async fn what_was_summed_up_has_not_been_seen_any_more() {
             let reply = placet::agent::Reply::Nobody;
             let read =
                 placet::agent::call_once(registry, env, policy, visit, call, reply, CancellationToken::new());
-            parts.push(placet::conversation::Part::text(format!("{}a.txt]", placet::agent::ATTACHED)));
+            parts.push(placet::conversation::Note::AttachedFile { path: "a.txt".into() }.into());
             parts.extend(read.await.parts);
         } else {
             talk.server.push(Reply::anthropic(&[Say::Call("r", "read_file", r#"{"path":"a.txt"}"#)]));

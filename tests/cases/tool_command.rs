@@ -130,7 +130,7 @@ fn when_placet_is_killed_its_commands_go() {
     // A stand-in for placet: it holds the supervisor's socket and is killed without a chance to say anything.
     let script = format!(
         "exec 3<>/dev/null; exec {} __run -- 'setsid sleep 7304 & sleep 7304'",
-        env!("CARGO_BIN_EXE_placet")
+        crate::support::program::placet()
     );
     let (mine, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let mut supervisor = std::process::Command::new("sh")
@@ -190,11 +190,11 @@ fn command(bench: &Bench, line: &str) -> placet::process::Command {
     placet::process::Command {
         line: line.into(),
         cwd: bench.root.clone(),
-        supervisor: env!("CARGO_BIN_EXE_placet").into(),
+        supervisor: crate::support::program::placet().into(),
         timeout: Duration::from_secs(30),
         withheld: Vec::new(),
         sandbox: None,
-        stdin: None,
+        stdin: placet::process::Input::Nothing,
     }
 }
 

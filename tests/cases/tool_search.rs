@@ -176,6 +176,6 @@ fn a_line_break_in_a_name_forges_no_entry() {
         ("search_contents", serde_json::json!({"pattern": "needle"})),
     ] {
         let text = bench.call(tool, arguments).done();
-        assert!(text.contains("new\\nline.txt") && !text.contains("new\nline"), "{tool}: {text}");
+        assert!(text.contains("new␊line.txt") && !text.contains("new\nline"), "{tool}: {text}");
     }
 }

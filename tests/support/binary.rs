@@ -76,7 +76,7 @@ impl Place {
     }
 
     pub fn placet<S: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_placet"));
+        let mut command = Command::new(crate::support::program::placet());
         command.env_clear().args(args).current_dir(&self.tree);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", &self.home);

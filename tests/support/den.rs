@@ -9,8 +9,6 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-pub const PLACET: &str = env!("CARGO_BIN_EXE_placet");
-
 pub struct Den {
     dir: TempDir,
     pub base: PathBuf,
@@ -33,7 +31,7 @@ pub fn sandbox_or_skip(backend: Backend) -> bool {
 }
 
 pub fn found() -> Probe {
-    probe(Path::new(PLACET), &[std::env::temp_dir()])
+    probe(Path::new(super::program::placet()), &[std::env::temp_dir()])
 }
 
 impl Den {
@@ -116,10 +114,10 @@ pub fn command(spec: &Spec, line: &str) -> Command {
     Command {
         line: line.into(),
         cwd: spec.cwd.clone(),
-        supervisor: PLACET.into(),
+        supervisor: super::program::placet().into(),
         timeout: Duration::from_secs(20),
         withheld: Vec::new(),
-        stdin: None,
+        stdin: placet::process::Input::Nothing,
         sandbox: Some(spec.to_words()),
     }
 }

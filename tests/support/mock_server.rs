@@ -33,6 +33,8 @@ pub struct Reply {
 enum Step {
     Write(Vec<u8>),
     Wait(Duration),
+    /// The same again and again, with a pause in between, until the client hangs up.
+    Forever(Vec<u8>, Duration),
     /// Says nothing more and keeps the connection until the client hangs up.
     Stall,
     /// Breaks the connection off with a TCP reset.
@@ -101,6 +103,10 @@ impl Reply {
 
     pub fn wait(self, time: Duration) -> Reply {
         self.step(Step::Wait(time))
+    }
+
+    pub fn forever(self, bytes: impl Into<Vec<u8>>, pause: Duration) -> Reply {
+        self.step(Step::Forever(bytes.into(), pause))
     }
 
     pub fn stall(self) -> Reply {
@@ -343,7 +349,8 @@ impl Shared {
             },
         };
         self.violations.lock().unwrap().extend(broken);
-        let stalled = reply.head.is_none() || reply.steps.iter().any(|s| matches!(s, Step::Stall));
+        let stalled =
+            reply.head.is_none() || reply.steps.iter().any(|s| matches!(s, Step::Stall | Step::Forever(..)));
         let _ = send(&mut stream, reply, unread);
         if stalled {
             *self.hangups.lock().unwrap() += 1;
@@ -413,11 +420,17 @@ fn send(stream: &mut TcpStream, reply: Reply, unread: Unread) -> std::io::Result
     for step in reply.steps {
         match step {
             Step::Write(bytes) if bytes.is_empty() => {}
-            Step::Write(bytes) => {
-                let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
-                chunk.extend(bytes);
-                chunk.extend(b"\r\n");
-                stream.write_all(&chunk)?;
+            Step::Write(bytes) => stream.write_all(&chunk(&bytes))?,
+            Step::Forever(bytes, pause) => {
+                read_the_last_byte(stream, unread);
+                let chunk = chunk(&bytes);
+                // Ends with the connection.
+                loop {
+                    stream.write_all(&chunk)?;
+                    if !pause.is_zero() {
+                        std::thread::sleep(pause);
+                    }
+                }
             }
             Step::Wait(time) => std::thread::sleep(time),
             Step::Stall => {
@@ -434,6 +447,11 @@ fn send(stream: &mut TcpStream, reply: Reply, unread: Unread) -> std::io::Result
     }
     read_the_last_byte(stream, unread);
     stream.write_all(b"0\r\n\r\n")
+}
+
+/// `bytes` as a piece of a body.
+fn chunk(bytes: &[u8]) -> Vec<u8> {
+    [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()
 }
 
 fn read_the_last_byte(stream: &mut TcpStream, unread: Unread) {

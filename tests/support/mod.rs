@@ -1,12 +1,15 @@
 //! What the cases share.
 
 pub mod binary;
+#[cfg(target_os = "linux")]
+pub mod broken_calls;
 pub mod den;
 pub mod fixture;
 pub mod history_rules;
 pub mod live;
 pub mod mock_server;
 pub mod network;
+pub mod program;
 pub mod pty;
 pub mod require;
 pub mod schema;

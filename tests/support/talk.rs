@@ -169,7 +169,7 @@ impl Talk {
             scratchpads: Arc::new(placet::session::Scratchpads::in_memory()),
             limits: Limits::default(),
             commands: CommandSettings {
-                supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")),
+                supervisor: PathBuf::from(crate::support::program::placet()),
                 timeout: Duration::from_secs(20),
                 withheld: Vec::new(),
                 confining: None,
@@ -339,6 +339,7 @@ impl Plan for Probing {
                 for_model: vec![Part::text(format!("{text} {}", self.name))],
                 for_person: line.clone(),
                 facts: placet::tools::Facts::None,
+                recorded: Vec::new(),
             };
             match self.what.as_str() {
                 "wait" => {

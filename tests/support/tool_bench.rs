@@ -66,7 +66,7 @@ impl Bench {
             scratchpads: Arc::new(Scratchpads::in_memory()),
             limits,
             commands: CommandSettings {
-                supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")),
+                supervisor: PathBuf::from(crate::support::program::placet()),
                 timeout: Duration::from_secs(20),
                 withheld: vec!["PLACET_TEST_KEY".into()],
                 confining: None,
@@ -129,6 +129,7 @@ impl Bench {
                 for_model: vec![Part::text(message)],
                 for_person: placet::tools::Summary::line(""),
                 facts: placet::tools::Facts::None,
+                recorded: Vec::new(),
             }),
         }
     }

@@ -1,7 +1,7 @@
 //! A tree, a state directory and the real binary over both: for tests of what lands and what comes back.
 
 use super::binary::{Out, Run};
-use super::den::PLACET;
+use super::program::placet;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -88,7 +88,7 @@ impl Txn {
     }
 
     pub fn placet<S: AsRef<std::ffi::OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Run {
-        let mut command = self.dressed(PLACET);
+        let mut command = self.dressed(placet());
         command.args(args);
         Run::of(command)
     }

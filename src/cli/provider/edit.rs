@@ -122,12 +122,10 @@ fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |e: std::io::Error| Failure::new(format!("`{}` cannot be written: {e}", path.display()));
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let dir = target.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(dir).map_err(failed)?;
+    crate::private::make_dir(dir).map_err(failed)?;
+    // It is for its owner alone from the start.
     let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
     file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    if let Ok(meta) = fs::metadata(&target) {
-        fs::set_permissions(file.path(), meta.permissions()).map_err(failed)?;
-    }
     file.persist(&target).map_err(|e| failed(e.error))?;
     Ok(())
 }

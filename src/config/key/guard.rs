@@ -26,6 +26,13 @@ pub(super) const KEYS: &[Key] = &[
         "Rules that refuse, in every mode: `read(.env)`.",
     ),
     key(
+        "permission.protected",
+        Kind::Texts,
+        "[]",
+        Trust::Harmless,
+        "More files that run later, added to the built-in list and over all layers: `deploy/*.sh`, `ops/`.",
+    ),
+    key(
         "hooks",
         Kind::Hooks,
         "[]",

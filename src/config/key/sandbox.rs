@@ -25,7 +25,14 @@ pub(super) const KEYS: &[Key] = &[
         Kind::Texts,
         "[]",
         Trust::Needed,
-        "Environment variables commands keep although they look like keys.",
+        "Environment variables that commands get although they look like secrets: `MY_*_TOKEN`.",
+    ),
+    key(
+        "sandbox.keep_files",
+        Kind::Texts,
+        "[]",
+        Trust::Needed,
+        "Credential files that commands may read: `~/.m2/settings.xml`.",
     ),
     key(
         "sandbox.hosts",

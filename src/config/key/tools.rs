@@ -23,6 +23,13 @@ pub(super) const KEYS: &[Key] = &[
         "Whose tools the model gets: placet's own, or those of another system.",
     ),
     key(
+        "tools.search_seconds",
+        Kind::Number,
+        "60",
+        Trust::Needed,
+        "How long one search may take. What was not searched is in its result.",
+    ),
+    key(
         "tools.inline_bytes",
         Kind::Number,
         "30000",

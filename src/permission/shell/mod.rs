@@ -14,6 +14,7 @@ mod segment;
 mod state;
 mod unwrap;
 mod word;
+mod wrapper;
 
 pub(super) use grammar::parse;
 pub(super) use segment::{Carrier, Kind, Redirect, RedirectKind, Segment};

@@ -3,69 +3,8 @@
 //! A wrapper that is not known here stands for itself, and a rule or a person answers for it.
 
 use super::grammar::Parser;
+use super::wrapper;
 use super::{Carrier, RedirectKind, Segment, ShellError, Word};
-
-/// A wrapper: the options that take a word of their own, and how many words stand before the command.
-struct Wrapper {
-    name: &'static str,
-    valued: &'static [&'static str],
-    before: usize,
-    carrier: Carrier,
-}
-
-const fn plain(name: &'static str, valued: &'static [&'static str], before: usize) -> Wrapper {
-    Wrapper { name, valued, before, carrier: Carrier::Transparent }
-}
-
-const fn adding(name: &'static str, valued: &'static [&'static str], before: usize) -> Wrapper {
-    Wrapper { name, valued, before, carrier: Carrier::Itself }
-}
-
-const SUDO: &[&str] = &[
-    "-u", "-g", "-h", "-p", "-C", "-r", "-t", "-T", "-U", "-D", "-R", "--user", "--group", "--host",
-    "--prompt", "--chdir", "--chroot",
-];
-
-const WRAPPERS: &[Wrapper] = &[
-    plain("timeout", &["-s", "--signal", "-k", "--kill-after"], 1),
-    plain("gtimeout", &["-s", "--signal", "-k", "--kill-after"], 1),
-    plain("nice", &["-n", "--adjustment"], 0),
-    plain("ionice", &["-c", "--class", "-n", "--classdata"], 0),
-    plain("chrt", &[], 1),
-    plain("taskset", &[], 1),
-    plain("nohup", &[], 0),
-    plain("setsid", &[], 0),
-    plain("stdbuf", &["-i", "-o", "-e", "--input", "--output", "--error"], 0),
-    plain("unbuffer", &[], 0),
-    plain("builtin", &[], 0),
-    plain("exec", &["-a"], 0),
-    plain("busybox", &[], 0),
-    plain("toybox", &[], 0),
-    plain("caffeinate", &["-t", "-w"], 0),
-    adding("time", &["-o", "--output", "-f", "--format"], 0),
-    adding("sudo", SUDO, 0),
-    adding("doas", &["-u", "-C"], 0),
-    adding("pkexec", &["--user"], 0),
-    adding("run0", &["--user", "-u"], 0),
-    adding("systemd-run", &["-p", "--property", "--unit", "-u"], 0),
-    adding("chroot", &["--userspec", "--groups"], 1),
-    adding("unshare", &[], 0),
-    adding("nsenter", &["-t", "--target"], 0),
-    adding("strace", &["-o", "-e", "-p", "-s", "-P", "-u", "-E"], 0),
-    adding("ltrace", &["-o", "-e", "-p", "-s", "-u"], 0),
-    adding("entr", &[], 0),
-    adding("xvfb-run", &["-n", "-s", "-e", "-f"], 0),
-    adding("fakeroot", &["-i", "-s", "-l"], 0),
-    adding("proxychains", &["-f"], 0),
-    adding("torsocks", &[], 0),
-    adding("firejail", &[], 0),
-    adding("ccache", &[], 0),
-    adding("npx", &["-p", "--package"], 0),
-    adding("bunx", &[], 0),
-    adding("pnpx", &[], 0),
-    adding("uvx", &["--from", "--with"], 0),
-    adding("flock", &["-w", "--timeout", "-E"], 1),
-];
 
 pub(in crate::permission) const SHELLS: &[&str] =
     &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish"];
@@ -80,7 +19,7 @@ pub(super) fn unwrap(parser: &mut Parser, segment: &mut Segment) -> Result<(), S
             if segment.arguments().first().is_some_and(lookup) {
                 return Ok(());
             }
-            let at = options(segment.arguments(), &[]);
+            let at = options::<&str>(segment.arguments(), &[], &[]);
             run_from(parser, segment, at, Carrier::Transparent)
         }
         "xargs" => xargs(parser, segment),
@@ -98,7 +37,7 @@ pub(super) fn unwrap(parser: &mut Parser, segment: &mut Segment) -> Result<(), S
         }
         "watch" => {
             let valued = ["-n", "--interval", "-q", "--equexit"];
-            let at = options(segment.arguments(), &valued);
+            let at = options(segment.arguments(), &valued, &[]);
             let words = segment.arguments().get(at..).unwrap_or_default().to_vec();
             let state = parser.state.for_new_shell();
             script_of(parser, segment, &words, state).map(drop)
@@ -106,35 +45,27 @@ pub(super) fn unwrap(parser: &mut Parser, segment: &mut Segment) -> Result<(), S
         "git" => git(parser, segment),
         "trap" => own_script(parser, segment, 0),
         "alias" => alias(parser, segment),
-        "su" | "script" | "runuser" => after_flag(parser, segment, &["-c", "--command"]),
         name if SHELLS.contains(&name) => shell(parser, segment),
-        name => match WRAPPERS.iter().find(|w| w.name == name) {
-            Some(wrapper) => {
-                let mut at = options(segment.arguments(), wrapper.valued) + wrapper.before;
-                // `sudo A=b make` sets a variable for it.
-                while wrapper.carrier == Carrier::Itself
-                    && segment.arguments().get(at).and_then(|w| w.text.as_deref()).is_some_and(is_assignment)
-                {
-                    at += 1;
-                }
-                run_from(parser, segment, at, wrapper.carrier)
-            }
+        name => match wrapper::find(name) {
+            Some(wrapper) => wrapper.unwrap(parser, segment),
             None => Ok(()),
         },
     }
 }
 
-fn is_assignment(text: &str) -> bool {
+pub(super) fn is_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| super::cursor::is_name(name))
 }
 
-/// How many of `words` are options, with the words of those in `valued`.
-fn options(words: &[Word], valued: &[&str]) -> usize {
+/// How many of `words` are options, with the words of those in `valued` and the two of those in `twice`.
+pub(super) fn options<T: AsRef<str>>(words: &[Word], valued: &[T], twice: &[T]) -> usize {
+    let has = |list: &[T], text: &str| list.iter().any(|option| option.as_ref() == text);
     let mut at = 0;
     while let Some(text) = words.get(at).and_then(|w| w.text.as_deref()) {
         match text {
             "--" => return at + 1,
-            text if valued.contains(&text) => at += 2,
+            text if has(valued, text) => at += 2,
+            text if has(twice, text) => at += 3,
             text if text.starts_with('-') && text.len() > 1 => at += 1,
             _ => break,
         }
@@ -153,7 +84,7 @@ fn run_from(
     run_words(parser, segment, words, carrier)
 }
 
-fn run_words(
+pub(super) fn run_words(
     parser: &mut Parser,
     segment: &mut Segment,
     words: Vec<Word>,
@@ -171,7 +102,7 @@ fn run_words(
 }
 
 /// `words` joined and read as a script. `None` when it cannot be known: then the segment stands for itself.
-fn script_of(
+pub(super) fn script_of(
     parser: &mut Parser,
     segment: &mut Segment,
     words: &[Word],
@@ -195,14 +126,6 @@ fn own_script(parser: &mut Parser, segment: &mut Segment, at: usize) -> Result<(
     script_of(parser, segment, &words, state)?;
     segment.carrier = Carrier::Itself;
     Ok(())
-}
-
-fn after_flag(parser: &mut Parser, segment: &mut Segment, flags: &[&str]) -> Result<(), ShellError> {
-    let at = segment.arguments().iter().position(|w| flags.iter().any(|f| w.is(f)));
-    match at {
-        Some(at) => own_script(parser, segment, at + 1),
-        None => Ok(()),
-    }
 }
 
 fn alias(parser: &mut Parser, segment: &mut Segment) -> Result<(), ShellError> {
@@ -330,7 +253,7 @@ fn xargs(parser: &mut Parser, segment: &mut Segment) -> Result<(), ShellError> {
         "--max-chars",
     ];
     let words = segment.arguments().to_vec();
-    let at = options(&words, VALUED);
+    let at = options(&words, VALUED, &[]);
     let replaces: Option<String> = words.iter().take(at).enumerate().find_map(|(i, w)| {
         let text = w.text.as_deref()?;
         match text {

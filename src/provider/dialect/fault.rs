@@ -10,20 +10,21 @@ use std::time::Duration;
 /// The most characters of a server's text that are kept.
 const LONGEST_MESSAGE: usize = 2000;
 
-/// Phrases for "longer than the window": Anthropic, OpenAI, vLLM, llama.cpp, LM Studio, Mistral, Gemini.
-const TOO_LONG: [&str; 12] = [
+/// Types and codes that say "longer than the window", whatever the status: OpenAI, llama.cpp, Anthropic.
+const TOO_LONG_KINDS: [&str; 3] = ["context_length_exceeded", "exceed_context_size", "request_too_large"];
+
+/// Phrases for the same where the vendor gives a rejected request no type of its own: Anthropic, vLLM, llama.cpp,
+/// LM Studio, Mistral, Gemini. They count only where the status says that the request was wrong: a server that fails
+/// may speak of its context windows, too.
+const TOO_LONG: [&str; 8] = [
     "prompt is too long",
-    "context_length_exceeded",
     "maximum context length",
     "exceed context limit",
     "exceeds the context",
-    "exceed_context_size",
     "exceeds the available context size",
-    "context window",
     "context overflow",
     "too large for model with",
     "input token count",
-    "request_too_large",
 ];
 
 /// The typed error for a response that is not a stream.
@@ -42,7 +43,12 @@ pub(super) fn of_response(status: u16, body: &str) -> ProviderError {
 /// The typed error for an error that arrives within a stream, where no status line tells its kind.
 pub(super) fn of_event(event: &Value) -> ProviderError {
     let fault = Fault::read(event, &event.to_string());
-    typed(fault.implied_status(), &fault)
+    match fault.implied_status() {
+        Some(status) => typed(status, &fault),
+        // Nothing but words says what it is.
+        None if fault.says_too_long() => typed(400, &fault),
+        None => typed(500, &fault),
+    }
 }
 
 /// The typed error for a request that was not even begun, because of what stands in it.
@@ -94,9 +100,15 @@ impl Fault {
         }
     }
 
-    fn implied_status(&self) -> u16 {
+    fn says_too_long(&self) -> bool {
+        let said = self.message.to_lowercase();
+        TOO_LONG.iter().any(|phrase| said.contains(phrase))
+    }
+
+    /// The status that an error without a status line would have; nothing where it has no type or code.
+    fn implied_status(&self) -> Option<u16> {
         if let Some(code) = self.code.filter(|c| (400..600).contains(c)) {
-            return code;
+            return Some(code);
         }
         let kinds = [
             ("overloaded", 529),
@@ -111,7 +123,8 @@ impl Fault {
             ("context_length_exceeded", 400),
             ("invalid_prompt", 400),
         ];
-        kinds.iter().find(|(kind, _)| self.kind.contains(kind)).map_or(500, |(_, status)| *status)
+        let known = kinds.iter().find(|(kind, _)| self.kind.contains(kind)).map(|(_, status)| *status);
+        known.or_else(|| (!self.kind.is_empty()).then_some(500))
     }
 }
 
@@ -119,13 +132,15 @@ fn typed(status: u16, fault: &Fault) -> ProviderError {
     let message =
         if fault.message.is_empty() { "no reason given".to_string() } else { fault.message.clone() };
     let said = format!("{} {} {}", fault.message, fault.kind, fault.param).to_lowercase();
-    let too_long = TOO_LONG.iter().any(|phrase| said.contains(phrase));
+    let kind = fault.kind.to_lowercase();
+    let too_long = TOO_LONG_KINDS.iter().any(|name| kind.contains(name))
+        || matches!(status, 400 | 422) && fault.says_too_long();
     // A used-up account will not come back within a minute, so it is not worth a retry.
     let unpaid = said.contains("insufficient_quota");
     match status {
         401 | 403 => ProviderError::Auth { status, message },
         413 => ProviderError::TooLong { message },
-        400 | 422 | 500 if too_long => ProviderError::TooLong { message },
+        400 | 422 | 500 | 503 if too_long => ProviderError::TooLong { message },
         429 if !unpaid => ProviderError::RateLimited { message, retry_after: fault.retry_after },
         408 | 425 | 500..=599 if status != 501 => {
             ProviderError::Overloaded { status, message, retry_after: fault.retry_after }

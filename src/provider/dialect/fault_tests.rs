@@ -94,6 +94,26 @@ fn bodies_of_every_vendor_become_typed_errors() {
             r#"{"error":{"message":"Invalid schema","type":"invalid_request_error","param":"tools[3].function.parameters"}}"#,
             rejected(400, "Invalid schema", Blame::Tool(3)),
         ),
+        (
+            500,
+            r#"{"error":{"message":"the context window service is down: maximum context length unknown"}}"#,
+            overloaded(500, "the context window service is down: maximum context length unknown"),
+        ),
+        (
+            400,
+            r#"{"error":{"message":"no context window is configured","type":"invalid_request_error"}}"#,
+            rejected(400, "no context window is configured", Blame::Nothing),
+        ),
+        (
+            500,
+            r#"{"error":{"code":500,"message":"too many tokens","type":"exceed_context_size_error"}}"#,
+            too_long("too many tokens"),
+        ),
+        (
+            400,
+            r#"{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error"}}"#,
+            too_long("Your input exceeds the context window of this model."),
+        ),
         (404, r#"{"error":"model 'x' not found"}"#, rejected(404, "model 'x' not found", Blame::Nothing)),
         (422, r#"{"object":"error","message":"bad","code":422}"#, rejected(422, "bad", Blame::Nothing)),
         (500, "data: {\"error\": {\"message\": \"oh\"}}\n\ndata: [DONE]\n\n", overloaded(500, "oh")),
@@ -139,6 +159,14 @@ fn an_error_within_a_stream_tells_its_kind_by_name_or_code() {
     ));
     assert!(matches!(
         kind(r#"{"error":{"message":"x","type":"server_error","code":null}}"#),
+        ProviderError::Overloaded { status: 500, .. }
+    ));
+    assert!(matches!(
+        kind(r#"{"error":{"message":"x has a context overflow policy"}}"#),
+        ProviderError::TooLong { .. }
+    ));
+    assert!(matches!(
+        kind(r#"{"type":"error","error":{"type":"api_error","message":"context overflow in our cache"}}"#),
         ProviderError::Overloaded { status: 500, .. }
     ));
     assert!(matches!(

@@ -5,7 +5,7 @@
 //! history (ours are unique within an answer only). Answers that were cut lose their calls: those never ran.
 //! A longer history gives the same turns for its beginning, so prompt caches hold.
 
-use crate::conversation::{Answer, Block, CallId, CallResult, Message, Part, StopReason, Thinking};
+use crate::conversation::{Answer, Block, CallId, CallResult, Image, Message, Part, StopReason, Thinking};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,9 +15,27 @@ pub(super) enum Turn<'a> {
     /// The results of the answer before come first, then what the person said.
     User {
         results: Vec<Reply<'a>>,
-        parts: Vec<Cow<'a, Part>>,
+        parts: Vec<Content<'a>>,
     },
     Assistant(Vec<Said<'a>>),
+}
+
+/// A piece of content as it goes out: notes are words here, and nowhere before.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Content<'a> {
+    /// Never blank.
+    Text(Cow<'a, str>),
+    Image(&'a Image),
+}
+
+impl<'a> Content<'a> {
+    /// Nothing of a part that is blank.
+    fn of(part: &'a Part) -> Option<Content<'a>> {
+        match (part.as_image(), part.words()) {
+            (Some(image), _) => Some(Content::Image(image)),
+            (None, words) => words.filter(|words| !is_blank(words)).map(Content::Text),
+        }
+    }
 }
 
 /// A result under the id that its call was sent with; `None` where the history has lost it.
@@ -26,7 +44,32 @@ pub(super) struct Reply<'a> {
     pub(super) id: String,
     /// The tool, as its call named it.
     pub(super) name: Cow<'a, str>,
-    pub(super) result: Option<&'a CallResult>,
+    pub(super) result: Option<Replied<'a>>,
+}
+
+impl Reply<'_> {
+    pub(super) fn is_error(&self) -> bool {
+        self.result.as_ref().is_none_or(|result| result.is_error)
+    }
+
+    pub(super) fn content(&self) -> &[Content<'_>] {
+        self.result.as_ref().map_or(&[], |result| result.content.as_slice())
+    }
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Replied<'a> {
+    pub(super) is_error: bool,
+    pub(super) content: Vec<Content<'a>>,
+}
+
+impl<'a> From<&'a CallResult> for Replied<'a> {
+    fn from(result: &'a CallResult) -> Replied<'a> {
+        Replied {
+            is_error: result.is_error(),
+            content: result.parts.iter().filter_map(Content::of).collect(),
+        }
+    }
 }
 
 #[derive(Debug, PartialEq)]
@@ -61,6 +104,9 @@ pub(super) const NOTHING: &str = "(an empty message)";
 /// What the person says where the history ends with the model.
 pub(super) const GO_ON: &str = "(the answer above broke off; go on where it ends)";
 
+/// What the person says where the history begins with the model.
+const BEGINNING: &str = "(the beginning of this conversation is left out)";
+
 const LONGEST_NAME: usize = 64;
 
 pub(super) fn turns<'a>(messages: &'a [Message], reasoning: Reasoning<'_>) -> Vec<Turn<'a>> {
@@ -80,8 +126,8 @@ pub(super) fn turns<'a>(messages: &'a [Message], reasoning: Reasoning<'_>) -> Ve
         Some(Turn::User { .. }) => None,
     };
     if let Some(note) = note {
-        let note = Part::text(note);
-        writer.turns.push(Turn::User { results: Vec::new(), parts: vec![Cow::Owned(note)] });
+        let note = Content::Text(Cow::Borrowed(note));
+        writer.turns.push(Turn::User { results: Vec::new(), parts: vec![note] });
     }
     writer.turns
 }
@@ -97,11 +143,7 @@ struct Writer<'a, 'r> {
 impl<'a> Writer<'a, '_> {
     fn user(&mut self, parts: &'a [Part]) {
         self.results(&[]);
-        let mut said = parts
-            .iter()
-            .filter(|p| p.as_text().is_none_or(|text| !is_blank(text)))
-            .map(Cow::Borrowed)
-            .peekable();
+        let mut said = parts.iter().filter_map(Content::of).peekable();
         if said.peek().is_some() {
             let (_, parts) = user_turn(&mut self.turns);
             parts.extend(said);
@@ -114,7 +156,8 @@ impl<'a> Writer<'a, '_> {
         }
         let (replies, _) = user_turn(&mut self.turns);
         for (ours, id, name) in self.open.drain(..) {
-            replies.push(Reply { id, name, result: results.iter().find(|r| r.id == *ours) });
+            let result = results.iter().find(|r| r.id == *ours).map(Replied::from);
+            replies.push(Reply { id, name, result });
         }
     }
 
@@ -150,8 +193,8 @@ impl<'a> Writer<'a, '_> {
             Some(Turn::Assistant(before)) => before.append(&mut said),
             Some(Turn::User { .. }) => self.turns.push(Turn::Assistant(said)),
             None => {
-                let note = Part::text("(the beginning of this conversation is left out)");
-                self.turns.push(Turn::User { results: Vec::new(), parts: vec![Cow::Owned(note)] });
+                let note = Content::Text(Cow::Borrowed(BEGINNING));
+                self.turns.push(Turn::User { results: Vec::new(), parts: vec![note] });
                 self.turns.push(Turn::Assistant(said));
             }
         }
@@ -180,7 +223,7 @@ impl<'a> Writer<'a, '_> {
     }
 }
 
-fn user_turn<'t, 'a>(turns: &'t mut Vec<Turn<'a>>) -> (&'t mut Vec<Reply<'a>>, &'t mut Vec<Cow<'a, Part>>) {
+fn user_turn<'t, 'a>(turns: &'t mut Vec<Turn<'a>>) -> (&'t mut Vec<Reply<'a>>, &'t mut Vec<Content<'a>>) {
     if !matches!(turns.last(), Some(Turn::User { .. })) {
         turns.push(Turn::User { results: Vec::new(), parts: Vec::new() });
     }

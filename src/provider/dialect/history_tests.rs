@@ -22,6 +22,14 @@ fn said(id: &str, name: &'static str) -> Said<'static> {
     Said::Call { id: id.into(), name: Cow::Borrowed(name), input: json!({"a": 1}) }
 }
 
+fn texts<'t>(parts: &'t [Content<'_>]) -> Vec<&'t str> {
+    let text = |part: &'t Content<'_>| match part {
+        Content::Text(text) => Some(text.as_ref()),
+        Content::Image(_) => None,
+    };
+    parts.iter().filter_map(text).collect()
+}
+
 fn ids(turn: &Turn) -> Vec<String> {
     match turn {
         Turn::User { results, .. } => results.iter().map(|r| r.id.clone()).collect(),
@@ -46,7 +54,7 @@ fn a_cut_answer_loses_its_calls_and_unproven_thoughts_and_what_follows_merges() 
     let turns = turns(&messages, Reasoning::Proven { wire: "", model: "m" });
     let [Turn::User { results, parts }] = &turns[..] else { panic!("{turns:?}") };
     assert!(results.is_empty());
-    assert_eq!(parts.iter().filter_map(|p| p.as_text()).collect::<Vec<_>>(), ["one", "two"]);
+    assert_eq!(texts(parts), ["one", "two"]);
 }
 
 #[test]
@@ -127,7 +135,7 @@ fn a_history_that_ends_with_a_broken_answer_asks_for_the_rest_of_it() {
     let asked = turns(&messages, Reasoning::Drop);
     let [_, Turn::Assistant(said), Turn::User { parts, .. }] = &asked[..] else { panic!("{asked:?}") };
     assert_eq!(said, &[Said::Text("Half an")]);
-    assert_eq!(parts.iter().filter_map(|p| p.as_text()).collect::<Vec<_>>(), [GO_ON]);
+    assert_eq!(texts(parts), [GO_ON]);
     let rest = [messages[0].clone(), messages[1].clone(), answer(StopReason::EndTurn, vec![text(" answer")])];
     let rest = [rest.as_slice(), &[Message::user("two")]].concat();
     let again = turns(&rest, Reasoning::Drop);

@@ -91,7 +91,7 @@ fn one(found: &Found<'_>) -> String {
     }
     let pictures = found.result.parts.iter().filter_map(|part| match part {
         Part::Image(image) => Some(image.describe()),
-        Part::Text { .. } => None,
+        Part::Text { .. } | Part::Note(_) => None,
     });
     let mut out = String::new();
     let failed = if found.result.is_error() { " failed" } else { "" };

@@ -6,8 +6,9 @@
 use super::super::environment;
 use super::super::spec::{Backend, Network, Spec};
 use super::{harden, landlock, raw, seccomp, view};
+use crate::process::{ChildPid, Reaped};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
-use rustix::process::{DumpableBehavior, Signal, WaitOptions};
+use rustix::process::{DumpableBehavior, Signal};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -62,7 +63,7 @@ impl Child<'_> {
         0
     }
 
-    fn enter(&mut self) -> Result<i32, Fault> {
+    fn enter(&mut self) -> Result<ChildPid, Fault> {
         let has_input = self.stdin.is_some();
         let stdin = at(self.input(), || "pass the input on".into())?;
         at(rustix::stdio::dup2_stdin(&stdin), || "pass the input on".into())?;
@@ -114,10 +115,7 @@ impl Child<'_> {
         if let Ok(null) = File::open("/dev/null") {
             let _ = rustix::stdio::dup2_stdin(&null);
         }
-        i32::try_from(shell.id()).map_err(|_| Fault {
-            step: "start the shell".into(),
-            error: io::Error::other("a process without an id"),
-        })
+        at(ChildPid::of(&shell), || "start the shell".into())
     }
 
     /// Says so, and hands the listener over, whose connections are made outside.
@@ -143,6 +141,12 @@ impl Child<'_> {
         let Some(mut given) = self.stdin.take() else {
             return Ok(File::open("/dev/null")?.into());
         };
+        if rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&given)?.st_mode)
+            == rustix::fs::FileType::Fifo
+        {
+            // Opened again it is the same pipe, which leads to placet alone; and its end may be far away.
+            return Ok(given.into());
+        }
         let memory = rustix::fs::memfd_create("input", rustix::fs::MemfdFlags::CLOEXEC)?;
         let mut memory = File::from(memory);
         io::copy(&mut given, &mut memory)?;
@@ -175,17 +179,18 @@ fn loopback() -> io::Result<()> {
 }
 
 /// Reaps everything until the shell has ended, and says how it did.
-fn reap_until(shell: i32) -> String {
+fn reap_until(shell: ChildPid) -> String {
     loop {
-        match rustix::process::wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if pid.as_raw_nonzero().get() == shell => {
+        match ChildPid::wait_any() {
+            Ok(Reaped::Ended(pid, status)) if pid == shell => {
                 return match (status.exit_status(), status.terminating_signal()) {
                     (Some(code), _) => format!("exit {code}"),
                     (None, Some(signal)) => format!("signal {signal}"),
                     (None, None) => continue,
                 };
             }
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Ok(Reaped::Ended(..) | Reaped::Running) => {}
+            Ok(Reaped::Nobody) => return "error the shell was lost".into(),
             Err(error) => return format!("error the shell was lost: {error}"),
         }
     }

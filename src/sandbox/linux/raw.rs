@@ -3,8 +3,8 @@
 
 #![allow(unsafe_code, reason = "fork, two mount calls and an ioctl have no safe wrapper")]
 
+use crate::process::ChildPid;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
-use rustix::process::Pid;
 use std::ffi::CStr;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,19 +13,26 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 ///
 /// The caller must have one thread: the child has only the calling one, and a lock that another thread held would
 /// never open again.
-pub(super) fn fork(flags: i32, child: impl FnOnce() -> i32) -> io::Result<Pid> {
+pub(super) fn fork(flags: i32, child: impl FnOnce() -> i32) -> io::Result<ChildPid> {
     let flags = libc::c_long::from(flags | libc::SIGCHLD);
     // SAFETY: without CLONE_VM and without a stack of its own this is fork(2): the child goes on with a copy of
     // everything. The zeros are the unused pointers, in whatever order the architecture has them.
     let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
-    match i32::try_from(pid) {
-        Ok(0) => {
+    match checked(pid)? {
+        0 => {
             let code = catch_unwind(AssertUnwindSafe(child)).unwrap_or(70);
             // SAFETY: ends this process at once. Returning would run the parent's frames a second time.
             unsafe { libc::_exit(code) }
         }
-        Ok(pid) => Pid::from_raw(pid).ok_or_else(io::Error::last_os_error),
-        Err(_) => Err(io::Error::last_os_error()),
+        pid => Ok(ChildPid::checked(pid)?),
+    }
+}
+
+/// The result of a raw call, of which -1 is an error and never a value. Every raw call in this file goes through it.
+fn checked<T: Into<libc::c_long> + Copy>(result: T) -> io::Result<libc::c_long> {
+    match result.into() {
+        -1 => Err(io::Error::last_os_error()),
+        result => Ok(result),
     }
 }
 
@@ -54,23 +61,21 @@ pub(super) fn set_mount(at: impl AsFd, path: &CStr, depth: Depth, attributes: u6
             size_of::<libc::mount_attr>(),
         )
     };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    checked(done).map(drop)
 }
 
 /// Closes every descriptor above 2 but `keep`. What was inherited may lead out of the sandbox.
 ///
 /// Owners of closed descriptors must not be used again; the caller is a fresh fork that owns nothing else.
 pub(super) fn close_all_but(keep: BorrowedFd<'_>) -> io::Result<()> {
-    let keep = libc::c_uint::try_from(keep.as_raw_fd()).unwrap_or(0);
+    let keep = libc::c_uint::try_from(keep.as_raw_fd()).map_err(io::Error::other)?;
     for (first, last) in [(3, keep.saturating_sub(1)), (keep.max(2) + 1, libc::c_uint::MAX)] {
         if first > last {
             continue;
         }
         // SAFETY: closes numbers; no memory is involved. Nothing in this process uses them any more (see above).
         let done = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
-        if done != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        checked(done)?;
     }
     Ok(())
 }
@@ -82,10 +87,12 @@ pub(super) fn loopback_up(socket: impl AsFd) -> io::Result<()> {
     for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
         *to = libc::c_char::from_ne_bytes([*from]);
     }
-    request.ifr_ifru.ifru_flags = libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or(0);
+    // No flag would take the interface down.
+    let up = libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).map_err(io::Error::other)?;
+    request.ifr_ifru.ifru_flags = up;
     // SAFETY: SIOCSIFFLAGS reads an `ifreq`, which outlives the call.
     let done = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    checked(done).map(drop)
 }
 
 /// The number of the Landlock interface that the kernel offers, if it does.
@@ -93,5 +100,5 @@ pub(in crate::sandbox) fn landlock_abi() -> Option<u32> {
     const VERSION: u32 = 1;
     // SAFETY: with this flag the call takes no pointer, makes nothing and answers a number.
     let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, VERSION) };
-    u32::try_from(abi).ok().filter(|&abi| abi > 0)
+    checked(abi).ok().and_then(|abi| u32::try_from(abi).ok()).filter(|&abi| abi > 0)
 }

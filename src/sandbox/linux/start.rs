@@ -3,9 +3,8 @@
 use super::super::proxy;
 use super::super::spec::{Backend, Network, Spec};
 use super::{beside, init, raw};
-use crate::process::{Confined, Confinement};
+use crate::process::{ChildPid, Confined, Confinement};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-use rustix::process::Pid;
 use std::ffi::OsStr;
 use std::io::{self, IoSliceMut, Write};
 use std::mem::MaybeUninit;
@@ -21,7 +20,7 @@ pub fn confine(asked: Confinement) -> io::Result<Confined> {
     let sockets = named_sockets(&spec);
     spec.masked.extend(sockets);
     let joins = spec.backend == Backend::Overlay && spec.network == Network::Off;
-    let beside = match spec.beside.filter(|_| joins).map(beside::join).transpose() {
+    let beside = match spec.beside.filter(|_| joins).map(join_beside).transpose() {
         Ok(joined) => joined == Some(true),
         Err(e) => {
             let why =
@@ -49,11 +48,15 @@ pub fn confine(asked: Confinement) -> io::Result<Confined> {
     match ready {
         Ok(()) => Ok(Confined { pid, words: Some(mine) }),
         Err(error) => {
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-            let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
+            let _ = pid.signal(rustix::process::Signal::KILL);
+            let _ = pid.wait();
             Err(error)
         }
     }
+}
+
+fn join_beside(supervisor: u32) -> io::Result<bool> {
+    beside::join(ChildPid::checked(supervisor)?)
 }
 
 /// Serves the listener inside with connections from outside. The child was forked before: this may start a thread.
@@ -112,12 +115,12 @@ fn refused(error: io::Error) -> io::Error {
 
 /// The child's ids are this process's own. With CAP_SETUID every id is mapped, so that root inside can work on
 /// another user's tree as root outside can.
-fn map_ids(pid: Pid, flags: i32) -> io::Result<()> {
+fn map_ids(pid: ChildPid, flags: i32) -> io::Result<()> {
     if flags & libc::CLONE_NEWUSER == 0 {
         return Ok(());
     }
     let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    let dir = PathBuf::from(format!("/proc/{}", pid.as_raw_nonzero()));
+    let dir = pid.proc_dir();
     if holds_setuid() && all_ids(&dir).is_ok() {
         return Ok(());
     }

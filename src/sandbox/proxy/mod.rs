@@ -10,7 +10,7 @@ mod address;
 mod http;
 mod socks;
 
-use super::environment::matches;
+use crate::text::secret::matches;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;

@@ -6,7 +6,7 @@
 use super::super::edit_file::{Edit, EditPlan, Unread, Which};
 use super::super::find_files::{PathGlob, find_paths};
 use super::super::hits::Search;
-use super::super::look::{At, LookPlan, prefix};
+use super::super::look::{At, LookPlan, prefix, with_gaps};
 use super::super::output::failed;
 use super::super::read_file::{self, ReadPlan};
 use super::super::run_command::{self, RunPlan};
@@ -180,7 +180,7 @@ fn find(args: &Find, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolE
     let title = format!("find {} in {}", args.pattern, env.workspace.shown(&at.path));
     let place = at.clone();
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
-        let (found, _) = find_paths(ctx, &place, consent, &glob, glob.show())?;
+        let (found, skipped) = find_paths(ctx, &place, consent, &glob, glob.show())?;
         let base = prefix(&ctx.env, &place);
         let mut text: String =
             found.iter().take(PATHS).map(|p| format!("{base}{}\n", sanitize::name(p))).collect();
@@ -189,7 +189,8 @@ fn find(args: &Find, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolE
             n if n > PATHS => drop(writeln!(text, "[{PATHS} of {n} files: narrow the pattern]")),
             _ => {}
         }
-        Ok(Output::done(text.clone(), Summary::text(format!("found {}", found.len()), text)))
+        let output = Output::done(text.clone(), Summary::text(format!("found {}", found.len()), text));
+        Ok(with_gaps(output, &skipped))
     };
     Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))
 }
@@ -220,7 +221,8 @@ fn search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan
             n if n > shown => drop(writeln!(text, "[{shown} of {n} matches: narrow the search]")),
             _ => {}
         }
-        Ok(Output::done(text.clone(), Summary::text(format!("{all} matches"), text)))
+        let output = Output::done(text.clone(), Summary::text(format!("{all} matches"), text));
+        Ok(with_gaps(output, &found.skipped))
     };
     Ok(Box::new(LookPlan::new(at, title, At::Either, look)))
 }

@@ -3,7 +3,7 @@
 use super::super::draft::Draft;
 use super::super::draft_plan::{DraftPlan, Worked};
 use super::super::edit_file::{Edit, EditPlan, Unread, Which};
-use super::super::look::{At, LookPlan, credit_all, load_text, rows};
+use super::super::look::{At, LookPlan, credit_all, load_text, rows, with_gaps};
 use super::super::refusal::bad_text;
 use super::super::run_command::{self, RunPlan};
 use super::super::scratchpad::Scratchpad;
@@ -125,7 +125,7 @@ fn view(args: &Args, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
 }
 
 fn directory(at: &Resolved, consent: Consent<'_>, env: &Env) -> Result<Output, ToolError> {
-    let (rows, _) = rows(env, at, consent, (Show::Usual, 2, ENTRIES))?;
+    let (rows, skipped) = rows(env, at, consent, (Show::Usual, 2, ENTRIES))?;
     let mut text = format!("{}/\n", at.path.display());
     for row in rows.iter().take(ENTRIES) {
         let slash = if row.kind == EntryKind::Directory { "/" } else { "" };
@@ -134,7 +134,8 @@ fn directory(at: &Resolved, consent: Consent<'_>, env: &Env) -> Result<Output, T
     if rows.len() > ENTRIES {
         let _ = writeln!(text, "[cut at {ENTRIES} entries: view a directory below]");
     }
-    Ok(Output::done(text.clone(), Summary::text(format!("view {}", env.workspace.shown(&at.path)), text)))
+    let line = format!("view {}", env.workspace.shown(&at.path));
+    Ok(with_gaps(Output::done(text.clone(), Summary::text(line, text)), &skipped))
 }
 
 fn lines(at: &Resolved, range: Option<&[i64]>, consent: Consent<'_>, env: &Env) -> Result<Output, ToolError> {

@@ -3,7 +3,8 @@
 use super::super::ToolError;
 use super::super::confined::{Entered, Told};
 use super::Jobs;
-use crate::process::{Background, Ending};
+use crate::conversation::JobEnd;
+use crate::process::{Background, ChildPid, Ending};
 use crate::text::sanitize;
 use crate::workspace::Workspace;
 use std::fs::File;
@@ -30,7 +31,8 @@ pub struct Job {
     pub(super) view: Option<PathBuf>,
     started: Instant,
     log: Mutex<PathBuf>,
-    pid: u32,
+    /// Absent when its supervisor was gone at once.
+    pid: Option<ChildPid>,
     walls: Option<Shared>,
     stop: CancellationToken,
     stay: Notify,
@@ -106,7 +108,7 @@ impl Job {
             view: workspace.view().map(|view| view.dir().to_path_buf()),
             started: Instant::now(),
             log: Mutex::new(log),
-            pid: background.pid().unwrap_or_default(),
+            pid: background.pid(),
             walls,
             stop: CancellationToken::new(),
             stay: Notify::new(),
@@ -167,9 +169,9 @@ impl Job {
 
     /// Lets it outlive placet. Only a command without walls can: a view ends with its process.
     pub fn keep(&self) -> Result<(), ToolError> {
-        if !self.is_running() {
+        let Some(pid) = self.pid.filter(|_| self.is_running()) else {
             return Err(ToolError::new(format!("job {} has ended", self.number)));
-        }
+        };
         if self.walls.is_some() {
             return Err(ToolError::hint(
                 format!("job {} works in the copy-on-write view, which ends with placet", self.number),
@@ -177,7 +179,7 @@ impl Job {
             ));
         }
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = format!("stays-{}.log", self.pid);
+        let name = format!("stays-{pid}.log");
         let kept = log.with_file_name(name);
         std::fs::rename(&*log, &kept)
             .map_err(|e| ToolError::new(format!("its output cannot be kept: {e}")))?;
@@ -193,12 +195,13 @@ impl Job {
     }
 
     /// The number of the process to be ended when it outlives placet.
-    pub fn stays(&self) -> Option<u32> {
-        self.stays.load(Ordering::Acquire).then_some(self.pid)
+    pub fn stays(&self) -> Option<ChildPid> {
+        self.pid.filter(|_| self.stays.load(Ordering::Acquire))
     }
 
     pub(super) fn shared_network(&self) -> Option<u32> {
-        (self.is_running() && self.walls == Some(Shared::Network)).then_some(self.pid)
+        let pid = self.pid.filter(|_| self.is_running() && self.walls == Some(Shared::Network));
+        pid.map(ChildPid::number)
     }
 
     pub fn log(&self) -> PathBuf {
@@ -256,11 +259,20 @@ impl Job {
         !self.is_running() && !self.told_person.swap(true, Ordering::AcqRel)
     }
 
-    pub(super) fn ended_for_model(&self) -> Option<String> {
-        let line = self.line.lines().next().unwrap_or_default();
-        (!self.is_running()).then(|| {
-            format!("[placet: job {} has ended: {}: {line}]{}", self.number, self.state(), self.effects())
-        })
+    pub(super) fn ended_for_model(&self) -> Option<JobEnd> {
+        let command = self.line.lines().next().unwrap_or_default().to_string();
+        let (job, how, effects) = (self.number, self.state(), self.effects());
+        (!self.is_running()).then_some(JobEnd { job, how, command, effects })
+    }
+
+    /// How it stands, without how long it took or takes.
+    pub(super) fn state_without_times(&self) -> String {
+        match &*self.standing.borrow() {
+            Standing::Running => "running".into(),
+            Standing::Settling(ending, _) => format!("settling: {}", ended(*ending)),
+            Standing::Ended { ending, .. } => ended(*ending),
+            Standing::Failed(why) => why.clone(),
+        }
     }
 
     pub(super) fn ended_for_person(&self, view: Option<&Path>) -> Option<String> {
@@ -336,14 +348,17 @@ impl Job {
 
 /// `exit code 0 after 2.0 s`
 fn how(ending: Ending, elapsed: Duration) -> String {
-    let how = match ending {
+    format!("{} after {:.1} s", ended(ending), elapsed.as_secs_f64())
+}
+
+fn ended(ending: Ending) -> String {
+    match ending {
         Ending::Exit(code) => format!("exit code {code}"),
         Ending::Signal(signal) => format!("killed by signal {signal}"),
         Ending::TimedOut => "out of time".into(),
         Ending::Cancelled => "stopped".into(),
         Ending::Lost => "its supervisor was killed".into(),
-    };
-    format!("{how} after {:.1} s", elapsed.as_secs_f64())
+    }
 }
 
 /// What becomes of its effects.

@@ -12,6 +12,7 @@ pub(super) use job::{Lasting, Standing};
 pub(super) use tool::JobTool;
 
 use super::ToolError;
+use crate::conversation::JobEnd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -117,8 +118,8 @@ impl Jobs {
         self.0.changed.notify_waiters();
     }
 
-    /// What ended since the model of this view was last told, a sentence each.
-    pub fn news_for_model(&self, view: Option<&Path>) -> Vec<String> {
+    /// What ended since the model of this view was last told.
+    pub fn news_for_model(&self, view: Option<&Path>) -> Vec<JobEnd> {
         let jobs = self.list();
         let news = jobs.iter().filter(|job| job.view.as_deref() == view && job.tell_model_once());
         news.filter_map(|job| job.ended_for_model()).collect()
@@ -191,9 +192,7 @@ fn sweep(dir: &Path) {
             Some(rest) => (pid(rest), true),
             None => (pid(&name), false),
         };
-        let alive = number
-            .and_then(rustix::process::Pid::from_raw)
-            .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok());
+        let alive = number.is_some_and(crate::process::is_running);
         let age = entry.metadata().and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
         let old = age.is_some_and(|age| age > KEPT);
         if !alive && (old || !stays) {

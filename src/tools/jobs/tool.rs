@@ -6,7 +6,7 @@ use super::super::{
     Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
 };
 use super::Job;
-use crate::conversation::{Outcome, Part, ToolSpec};
+use crate::conversation::{Fact, Outcome, Part, ToolSpec};
 use crate::permission::{Permit, Reach};
 use crate::text::sanitize;
 use schemars::JsonSchema;
@@ -146,11 +146,11 @@ impl Plan for JobPlan {
                 Action::Kill => {
                     job.stop();
                     job.ended().await;
-                    None
+                    Waited::Not
                 }
                 Action::List | Action::Output => {
                     job.settled().await;
-                    None
+                    Waited::Not
                 }
             };
             if self.args.action == Action::Kill {
@@ -158,7 +158,7 @@ impl Plan for JobPlan {
                 job.tell_person_once();
             }
             match self.read(job) {
-                Ok(text) => said(job, text, waited.as_deref(), title),
+                Ok(text) => said(job, text, &waited, title),
                 Err(e) => {
                     let why = ToolError::new(format!("its output cannot be read: {e}"));
                     super::super::output::failed(&title, &why)
@@ -176,8 +176,8 @@ impl JobPlan {
         Ok(if before > 0 { format!("[{before} lines before these]\n{text}") } else { text })
     }
 
-    /// Waits; says what it was that ended the waiting, when that was not the end of the job.
-    async fn wait(&self, job: &Job) -> Option<String> {
+    /// Waits for its end, or for what it was to say.
+    async fn wait(&self, job: &Job) -> Waited {
         let limit = self.args.timeout_ms.map_or(WAIT, Duration::from_millis).min(LONGEST);
         let timer = tokio::time::sleep(limit);
         tokio::pin!(timer);
@@ -185,23 +185,46 @@ impl JobPlan {
         loop {
             tokio::select! {
                 biased;
-                () = job.ended() => return None,
+                () = job.ended() => return Waited::Not,
                 _ = look.tick(), if self.args.until.is_some() => {
                     let until = self.args.until.as_deref().unwrap_or_default();
                     if job.look_on().is_ok_and(|text| text.contains(until)) {
-                        return Some("it has said that".into());
+                        return Waited::Heard;
                     }
                 }
                 () = &mut timer => {
-                    return Some(format!("it goes on after {} s of waiting", limit.as_secs_f64()));
+                    return Waited::InVain(limit);
                 }
             }
         }
     }
 }
 
-fn said(job: &Job, mut text: String, waited: Option<&str>, title: String) -> Output {
+/// What ended the waiting.
+enum Waited {
+    /// Nothing was waited for, or the job has ended.
+    Not,
+    Heard,
+    InVain(Duration),
+}
+
+impl Waited {
+    fn words(&self) -> String {
+        match self {
+            Waited::Not => String::new(),
+            Waited::Heard => "; it has said that".into(),
+            Waited::InVain(limit) => format!("; it goes on after {} s of waiting", limit.as_secs_f64()),
+        }
+    }
+}
+
+fn said(job: &Job, mut text: String, waited: &Waited, title: String) -> Output {
+    let mut recorded = Vec::new();
+    // Waiting in vain is work each time: what was asked for is the waiting.
+    let steady = format!("{}\n{}{}", job.state_without_times(), text, job.effects());
+    let facts = if matches!(waited, Waited::InVain(_)) { Facts::None } else { Facts::Steady(steady) };
     if !job.is_running() {
+        recorded.push(Fact::JobEnded { job: job.number });
         job.tell_model_once();
         // The call's own line says it to the person.
         job.tell_person_once();
@@ -215,14 +238,15 @@ fn said(job: &Job, mut text: String, waited: Option<&str>, title: String) -> Out
     }
     let state = job.state();
     let nothing = if nothing { ", nothing new" } else { "" };
-    let waited = waited.map_or(String::new(), |waited| format!("; {waited}"));
+    let waited = waited.words();
     text.push_str(&format!("[job {}: {state}{nothing}{waited}, in {}]", job.number, job.cwd.display()));
     text.push_str(&job.effects());
     Output {
         outcome: Outcome::Done,
         for_model: vec![Part::text(text)],
         for_person: Summary::text(format!("{title} · {}", sanitize::line(&state)), shown),
-        facts: Facts::None,
+        facts,
+        recorded,
     }
 }
 
@@ -231,6 +255,9 @@ fn listed(env: &Env, title: &str) -> Output {
     for job in &jobs {
         job.tell_model_once();
     }
+    let ended = jobs.iter().filter(|job| !job.is_running());
+    let recorded = ended.map(|job| Fact::JobEnded { job: job.number }).collect();
+    let steady = jobs.iter().map(|job| format!("{} {}\n", job.number, job.state_without_times())).collect();
     let lines: Vec<String> = jobs
         .iter()
         .map(|job| {
@@ -239,5 +266,6 @@ fn listed(env: &Env, title: &str) -> Output {
         })
         .collect();
     let text = if lines.is_empty() { "there are no jobs".to_string() } else { lines.join("\n") };
-    Output::done(text.clone(), Summary::text(title.to_string(), text))
+    let output = Output::done(text.clone(), Summary::text(title.to_string(), text));
+    Output { recorded, ..output.with(Facts::Steady(steady)) }
 }

@@ -78,6 +78,18 @@ impl Keyboard {
         }
     }
 
+    /// Gives back what was read last and not used.
+    pub(super) fn put_back(&mut self, token: Token) {
+        self.tokens.push_front(token);
+    }
+
+    /// Drops what was typed until now and not used.
+    pub(super) fn forget(&mut self) {
+        self.tokens.clear();
+        self.decoder = Decoder::default();
+        term::forget_input();
+    }
+
     /// However many there were: the size is asked for, and not told.
     fn forget_resizes(&mut self) {
         let mut bytes = [0; 64];

@@ -11,10 +11,11 @@ use rustix::pipe::PipeFlags;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::thread::JoinHandle;
+use std::time::Instant;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 pub(in crate::ui) struct Keys {
-    tokens: UnboundedReceiver<Token>,
+    tokens: UnboundedReceiver<(Token, Instant)>,
     /// Closing it ends the thread.
     stop: Option<OwnedFd>,
     thread: Option<JoinHandle<Vec<u8>>>,
@@ -29,13 +30,19 @@ impl Keys {
         Ok(Keys { tokens, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// What is typed next; `None` when the terminal is gone.
-    pub(in crate::ui) async fn next(&mut self) -> Option<Input> {
+    /// What is typed next, and when it was read; `None` when the terminal is gone.
+    pub(in crate::ui) async fn next(&mut self) -> Option<(Input, Instant)> {
         loop {
-            if let Some(input) = self.tokens.recv().await?.input {
-                return Some(input);
+            let (token, at) = self.tokens.recv().await?;
+            if let Some(input) = token.input {
+                return Some((input, at));
             }
         }
+    }
+
+    /// True when nothing waits in the terminal that was not read.
+    pub(in crate::ui) fn is_idle(&self) -> bool {
+        rustix::io::ioctl_fionread(term::input()).is_ok_and(|waiting| waiting == 0)
     }
 }
 
@@ -44,7 +51,7 @@ impl Drop for Keys {
         drop(self.stop.take());
         let rest = self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
         let mut unused = Vec::new();
-        while let Ok(token) = self.tokens.try_recv() {
+        while let Ok((token, _)) = self.tokens.try_recv() {
             unused.extend_from_slice(&token.raw);
         }
         unused.extend_from_slice(&rest);
@@ -53,10 +60,13 @@ impl Drop for Keys {
 }
 
 /// Returns what it read and did not understand yet.
-fn listen(stopped: &OwnedFd, sender: &UnboundedSender<Token>) -> Vec<u8> {
+fn listen(stopped: &OwnedFd, sender: &UnboundedSender<(Token, Instant)>) -> Vec<u8> {
     let terminal = term::input();
     let mut decoder = Decoder::default();
-    let send = |tokens: Vec<Token>| tokens.into_iter().all(|token| sender.send(token).is_ok());
+    let send = |tokens: Vec<Token>| {
+        let at = Instant::now();
+        tokens.into_iter().all(|token| sender.send((token, at)).is_ok())
+    };
     let mut open = send(decoder.feed(&ahead::take()));
     let mut buffer = vec![0; CHUNK];
     while open {

@@ -1,54 +1,137 @@
-//! One line typed in answer to a question, edited by the terminal itself: nothing is drawn or repainted.
+//! One line typed in answer to a question where no pane is: nothing is repainted.
+//!
+//! What was typed before the question was on the screen is dropped, and so is a line that came faster than a hand can
+//! type: the person is told, and asked again.
 
-use super::ahead;
-use crate::ui::term::{self, Typing};
+use super::guard::QUIET;
+use super::keyboard::Keyboard;
+use super::typing::{LineTyping, TypedLine};
+use crate::ui::term;
+use std::time::{Duration, Instant};
 
-/// Asks, and waits for Enter. `None`: Ctrl-C, or the terminal has gone.
-pub(in crate::ui) fn line(question: &str) -> Option<String> {
-    term::write_all(question.as_bytes());
-    let mut begun = ahead::take();
-    if let Some(end) = begun.iter().position(|b| ends(*b)) {
-        // The terminal showed nothing of what was typed while nobody listened.
-        let rest = begun.split_off(end + 1);
-        ahead::give_back(&rest);
-        term::write_all(format!("{}\r\n", text(&begun)).as_bytes());
-        return answer(&begun);
-    }
-    term::write_all(text(&begun).as_bytes());
-    let _typing = Typing::begin();
-    let mut buffer = [0; 4096];
+/// How long nothing may happen before the loop looks again; nothing depends on it.
+const LOOK: Duration = Duration::from_secs(60);
+
+/// What an answer may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ui) enum Weight {
+    /// Nothing changes by it: it may be typed as soon as the question is there, and by a program.
+    Light,
+    /// It changes files: the person must have had the time to read the question.
+    Consent,
+}
+
+/// Asks, and waits for Enter. `None`: Ctrl-C, Ctrl-D, or the terminal has gone.
+pub(in crate::ui) fn line(question: &str, weight: Weight) -> Option<String> {
+    let wait = if weight == Weight::Consent { QUIET } else { Duration::ZERO };
+    let mut keyboard = Keyboard::new().ok()?;
     loop {
-        match rustix::io::read(term::input(), &mut buffer) {
-            Ok(0) => return None,
-            Ok(n) => begun.extend_from_slice(buffer.get(..n).unwrap_or_default()),
-            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
-            Err(_) => return None,
-        }
-        match begun.last() {
-            Some(&term::SUSPEND) => {
-                begun.pop();
-                term::suspend();
-                term::write_all(format!("{question}{}", text(&begun)).as_bytes());
+        term::write_all(question.as_bytes());
+        // After the question is on its way to the screen: what waits now was typed before.
+        keyboard.forget();
+        match answer(&mut keyboard, question, Instant::now() + wait)? {
+            LineAnswer::Meant(text) => return Some(text),
+            LineAnswer::TooSoon => {
+                say("that was typed before the question could be read and is no answer; type it again")
             }
-            Some(last) if ends(*last) => return answer(&begun),
-            _ => {}
+            LineAnswer::AtOnce(text) if weight == Weight::Light => return Some(text),
+            LineAnswer::AtOnce(_) | LineAnswer::Pasted => {
+                say("that came in one piece, as a paste does, and is no answer; type it by hand")
+            }
         }
     }
 }
 
-fn ends(byte: u8) -> bool {
-    matches!(byte, b'\r' | b'\n' | 3)
-}
-
-fn text(bytes: &[u8]) -> String {
-    let shown = String::from_utf8_lossy(bytes);
-    shown.chars().filter(|c| !c.is_control()).collect()
-}
-
-fn answer(line: &[u8]) -> Option<String> {
-    if line.last() == Some(&3) {
-        term::write_all(b"\r\n");
-        return None;
+/// A line for the prompt of a terminal on which nothing can be edited. What was typed ahead is part of it.
+pub fn prompt(question: &str, draft: &str) -> Prompted {
+    let Ok(mut keyboard) = Keyboard::new() else { return Prompted::Closed };
+    let mut typing = LineTyping::begun(draft);
+    term::write_all(format!("{question}{draft}").as_bytes());
+    loop {
+        match next(&mut keyboard, &mut typing) {
+            Some((TypedLine::Line(text) | TypedLine::AtOnce(text) | TypedLine::Pasted(text), _)) => {
+                term::write_all(b"\r\n");
+                return Prompted::Line(text);
+            }
+            Some((TypedLine::Stop(_), _)) => return Prompted::Interrupted,
+            None | Some((TypedLine::End, _)) => {
+                term::write_all(b"\r\n");
+                return Prompted::Closed;
+            }
+            Some((TypedLine::Suspend(text), _)) => {
+                term::suspend();
+                term::write_all(format!("\r\n{question}{text}").as_bytes());
+                typing = LineTyping::begun(&text);
+            }
+            Some((TypedLine::Begun(_), _)) => {}
+        }
     }
-    Some(text(line))
+}
+
+/// What came of asking for a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prompted {
+    Line(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D in an empty line, or the terminal has gone.
+    Closed,
+}
+
+enum LineAnswer {
+    Meant(String),
+    TooSoon,
+    AtOnce(String),
+    Pasted,
+}
+
+/// The answer, unless the person stops. A line of which anything was typed before `readable` is too soon.
+fn answer(keyboard: &mut Keyboard, question: &str, readable: Instant) -> Option<LineAnswer> {
+    let mut typing = LineTyping::default();
+    let mut soon = false;
+    loop {
+        let (typed, at) = next(keyboard, &mut typing)?;
+        soon |= at < readable;
+        if !matches!(typed, TypedLine::Begun(_) | TypedLine::Stop(_) | TypedLine::Suspend(_)) {
+            term::write_all(b"\r\n");
+        }
+        match typed {
+            TypedLine::Line(_) if soon => return Some(LineAnswer::TooSoon),
+            TypedLine::Line(text) => return Some(LineAnswer::Meant(text)),
+            TypedLine::AtOnce(text) => return Some(LineAnswer::AtOnce(text)),
+            TypedLine::Pasted(_) => return Some(LineAnswer::Pasted),
+            TypedLine::Stop(_) | TypedLine::End => return None,
+            TypedLine::Suspend(_) => {
+                term::suspend();
+                term::write_all(format!("\r\n{question}").as_bytes());
+            }
+            TypedLine::Begun(_) => {}
+        }
+    }
+}
+
+/// What comes of the next key, and when that was read. `None`: the terminal has gone.
+fn next(keyboard: &mut Keyboard, typing: &mut LineTyping) -> Option<(TypedLine, Instant)> {
+    loop {
+        let left = typing.due().map_or(LOOK, |due| due.saturating_duration_since(Instant::now()));
+        let token = keyboard.next_token(left).ok()?;
+        let now = Instant::now();
+        // A key that is read now came later than an Enter whose time is over.
+        if let Some(typed) = typing.settle(now) {
+            if let Some(token) = token {
+                keyboard.put_back(token);
+            }
+            return Some((typed, now));
+        }
+        let Some(input) = token.and_then(|token| token.input) else { continue };
+        let (echo, typed) = typing.take(&input, now);
+        term::write_all(echo.as_bytes());
+        if let Some(typed) = typed {
+            return Some((typed, now));
+        }
+    }
+}
+
+fn say(line: &str) {
+    term::write_all(format!("{line}\r\n").as_bytes());
 }

@@ -8,16 +8,18 @@
 mod ahead;
 mod control;
 pub mod decode;
+pub mod guard;
 mod keyboard;
 mod keys;
 mod legacy;
 mod line;
 pub mod pump;
+pub mod typing;
 
-pub(in crate::ui) use ahead::take as take_ahead;
 pub use keyboard::Keyboard;
 pub(in crate::ui) use keys::Keys;
-pub(in crate::ui) use line::line;
+pub use line::{Prompted, prompt};
+pub(in crate::ui) use line::{Weight, line};
 
 use std::time::Duration;
 

@@ -4,19 +4,22 @@
 //! colour. The same things can be done as in the pane; questions are answered by a number and Enter. This part decides
 //! what is said and does no I/O.
 
-use super::question::{Asked, QUIET};
-use super::typed::Typed;
+use super::question::Asked;
 use super::{Action, Facts};
 use crate::agent::{Ending, Event, Queue, Queued, Reply, Sending, is_command};
 use crate::conversation::Outcome;
 use crate::session::Draft;
-use crate::text::sanitize;
+use crate::text::{sanitize, visible};
 use crate::tools::{Detail, Said};
 use crate::ui::cell;
+use crate::ui::exact;
+use crate::ui::input::guard::QUIET;
+use crate::ui::input::typing::TypedLine;
 use crate::ui::paste::Pastes;
 use crate::ui::picture;
 use crate::ui::stream::Stream;
 use crate::ui::theme::Theme;
+use ratatui::style::Style;
 use ratatui::text::Line;
 use std::time::Instant;
 
@@ -116,7 +119,7 @@ impl Linear {
             }
             Event::CallPlanned { title, .. } => self.told("call", &title),
             Event::CallOutput { text, .. } if self.facts.expanded => {
-                text.lines().map(|l| label("output", l)).collect()
+                visible::output(&text).lines().map(|l| format!("output: {l}")).collect()
             }
             Event::CallEnded { outcome, summary, .. } => {
                 let word = match outcome {
@@ -193,7 +196,7 @@ impl Linear {
         if !self.facts.expanded {
             return Vec::new();
         }
-        let clean = sanitize::block(&text).into_owned();
+        let clean = visible::prose(&text).into_owned();
         clean.lines().filter(|l| !l.trim().is_empty()).map(|l| label("thought", l)).collect()
     }
 
@@ -281,9 +284,9 @@ impl Linear {
     }
 
     /// Takes what was typed; returns what is said to it, and what the loop is to do.
-    pub(super) fn typed(&mut self, typed: Typed, now: Instant) -> (Vec<String>, Option<Action>) {
+    pub(super) fn typed(&mut self, typed: TypedLine, now: Instant) -> (Vec<String>, Option<Action>) {
         match typed {
-            Typed::Begun(text) => {
+            TypedLine::Begun(text) => {
                 // What was begun before a question is no answer to it.
                 if let Some(open) = &mut self.open {
                     open.interrupts |= now.saturating_duration_since(open.since) < QUIET;
@@ -291,7 +294,7 @@ impl Linear {
                 self.begun = text;
                 (Vec::new(), None)
             }
-            Typed::Stop(text) => {
+            TypedLine::Stop(text) => {
                 self.begun.clear();
                 if text.trim().is_empty() || self.open.is_some() {
                     self.recall = Some(text).filter(|text| !text.trim().is_empty());
@@ -300,7 +303,7 @@ impl Linear {
                 self.recall = Some(text);
                 (vec![label("note", "the line is cleared; Ctrl-C again stops the turn")], None)
             }
-            Typed::Suspend(text) => {
+            TypedLine::Suspend(text) => {
                 self.begun.clear();
                 if text.trim().is_empty() {
                     return (Vec::new(), Some(Action::Suspend));
@@ -311,14 +314,28 @@ impl Linear {
                 (vec![said], Some(Action::Suspend))
             }
             // A paste answers nothing and is no command, whatever stands in it.
-            Typed::Pasted(text) => {
+            TypedLine::Pasted(text) => {
                 self.begun.clear();
                 (vec![self.queue_paste(&text)], None)
             }
-            Typed::Line(text) => {
+            TypedLine::Line(text) => {
                 self.begun.clear();
                 self.line(text.trim_end(), now)
             }
+            // A line that came faster than by hand answers nothing either; where nothing is asked it is a line.
+            TypedLine::AtOnce(text) => {
+                self.begun.clear();
+                if self.open.is_none() || is_command(text.trim()) {
+                    return self.line(text.trim_end(), now);
+                }
+                self.recall = Some(text);
+                let why = "that came in one piece, as a paste does, and is no answer; type it by hand";
+                (vec![label("note", why)], None)
+            }
+            TypedLine::End => match self.open.is_some() {
+                true => (vec!["stopping".into()], self.stop()),
+                false => (Vec::new(), None),
+            },
         }
     }
 
@@ -327,6 +344,11 @@ impl Linear {
             cancel(open.asked);
         }
         Some(Action::Stop)
+    }
+
+    /// The terminal is gone. What is pending stays pending.
+    pub(super) fn hang_up(&mut self) {
+        let _ = self.stop();
     }
 
     fn line(&mut self, text: &str, now: Instant) -> (Vec<String>, Option<Action>) {
@@ -357,9 +379,20 @@ impl Linear {
             },
             trimmed => match self.answer_to(trimmed, now) {
                 Some(out) => out,
+                // While something is asked, no line is sent to the model by mistake.
+                None if self.open.is_some() && !is_command(trimmed) => (self.remind(text), None),
                 None => (vec![self.enqueue(text)], None),
             },
         }
+    }
+
+    /// What was typed is no answer: says which answers there are. The line comes back with the history.
+    fn remind(&mut self, text: &str) -> Vec<String> {
+        self.recall = Some(text.into());
+        let choices = self.open.iter().flat_map(|open| &open.choices).enumerate();
+        let choices = choices.map(|(at, (words, _))| label(&(at + 1).to_string(), words));
+        let why = "not an answer, and not sent: type one of these numbers and Enter";
+        std::iter::once(label("note", why)).chain(choices).collect()
     }
 
     fn queue_paste(&self, text: &str) -> String {
@@ -434,17 +467,21 @@ fn cancel(asked: Asked) {
 
 fn body(detail: &Detail, theme: &Theme) -> Vec<String> {
     match detail {
-        Detail::Diff(diff) => plain(&cell::diff_lines(diff, theme)),
-        Detail::Text(text) => {
-            sanitize::block(text.trim_end_matches('\n')).lines().map(|l| spoken(&format!("  {l}"))).collect()
-        }
+        Detail::Diff(diff) => exactly(&exact::diff(diff.as_bytes(), theme)),
+        Detail::Changes(_) => exactly(&cell::detail(detail, theme, usize::MAX)),
+        Detail::Text(text) => exactly(&exact::lines(text, Style::default(), theme)),
         Detail::Image(image) => vec![label("picture", &picture::chip(image))],
         Detail::None => Vec::new(),
     }
 }
 
 fn label(word: &str, text: &str) -> String {
-    format!("{word}: {}", spoken(&sanitize::line(text)))
+    format!("{word}: {}", sanitize::line(text))
+}
+
+/// What is approved: sign by sign, also drawn boxes.
+fn exactly(lines: &[Line<'_>]) -> Vec<String> {
+    lines.iter().map(ToString::to_string).collect()
 }
 
 fn plain(lines: &[Line<'_>]) -> Vec<String> {

@@ -51,8 +51,8 @@ fn ask(l: &mut Linear, now: Instant, typed: Option<&str>) -> (Vec<String>, onesh
     (l.event(Event::Question(question), now), answer)
 }
 
-fn line(text: &str) -> Typed {
-    Typed::Line(text.into())
+fn line(text: &str) -> TypedLine {
+    TypedLine::Line(text.into())
 }
 
 #[test]
@@ -117,8 +117,14 @@ fn a_question_is_answered_by_a_number_that_was_typed_after_it() {
     let later = now + Duration::from_secs(1);
     // Too soon; no number of a choice; and then the answer.
     assert!(l.typed(line("1"), now).0[0].contains("no answer"));
-    assert!(l.typed(line("1 is wrong"), later).0[0].contains("the question is still open"));
-    assert!(l.typed(line("9"), later).0[0].starts_with("queued: 2"));
+    for wrong in ["1 is wrong", "9", "y", "a", "yes"] {
+        let (said, action) = l.typed(line(wrong), later);
+        assert!(said[0].starts_with("note: not an answer, and not sent"), "{said:?}");
+        assert_eq!((said[1].as_str(), action), ("1: yes", None));
+    }
+    // In one piece, as a paste comes.
+    assert!(l.typed(TypedLine::AtOnce("1".into()), later).0[0].contains("no answer"));
+    assert!(l.typed(TypedLine::Pasted("1\n1".into()), later).0[0].starts_with("queued: 1"));
     assert!(answer.try_recv().is_err());
     assert_eq!(l.typed(line("4"), later).0, ["why: no rule"]);
     assert_eq!(l.typed(line("1"), later), (vec!["answered: yes".to_string()], None));
@@ -130,12 +136,12 @@ fn a_line_begun_before_a_question_never_answers_it() {
     let (mut l, now) = linear();
     let later = now + Duration::from_secs(5);
     // The beginning is known before the question, or comes right after it: the terminal held it.
-    l.typed(Typed::Begun("1".into()), now);
+    l.typed(TypedLine::Begun("1".into()), now);
     let (_, mut answer) = ask(&mut l, now, None);
     assert!(l.typed(line("1"), later).0[0].contains("no answer"));
     assert!(answer.try_recv().is_err());
     let (_, mut answer) = ask(&mut l, now, None);
-    l.typed(Typed::Begun("1".into()), now);
+    l.typed(TypedLine::Begun("1".into()), now);
     assert!(l.typed(line("1"), later).0[0].contains("no answer"));
     assert!(answer.try_recv().is_err());
     assert_eq!(l.typed(line("1"), later).0, ["answered: yes"]);
@@ -172,11 +178,11 @@ fn lines_queue_steer_and_come_back() {
 #[test]
 fn ctrl_c_clears_a_line_first_and_then_stops() {
     let (mut l, now) = linear();
-    assert_eq!(l.typed(Typed::Stop("half".into()), now).1, None);
+    assert_eq!(l.typed(TypedLine::Stop("half".into()), now).1, None);
     assert_eq!(l.take_recall().as_deref(), Some("half"));
-    assert_eq!(l.typed(Typed::Stop(String::new()), now).1, Some(Action::Stop));
+    assert_eq!(l.typed(TypedLine::Stop(String::new()), now).1, Some(Action::Stop));
     let (_, mut answer) = ask(&mut l, now, None);
-    assert_eq!(l.typed(Typed::Stop(String::new()), now).1, Some(Action::Stop));
+    assert_eq!(l.typed(TypedLine::Stop(String::new()), now).1, Some(Action::Stop));
     assert_eq!(answer.try_recv(), Ok(Reply::Cancel));
 }
 
@@ -201,9 +207,9 @@ fn choices_of_other_questions_are_numbered_too() {
 #[test]
 fn ctrl_z_suspends_and_keeps_what_was_begun_for_the_next_prompt() {
     let (mut linear, now) = linear();
-    let (said, action) = linear.typed(Typed::Suspend(String::new()), now);
+    let (said, action) = linear.typed(TypedLine::Suspend(String::new()), now);
     assert_eq!((said.len(), action), (0, Some(Action::Suspend)));
-    let (said, action) = linear.typed(Typed::Suspend("half a line".into()), now);
+    let (said, action) = linear.typed(TypedLine::Suspend("half a line".into()), now);
     assert_eq!(said, ["note: what was begun is at the next prompt: half a line"]);
     assert_eq!((action, linear.draft().typed), (Some(Action::Suspend), "half a line".into()));
 }

@@ -2,12 +2,12 @@
 //!
 //! State changes in [`Live::event`] and [`Live::key`]; drawing takes `&self`. Neither does any I/O.
 
+mod keys;
 mod linear;
 mod question;
 mod rows;
 mod run;
 mod speak;
-mod typed;
 
 pub use rows::Picture;
 pub use run::{Ended, LiveSettings, run};
@@ -15,18 +15,18 @@ pub use speak::speak;
 
 use super::cell;
 use super::composer::Composer;
+use super::input::guard::Guard;
 use super::paste::Pastes;
 use super::stream::Stream;
 use super::theme::Theme;
-use crate::agent::{Ending, Event, Queue, Sending, is_command};
+use crate::agent::{Ending, Event, Queue};
 use crate::conversation::{CallId, Outcome, Usage};
 use crate::permission::{Mode, Planning, Taint};
 use crate::provider::catalog::Money;
 use crate::session::Draft;
-use crate::text::sanitize;
+use crate::text::visible;
 use crate::tools::{Summary, Todo};
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use question::{Answered, Asked, Open};
+use question::{Asked, Open, QuestionFocus};
 use ratatui::text::Line;
 use std::time::Instant;
 
@@ -88,15 +88,15 @@ pub struct Live {
     coming: Option<(String, usize)>,
     calls: Vec<RunningCall>,
     question: Option<Open>,
-    /// Keys go to the draft although a question is open, because the draft was there first.
-    composing: bool,
+    /// Where keys go while a question is open: to the draft, where that was there first.
+    focus: QuestionFocus,
+    guard: Guard,
     composer: Composer,
     queue: Queue,
     pastes: Pastes,
     recall: Option<String>,
     state: String,
     retry: Option<Retry>,
-    last_input: Option<Instant>,
     stopping: bool,
     /// Text of the answer stands above, and a call since the last text.
     spoke: bool,
@@ -125,14 +125,14 @@ impl Live {
             coming: None,
             calls: Vec::new(),
             question: None,
-            composing: false,
+            focus: QuestionFocus::Question,
+            guard: Guard::default(),
             composer: Composer::default(),
             queue,
             pastes,
             recall: None,
             state: "waiting for the model".into(),
             retry: None,
-            last_input: None,
             stopping: false,
             spoke: false,
             worked: false,
@@ -181,7 +181,7 @@ impl Live {
                 lines
             }
             Event::Thinking(text) => {
-                let clean = sanitize::block(&text).into_owned();
+                let clean = visible::prose(&text).into_owned();
                 self.thinking.get_or_insert((now, String::new())).1.push_str(&clean);
                 self.state = "thinking".into();
                 Vec::new()
@@ -201,7 +201,6 @@ impl Live {
             Event::CallPlanned { id, title, .. } => {
                 self.coming = None;
                 let lines = self.end_text();
-                let title = sanitize::line(&title).into_owned();
                 self.calls.push(RunningCall {
                     id,
                     title,
@@ -291,7 +290,8 @@ impl Live {
     fn ask(&mut self, asked: Asked) -> Vec<Line<'static>> {
         self.question = Some(Open::new(asked));
         self.state = "waiting for you".into();
-        self.composing = !self.composer.is_empty();
+        self.focus = if self.composer.is_empty() { QuestionFocus::Question } else { QuestionFocus::Draft };
+        self.guard.ask();
         self.end_text()
     }
 
@@ -330,144 +330,17 @@ impl Live {
         lines
     }
 
-    /// A paste goes to the draft whole, whatever stands in it, and never answers anything. One that cannot be kept is
-    /// told above the pane.
-    pub fn paste(&mut self, text: &str, now: Instant) -> Option<Line<'static>> {
-        self.last_input = Some(now);
-        match self.pastes.take_in(text) {
-            Ok(text) => {
-                self.composer.insert(&text);
-                self.composing = true;
-                None
-            }
-            Err(why) => Some(cell::notice(&why, &self.theme)),
-        }
-    }
-
-    pub(super) fn notice(&self, text: &str) -> Line<'static> {
-        cell::notice(text, &self.theme)
-    }
-
-    /// The person comes back: no key answers before they had the time to look.
-    pub fn looked_away(&mut self, now: Instant) {
-        self.last_input = Some(now);
-    }
-
-    pub fn key(&mut self, key: KeyEvent, now: Instant) -> Option<Action> {
-        let quiet_since = self.last_input.replace(now);
-        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
-        match (key.code, ctrl) {
-            (KeyCode::Char('c'), true) => return self.ctrl_c(),
-            (KeyCode::Char('z'), true) => return Some(Action::Suspend),
-            (KeyCode::BackTab, _) => return Some(Action::CycleMode),
-            (KeyCode::Char('o'), true) => {
-                self.facts.expanded = !self.facts.expanded;
-                return None;
-            }
-            (KeyCode::Char('s'), true) => return self.steer(),
-            (KeyCode::Char('s'), false) if key.modifiers.contains(KeyModifiers::ALT) => return self.steer(),
-            _ => {}
-        }
-        if let Some(open) = &mut self.question {
-            if key.code == KeyCode::Tab {
-                self.composing = !self.composing;
-                return None;
-            }
-            if open.scroll_key(key) {
-                return None;
-            }
-            // A key that is held down is not pressed twice.
-            if !self.composing && open.is_pressed(key) && !open.may_answer(now, quiet_since) {
-                return None;
-            }
-            if !self.composing && (open.is_typing() || open.may_answer(now, quiet_since)) {
-                match Open::answer_key(&mut self.question, key) {
-                    Answered::Cancelled => return self.stop(),
-                    Answered::Closed | Answered::Open => return None,
-                    // It answers nothing, so it is the beginning of something that is said.
-                    Answered::Not => {
-                        let is_text = matches!(key.code, KeyCode::Char(_)) && !ctrl;
-                        let before = self.question.as_mut().and_then(Open::take_pressed).filter(|_| is_text);
-                        if let Some(letter) = before {
-                            self.composer.insert(letter.encode_utf8(&mut [0; 4]));
-                        }
-                        self.composing |= is_text;
-                    }
-                }
-            }
-        }
-        if key.code == KeyCode::Esc {
-            return self.stop();
-        }
-        self.edit(key, ctrl);
-        None
-    }
-
-    /// The draft first, then the turn.
-    fn ctrl_c(&mut self) -> Option<Action> {
-        if let Some(open) = self.question.take() {
-            open.cancel();
-            return self.stop();
-        }
-        if self.composer.is_empty() {
-            return self.stop();
-        }
-        self.recall = Some(self.composer.take());
-        None
-    }
-
-    fn stop(&mut self) -> Option<Action> {
-        self.stopping = true;
-        self.state = "stopping".into();
-        Some(Action::Stop)
-    }
-
-    /// What is typed, or the newest line that waits, reaches the model with its next request.
-    fn steer(&mut self) -> Option<Action> {
-        if self.composer.is_empty() {
-            self.queue.steer_newest(|line| self.pastes.expanded(line).into_owned());
-            return None;
-        }
-        let text = self.composer.take();
-        if is_command(&text) {
-            self.queue.push(text, Sending::AfterTurn);
-        } else {
-            self.queue.push(self.pastes.expanded(&text).into_owned(), Sending::NextRequest);
-        }
-        self.composing = false;
-        None
-    }
-
-    fn edit(&mut self, key: KeyEvent, ctrl: bool) {
-        let composer = &mut self.composer;
-        match (key.code, ctrl) {
-            (KeyCode::Enter, _) if !key.modifiers.is_empty() => composer.insert("\n"),
-            (KeyCode::Char('j'), true) => composer.insert("\n"),
-            (KeyCode::Enter, _) if !composer.is_empty() => {
-                self.queue.push(composer.take(), Sending::AfterTurn);
-            }
-            (KeyCode::Up, _) if composer.is_empty() => {
-                if let Some(text) = self.queue.take_back().or_else(|| self.recall.take()) {
-                    composer.set(self.pastes.collapsed(text));
-                }
-            }
-            _ => composer.key(key),
-        }
-        if self.composer.is_empty() {
-            self.composing = false;
-        }
-    }
-
     /// `picture` stands on the screen since `now`.
     pub fn shown(&mut self, picture: &Picture, now: Instant) {
         if let (Some(open), Some((total, fits))) = (&mut self.question, picture.asked) {
-            open.drawn(now, total, fits);
+            open.drawn(total, fits);
+            self.guard.drawn(now);
         }
     }
 
     /// True when time alone changes what is shown. Without motion that is only when keys begin to count.
     pub fn ticks(&self, now: Instant) -> bool {
-        self.facts.motion || self.question.as_ref().is_some_and(|open| !open.may_answer(now, self.last_input))
+        self.facts.motion || (self.question.is_some() && !self.guard.is_ready(now))
     }
 
     pub fn is_expanded(&self) -> bool {

@@ -4,10 +4,11 @@
 
 use super::super::cell;
 use super::super::wrap::wrap;
+use super::question::QuestionFocus;
 use super::{Live, RunningCall, mode_label};
 use crate::agent::{Queued, Sending, is_command};
 use crate::permission::{Level, Mode, Planning};
-use crate::text::{sanitize, width};
+use crate::text::{sanitize, visible, width};
 use crate::tools::{Todo, TodoStatus, todo_lines};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -50,7 +51,8 @@ impl Live {
     /// The pane as it looks at `now` in at most `room` rows.
     pub fn picture(&self, mode: Mode, room: u16, now: Instant) -> Picture {
         let room = usize::from(room.max(1));
-        let answer = self.question.as_ref().and_then(|open| open.typed_answer());
+        let asked = self.question.as_ref().filter(|_| self.focus == QuestionFocus::Question);
+        let answer = asked.and_then(|open| open.typed_answer());
         let (composer, column) = answer.map_or_else(|| self.composer_row(), |text| self.answer_row(text));
         let mut rest: Vec<Line<'static>> = Vec::new();
         rest.extend(self.todo_rows());
@@ -59,9 +61,9 @@ impl Live {
         rest.push(composer);
         let mut asked = None;
         if let Some(open) = &self.question {
-            let ready = open.may_answer(now, self.last_input);
+            let ready = self.guard.is_ready(now);
             let room = room.saturating_sub(rest.len()).max(4);
-            let (mut rows, total, fits) = open.rows(&self.theme, self.columns, room, ready, self.composing);
+            let (mut rows, total, fits) = open.rows(&self.theme, self.columns, room, ready, self.focus);
             asked = Some((total, fits));
             rows.append(&mut rest);
             rest = rows;
@@ -116,7 +118,7 @@ impl Live {
             rows.push(hint(words));
         }
         for (at, line) in lines.iter().enumerate().skip(hidden) {
-            let text = sanitize::line(&line.text.replace('\n', "↵")).into_owned();
+            let text = visible::prose_line(&line.text.replace('\n', "↵")).into_owned();
             rows.push(hint(format!("{} {}: {text}", at + 1, when_sent(line))));
         }
         if lines.iter().any(|line| line.sending == Sending::AfterTurn && !is_command(&line.text)) {
@@ -172,7 +174,8 @@ impl Live {
         let elapsed = call.since.map(|since| now.saturating_duration_since(since)).unwrap_or_default();
         let time =
             if elapsed >= Duration::from_secs(1) { format!("  {}", clock(elapsed)) } else { String::new() };
-        let title = width::cut_middle(&call.title, self.columns.saturating_sub(3 + time.len()));
+        let title =
+            width::cut_middle(&sanitize::line(&call.title), self.columns.saturating_sub(3 + time.len()));
         let mut rows = vec![Line::from(vec![
             Span::styled("› ", self.theme.style("call.running")),
             Span::styled(title, self.theme.style("call")),
@@ -181,7 +184,7 @@ impl Live {
         let lines = call.tail.lines().chain((!call.open.is_empty()).then_some(call.open.as_str()));
         // A progress bar writes over its own line: what it wrote last is what stands there.
         let written = lines.map(|l| l.trim_end_matches('\r').rsplit('\r').next().unwrap_or(l));
-        let shown: Vec<String> = written.map(|l| sanitize::line(l).into_owned()).collect();
+        let shown: Vec<String> = written.map(|l| visible::output_line(l).into_owned()).collect();
         let last: Vec<&String> = shown.iter().rev().filter(|l| !l.trim().is_empty()).take(most).collect();
         for line in last.into_iter().rev() {
             let text = width::cut(line, self.columns.saturating_sub(4));
@@ -229,7 +232,7 @@ impl Live {
         if !self.stopping {
             rest.push("Esc stops".into());
         }
-        let text = width::cut(&sanitize::line(&rest.join(" · ")), self.columns.saturating_sub(4));
+        let text = width::cut(&visible::guard_line(&rest.join(" · ")), self.columns.saturating_sub(4));
         Line::from(vec![
             Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode))),
             Span::styled(format!(" {text}"), self.theme.style("status")),
@@ -238,7 +241,7 @@ impl Live {
 
     /// The line in which an answer is typed, its end in sight.
     fn answer_row(&self, text: &str) -> (Line<'static>, usize) {
-        let clean = sanitize::line(text).into_owned();
+        let clean = visible::prose_line(text).into_owned();
         let room = self.columns.saturating_sub(4);
         let mut shown = clean.as_str();
         while width::of(shown) > room {

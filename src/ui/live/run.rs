@@ -83,7 +83,7 @@ pub async fn run(
         tokio::select! {
             biased;
             input = typed(&mut keys) => match input {
-                Some(input) => {
+                Some((input, at)) => {
                     // A key's echo does not wait for the next frame.
                     dirty = true;
                     next_frame = Instant::now();
@@ -99,7 +99,7 @@ pub async fn run(
                         painter.insert(&links.line(&refused));
                         painter.insert("\n");
                     }
-                    match take_input(&mut live, input) {
+                    match take_input(&mut live, input, at) {
                         Some(Action::Stop) => stop.cancel(),
                         Some(Action::CycleMode) => mode.store(mode.load().next(&modes)),
                         Some(Action::Suspend) => {
@@ -116,9 +116,23 @@ pub async fn run(
                 // The terminal is gone: so is the person.
                 None => {
                     keys = None;
+                    live.hang_up();
                     stop.cancel();
                 }
             },
+            // Input is taken first: what was read before then is known.
+            () = answers(live.due()) => {
+                if is_idle(&keys) {
+                    if live.settle(Instant::now()) == Some(Action::Stop) {
+                        stop.cancel();
+                    }
+                    dirty = true;
+                    next_frame = Instant::now();
+                } else {
+                    // The reader is late: what waits came while the key was held.
+                    live.looked_away(Instant::now());
+                }
+            }
             () = resized(&mut resizes) => {
                 painter.resized(Instant::now());
                 dirty = true;
@@ -205,9 +219,9 @@ fn refused(live: &mut Live, input: &Input) -> Option<Line<'static>> {
     }
 }
 
-fn take_input(live: &mut Live, input: Input) -> Option<Action> {
+fn take_input(live: &mut Live, input: Input, at: Instant) -> Option<Action> {
     match input {
-        Input::Key(key) => live.key(key, Instant::now()),
+        Input::Key(key) => live.key(key, at),
         // Whoever comes back by a click has not read the question yet.
         Input::FocusGained => {
             live.looked_away(Instant::now());
@@ -217,7 +231,19 @@ fn take_input(live: &mut Live, input: Input) -> Option<Action> {
     }
 }
 
-async fn typed(keys: &mut Option<Keys>) -> Option<Input> {
+/// Until a key that may answer has been alone for long enough.
+async fn answers(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn is_idle(keys: &Option<Keys>) -> bool {
+    keys.as_ref().is_none_or(Keys::is_idle)
+}
+
+async fn typed(keys: &mut Option<Keys>) -> Option<(Input, Instant)> {
     match keys {
         Some(keys) => keys.next().await,
         None => std::future::pending().await,

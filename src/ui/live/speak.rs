@@ -1,11 +1,14 @@
 //! The loop around a turn without a screen: events of the turn and lines of the person, in the order in which they come.
 
 use super::linear::Linear;
-use super::typed::{Lines, Typed};
 use super::{Action, Ended, LiveSettings};
 use crate::agent::{Ending, Event};
-use crate::ui::term::{self, Typing};
-use std::time::Instant;
+use crate::permission::{Mode, ModeCell};
+use crate::ui::input::Keys;
+use crate::ui::input::decode::Input;
+use crate::ui::input::typing::{LineTyping, TypedLine};
+use crate::ui::term;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
@@ -17,45 +20,43 @@ pub async fn speak(
 ) -> Ended {
     let LiveSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, .. } = settings;
     let mut linear = Linear::new(theme, facts, queue, draft, pastes, Instant::now());
-    let typing = Typing::begin();
-    let mut lines = Lines::new().ok();
+    let mut line = LineTyping::default();
+    let mut keys = Keys::new().ok();
     let mut quiet_since = Instant::now();
     let ending = loop {
         tokio::select! {
             biased;
-            typed = typed(&mut lines) => match typed {
-                Some(typed) => {
+            input = input(&mut keys) => match input {
+                Some((input, at)) => {
                     quiet_since = Instant::now();
-                    if matches!(typed, Typed::Suspend(_)) {
-                        // The terminal showed the key and stayed on its line.
-                        term::write_all(b"\n");
-                    }
-                    let (said, action) = linear.typed(typed, quiet_since);
-                    say(&said);
-                    match action {
-                        Some(Action::Stop) => stop.cancel(),
-                        Some(Action::CycleMode) => {
-                            mode.store(mode.load().next(&modes));
-                            say(&[format!("mode: {}", mode.load().name())]);
-                        }
-                        Some(Action::Suspend) => term::suspend(),
-                        None => {}
+                    let settled = line.settle(at);
+                    let (echo, typed) = line.take(&input, at);
+                    term::write_all(echo.as_bytes());
+                    for typed in settled.into_iter().chain(typed) {
+                        act(&mut linear, typed, at, &mode, &modes, &stop);
                     }
                 }
                 // The terminal is gone: so is the person.
                 None => {
-                    lines = None;
+                    keys = None;
+                    linear.hang_up();
                     stop.cancel();
                 }
             },
+            () = ended(line.due()) => {
+                if keys.as_ref().is_none_or(Keys::is_idle) {
+                    let now = Instant::now();
+                    if let Some(typed) = line.settle(now) {
+                        act(&mut linear, typed, now, &mode, &modes, &stop);
+                    }
+                } else {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            }
             event = events.recv() => {
                 let Some(event) = event else { break Ending::Interrupted };
                 notifier.hear(&event, quiet_since, Instant::now());
                 let ended = if let Event::Ended(ending) = &event { Some(ending.clone()) } else { None };
-                let asks = matches!(event, Event::Question(_) | Event::LoopQuestion(_) | Event::Choice(_) | Event::Enquiry(_));
-                if asks && let Some(typing) = &typing {
-                    typing.surrender();
-                }
                 say(&linear.event(event, Instant::now()));
                 if let Some(ending) = ended {
                     break ending;
@@ -66,8 +67,7 @@ pub async fn speak(
             drafts.keep(linear.draft());
         }
     };
-    drop(lines);
-    drop(typing);
+    drop(keys);
     let (draft, cleared) = (linear.draft().typed, linear.take_recall());
     Ended { ending, draft, cleared, expanded: linear.is_expanded() }
 }
@@ -77,9 +77,46 @@ fn say(lines: &[String]) {
     term::write_all(text.as_bytes());
 }
 
-async fn typed(lines: &mut Option<Lines>) -> Option<Typed> {
-    match lines {
-        Some(lines) => lines.next().await,
+/// Takes what came of the keys.
+fn act(
+    linear: &mut Linear,
+    typed: TypedLine,
+    at: Instant,
+    mode: &ModeCell,
+    modes: &[Mode],
+    stop: &CancellationToken,
+) {
+    // The line that was typed stands on the screen without its end.
+    if matches!(
+        typed,
+        TypedLine::Line(_) | TypedLine::AtOnce(_) | TypedLine::Pasted(_) | TypedLine::Suspend(_)
+    ) {
+        term::write_all(b"\n");
+    }
+    let (said, action) = linear.typed(typed, at);
+    say(&said);
+    match action {
+        Some(Action::Stop) => stop.cancel(),
+        Some(Action::CycleMode) => {
+            mode.store(mode.load().next(modes));
+            say(&[format!("mode: {}", mode.load().name())]);
+        }
+        Some(Action::Suspend) => term::suspend(),
+        None => {}
+    }
+}
+
+async fn input(keys: &mut Option<Keys>) -> Option<(Input, Instant)> {
+    match keys {
+        Some(keys) => keys.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Until an Enter has been alone for long enough.
+async fn ended(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due.into()).await,
         None => std::future::pending().await,
     }
 }

@@ -11,7 +11,7 @@ mod tests;
 
 pub use rank::{Feed, Item};
 
-use crate::text::{sanitize, width};
+use crate::text::{sanitize, visible, width};
 use crate::ui::Theme;
 use crate::ui::full::{Flow, Pane};
 use crate::ui::keymap::{Keymap, Row, row};
@@ -276,7 +276,7 @@ impl<'h> Picker<'h> {
         if !self.marked.is_empty() {
             count = format!("{} marked  {count}", self.marked.len());
         }
-        let typed = sanitize::line(&self.query).into_owned();
+        let typed = visible::prose_line(&self.query).into_owned();
         let line = Line::from(vec![
             Span::styled(format!(" {} ", self.title), self.theme.style("title")),
             Span::styled("❯ ", self.theme.style("key")),
@@ -297,8 +297,8 @@ impl<'h> Picker<'h> {
         let base = if is_selected { self.theme.style("select") } else { Style::default() };
         buffer.set_style(Rect::new(0, y, columns, 1), base);
         let room = usize::from(columns).saturating_sub(3);
-        let text = sanitize::line(&sanitize::name(&item.text)).into_owned();
-        let note = sanitize::line(&item.note).into_owned();
+        let text = sanitize::name(&item.text).into_owned();
+        let note = visible::guard_line(&item.note).into_owned();
         let text_wide = width::of(&text).min(room);
         // The note stands where there is room for it, and never shortens the thing itself.
         let note_room = room.saturating_sub(text_wide + 2);

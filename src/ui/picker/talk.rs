@@ -85,7 +85,7 @@ impl Picker<'_> {
 }
 
 fn words(item: &Item) -> String {
-    let text = sanitize::line(&sanitize::name(&item.text)).into_owned();
+    let text = sanitize::name(&item.text).into_owned();
     match item.note.is_empty() {
         true => text,
         false => format!("{text}, {}", sanitize::line(&item.note)),

@@ -105,7 +105,7 @@ fn a_narrow_screen_keeps_the_ends_of_paths_and_shows_a_line_break_in_a_name() {
      Files ❯                         3 of 3
 
     ❯  a/very/long/…/bottom/of/everything.rs
-       odd\nname.txt
+       odd␊name.txt
        日本/語.txt
 
 
@@ -251,31 +251,31 @@ fn without_a_screen_a_list_is_numbered_and_a_number_takes() {
     let (said, taken) = told(&["more", "99", "file1", "2"]);
     insta::assert_snapshot!(said, @"
     Files: 12
-    1: src/file01.rs, a ote
-    2: src/file02.rs, a ote
-    3: src/file03.rs, a ote
-    4: src/file04.rs, a ote
-    5: src/file05.rs, a ote
-    6: src/file06.rs, a ote
-    7: src/file07.rs, a ote
-    8: src/file08.rs, a ote
-    9: src/file09.rs, a ote
-    10: src/file10.rs, a ote
+    1: src/file01.rs, a ␛note
+    2: src/file02.rs, a ␛note
+    3: src/file03.rs, a ␛note
+    4: src/file04.rs, a ␛note
+    5: src/file05.rs, a ␛note
+    6: src/file06.rs, a ␛note
+    7: src/file07.rs, a ␛note
+    8: src/file08.rs, a ␛note
+    9: src/file09.rs, a ␛note
+    10: src/file10.rs, a ␛note
     numbers, words to search, `more`, or Enter to leave: more
     Files: 12
-    11: src/file11.rs, a ote
-    12: src/file12.rs, a ote
+    11: src/file11.rs, a ␛note
+    12: src/file12.rs, a ␛note
     numbers, words to search, or Enter to leave: 99
     there is no 99; `/99` searches for it
     Files: 12
-    11: src/file11.rs, a ote
-    12: src/file12.rs, a ote
+    11: src/file11.rs, a ␛note
+    12: src/file12.rs, a ␛note
     numbers, words to search, or Enter to leave: file1
     Files: 4 of 12 match file1
-    1: src/file10.rs, a ote
-    2: src/file11.rs, a ote
-    3: src/file12.rs, a ote
-    4: src/file01.rs, a ote
+    1: src/file10.rs, a ␛note
+    2: src/file11.rs, a ␛note
+    3: src/file12.rs, a ␛note
+    4: src/file01.rs, a ␛note
     numbers, words to search, or Enter to leave: 2
     ");
     assert_eq!(taken, ["src/file11.rs"]);

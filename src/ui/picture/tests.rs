@@ -256,14 +256,14 @@ proptest! {
 #[test]
 fn a_picture_that_is_sent_is_told_in_one_line() {
     let mut image = Image::new("image/png", 640, 480, "a\u{1b}.png", vec![0; 12_345].into());
-    assert_eq!(chip(&image), "a\\u{1b}.png: 640x480, 12.3k bytes, as it is, about 410 tokens");
+    assert_eq!(chip(&image), "a␛.png: 640x480, 12.3k bytes, as it is, about 410 tokens");
     image.notes = vec![
         "converted from TIFF to PNG".into(),
         "scaled down from 3000x3000 (46936328 bytes) to 640x480 (12345 bytes)".into(),
     ];
     assert_eq!(
         chip(&image),
-        "a\\u{1b}.png: 640x480, 12.3k bytes, converted from TIFF, scaled down from 3000x3000 (46936328 bytes), \
+        "a␛.png: 640x480, 12.3k bytes, converted from TIFF, scaled down from 3000x3000 (46936328 bytes), \
          about 410 tokens"
     );
 }

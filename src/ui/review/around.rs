@@ -3,7 +3,7 @@
 //! Every answer comes from a thread of its own and is taken in between two frames; until then the screen says that it is
 //! coming, and every key works.
 
-use super::cells::{Blanks, Cell, cells};
+use super::cells::{Cell, cells};
 use super::comment::Side;
 use super::file::Pictures;
 use super::paint::{Beside, cell};
@@ -163,7 +163,7 @@ impl Beside for Around {
     }
 
     fn picture(&self, file: usize, side: Side) -> Option<Vec<Vec<Cell>>> {
-        let words = |text: &str| vec![cells(text, |_| Style::default(), Blanks::Plain)];
+        let words = |text: &str| vec![cells(text, |_| Style::default())];
         match self.pictures.get(&(file, side))?.drawn.as_ref() {
             None => Some(words("working out…")),
             Some(Drawn::Words(why)) if why.is_empty() => Some(Vec::new()),

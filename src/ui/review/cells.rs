@@ -1,14 +1,11 @@
 //! A line of foreign text as cells of the screen: tabs to their stops, everything that could act or hide made visible,
 //! styles laid over it by byte ranges.
 
-use crate::text::sanitize::{Glyph, MARKS, glyph};
+use crate::text::visible::{Breaks, Manner, Piece, PieceKind, pieces};
 use crate::text::width;
 use ratatui::style::Style;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
-
-/// Columns between tab stops.
-const TAB: usize = 4;
 
 /// One cell, or two for a wide character.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,61 +15,61 @@ pub struct Cell {
     pub style: Style,
 }
 
-/// Whether blanks that are usually not seen are.
+/// How much of a line's blanks is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Blanks {
+    /// Of a line that does not change: they look as they are.
     Plain,
+    /// Of a changed line: those that no eye can tell apart have a sign.
+    Exact,
+    /// Every one.
     Shown,
 }
 
-/// The cells of `text`; `style` gives each byte its style.
-pub(super) fn cells(text: &str, style: impl Fn(usize) -> Style, blanks: Blanks) -> Vec<Cell> {
+/// The cells of placet's own words, and of what was rendered before.
+pub(super) fn cells(text: &str, style: impl Fn(usize) -> Style) -> Vec<Cell> {
+    cells_of(&pieces(text.as_bytes(), Manner::Rendered, Breaks::Shown, &[]), &style, &style, Blanks::Plain)
+}
+
+/// The cells of a line of a file. Look-alike letters within `alike` are written out; `sign` is the style of what stands
+/// for something that cannot be shown.
+pub(super) fn content(
+    text: &str,
+    style: impl Fn(usize) -> Style,
+    (blank, sign): (Style, Style),
+    blanks: Blanks,
+    alike: &[Range<usize>],
+) -> Vec<Cell> {
+    let manner = if blanks == Blanks::Plain { Manner::Quiet } else { Manner::Exact };
+    let pieces = pieces(text.as_bytes(), manner, Breaks::Shown, alike);
     let mut out = Vec::with_capacity(text.len());
-    let mut column = 0;
-    for (at, grapheme) in text.grapheme_indices(true) {
-        let style = style(at);
-        let before = out.len();
-        push(&mut out, grapheme, column, style, blanks);
-        column += out.get(before..).unwrap_or_default().iter().map(|c| c.width).sum::<usize>();
+    for piece in &pieces {
+        let patch = if piece.kind == PieceKind::Sign { sign } else { blank };
+        let signs = |at: usize| style(at).patch(patch);
+        out.extend(cells_of(std::slice::from_ref(piece), &style, &signs, blanks));
     }
     out
 }
 
-fn push(out: &mut Vec<Cell>, grapheme: &str, column: usize, style: Style, blanks: Blanks) {
-    let mut one = |text: String| {
-        let width = width::of_grapheme(&text).max(1);
-        out.push(Cell { text, width, style });
-    };
-    if let [byte @ b' '..=b'~'] = grapheme.as_bytes() {
-        let shown = if *byte == b' ' && blanks == Blanks::Shown { "·" } else { grapheme };
-        return one(shown.to_string());
-    }
-    let plain = grapheme.chars().all(|c| matches!(glyph(c), Glyph::AsIs | Glyph::Mark));
-    let marks = grapheme.chars().filter(|c| glyph(*c) == Glyph::Mark).count();
-    if plain && marks <= MARKS && width::of_grapheme(grapheme) > 0 {
-        return one(grapheme.to_string());
-    }
-    let mut marks = 0;
-    for c in grapheme.chars() {
-        match glyph(c) {
-            Glyph::Tab => {
-                let room = TAB - column % TAB;
-                let lead = if blanks == Blanks::Shown { '→' } else { ' ' };
-                one(lead.to_string());
-                (1..room).for_each(|_| one(" ".into()));
-            }
-            Glyph::Picture(picture) => one(picture.to_string()),
-            Glyph::Written => format!("<U+{:04X}>", c as u32).chars().for_each(|c| one(c.to_string())),
-            Glyph::AsIs => one(c.to_string()),
-            // A tower of marks would spill over the lines above it.
-            Glyph::Mark => {
-                marks += 1;
-                if marks == 1 {
-                    one('\u{fffd}'.to_string());
-                }
-            }
+fn cells_of(
+    pieces: &[Piece],
+    plain: &dyn Fn(usize) -> Style,
+    sign: &dyn Fn(usize) -> Style,
+    blanks: Blanks,
+) -> Vec<Cell> {
+    let mut out = Vec::new();
+    for Piece { bytes, text, kind } in pieces {
+        for (at, grapheme) in text.grapheme_indices(true) {
+            let style = match kind {
+                PieceKind::Plain => plain(bytes.start + at),
+                PieceKind::Sign | PieceKind::Blank => sign(bytes.start),
+            };
+            let dot = grapheme == " " && *kind == PieceKind::Plain && blanks == Blanks::Shown;
+            let text = if dot { "·" } else { grapheme };
+            out.push(Cell { text: text.into(), width: width::of_grapheme(text).max(1), style });
         }
     }
+    out
 }
 
 /// Cuts cells into rows of at most `columns`.
@@ -135,29 +132,40 @@ mod tests {
     use proptest::prelude::*;
 
     fn shown(text: &str, blanks: Blanks) -> String {
-        cells(text, |_| Style::default(), blanks).into_iter().map(|c| c.text).collect()
+        let plain = Style::default();
+        content(text, |_| plain, (plain, plain), blanks, &[]).into_iter().map(|c| c.text).collect()
     }
 
     #[test]
     fn tabs_stand_at_their_stops_and_blanks_can_be_seen() {
-        assert_eq!(shown("\ta\tb", Blanks::Plain), "    a   b");
-        assert_eq!(shown("日\tb c", Blanks::Shown), "日→ b·c");
+        assert_eq!(shown("\ta\tb ", Blanks::Plain), "    a   b ");
+        assert_eq!(shown("\ta\tb c ", Blanks::Exact), "⇥   a⇥  b c␠");
+        assert_eq!(shown("日\tb c", Blanks::Shown), "日⇥ b·c");
     }
 
     #[test]
     fn nothing_that_acts_or_hides_reaches_the_screen() {
-        assert_eq!(shown("a\u{1b}[31mb\u{7}", Blanks::Plain), "a␛[31mb␇");
-        assert_eq!(shown("x\u{202e}y\r", Blanks::Plain), "x<U+202E>y␍");
-        assert_eq!(shown("\u{9b}2J", Blanks::Plain), "<U+009B>2J");
+        for blanks in [Blanks::Plain, Blanks::Exact] {
+            assert_eq!(shown("a\u{1b}[31mb\u{7}", blanks), "a␛[31mb␇");
+            assert_eq!(shown("x\u{202e}y\r", blanks), "x<U+202E>y␍");
+            assert_eq!(shown("\u{9b}2J", blanks), "<U+009B>2J");
+            assert_eq!(shown("e\u{301} 👩\u{200d}👧", blanks), "e<U+0301> 👩<U+200D>👧");
+        }
         let tower: String = std::iter::once('e').chain(std::iter::repeat_n('\u{301}', 100_000)).collect();
-        assert_eq!(shown(&tower, Blanks::Plain), "e\u{fffd}");
-        assert_eq!(shown("e\u{301} 👩\u{200d}👧", Blanks::Plain), "e\u{301} 👩\u{200d}👧");
+        assert_eq!(shown(&tower, Blanks::Plain), "e<U+0301 x100000>");
+        assert_eq!(
+            cells("a\u{1b} <U+200B>", |_| Style::default())
+                .iter()
+                .map(|c| c.text.as_str())
+                .collect::<String>(),
+            "a␛ <U+200B>"
+        );
     }
 
     proptest! {
         #[test]
         fn wrapped_rows_hold_every_cell_and_none_is_too_wide(text in "\\PC{0,60}", columns in 2usize..30) {
-            let all = cells(&text, |_| Style::default(), Blanks::Plain);
+            let all = cells(&text, |_| Style::default());
             let rows = wrap(&all, columns);
             prop_assert_eq!(rows.concat(), all.clone());
             for row in rows {

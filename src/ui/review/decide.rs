@@ -33,7 +33,8 @@ impl Review {
             self.say(keys);
             return Vec::new();
         }
-        let opened = self.set(&units, mark);
+        let several = units.iter().any(|unit| file_of(unit) != units.first().map_or(0, file_of));
+        let opened = if several { self.set_together(units, mark) } else { self.set(&units, mark) };
         if selected {
             self.anchor = None;
         } else if !opened {
@@ -57,6 +58,28 @@ impl Review {
         vec![Effect::Remember]
     }
 
+    /// Files that are decided by the name of something that holds them, without their content in sight.
+    pub(super) fn decide_unopened(&mut self, files: &[usize], mark: Mark) -> Vec<Effect> {
+        let units: Vec<Unit> = files.iter().flat_map(|f| self.units_of(*f)).collect();
+        self.set_together(units, mark);
+        vec![Effect::Remember]
+    }
+
+    /// Several at once: what runs later is not accepted with others.
+    fn set_together(&mut self, units: Vec<Unit>, mark: Mark) -> bool {
+        let later = |unit: &Unit| self.files.get(file_of(unit)).is_some_and(|f| f.runs_later.is_some());
+        let (own, units): (Vec<Unit>, Vec<Unit>) =
+            units.into_iter().partition(|unit| mark == Mark::Accepted && later(unit));
+        let opened = !units.is_empty() && self.set(&units, mark);
+        let first = own.first().and_then(|unit| self.files.get(file_of(unit)));
+        if let Some(name) = first.map(|file| file.name.clone()) {
+            let others = own.iter().map(file_of).collect::<std::collections::BTreeSet<usize>>().len() - 1;
+            let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+            self.say(format!("{name}{more} runs later: go to the file and accept it by itself"));
+        }
+        opened
+    }
+
     /// Everything that is shown and not decided.
     pub(super) fn decide_all(&mut self, mark: Mark) -> Vec<Effect> {
         let shown: Vec<usize> = self.rows.files.iter().map(|(f, _)| *f).collect();
@@ -69,7 +92,7 @@ impl Review {
             self.say("everything is decided");
             return Vec::new();
         }
-        self.set(&open, mark);
+        self.set_together(open, mark);
         vec![Effect::Remember]
     }
 
@@ -259,6 +282,12 @@ impl Review {
         self.say(if on { "the file is reviewed" } else { "the file is not reviewed" });
         self.keep("a reviewed mark", vec![was]);
         vec![Effect::Remember]
+    }
+}
+
+fn file_of(unit: &Unit) -> usize {
+    match unit {
+        Unit::Whole(file) | Unit::Hunk(file, _) | Unit::Lines(file, _, _) => *file,
     }
 }
 

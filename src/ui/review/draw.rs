@@ -1,7 +1,7 @@
 //! The whole picture: title, files, lines, and one row at the bottom for what is typed, said or to be known.
 
 use super::action::Action;
-use super::cells::{Blanks, Cell, cells, window};
+use super::cells::{Cell, cells, window};
 use super::comment::Side;
 use super::file::{Body, Mark, Standing, Whole};
 use super::input::{Input, Overlay};
@@ -154,7 +154,7 @@ impl Review {
         let s = if count == 1 { "" } else { "s" };
         let style = |label: &str| scene.theme.style(label);
         let mut out = Vec::new();
-        let mut say = |text: &str, label: &str| out.extend(cells(text, |_| style(label), Blanks::Plain));
+        let mut say = |text: &str, label: &str| out.extend(cells(text, |_| style(label)));
         say(&format!("{} ", self.title), "title");
         say(&format!(" {count} file{s} +{added} -{removed} "), "status");
         say(&format!(" {decided}/{all} hunks "), "strong");
@@ -222,9 +222,9 @@ impl Review {
             _ => format!(" {decided}/{all}"),
         };
         let letter = if node.is_dir { ' ' } else { files.first().map_or(' ', |f| f.letter) };
-        let mut out = cells(" ", |_| Style::default(), Blanks::Plain);
-        out.extend(cells(sign.0, |_| style(sign.1), Blanks::Plain));
-        out.extend(cells(seen, |_| style("seen"), Blanks::Plain));
+        let mut out = cells(" ", |_| Style::default());
+        out.extend(cells(sign.0, |_| style(sign.1)));
+        out.extend(cells(seen, |_| style("seen")));
         let indent = "  ".repeat(node.depth.min(8));
         let name = if node.is_dir {
             format!("{indent}{}/", node.label)
@@ -234,11 +234,11 @@ impl Review {
         let room = width.saturating_sub(3 + width::of(&tail));
         let label = if node.is_dir { "status" } else { "text" };
         let name = width::cut_middle(&name, room);
-        out.extend(cells(&name, |_| style(label), Blanks::Plain));
+        out.extend(cells(&name, |_| style(label)));
         let used: usize = out.iter().map(|c| c.width).sum();
         let gap = width.saturating_sub(used + width::of(&tail));
-        out.extend(cells(&" ".repeat(gap), |_| Style::default(), Blanks::Plain));
-        out.extend(cells(&tail, |_| style("gutter"), Blanks::Plain));
+        out.extend(cells(&" ".repeat(gap), |_| Style::default()));
+        out.extend(cells(&tail, |_| style("gutter")));
         window(&out, 0, width).to_vec()
     }
 
@@ -248,7 +248,7 @@ impl Review {
         }
         if self.files.is_empty() || self.rows.files.is_empty() {
             let text = if self.files.is_empty() { "nothing to review" } else { "no file matches" };
-            let cells = cells(text, |_| scene.theme.style("hint"), Blanks::Plain);
+            let cells = cells(text, |_| scene.theme.style("hint"));
             put(buffer, places.tree + 2, 2, window(&cells, 0, places.columns.saturating_sub(2)));
             return;
         }
@@ -318,27 +318,27 @@ impl Review {
             let lead = width::cut(lead, columns.saturating_sub(4));
             let room = columns.saturating_sub(width::of(&lead)).max(2);
             let (text, at) = composer.view(room);
-            let mut row = cells(&lead, |_| style("question"), Blanks::Plain);
-            row.extend(cells(&text, |_| style("text"), Blanks::Plain));
+            let mut row = cells(&lead, |_| style("question"));
+            row.extend(cells(&text, |_| style("text")));
             put(buffer, 0, y, window(&row, 0, columns));
             let x = (width::of(&lead) + at).min(columns.saturating_sub(1));
             return Some((u16::try_from(x).ok()?, u16::try_from(y).ok()?));
         }
         let mut row = Vec::new();
         if let Some(message) = &self.message {
-            row.extend(cells(message, |_| style("notice"), Blanks::Plain));
-            row.extend(cells("   ", |_| Style::default(), Blanks::Plain));
+            row.extend(cells(message, |_| style("notice")));
+            row.extend(cells("   ", |_| Style::default()));
         } else if matches!(self.overlay, Overlay::None) {
             let painter = Painter::new(self, scene.theme, scene.beside, scene.inside, columns);
             if let Some(about) = self.row().and_then(|row| painter.about(row)) {
-                row.extend(cells(&about, |_| style("notice"), Blanks::Plain));
-                row.extend(cells("   ", |_| Style::default(), Blanks::Plain));
+                row.extend(cells(&about, |_| style("notice")));
+                row.extend(cells("   ", |_| Style::default()));
             }
         }
         let used: usize = row.iter().map(|c| c.width).sum();
         for (key, word) in fitting(self.hints(scene.keys), columns.saturating_sub(used)) {
-            row.extend(cells(&key, |_| style("key"), Blanks::Plain));
-            row.extend(cells(&format!(" {word}  "), |_| style("hint"), Blanks::Plain));
+            row.extend(cells(&key, |_| style("key")));
+            row.extend(cells(&format!(" {word}  "), |_| style("hint")));
         }
         put(buffer, 0, y, window(&row, 0, columns));
         None
@@ -389,8 +389,8 @@ impl Review {
         let help = scene.keys.help();
         let wide = help.iter().map(|(keys, _)| width::of(keys)).max().unwrap_or(0);
         for (y, (keys, words)) in help.iter().skip(top).take(rows).enumerate() {
-            let mut row = cells(&format!("  {keys:<wide$}  "), |_| scene.theme.style("key"), Blanks::Plain);
-            row.extend(cells(words, |_| scene.theme.style("text"), Blanks::Plain));
+            let mut row = cells(&format!("  {keys:<wide$}  "), |_| scene.theme.style("key"));
+            row.extend(cells(words, |_| scene.theme.style("text")));
             put(buffer, 0, y + 1, window(&row, 0, columns));
         }
     }
@@ -400,7 +400,7 @@ impl Review {
         let lines = self.summary();
         let top = top.min(lines.len().saturating_sub(rows));
         for (y, (text, label)) in lines.iter().skip(top).take(rows).enumerate() {
-            let row = cells(&format!("  {text}"), |_| scene.theme.style(label), Blanks::Plain);
+            let row = cells(&format!("  {text}"), |_| scene.theme.style(label));
             put(buffer, 0, y + 1, window(&row, 0, columns));
         }
     }

@@ -31,6 +31,8 @@ pub struct File {
     pub letter: char,
     /// What there is to know beside its lines: a mode, a move, the command that did it.
     pub facts: Vec<String>,
+    /// Why it runs later, if it does: it is accepted by itself and never with others.
+    pub runs_later: Option<String>,
     pub body: Body,
     /// Names what is decided when there are no lines: the same change, the same key.
     pub key: String,

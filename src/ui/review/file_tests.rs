@@ -13,6 +13,7 @@ fn file(lines: Lines) -> File {
         renamed: None,
         letter: 'M',
         facts: Vec::new(),
+        runs_later: None,
         body: Body::Lines(lines),
         key: String::new(),
     }

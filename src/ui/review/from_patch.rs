@@ -24,6 +24,7 @@ pub fn binary_file(name: &str) -> File {
         renamed: None,
         letter: 'M',
         facts: Vec::new(),
+        runs_later: None,
         body: Body::Whole(Whole { words, ..Whole::default() }),
         key: blake3::hash(name.as_bytes()).to_hex().to_string(),
     }
@@ -64,7 +65,17 @@ fn one(file: &FilePatch) -> File {
     });
     let key = blake3::hash(format!("{name}\0{facts:?}").as_bytes()).to_hex().to_string();
     let path = PathBuf::from(&name);
-    File { name: safe(&name), path: path.clone(), paths: vec![path], renamed: None, letter, facts, body, key }
+    File {
+        name: safe(&name),
+        path: path.clone(),
+        paths: vec![path],
+        renamed: None,
+        letter,
+        facts,
+        runs_later: None,
+        body,
+        key,
+    }
 }
 
 /// The parts of both sides that the patch has, one behind the other.

@@ -68,6 +68,11 @@ impl Review {
         self.overlay = Overlay::Help { top: top.min(last) };
     }
 
+    /// True for the keys that carry out what was decided.
+    pub(super) fn carries_out(&self, key: KeyEvent) -> bool {
+        matches!(self.overlay, Overlay::Summary { .. }) && matches!(key.code, KeyCode::Char('y' | 's'))
+    }
+
     /// Only `y` and `s` carry anything out: Enter opened the summary, and a second one must not confirm it.
     fn summary_key(&mut self, key: KeyEvent, action: Option<Action>, top: usize) -> Vec<Effect> {
         match (key.code, action) {

@@ -6,7 +6,7 @@ use super::file::{Body, File, Lines, Pictures, Whole};
 use super::renames::renames;
 use crate::media::{self, sniff};
 use crate::text::{Detected, LineDiff, sanitize};
-use crate::workspace::{ChangeSet, Node, Objects, PathChange, Verb, repository_of};
+use crate::workspace::{ChangeClasses, ChangeSet, Node, Objects, PathChange, Verb};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,13 +17,30 @@ const MOST: u64 = 256 << 20;
 const SHOWN: usize = 2000;
 
 /// The files of `set`, in the order of their paths. `shown` writes a path as a person reads it.
-pub fn pending(set: &ChangeSet, objects: &Objects, shown: &dyn Fn(&Path) -> String) -> Vec<File> {
+/// What runs later is a file of its own and comes first, also where it lies in a repository or in a directory that goes.
+pub fn pending(
+    set: &ChangeSet,
+    classes: &ChangeClasses,
+    objects: &Objects,
+    shown: &dyn Fn(&Path) -> String,
+) -> Vec<File> {
     let name = |path: &Path| sanitize::name(&shown(path)).into_owned();
     let moved: BTreeSet<&PathBuf> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
     let renames = renames(set, objects);
     let mut files: Vec<File> = Vec::new();
     let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
     let mut room = MOST;
+    for (path, runner) in classes.to_approve(set) {
+        let Some(change) = set.get(path) else { continue };
+        let mut file = one(change, objects, &name, &mut room);
+        let why = sanitize::line(&runner.why).into_owned();
+        file.facts.insert(0, format!("! runs later: {why}"));
+        file.paths
+            .extend(set.below(path).into_iter().filter(|below| below != path && change.after.is_absent()));
+        file.runs_later = Some(why);
+        taken.extend(file.paths.iter().cloned());
+        files.push(file);
+    }
     for change in &set.changes {
         if taken.contains(&change.path) || change.verb() == Verb::Deleted && moved.contains(&change.path) {
             continue;
@@ -32,9 +49,10 @@ pub fn pending(set: &ChangeSet, objects: &Objects, shown: &dyn Fn(&Path) -> Stri
             continue;
         }
         let unit = unit_of(set, &change.path);
-        let group = unit.as_ref().map(|unit| set.below(unit)).unwrap_or_default();
+        let mut group = unit.as_ref().map(|unit| set.below(unit)).unwrap_or_default();
+        group.retain(|path| !taken.contains(path));
         match unit {
-            Some(unit) if group.len() > 1 || repository_of(&change.path).is_some() => {
+            Some(unit) if group.len() > 1 || set.repository_of(&change.path).is_some() => {
                 files.push(together(set, &unit, &group, objects, &name));
                 taken.extend(group);
             }
@@ -54,7 +72,7 @@ pub fn pending(set: &ChangeSet, objects: &Objects, shown: &dyn Fn(&Path) -> Stri
 /// What this path is decided with: a repository, or the topmost directory that goes.
 fn unit_of(set: &ChangeSet, path: &Path) -> Option<PathBuf> {
     let goes = |dir: &&Path| set.get(dir).is_some_and(|c| c.before.is_directory() && !c.after.is_directory());
-    repository_of(path).or_else(|| path.ancestors().filter(goes).last().map(Path::to_path_buf))
+    set.repository_of(path).or_else(|| path.ancestors().filter(goes).last().map(Path::to_path_buf))
 }
 
 fn together(
@@ -64,15 +82,14 @@ fn together(
     objects: &Objects,
     name: &dyn Fn(&Path) -> String,
 ) -> File {
-    let part =
-        ChangeSet { changes: set.changes.iter().filter(|c| group.contains(&c.path)).cloned().collect() };
+    let part = set.part(|c| group.contains(&c.path));
     let mut key = blake3::Hasher::new();
     for change in &part.changes {
         key.update(own_key(change).as_bytes());
     }
     let mut words: Vec<String> =
         part.changes.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))).collect();
-    let repository = repository_of(unit).is_some();
+    let repository = set.repository_of(unit).is_some();
     let why = match repository {
         true => "the repository's own files: all of them or none",
         false => "the directory goes with all that is in it",
@@ -90,6 +107,7 @@ fn together(
         renamed: None,
         letter: if repository { 'M' } else { 'D' },
         facts: Vec::new(),
+        runs_later: None,
         body: Body::Whole(Whole { words, ..Whole::default() }),
         key: key.finalize().to_hex().to_string(),
     }
@@ -126,6 +144,7 @@ fn one(change: &PathChange, objects: &Objects, name: &dyn Fn(&Path) -> String, r
         renamed: None,
         letter: change.verb().letter(),
         facts,
+        runs_later: None,
         body,
         key: own_key(change),
     }

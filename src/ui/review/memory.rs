@@ -67,7 +67,7 @@ impl Memory {
             };
         }
         let dir = file.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(dir)?;
+        crate::private::make_dir(dir)?;
         let staged = tempfile::NamedTempFile::new_in(dir)?;
         serde_json::to_writer(&staged, self)?;
         staged.persist(file).map_err(|e| e.error)?;

@@ -111,6 +111,7 @@ mod tests {
             renamed: None,
             letter: 'M',
             facts: Vec::new(),
+            runs_later: None,
             body: Body::Lines(Lines::new(doc(old), doc(new))),
             key: String::new(),
         }

@@ -1,6 +1,6 @@
 //! A row of the change set as rows of the screen. Pure: what it draws depends on the state, the theme and the width.
 
-use super::cells::{Blanks, Cell, cells, window, wrap};
+use super::cells::{Cell, cells, window, wrap};
 use super::comment::{Comment, Side, Target};
 use super::doc::End;
 use super::file::{Body, File, Lines, Mark, Pictures, Standing, Whole};
@@ -191,7 +191,7 @@ impl<'a> Painter<'a> {
     }
 
     fn words(&self, text: &str, style: Style) -> Vec<Cell> {
-        let all = cells(text, |_| style, Blanks::Plain);
+        let all = cells(text, |_| style);
         window(&all, 0, self.room()).to_vec()
     }
 
@@ -219,7 +219,7 @@ impl<'a> Painter<'a> {
         let name = width::cut_middle(&file.name, room.max(8));
         let mut out = self.words(&format!("{} ", file.letter), self.theme.style("diff.hunk"));
         out.extend(self.marked(&name, strong));
-        out.extend(cells(&tail, |_| self.theme.style("status"), Blanks::Plain));
+        out.extend(cells(&tail, |_| self.theme.style("status")));
         let used: usize = out.iter().map(|c| c.width).sum();
         let rule = self.theme.style("border");
         if used + 2 < self.room() {
@@ -235,7 +235,7 @@ impl<'a> Painter<'a> {
         let found = self.theme.style("match");
         let styled =
             |at: usize| if places.iter().any(|r| r.contains(&at)) { style.patch(found) } else { style };
-        cells(text, styled, Blanks::Plain)
+        cells(text, styled)
     }
 
     fn fact(&self, file: &File, n: usize) -> Vec<Vec<Cell>> {
@@ -244,7 +244,7 @@ impl<'a> Painter<'a> {
             Body::Lines(_) => None,
         });
         let style = self.theme.style("notice");
-        let all = cells(&format!("  {}", text.map_or("", String::as_str)), |_| style, Blanks::Plain);
+        let all = cells(&format!("  {}", text.map_or("", String::as_str)), |_| style);
         wrap(&all, self.room()).into_iter().map(<[Cell]>::to_vec).collect()
     }
 
@@ -304,7 +304,7 @@ impl<'a> Painter<'a> {
         let mut out = Vec::new();
         for (n, line) in text.lines().enumerate() {
             let lead = if n == 0 { format!("  » {place}") } else { "    ".to_string() };
-            let all = cells(&format!("{lead}{line}"), |_| style, Blanks::Plain);
+            let all = cells(&format!("{lead}{line}"), |_| style);
             out.extend(wrap(&all, self.room()).into_iter().map(<[Cell]>::to_vec));
         }
         out

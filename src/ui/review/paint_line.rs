@@ -1,7 +1,7 @@
 //! Lines of text as rows of the screen: one below the other, or two sides beside each other, with what stands in front
 //! of them. What changed in a line, and what colours it has, is known elsewhere.
 
-use super::cells::{Blanks, Cell, cells, shorten, window, wrap};
+use super::cells::{self, Blanks, Cell, cells, shorten, window, wrap};
 use super::comment::Side;
 use super::doc::{Doc, End};
 use super::file::{File, Lines};
@@ -104,18 +104,17 @@ impl Painter<'_> {
         let (half, digits) = (self.half(), self.side_gutter(lines) - 3);
         let gutter = self.theme.style("gutter");
         let height = left.2.len().max(right.2.len());
-        let part = |(number, sign, text): &(Option<usize>, &'static str, Vec<Vec<Cell>>),
-                    look: Style,
-                    n: usize| {
-            let shown = number.filter(|_| n == 0).map_or(String::new(), |n| n.to_string());
-            let mut row = cells(&format!("{shown:>digits$} "), |_| gutter.patch(back(look)), Blanks::Plain);
-            let sign = if n == 0 { *sign } else { " " };
-            row.extend(cells(&format!("{sign} "), |_| look, Blanks::Plain));
-            row.extend(text.get(n).cloned().unwrap_or_default());
-            let used: usize = row.iter().map(|c| c.width).sum();
-            row.extend((used..half).map(|_| cell(" ", back(look))));
-            row
-        };
+        let part =
+            |(number, sign, text): &(Option<usize>, &'static str, Vec<Vec<Cell>>), look: Style, n: usize| {
+                let shown = number.filter(|_| n == 0).map_or(String::new(), |n| n.to_string());
+                let mut row = cells(&format!("{shown:>digits$} "), |_| gutter.patch(back(look)));
+                let sign = if n == 0 { *sign } else { " " };
+                row.extend(cells(&format!("{sign} "), |_| look));
+                row.extend(text.get(n).cloned().unwrap_or_default());
+                let used: usize = row.iter().map(|c| c.width).sum();
+                row.extend((used..half).map(|_| cell(" ", back(look))));
+                row
+            };
         (0..height)
             .map(|n| {
                 let mut row = part(&left, left_look, n);
@@ -150,10 +149,10 @@ impl Painter<'_> {
             let who = blamed.and_then(|line| self.beside.blame(file as usize, line)).unwrap_or_default();
             let wide = if self.columns >= 90 { 26 } else { 18 };
             let who = width::cut(&sanitize::line(&who), wide);
-            out.extend(cells(&format!("{who:<wide$} "), |_| style, Blanks::Plain));
+            out.extend(cells(&format!("{who:<wide$} "), |_| style));
         }
-        out.extend(cells(&numbers, |_| style, Blanks::Plain));
-        out.extend(cells(&format!("{sign} "), |_| look, Blanks::Plain));
+        out.extend(cells(&numbers, |_| style));
+        out.extend(cells(&format!("{sign} "), |_| look));
         out
     }
 
@@ -233,15 +232,25 @@ impl Painter<'_> {
             && changes
                 .iter()
                 .all(|r| text.get(r.clone()).is_none_or(|part| part.chars().all(char::is_whitespace)));
-        let blanks = match self.review.look.invisibles || only_blank {
-            true => Blanks::Shown,
-            false => Blanks::Plain,
+        let blanks = match (self.review.look.invisibles || only_blank, changed) {
+            (true, _) => Blanks::Shown,
+            (false, true) => Blanks::Exact,
+            (false, false) => Blanks::Plain,
+        };
+        let signs = (self.theme.style("hint"), self.theme.style("warning"));
+        let drawn = |range: Range<usize>| {
+            let inside = |r: &Range<usize>| {
+                r.start.max(range.start) - range.start..r.end.min(range.end).max(range.start) - range.start
+            };
+            let alike: Vec<Range<usize>> = changes.iter().map(inside).collect();
+            let part = text.get(range.clone()).unwrap_or("");
+            cells::content(part, |n| style(range.start + n), signs, blanks, &alike)
         };
         let wrapped = self.review.look.wrap;
         let mut out = Vec::new();
         let hint = self.theme.style("hint");
         let left_out = |out: &mut Vec<Cell>, bytes: usize, words: &str| {
-            out.extend(cells(&format!("⟨{bytes} bytes{words}⟩"), |_| hint, Blanks::Plain));
+            out.extend(cells(&format!("⟨{bytes} bytes{words}⟩"), |_| hint));
         };
         match shorten(text, changes, LONG).filter(|_| wrapped) {
             Some(kept) => {
@@ -250,8 +259,7 @@ impl Painter<'_> {
                     if part.start > at {
                         left_out(&mut out, part.start - at, "");
                     }
-                    let shown = text.get(part.clone()).unwrap_or("");
-                    out.extend(cells(shown, |n| style(part.start + n), blanks));
+                    out.extend(drawn(part.clone()));
                     at = part.end;
                 }
                 if at < text.len() {
@@ -260,10 +268,10 @@ impl Painter<'_> {
             }
             None if wrapped && text.len() > LONGEST => {
                 let end = text.floor_char_boundary(LONGEST);
-                out.extend(cells(text.get(..end).unwrap_or(""), style, blanks));
+                out.extend(drawn(0..end));
                 left_out(&mut out, text.len() - end, "; W and l show them");
             }
-            None => out.extend(cells(text, style, blanks)),
+            None => out.extend(drawn(0..text.len())),
         }
         self.line_end(doc, line, changed, blanks, &mut out);
         match wrapped {
@@ -276,9 +284,9 @@ impl Painter<'_> {
     fn line_end(&self, doc: &Doc, line: usize, changed: bool, blanks: Blanks, out: &mut Vec<Cell>) {
         let hint = self.theme.style("hint");
         match doc.end(line) {
-            End::CrLf if blanks == Blanks::Shown => out.push(cell("␍", hint)),
+            End::CrLf if blanks != Blanks::Plain => out.push(cell("␍", hint)),
             End::None if changed => {
-                out.extend(cells("  (no line end)", |_| hint, Blanks::Plain));
+                out.extend(cells("  (no line end)", |_| hint));
             }
             _ => {}
         }

@@ -286,6 +286,10 @@ fn open(program: &str, file: &File, line: usize) -> std::io::Result<Opened> {
 }
 
 impl Pane for ReviewPane<'_> {
+    fn carries_out(&self, key: KeyEvent) -> bool {
+        self.review.carries_out(key)
+    }
+
     fn key(&mut self, key: KeyEvent) -> Flow {
         let down = match self.desk.keys.action(key) {
             Some(Action::Down | Action::HalfDown | Action::PageDown) => Some(true),

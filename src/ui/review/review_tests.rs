@@ -32,6 +32,7 @@ fn file(name: &str, letter: char, body: Body) -> File {
         renamed: None,
         letter,
         facts: Vec::new(),
+        runs_later: None,
         body,
         key: name.into(),
     }
@@ -381,7 +382,8 @@ fn every_byte_of_a_line_taller_than_the_screen_can_be_reached() {
     }
     assert!(seen.contains("<0>") && seen.contains("<450>"), "{seen}");
     desk.press("W");
-    desk.review.left = 4370;
+    // `<80>` to `<99>` look like bytes, so their brackets are written out.
+    desk.review.left = 4370 + 20 * 7;
     assert!(desk.screen().contains("<899>"), "{}", desk.screen());
 }
 
@@ -475,4 +477,23 @@ fn a_report_is_known_again_by_its_words() {
     let report = super::report(&desk.review).unwrap();
     assert_eq!(super::summary(&report).as_deref(), Some("review: 1 rejected, 1 comment, 3 undecided"));
     assert_eq!(super::summary("{ not a report"), None);
+}
+
+#[test]
+fn what_runs_later_is_not_accepted_with_others() {
+    use super::file::Standing;
+    let later = File { runs_later: Some("direnv runs it".into()), ..file(".envrc", 'A', lines("", "x\n")) };
+    let plain = file("a.txt", 'M', lines("1\n", "2\n"));
+    let mut desk = Desk::with(vec![later, plain], 100, 30, Theme::plain());
+    let standing = |desk: &Desk| -> Vec<Standing> { desk.review.files.iter().map(File::standing).collect() };
+    desk.press("Y");
+    assert_eq!(standing(&desk), [Standing::All(Mark::Open), Standing::All(Mark::Accepted)]);
+    assert!(desk.screen().contains("accept it by itself"), "{}", desk.screen());
+    // As a directory of the tree does it, also where the file is the only one in it.
+    desk.review.decide_unopened(&[0], Mark::Accepted);
+    assert_eq!(standing(&desk)[0], Standing::All(Mark::Open));
+    desk.review.decide_unopened(&[0], Mark::Rejected);
+    assert_eq!(standing(&desk)[0], Standing::All(Mark::Rejected));
+    desk.review.decide_files(&[0], Mark::Accepted);
+    assert_eq!(standing(&desk)[0], Standing::All(Mark::Accepted));
 }

@@ -123,7 +123,7 @@ impl Review {
 
     fn decide_node(&mut self, mark: Mark) -> Vec<Effect> {
         let files = self.tree.nodes.get(self.tree.cursor).map(|node| node.files.clone()).unwrap_or_default();
-        self.decide_files(&files, mark)
+        self.decide_unopened(&files, mark)
     }
 }
 
@@ -140,6 +140,7 @@ mod tests {
             renamed: None,
             letter: 'M',
             facts: Vec::new(),
+            runs_later: None,
             body: Body::Whole(Whole::default()),
             key: String::new(),
         };

@@ -2,12 +2,10 @@
 //!
 //! Entries are places in the messages and own no text: a conversation of any length is listed at once.
 
-use crate::conversation::{Answer, Block, Call, CallResult, Input, Message, Outcome, Part, StopReason};
-use crate::ui::{picture, review};
+use crate::conversation::{Answer, Block, Call, CallResult, Input, Message, Note, Outcome, Part, StopReason};
+use crate::ui::picture;
 use serde_json::Value;
 
-/// What placet itself adds to a person's words begins so.
-const OWN: &str = "[placet: ";
 /// Names of arguments that say what a call is about, the most telling first.
 const TELLING: [&str; 8] = ["command", "path", "file_path", "pattern", "query", "name", "url", "prompt"];
 
@@ -38,7 +36,8 @@ pub(super) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
         match message {
             Message::User { parts } => {
                 turn += 1;
-                let part = |(n, part)| Entry { what: of_part(part), turn, begins: n == 0 };
+                let before = |n: usize| n.checked_sub(1).and_then(|n| parts.get(n)).and_then(Part::as_note);
+                let part = |(n, part)| Entry { what: of_part(part, before(n)), turn, begins: n == 0 };
                 out.extend(parts.iter().enumerate().map(part));
             }
             Message::Assistant(answer) => {
@@ -56,12 +55,16 @@ pub(super) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
     out
 }
 
-fn of_part(part: &Part) -> What<'_> {
+/// A part of what was said, and the note before it.
+fn of_part<'m>(part: &'m Part, before: Option<&Note>) -> What<'m> {
     match part {
-        Part::Text { text } if !text.starts_with(OWN) && review::summary(text).is_none() => {
-            What::Person(text)
+        Part::Text { .. }
+            if matches!(before, Some(Note::AttachedFile { .. } | Note::AttachedScratchpad { .. })) =>
+        {
+            What::Attached(part)
         }
-        part => What::Attached(part),
+        Part::Text { text } => What::Person(text),
+        Part::Image(_) | Part::Note(_) => What::Attached(part),
     }
 }
 
@@ -79,6 +82,7 @@ impl<'m> Entry<'m> {
         match self.what {
             What::Person(text) | What::Answer(_, text) | What::Thinking(text) => text.into(),
             What::Attached(Part::Text { text }) => text.clone(),
+            What::Attached(Part::Note(note)) => note.words().into_owned(),
             What::Attached(Part::Image(image)) => image.describe(),
             What::Call(call, None) => input(call),
             What::Call(_, Some(result)) => result.body(),
@@ -105,13 +109,8 @@ impl<'m> Entry<'m> {
         match self.what {
             What::Person(_) => "you".into(),
             What::Attached(Part::Image(image)) => format!("{} {}", image.word(), picture::chip(image)),
-            What::Attached(Part::Text { text }) => {
-                if let Some(summary) = review::summary(text) {
-                    return summary;
-                }
-                let first = text.lines().next().unwrap_or("");
-                first.trim_start_matches(OWN).trim_end_matches(']').to_string()
-            }
+            What::Attached(Part::Note(note)) => note.headline().into_owned(),
+            What::Attached(Part::Text { text }) => text.lines().next().unwrap_or_default().to_string(),
             What::Answer(answer, _) if answer.model.is_empty() => "answer".into(),
             What::Answer(answer, _) => answer.model.clone(),
             What::Thinking(_) => "thinking".into(),

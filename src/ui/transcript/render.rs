@@ -4,7 +4,7 @@
 
 use super::entry::{Entry, What};
 use crate::conversation::{Input, Outcome, Part};
-use crate::text::{sanitize, width};
+use crate::text::{sanitize, visible, width};
 use crate::ui::{Theme, cell, markdown, picture};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -93,7 +93,7 @@ fn head(entry: &Entry<'_>, fold: Fold, theme: &Theme) -> Line<'static> {
 fn count(entry: &Entry<'_>) -> usize {
     match entry.what {
         What::Person(text) | What::Answer(_, text) | What::Thinking(text) => text.lines().count(),
-        What::Attached(part) => part.as_text().map_or(1, |text| text.lines().count()),
+        What::Attached(part) => part.words().map_or(1, |text| text.lines().count()),
         What::Call(_, result) => result.map_or(0, |result| result.body().lines().count()),
     }
 }
@@ -104,6 +104,7 @@ pub(super) fn body(entry: &Entry<'_>, colours: Colours, theme: &Theme, columns: 
         What::Person(text) => plain(text, theme.style("text")),
         What::Thinking(text) => plain(text, theme.style("thinking")),
         What::Attached(Part::Text { text }) => plain(text, theme.style("output")),
+        What::Attached(Part::Note(note)) => plain(&note.words(), theme.style("output")),
         What::Attached(Part::Image(image)) => plain(&picture::chip(image), theme.style("output")),
         What::Answer(_, text) => answer(text, colours, theme, columns),
         What::Call(call, result) => {
@@ -126,6 +127,7 @@ pub(super) fn body(entry: &Entry<'_>, colours: Colours, theme: &Theme, columns: 
             for part in result.iter().flat_map(|result| &result.parts) {
                 match part {
                     Part::Text { text } => out.extend(plain(text, theme.style("output"))),
+                    Part::Note(note) => out.extend(plain(&note.words(), theme.style("dim"))),
                     Part::Image(image) => {
                         let chip = format!("{} {}", image.word(), picture::chip(image));
                         out.extend(plain(&chip, theme.style("output")));
@@ -139,7 +141,7 @@ pub(super) fn body(entry: &Entry<'_>, colours: Colours, theme: &Theme, columns: 
 
 /// An answer's Markdown, two columns in.
 pub(super) fn answer(text: &str, colours: Colours, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let clean = sanitize::block(text);
+    let clean = visible::prose(text);
     let columns = columns.saturating_sub(2);
     let lines = match colours {
         Colours::Known => markdown::render(&clean, theme, columns),
@@ -154,7 +156,10 @@ fn indented(mut line: Line<'static>) -> Line<'static> {
 }
 
 fn plain(text: &str, style: Style) -> Vec<Line<'static>> {
-    let clean = sanitize::block(text.trim_end_matches('\n'));
+    indented_lines(&visible::output(text.trim_end_matches('\n')), style)
+}
+
+fn indented_lines(clean: &str, style: Style) -> Vec<Line<'static>> {
     clean
         .lines()
         .map(|line| Line::from(vec![Span::raw("  "), Span::styled(line.to_string(), style)]))
@@ -183,7 +188,9 @@ fn arguments(value: &Value, depth: usize, theme: &Theme, out: &mut Vec<Line<'sta
                 out.push(Line::from(spans));
                 let rows = match is_patch(&name, text) {
                     true => cell::diff_lines(text, theme),
-                    false => plain(text, theme.style("text")),
+                    false => {
+                        indented_lines(&sanitize::block(text.trim_end_matches('\n')), theme.style("text"))
+                    }
                 };
                 let deeper = |mut line: Line<'static>| {
                     line.spans.insert(0, Span::raw(lead.clone()));

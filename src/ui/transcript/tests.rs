@@ -284,12 +284,18 @@ fn a_long_conversation_is_told_from_its_end_ten_entries_at_a_time() {
 fn what_the_agent_was_told_of_a_review_is_folded_and_named_and_not_the_persons_words() {
     let report =
         r#"{"review": "The person reviewed your changes. More.", "rejected": [{}, {}], "comments": [{}]}"#;
-    let said = |text: &str| Message::User { parts: vec![crate::conversation::Part::text(text)] };
-    let two = vec![
-        crate::conversation::Part::text(format!("{report}\n{report}")),
-        crate::conversation::Part::text("and?"),
+    use crate::conversation::{Note, Part};
+    let reported = |report: String| {
+        let brief = crate::ui::review::summary(&report).unwrap();
+        Part::Note(Note::Review { report, brief })
+    };
+    let two = vec![reported(format!("{report}\n{report}")), Part::text("and?")];
+    // The same words in the person's own message are the person's.
+    let messages = [
+        Message::User { parts: vec![reported(report.into())] },
+        Message::user(report),
+        Message::User { parts: two },
     ];
-    let messages = [said(report), said(r#"{"review": "my own words"}"#), Message::User { parts: two }];
     let (mut pane, _) = opened(&messages, 80, 24);
     let head = |at: usize| pane.entries.lines(at)[0].to_string();
     assert_eq!(

@@ -2,6 +2,7 @@
 
 use super::text::FileText;
 use super::who::Who;
+use crate::text::visible::{Breaks, Manner, PieceKind, pieces};
 use crate::text::{sanitize, width};
 use crate::ui::Theme;
 use crate::ui::pager::{Cursor, Pos, Source};
@@ -14,8 +15,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Columns between tab stops.
-const TAB: usize = 4;
 /// Columns for who wrote a line.
 const WHO: usize = 22;
 /// In a long stretch of lines that were seen together the turn stands again every so many lines.
@@ -186,37 +185,27 @@ impl Source for Lines {
     }
 }
 
-/// A line of a file in its colours. Nothing is left out: what a terminal would act on is shown instead.
+/// A line of a file in its colours. Nothing is left out: what cannot be seen is shown as a sign instead.
 pub(crate) fn styled(raw: &str, colours: &[(Range<usize>, Style)]) -> Line<'static> {
     let mut spans: Vec<Span<'static>> = Vec::new();
-    let (mut at, mut column) = (0, 0);
-    let mut push = |range: Range<usize>, style: Style| {
-        let piece = raw.get(range).unwrap_or("");
-        if piece.is_empty() {
-            return;
+    let mut colours = colours.iter().peekable();
+    for piece in pieces(raw.as_bytes(), Manner::Exact, Breaks::Shown, &[]) {
+        if piece.kind != PieceKind::Plain {
+            spans.push(Span::raw(piece.text));
+            continue;
         }
-        let mut visible = String::with_capacity(piece.len());
-        for c in piece.chars() {
-            match c {
-                '\t' => {
-                    let blanks = TAB - column % TAB;
-                    visible.extend(std::iter::repeat_n(' ', blanks));
-                    column += blanks;
-                    continue;
-                }
-                '\u{1b}' => visible.push('\u{241b}'),
-                '\u{80}'..='\u{9f}' => visible.push('\u{FFFD}'),
-                c => visible.push(c),
-            }
-            column += unicode_width::UnicodeWidthChar::width(c).unwrap_or(1);
+        let mut at = piece.bytes.start;
+        while at < piece.bytes.end {
+            while colours.next_if(|(range, _)| range.end <= at).is_some() {}
+            let (end, style) = match colours.peek() {
+                Some((range, style)) if range.start <= at => (range.end, *style),
+                Some((range, _)) => (range.start, Style::default()),
+                None => (piece.bytes.end, Style::default()),
+            };
+            let end = end.min(piece.bytes.end);
+            spans.push(Span::styled(raw.get(at..end).unwrap_or("").to_string(), style));
+            at = end;
         }
-        spans.push(Span::styled(sanitize::line(&visible).into_owned(), style));
-    };
-    for (range, style) in colours {
-        push(at..range.start, Style::default());
-        push(range.clone(), *style);
-        at = range.end;
     }
-    push(at..raw.len(), Style::default());
     Line::from(spans)
 }

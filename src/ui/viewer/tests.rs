@@ -113,8 +113,8 @@ fn a_file_has_numbers_marks_and_nothing_that_a_terminal_would_act_on() {
           1  //! A tail.
           2
        ▎  3  fn tail(of: &str) -> &str {
-    ❯12▎  4      let end = of.len(); // 日本
-          5      of.get(end - 1..).unwrap_or("␛[2J")
+    ❯12▎  4  ⇥   let end = of.len(); // 日本
+          5  ⇥   of.get(end - 1..).unwrap_or("␛[2J")
           6  }
 
 
@@ -158,9 +158,9 @@ fn a_narrow_screen_cuts_lines_or_wraps_them() {
         1  //! A tail.
         2
         3  fn tail(of: &str) -> &str {
-    ❯   4      let end = of.len(); // 日本
-        5      of.get(end - 1..).unwrap_or("
-               ␛[2J")
+    ❯   4  ⇥   let end = of.len(); // 日本
+        5  ⇥   of.get(end - 1..).unwrap_or("
+           ␛[2J")
         6  }
 
 
@@ -237,8 +237,8 @@ fn without_a_screen_lines_are_told_with_the_turn_in_which_they_were_seen() {
     let said = script.transcript();
     assert!(
         said.starts_with(
-            "src/a.rs: 45 lines\n18: line 18 ␛[2J\n19, seen in turn 3: line 19 ␛[2J\n20: line 20 ␛[2J\n\
-         21, seen by the model: line 21 ␛[2J\n22, not seen: line 22 ␛[2J\n23: line 23 ␛[2J\n"
+            "src/a.rs: 45 lines\n18: line 18⇥␛[2J\n19, seen in turn 3: line 19⇥␛[2J\n20: line 20⇥␛[2J\n\
+         21, seen by the model: line 21⇥␛[2J\n22, not seen: line 22⇥␛[2J\n23: line 23⇥␛[2J\n"
         ),
         "{said}"
     );
@@ -248,7 +248,7 @@ fn without_a_screen_lines_are_told_with_the_turn_in_which_they_were_seen() {
     assert!(
         said.contains("there is no line `99`; the last one is 45") && said.contains("`nowhere` is not in it")
     );
-    assert!(said.ends_with(&format!("45: line 45 ␛[2J\nthat is the end; {rest}")), "{said}");
+    assert!(said.ends_with(&format!("45: line 45⇥␛[2J\nthat is the end; {rest}")), "{said}");
 }
 
 #[test]

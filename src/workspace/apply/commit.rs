@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -123,7 +123,7 @@ fn late_write(entry: &Entry) -> Option<PathBuf> {
         let out = out.and_then(|dir| {
             let (file, _) = open_anyway(&*dir, &temp_name(entry.id, index, what), OFlags::NONBLOCK).ok()?;
             let closed = closed_soon(&file);
-            Some(closed && super::super::atomic::hash_of(&file).ok() == change.before.hash())
+            Some(closed && super::super::sparse::hash_of(&file).ok() == change.before.hash())
         });
         if out == Some(false) {
             return Some(change.path.clone());
@@ -261,11 +261,7 @@ fn staged(spot: &Spot<'_>) -> io::Result<File> {
 }
 
 pub(super) fn copy_over(from: &mut File, to: &mut File) -> io::Result<()> {
-    from.rewind()?;
-    to.rewind()?;
-    let length = io::copy(from, to)?;
-    to.flush()?;
-    to.set_len(length)?;
+    super::super::sparse::copy(from, to)?;
     to.sync_all()
 }
 

@@ -18,6 +18,7 @@ use super::journal::{Entry, Journal, Kind, Label, Landed, Repository, Shut, Stat
 use super::node::Node;
 use super::objects::Objects;
 use super::origin::{Origins, Step as OriginStep};
+use super::repository::Repositories;
 use super::view::node_at;
 use dirs::Dirs;
 use std::collections::{BTreeSet, HashMap};
@@ -76,6 +77,9 @@ pub enum ApplyError {
     Half { path: PathBuf, error: io::Error },
     #[error("`{}` is {what}, which cannot be applied", .path.display())]
     Special { path: PathBuf, what: String },
+    /// It was not approved by itself. Nothing was changed.
+    #[error("`{}` needs an approval of its own: {why}", .path.display())]
+    Protected { path: PathBuf, why: String },
     #[error("the repository is in use or moved on meanwhile: {0}")]
     Repository(String),
     #[error("the journal cannot be written: {0}")]
@@ -95,6 +99,7 @@ pub(super) fn land(
     label: Label,
     kind: Kind,
     mut steps: Vec<Step>,
+    repositories: &Repositories,
 ) -> Result<Entry, ApplyError> {
     // Entries are searched by path, in the journal as well: a crash may come before anything else.
     steps.sort_by(|a, b| a.path.cmp(&b.path));
@@ -143,6 +148,7 @@ pub(super) fn land(
     let staged = staged.inspect_err(|_| drop(journal.drop_open(entry.id)));
     staged.map_err(|(path, error)| ApplyError::Failed { path, error })?;
     entry.state = State::Committing;
+    entry.repositories = touched_repositories(&entry, repositories);
     if let Err(e) = journal.save(&entry) {
         stage::clear(&entry);
         drop(journal.drop_open(entry.id));
@@ -164,7 +170,7 @@ pub(super) fn land(
     crash_point();
     commit::keep_displaced(objects, &entry, true);
     crash_point();
-    entry.repositories = repositories_of(&entry);
+    entry.repositories = states_of(&entry);
     journal.close(&mut entry).map_err(ApplyError::Journal)?;
     crash_point();
     Ok(entry)
@@ -186,11 +192,23 @@ fn shut_dirs(steps: &[Step]) -> Vec<Shut> {
     above.into_iter().filter_map(shut).collect()
 }
 
-/// The state of every repository whose own files `entry` changed.
-fn repositories_of(entry: &Entry) -> Vec<Repository> {
-    let touched = entry.changes.iter().filter_map(|c| super::view::repository_of(&c.path));
-    let touched: BTreeSet<PathBuf> = touched.collect();
-    touched.into_iter().map(|path| Repository { state: super::view::repository_state(&path), path }).collect()
+/// The repositories whose own files `entry` changes; their state is known when it is done.
+fn touched_repositories(entry: &Entry, all: &Repositories) -> Vec<Repository> {
+    let touched: BTreeSet<&Path> = entry.changes.iter().filter_map(|c| all.of(&c.path)).collect();
+    let without_state = |path: &Path| Repository { path: path.to_path_buf(), state: String::new() };
+    touched.into_iter().map(without_state).collect()
+}
+
+/// The same with the state in which they are now.
+fn states_of(entry: &Entry) -> Vec<Repository> {
+    let known = entry.repositories.iter().map(|r| r.path.clone());
+    // Entries that an earlier version left open name none.
+    let named = entry.changes.iter().filter_map(|c| super::view::repository_of(&c.path));
+    let all: BTreeSet<PathBuf> =
+        if entry.repositories.is_empty() { named.collect() } else { known.collect() };
+    // A state that cannot be read equals none: then an undo leaves the repository as it is.
+    let state = |path: &Path| super::view::repository_state(path).unwrap_or_default();
+    all.into_iter().map(|path| Repository { state: state(&path), path }).collect()
 }
 
 /// In a debug build the process ends here at the N-th time when `PLACET_CRASH_AT=N`: tests go through all of them.

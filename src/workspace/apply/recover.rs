@@ -65,7 +65,7 @@ pub fn recover(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
                 finish(objects, &entry, &mut recovered.kept)?;
                 keep_displaced(objects, &entry, false);
                 shut_again(&entry);
-                entry.repositories = super::repositories_of(&entry);
+                entry.repositories = super::states_of(&entry);
                 journal.close(&mut entry)?;
                 recovered.finished.push(entry.id);
             }

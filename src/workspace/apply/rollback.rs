@@ -58,7 +58,7 @@ fn back(
         Act::Overwrite => match (change.before.hash(), change.after.hash()) {
             (Some(before), Some(after)) => {
                 let mut target = for_writing(&spot)?;
-                if super::super::atomic::hash_of(&target)? != after {
+                if super::super::sparse::hash_of(&target)? != after {
                     return Ok(());
                 }
                 let old = tempfile::tempfile_in(objects.dir())?;

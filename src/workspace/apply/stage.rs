@@ -126,8 +126,8 @@ fn one(objects: &Objects, step: &Step, dir: &OwnedFd, name: &OsStr) -> io::Resul
         Source::Bytes(bytes) => file.write_all(bytes)?,
         Source::Object(hash) => objects.copy_to(*hash, &file)?,
         Source::Layer(path) => {
-            let mut from = open_regular(path, OFlags::RDONLY).map_err(io::Error::other)?.file;
-            io::copy(&mut from, &mut file)?;
+            let from = open_regular(path, OFlags::RDONLY).map_err(io::Error::other)?.file;
+            super::super::sparse::copy(&from, &file)?;
         }
     }
     if step.fresh || several {

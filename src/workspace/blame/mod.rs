@@ -80,10 +80,12 @@ impl View {
         let text = text.map_err(|_| refused(path, "is no text, so it has no lines"))?;
         let set =
             if self.is_empty(Shelf::Pending) { Default::default() } else { self.changes(Shelf::Pending)? };
-        let (entries, pruned) = (self.journal().entries(), self.journal().was_pruned());
+        let (entries, damage) = (self.journal().entries(), self.journal().damage());
+        // What a damaged transaction did is as unknown as what a pruned one did.
+        let pruned = self.journal().was_pruned() || !damage.is_empty();
         let past = Past::of(path, &set, &entries);
-        let mut notes = Vec::new();
-        if pruned {
+        let mut notes: Vec<String> = damage.iter().map(ToString::to_string).collect();
+        if self.journal().was_pruned() {
             notes.push(match entries.first() {
                 Some(first) => {
                     format!("the journal begins with transaction {}: older ones were pruned", first.id)
@@ -117,7 +119,7 @@ impl View {
             let words = format!("has {} bytes: lines are told apart in files of at most {MOST}", meta.len());
             return Err(refused(path, &words));
         }
-        Ok(Arc::new(std::fs::read(&real)?))
+        Ok(Arc::new(crate::text::regular::read(&real, MOST)?))
     }
 }
 

@@ -4,6 +4,7 @@
 //! transaction left where it was keeps the mark it had, whatever a call did to it in between: what was taken out and put
 //! back was not written. An undo gives the lines back the marks they had; nothing is guessed where a content is missing.
 
+use super::super::sparse::read_small_at;
 use super::carry::Marked;
 use super::past::{Moment, Past};
 use super::{Claim, MOST, Standing};
@@ -108,9 +109,9 @@ impl<'a> Replay<'a> {
         if self.current_hash == hash {
             return Some(Arc::clone(&self.current));
         }
-        let on_disk = || std::fs::read(at).ok().filter(|bytes| blake3::hash(bytes) == hash);
+        let on_disk = || read_small_at(at).ok().filter(|bytes| blake3::hash(bytes) == hash);
         let elsewhere =
-            || on_disk().or_else(|| std::fs::read(self.path).ok().filter(|b| blake3::hash(b) == hash));
+            || on_disk().or_else(|| read_small_at(self.path).ok().filter(|b| blake3::hash(b) == hash));
         self.objects.get(hash).ok().or_else(elsewhere).map(Arc::new)
     }
 

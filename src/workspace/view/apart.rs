@@ -8,15 +8,17 @@
 
 use super::super::journal::Entry;
 use super::super::node::{Eased, Node, open_anyway};
+use super::super::sparse;
 use super::fold::Effects;
 use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
 use super::run::CommandView;
 use super::stack::{Backing, Stack, join, node_at, stat_at};
 use super::{Shelf, View};
+use crate::text::regular;
 use rustix::fs::{FileType, OFlags, RenameFlags, Stat};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -232,12 +234,8 @@ impl Meeting<'_> {
 
     /// Both changes in one text, where they do not touch the same lines.
     fn merge(&self, rel: &Path, upper: &OwnedFd, name: &OsStr, base: &[u8]) -> io::Result<Option<Vec<u8>>> {
-        let read = |mut file: File| {
-            let mut bytes = Vec::new();
-            file.rewind().and_then(|()| file.read_to_end(&mut bytes)).map(|_| bytes)
-        };
-        let others = read(self.now().open(rel)?)?;
-        let own = read(open_anyway(upper, name, OFlags::empty())?.0)?;
+        let others = sparse::read_small(&self.now().open(rel)?)?;
+        let own = sparse::read_small(&open_anyway(upper, name, OFlags::empty())?.0)?;
         let is_text = |bytes: &[u8]| !bytes.contains(&0);
         if ![base, &others, &own].into_iter().all(is_text) {
             return Ok(None);
@@ -308,13 +306,15 @@ impl Meeting<'_> {
             return Ok(Meanwhile::Nothing);
         }
         let base = match (&then, &found) {
-            (Backing::Layer(path), Node::File { size, .. }) if *size <= MERGEABLE => std::fs::read(path).ok(),
+            (Backing::Layer(path), Node::File { size, .. }) if *size <= MERGEABLE => {
+                regular::read(path, *size).ok()
+            }
             (_, Node::File { hash, size, .. }) if *size <= MERGEABLE => self
                 .view
                 .objects()
                 .get(*hash)
                 .ok()
-                .or_else(|| std::fs::read(join(self.root(), rel)).ok())
+                .or_else(|| sparse::read_small_at(&join(self.root(), rel)).ok())
                 .filter(|bytes| blake3::hash(bytes) == *hash),
             _ => None,
         };

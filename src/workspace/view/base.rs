@@ -4,8 +4,10 @@
 //! to find changes. They are appended to a file before the layer changes; a record without a change means nothing.
 
 use super::super::Hash;
+use super::super::damage::{Damage, DamagedPart, Fault, read_record};
 use super::super::node::{Node, raw_option, raw_text};
 use super::super::origin::{Mark, Origin, Origins, Step};
+use super::roots::{has_entries, layers};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -54,24 +56,94 @@ pub(super) struct Bases {
     map: BTreeMap<PathBuf, Base>,
     origins: Origins,
     unsaved: Vec<u8>,
+    fault: Option<Fault>,
+    /// The length of the file without a last line that a crash cut.
+    whole: Option<u64>,
 }
 
 impl Bases {
-    /// Reads the records back; a last line that was cut by a crash had no effect yet and is dropped.
+    /// Reads the records back. A last line that was cut by a crash had no effect yet and is dropped, unless something
+    /// is in the layers that no other line speaks of.
     pub(super) fn load(file: PathBuf) -> Bases {
-        let (mut map, mut origins) = (BTreeMap::new(), Origins::default());
-        for line in std::fs::read_to_string(&file).unwrap_or_default().lines() {
-            match (serde_json::from_str::<Base>(line), line.starts_with(WHO)) {
-                (Ok(base), _) => drop(map.insert(base.path.clone(), base)),
+        let mut bases = Bases {
+            file,
+            map: BTreeMap::new(),
+            origins: Origins::default(),
+            unsaved: Vec::new(),
+            fault: None,
+            whole: None,
+        };
+        let shelf = bases.file.parent().unwrap_or(Path::new("/"));
+        match read_record(&bases.file) {
+            Ok(bytes) => bases.read(&bytes),
+            Err(fault @ (Fault::Missing | Fault::Empty)) => {
+                bases.fault = layers(shelf).iter().any(|layer| has_entries(layer)).then_some(fault);
+            }
+            Err(fault) => bases.fault = Some(fault),
+        }
+        bases
+    }
+
+    fn read(&mut self, bytes: &[u8]) {
+        let end = memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1);
+        let (lines, torn) = bytes.split_at(end);
+        for (index, line) in
+            lines.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty())
+        {
+            match (serde_json::from_slice::<Base>(line), line.starts_with(WHO.as_bytes())) {
+                (Ok(base), _) => drop(self.map.insert(base.path.clone(), base)),
                 (Err(_), true) => {
-                    origins.push(
-                        serde_json::from_str::<Who<Origin>>(line).map(|w| w.origin).unwrap_or_default(),
-                    );
+                    let who = serde_json::from_slice::<Who<Origin>>(line);
+                    self.origins.push(who.map(|w| w.origin).unwrap_or_default());
                 }
-                (Err(_), false) => {}
+                (Err(e), false) => {
+                    let fault = match Fault::of_json(&e) {
+                        Fault::Malformed { why, .. } => Fault::Malformed { line: index + 1, why },
+                        other => other,
+                    };
+                    self.fault.get_or_insert(fault);
+                }
             }
         }
-        Bases { file, map, origins, unsaved: Vec::new() }
+        if !torn.is_empty() {
+            self.whole = u64::try_from(end).ok();
+            let shelf = self.file.parent().unwrap_or(Path::new("/"));
+            // A crash cuts a line before the layer changes, so that nothing is there for it.
+            if end == 0 && layers(shelf).iter().any(|layer| has_entries(layer)) {
+                self.fault.get_or_insert(Fault::Malformed { line: 1, why: "the line has no end".into() });
+            }
+        }
+    }
+
+    /// What is wrong with the record.
+    pub(super) fn damage(&self) -> Option<Damage> {
+        self.fault.clone().map(|fault| self.because(fault))
+    }
+
+    /// True when the last line has no end.
+    pub(super) fn is_torn(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// A record that is made anew beside layers that are there already.
+    pub(super) fn start(&mut self) {
+        self.fault = None;
+    }
+
+    fn because(&self, fault: Fault) -> Damage {
+        Damage { part: DamagedPart::Pending, path: self.file.clone(), fault }
+    }
+
+    /// Names a file in the layers over `roots` that no record speaks of: lines are missing at the end of the file. Walks
+    /// the layers, so it is not for every start.
+    pub(super) fn unrecorded(&self, roots: &[PathBuf]) -> Option<Damage> {
+        let shelf = self.file.parent()?;
+        let paths = roots.iter().enumerate().flat_map(|(n, root)| {
+            let layer = shelf.join(n.to_string());
+            contents(&layer).into_iter().map(|rel| root.join(rel)).collect::<Vec<_>>()
+        });
+        let mut paths = paths.filter(|path| !self.map.contains_key(path));
+        paths.next().map(|path| self.because(Fault::Incomplete(path)))
     }
 
     pub(super) fn load_again(&mut self) {
@@ -168,9 +240,12 @@ impl Bases {
             return Ok(());
         }
         if let Some(parent) = self.file.parent() {
-            std::fs::create_dir_all(parent)?;
+            crate::private::make_dir(parent)?;
         }
         let mut file: File = OpenOptions::new().append(true).create(true).mode(0o600).open(&self.file)?;
+        if let Some(whole) = self.whole.take() {
+            file.set_len(whole)?;
+        }
         file.write_all(&self.unsaved)?;
         self.unsaved.clear();
         Ok(())
@@ -180,9 +255,30 @@ impl Bases {
         self.map.clear();
         self.origins.clear();
         self.unsaved.clear();
+        (self.fault, self.whole) = (None, None);
         match std::fs::remove_file(&self.file) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
             _ => Ok(()),
         }
     }
+}
+
+/// Files and links in a layer, as paths from its root. Directories may be there for what is in them alone, and what was
+/// removed below a removed directory needs no mark of its own.
+fn contents(layer: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut todo = vec![layer.to_path_buf()];
+    while let Some(dir) = todo.pop() {
+        for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                todo.push(entry.path());
+            } else if (kind.is_file() || kind.is_symlink())
+                && let Ok(rel) = entry.path().strip_prefix(layer)
+            {
+                found.push(rel.to_path_buf());
+            }
+        }
+    }
+    found
 }

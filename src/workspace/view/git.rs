@@ -1,40 +1,204 @@
 //! What a repository's state is, as far as placet must know it: never read by git, never written.
+//!
+//! Whoever wrote the repository may be hostile: a ref may be a link to `/dev/zero`, a pipe, or a million files. Only
+//! regular files are read, without following links, and every reading is bounded; what is over a bound is an error, so
+//! that nothing is applied to or undone in a repository whose state is not known.
 
+use super::super::open::open_regular;
+use rustix::fs::OFlags;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// A lock that some git process holds in this `.git` directory.
-pub(super) fn lock_in(repository: &Path) -> Option<PathBuf> {
-    let here = std::fs::read_dir(repository).into_iter().flatten().flatten().map(|entry| entry.path());
-    let refs = ["refs", "reftable"].into_iter().flat_map(|dir| files_below(&repository.join(dir)));
-    here.chain(refs).find(|path| path.extension().is_some_and(|e| e == "lock"))
+/// The most files of state, and of everything that is looked at to find them.
+const MOST_FILES: usize = 200_000;
+/// The largest index, packed refs or reftable, in bytes; a ref has some 40.
+const LARGEST_TABLE: u64 = 512 << 20;
+const LARGEST_REF: u64 = 1 << 20;
+/// How deep refs and submodules are nested.
+const DEEPEST: usize = 64;
+
+/// Files that say where a repository, one of its submodules or one of its linked worktrees is.
+const STATE: [&str; 7] =
+    ["HEAD", "index", "packed-refs", "shallow", "logs/refs/stash", "ORIG_HEAD", "MERGE_HEAD"];
+/// Those that git also writes when nothing moved, or that come and go.
+const PASSING: [&str; 2] = ["ORIG_HEAD", "MERGE_HEAD"];
+const STATE_DIRS: [&str; 2] = ["refs", "reftable"];
+
+/// What was found in a repository.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The files of its state, sorted.
+    pub(super) state: Vec<PathBuf>,
+    /// A lock that some git process holds.
+    pub(super) lock: Option<PathBuf>,
+    seen: usize,
+}
+
+/// Looks for the state files and locks of a repository, of the submodules in `modules/` and of its linked worktrees.
+pub(super) fn scan(repository: &Path) -> io::Result<Scan> {
+    let mut scan = Scan::default();
+    scan.git_dir(repository, 0)?;
+    scan.state.sort();
+    Ok(scan)
+}
+
+impl Scan {
+    fn git_dir(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
+        for name in STATE.iter().filter(|name| !PASSING.contains(name)) {
+            let path = dir.join(name);
+            if std::fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_dir()) {
+                self.state.push(path);
+            }
+        }
+        for (path, _) in self.entries(dir)? {
+            self.look_for_lock(path);
+        }
+        for name in STATE_DIRS {
+            self.files_below(&dir.join(name), depth + 1)?;
+        }
+        for (worktree, _) in self.entries(&dir.join("worktrees"))?.into_iter().filter(|(_, is_dir)| *is_dir) {
+            self.files_below(&worktree.join("logs"), depth + 1)?;
+            self.git_dir(&worktree, depth + 1)?;
+        }
+        self.modules(&dir.join("modules"), depth + 1)
+    }
+
+    /// Submodules lie at their name, which may have slashes.
+    fn modules(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
+        deep(dir, depth)?;
+        for (path, _) in self.entries(dir)?.into_iter().filter(|(_, is_dir)| *is_dir) {
+            match path.join("objects").exists() {
+                true => self.git_dir(&path, depth + 1)?,
+                false => self.modules(&path, depth + 1)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn files_below(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
+        deep(dir, depth)?;
+        for (path, is_dir) in self.entries(dir)? {
+            if is_dir {
+                self.files_below(&path, depth + 1)?;
+            } else if !self.look_for_lock(path.clone()) {
+                self.state.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    fn look_for_lock(&mut self, path: PathBuf) -> bool {
+        let lock = path.extension().is_some_and(|e| e == "lock");
+        if lock {
+            self.lock.get_or_insert(path);
+        }
+        lock
+    }
+
+    /// What is in a directory that is no link, each with whether it is a directory.
+    fn entries(&mut self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
+        if !std::fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()) {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(dir)? {
+            let entry = entry?;
+            self.seen += 1;
+            if self.seen > MOST_FILES {
+                return Err(over(
+                    dir,
+                    format!("the repository has more than {MOST_FILES} refs and other files of state"),
+                ));
+            }
+            found.push((entry.path(), entry.file_type()?.is_dir()));
+        }
+        Ok(found)
+    }
+}
+
+fn deep(dir: &Path, depth: usize) -> io::Result<()> {
+    if depth > DEEPEST { Err(over(dir, format!("more than {DEEPEST} directories deep"))) } else { Ok(()) }
+}
+
+fn over(path: &Path, why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("`{}`: {why}", path.display()))
 }
 
 /// True for the files whose change means that the repository moved on.
 pub(super) fn is_state(repository: &Path, path: &Path) -> bool {
     let Ok(rel) = path.strip_prefix(repository) else { return false };
-    matches!(rel.to_str(), Some("HEAD" | "index" | "packed-refs" | "ORIG_HEAD" | "MERGE_HEAD"))
-        || (rel.starts_with("refs") || rel.starts_with("reftable"))
-            && rel.extension().is_none_or(|e| e != "lock")
-}
-
-/// The files that [`is_state`] holds for.
-pub(super) fn state_files(repository: &Path) -> Vec<PathBuf> {
-    let top = ["HEAD", "index", "packed-refs"].map(|name| repository.join(name));
-    let refs = ["refs", "reftable"].into_iter().flat_map(|dir| files_below(&repository.join(dir)));
-    let mut files: Vec<PathBuf> = top.into_iter().filter(|path| path.is_file()).chain(refs).collect();
-    files.sort();
-    files
-}
-
-/// What the files of [`state_files`] hold, in one word: two equal ones mean that the repository is where it was.
-pub(in crate::workspace) fn repository_state(repository: &Path) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for path in state_files(repository) {
-        hasher.update(path.as_os_str().as_encoded_bytes()).update(b"\0");
-        let hash = std::fs::read(&path).map(|bytes| meaning(&path, &bytes));
-        hasher.update(hash.as_ref().map_or(b"?", |hash| hash.as_bytes().as_slice()));
+    if rel.extension().is_some_and(|e| e == "lock") || rel.starts_with("objects") {
+        return false;
     }
-    hasher.finalize().to_hex().to_string()
+    // In a submodule or a linked worktree the same names follow its own directory.
+    let nested = rel.starts_with("modules") || rel.starts_with("worktrees");
+    STATE.iter().any(|name| rel == Path::new(name) || nested && rel.ends_with(name))
+        || STATE_DIRS.iter().any(|dir| rel.starts_with(dir))
+        || nested
+            && rel.components().any(|part| {
+                STATE_DIRS.iter().any(|dir| part.as_os_str() == *dir) || part.as_os_str() == "logs"
+            })
+}
+
+/// What the files of [`scan`] hold, in one word: two equal ones mean that the repository is where it was.
+pub(in crate::workspace) fn repository_state(repository: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    for path in scan(repository)?.state {
+        hasher.update(path.as_os_str().as_encoded_bytes()).update(b"\0");
+        hasher.update(state_of(&path)?.as_bytes());
+    }
+    Ok(format!("{FORM}{}", hasher.finalize().to_hex()))
+}
+
+/// How a state begins that has submodules, worktrees, shallow and stash in it. Those of earlier versions have none.
+const FORM: &str = "2:";
+
+/// True when `repository` is where `then` says; also for states that an earlier version recorded.
+pub(super) fn is_where(repository: &Path, then: &str) -> io::Result<bool> {
+    if then.starts_with(FORM) {
+        return Ok(repository_state(repository)? == then);
+    }
+    let top = ["HEAD", "index", "packed-refs"].map(|name| repository.join(name));
+    let mut scan = Scan::default();
+    for name in STATE_DIRS {
+        scan.files_below(&repository.join(name), 0)?;
+    }
+    let mut files: Vec<PathBuf> = top.into_iter().filter(|path| path.is_file()).chain(scan.state).collect();
+    files.sort();
+    let mut hasher = blake3::Hasher::new();
+    for path in files {
+        hasher.update(path.as_os_str().as_encoded_bytes()).update(b"\0");
+        hasher.update(state_of(&path)?.as_bytes());
+    }
+    Ok(hasher.finalize().to_hex().to_string() == then)
+}
+
+/// One file of state: what it says, or where a link leads.
+fn state_of(path: &Path) -> io::Result<blake3::Hash> {
+    let meta = match std::fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(blake3::hash(b"gone")),
+        Err(e) => return Err(e),
+    };
+    if meta.is_symlink() {
+        let target = std::fs::read_link(path)?;
+        return Ok(blake3::hash(&[b"link ", target.as_os_str().as_encoded_bytes()].concat()));
+    }
+    if !meta.is_file() {
+        return Ok(blake3::hash(b"special"));
+    }
+    Ok(meaning(path, &read_state(path)?))
+}
+
+/// Reads a regular file of a repository's state, without following links.
+fn read_state(path: &Path) -> io::Result<Vec<u8>> {
+    let table = ["index", "packed-refs", "shallow"].iter().any(|name| path.ends_with(name))
+        || path.components().any(|part| part.as_os_str() == "reftable" || part.as_os_str() == "logs");
+    let most = if table { LARGEST_TABLE } else { LARGEST_REF };
+    let opened = open_regular(path, OFlags::RDONLY).map_err(io::Error::other)?;
+    let mut bytes = Vec::new();
+    opened.file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(over(path, format!("larger than {most} bytes"))) } else { Ok(bytes) }
 }
 
 /// What a state file says, apart from what git notes in it for its own speed: `git status` writes the index anew with
@@ -108,21 +272,9 @@ impl super::View {
         let Some(then) = known.hash().and_then(|hash| self.objects().get(hash).ok()) else {
             return Ok(false);
         };
-        let Ok(now) = std::fs::read(path) else { return Ok(false) };
+        let Ok(now) = read_state(path) else { return Ok(false) };
         Ok(meaning(path, &now) == meaning(path, &then))
     }
-}
-
-fn files_below(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => found.extend(files_below(&entry.path())),
-            Ok(_) => found.push(entry.path()),
-            Err(_) => {}
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Holding: what a file tool writes is put on the pending shelf; and putting the shelf in another order.
 
-use super::super::apply::{ApplyError, Source, Step, land};
+use super::super::apply::{ApplyError, Source, Step};
 use super::super::batch::After;
 use super::super::journal::{Entry, Kind, Label};
 use super::super::node::{Attrs, Eased, Node};
@@ -111,7 +111,7 @@ impl View {
             })
             .collect();
         let label = Label { assent: writer.assent.clone(), ..self.turn().label.clone() };
-        let entry = land(self.journal(), self.objects(), label, Kind::Apply, steps);
+        let entry = self.land(label, Kind::Apply, steps);
         let entry = entry.map_err(|e| match e {
             ApplyError::Changed(mut paths) => {
                 WorkspaceError::Raced(paths.pop().unwrap_or_else(|| path.to_path_buf()))
@@ -217,10 +217,16 @@ impl View {
     /// that a crash leaves one or the other.
     pub(in crate::workspace) fn rebuild(&self, keep: Vec<(Base, Put)>) -> io::Result<()> {
         self.claim()?;
-        let held = self.held(Shelf::Pending);
         if keep.is_empty() {
-            return held.wipe();
+            return self.held(Shelf::Pending).wipe();
         }
+        let pending = &self.0.pending;
+        self.replace_pending(keep.into_iter().map(|(base, put)| (pending, base, put)).collect())
+    }
+
+    /// Makes the pending shelf anew with these changes, each taken from the shelf that is named; parents come first.
+    pub(super) fn replace_pending(&self, all: Vec<(&Held, Base, Put)>) -> io::Result<()> {
+        let held = self.held(Shelf::Pending);
         let dir = self.dir().join("pending");
         let (fresh_dir, old_dir) = (self.dir().join("pending.new"), self.dir().join("pending.old"));
         for leftover in [&fresh_dir, &old_dir] {
@@ -230,12 +236,12 @@ impl View {
         }
         let fresh = Held::at(&fresh_dir, self.roots().len(), 1);
         let mut bases = Bases::load(fresh_dir.join("base.jsonl"));
-        for (base, put) in keep {
-            self.put_again(&fresh, &base, put)?;
-            bases.take(base, &held.bases());
+        for (from, base, put) in all {
+            self.put_again(&fresh, from, &base, put)?;
+            bases.take(base, &from.bases());
         }
         bases.save()?;
-        std::fs::create_dir_all(&dir)?;
+        crate::private::make_dir(&dir)?;
         let cwd = rustix::fs::CWD;
         rustix::fs::renameat_with(cwd, &fresh_dir, cwd, &dir, RenameFlags::EXCHANGE)?;
         rustix::fs::renameat(cwd, &fresh_dir, cwd, &old_dir)?;
@@ -244,10 +250,12 @@ impl View {
         remove_dir_all(&old_dir)
     }
 
-    fn put_again(&self, fresh: &Held, base: &Base, put: Put) -> io::Result<()> {
+    /// Puts what `from` has at the path of `base` on the shelf `fresh`.
+    pub(super) fn put_again(&self, fresh: &Held, from: &Held, base: &Base, put: Put) -> io::Result<()> {
         let Some((index, rel)) = self.locate(&base.path) else { return Ok(()) };
         let Some(layer) = fresh.layers.get(index) else { return Ok(()) };
-        let node = self.stack(index, 1).node(&rel)?;
+        let stack = self.stack_of(from, index);
+        let node = stack.node(&rel)?;
         let Some(name) = rel.file_name() else {
             // The root itself: its mode is that of the layer's own directory.
             let at = layer.open_like(self.root(index))?;
@@ -262,7 +270,7 @@ impl View {
         if node.is_absent() && gone_above {
             return Ok(());
         }
-        let like = |path: &Path| self.stack(index, 1).node(path).ok().and_then(|n| n.attrs().cloned());
+        let like = |path: &Path| stack.node(path).ok().and_then(|n| n.attrs().cloned());
         let dir = layer.parent(&rel, self.root(index), &like)?;
         let _eased = Eased::of(&dir);
         match (&node, put) {
@@ -281,7 +289,7 @@ impl View {
                 Ok(rustix::fs::renameat(&dir, staged, &dir, name)?)
             }
             (_, _) => {
-                let Some(from) = self.stack(index, 1).real(&rel)? else { return Ok(()) };
+                let Some(from) = stack.real(&rel)? else { return Ok(()) };
                 Ok(rustix::fs::linkat(rustix::fs::CWD, from, &dir, name, AtFlags::empty())?)
             }
         }

@@ -20,7 +20,7 @@ impl Drop for Landing<'_> {
 impl View {
     pub(super) fn mark_landing(&self) -> io::Result<(PathBuf, Landing<'_>)> {
         let mark = self.landing_mark();
-        std::fs::write(&mark, b"")?;
+        crate::private::write_quick(&mark, b"")?;
         self.0.landing.store(true, Ordering::SeqCst);
         Ok((mark, Landing(&self.0.landing)))
     }

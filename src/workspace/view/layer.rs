@@ -54,7 +54,7 @@ impl Layer {
     /// layer's mode is the one that a command sees.
     fn root(&self, like: &Path) -> io::Result<OwnedFd> {
         if !self.dir.exists() {
-            std::fs::create_dir_all(&self.dir)?;
+            crate::private::make_dir(&self.dir)?;
             if let Ok(model) = super::super::open::dir_at(like).map(File::from) {
                 let stat = rustix::fs::fstat(&model)?;
                 let _ = Attrs::of(&model, &stat).give(&File::open(&self.dir)?);
@@ -275,10 +275,10 @@ fn copy_one(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::
             rustix::fs::symlinkat(&target, to, as_name)?;
         }
         FileType::RegularFile => {
-            let (mut old, _) = open_anyway(from, name, OFlags::empty())?;
+            let (old, _) = open_anyway(from, name, OFlags::empty())?;
             let write = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-            let mut new = File::from(rustix::fs::openat(to, as_name, write, Mode::from_raw_mode(0o600))?);
-            io::copy(&mut old, &mut new)?;
+            let new = File::from(rustix::fs::openat(to, as_name, write, Mode::from_raw_mode(0o600))?);
+            super::super::sparse::copy(&old, &new)?;
             Attrs::of(&old, &stat).give(&new)?;
         }
         _ => {}

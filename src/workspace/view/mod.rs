@@ -7,11 +7,15 @@
 mod apart;
 mod base;
 mod batch;
+mod discarded;
 mod fold;
 mod git;
 mod hold;
 mod landing;
 mod layer;
+mod mend;
+mod repositories;
+mod roots;
 mod run;
 mod settle;
 mod snapshot;
@@ -20,24 +24,27 @@ mod sweep;
 mod undo;
 
 pub use base::Base;
+pub use discarded::{Aside, Discarded, RestoreError};
 pub use fold::Effects;
 pub(super) use git::repository_state;
 pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;
+pub(super) use mend::{mend_record, mend_roots};
+pub(super) use roots::write_roots;
+pub use roots::{keeps_pending, pending_damage, pending_damage_at_start, roots_of};
 pub use run::{CommandView, Mount};
 pub use settle::{Applied, Brake, Braked, Choice, Part, repository_of};
 pub use snapshot::Snapshot;
 pub(super) use stack::node_at;
 pub use undo::UndoPlan;
 
+use super::damage::Damage;
 use super::journal::Journal;
-use super::node::raw_text;
 use super::objects::Objects;
 use super::origin::{InCall, Origin, Running, Writer};
-use crate::permission::Permit;
+use crate::permission::{Permit, ProtectedPaths};
 use base::Bases;
 use layer::Layer;
-use serde::{Deserialize, Serialize};
 use stack::{Backing, Stack};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -82,20 +89,12 @@ struct Inner {
     claim: Mutex<Option<std::fs::File>>,
     /// Something of it lands right now.
     landing: AtomicBool,
+    /// What is protected here and how much may be lost unasked, if it is not the usual.
+    guards: OnceLock<(ProtectedPaths, Brake)>,
     /// The calls that run now.
     running: Running,
     /// A background command has put something on the pending shelf, and nobody was asked about it yet.
     late: AtomicBool,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Raw(#[serde(with = "raw_text")] PathBuf);
-
-/// The roots of the view that is kept in `dir`, as it was when somebody last changed it.
-pub fn roots_of(dir: &Path) -> Vec<PathBuf> {
-    let text = std::fs::read(dir.join("roots.json")).unwrap_or_default();
-    let roots: Vec<Raw> = serde_json::from_slice(&text).unwrap_or_default();
-    roots.into_iter().map(|raw| raw.0).collect()
 }
 
 /// A set of layers, one for each root, and what lay where they differ from what is below them.
@@ -125,8 +124,10 @@ impl Held {
         self.bases().save()
     }
 
+    /// A damaged record is not empty: what it spoke of is still there.
     fn is_empty(&self) -> bool {
-        self.bases().is_empty()
+        let bases = self.bases();
+        bases.is_empty() && bases.damage().is_none()
     }
 
     fn wipe(&self) -> io::Result<()> {
@@ -182,6 +183,7 @@ impl View {
             stamps: Mutex::default(),
             claim: Mutex::default(),
             landing: AtomicBool::new(false),
+            guards: OnceLock::new(),
             running: Running::default(),
             late: AtomicBool::new(false),
         }))
@@ -250,6 +252,19 @@ impl View {
         drop(self.0.layers.set(dir));
     }
 
+    /// What is protected here, and how much a turn may take away unasked. Only the first word counts.
+    pub fn guard(&self, protected: ProtectedPaths, limit: Brake) {
+        drop(self.0.guards.set((protected, limit)));
+    }
+
+    pub(in crate::workspace) fn protected(&self) -> ProtectedPaths {
+        self.0.guards.get().map_or_else(ProtectedPaths::default, |(protected, _)| protected.clone())
+    }
+
+    pub(in crate::workspace) fn loss_limit(&self) -> Brake {
+        self.0.guards.get().map_or_else(Brake::default, |(_, limit)| *limit)
+    }
+
     /// Makes this view this process's own, for as long as the process lives.
     fn claim(&self) -> io::Result<()> {
         let mut claim = self.0.claim.lock().unwrap_or_else(PoisonError::into_inner);
@@ -279,14 +294,31 @@ impl View {
         }
         lock.set_len(0)?;
         std::io::Write::write_all(&mut &lock, format!("{}\n", std::process::id()).as_bytes())?;
-        let roots = serde_json::to_vec(&self.0.roots.iter().cloned().map(Raw).collect::<Vec<_>>())?;
-        std::fs::write(dir.join("roots.json"), roots)?;
         // Whoever held it before may have changed what was read when this view was opened.
         self.0.scratch.look_again();
         self.0.pending.look_again();
+        self.sound()?;
+        roots::write_roots(dir, &self.0.roots)?;
         *claim = Some(lock);
         self.sweep_others();
         Ok(())
+    }
+
+    /// Fails when the record of what is pending is damaged: what it does not name would be lost by the next change.
+    fn sound(&self) -> io::Result<()> {
+        let dir = self.dir();
+        let roots = || if keeps_pending(dir) { roots_of(dir).err() } else { None };
+        match self.record_damage().or_else(roots) {
+            Some(damage) => Err(damage.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// What is wrong with the record of what is pending. Its last line may be cut by a crash, or with others before it.
+    fn record_damage(&self) -> Option<Damage> {
+        let bases = self.0.pending.bases();
+        let torn = || if bases.is_torn() { bases.unrecorded(&self.0.roots) } else { None };
+        bases.damage().or_else(torn)
     }
 
     /// The directory for temporary files, made when it is first asked for: nobody else's to read. It goes with the
@@ -337,6 +369,11 @@ impl View {
     fn stack(&self, index: usize, depth: usize) -> Stack<'_> {
         let all = [&self.0.scratch, &self.0.pending].into_iter().skip(depth);
         Stack { layers: all.filter_map(|held| held.layers.get(index)).collect(), root: self.root(index) }
+    }
+
+    /// One shelf over the workspace.
+    fn stack_of<'a>(&'a self, held: &'a Held, index: usize) -> Stack<'a> {
+        Stack { layers: held.layers.get(index).into_iter().collect(), root: self.root(index) }
     }
 
     fn is_plain(&self) -> bool {

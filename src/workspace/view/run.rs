@@ -190,30 +190,6 @@ impl View {
         View::at(places, &[home.to_path_buf()])
     }
 
-    /// A repository that a command changed may land only while it is what it was then: its state is recorded whole.
-    fn watch_repositories(&self, shelf: Shelf, effects: &Effects, since: (i64, i64)) -> io::Result<()> {
-        let touched = effects.paths.iter().filter_map(|path| super::settle::repository_of(path));
-        let repositories: std::collections::BTreeSet<PathBuf> = touched.collect();
-        let held = self.held(shelf);
-        for file in repositories.iter().flat_map(|r| super::git::state_files(r)) {
-            if held.bases().get(&file).is_none() {
-                let node = super::node_at(&file)?;
-                // Kept, so that an index written anew can be told from one that says something else.
-                if let (super::super::node::Node::File { hash, size, .. }, Ok(mut content)) =
-                    (&node, std::fs::File::open(&file))
-                {
-                    drop(self.objects().put_file(&mut content, *hash, *size));
-                }
-                // Recorded when the command has ended: what moved while it ran is not what it saw.
-                let raced = rustix::fs::lstat(&file).is_ok_and(|stat| {
-                    (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0)) > since
-                });
-                held.bases().record(super::Base { raced, ..super::Base::of(&file, node) });
-            }
-        }
-        held.save()
-    }
-
     /// Where this view's commands have their layers.
     fn layers_dir(&self) -> PathBuf {
         let base = self.0.layers.get().or(self.0.places.layers.first());
@@ -228,11 +204,7 @@ impl View {
         for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let pid = name.strip_prefix("run-").and_then(|rest| rest.split('-').next()?.parse::<i32>().ok());
-            let alive = |pid| {
-                rustix::process::Pid::from_raw(pid)
-                    .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
-            };
-            if pid.is_some_and(|pid| !alive(pid)) {
+            if pid.is_some_and(|pid| !crate::process::is_running(pid)) {
                 drop(remove_dir_all(&entry.path()));
             }
         }
@@ -253,7 +225,7 @@ fn private(dir: &Path) -> io::Result<()> {
 
 fn make(target: &Path, lowers: Vec<PathBuf>, place: &Path) -> io::Result<Mount> {
     let (upper, work) = (place.join("upper"), place.join("work"));
-    std::fs::create_dir_all(&work)?;
+    crate::private::make_dir(&work)?;
     // The topmost directory's mode is the one that is seen.
     let layer = Layer::at(upper.clone());
     layer.open_like(lowers.first().map_or(target, PathBuf::as_path))?;

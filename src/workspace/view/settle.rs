@@ -1,15 +1,16 @@
 //! Settling: what is pending lands, or goes.
 
-use super::super::apply::{ApplyError, Source, Step, crash_point, land};
+use super::super::apply::{ApplyError, Source, Step, crash_point};
 use super::super::change::{Change, ChangeSet};
+use super::super::classify::{Approval, ChangeClasses};
 use super::super::journal::{Entry, Kind, Label};
 use super::super::node::Node;
 use super::super::origin::Step as OriginStep;
+use super::super::sparse;
 use super::base::Base;
 use super::hold::Put;
 use super::stack::{Backing, node_at};
 use super::{Shelf, View};
-use crate::permission::is_protected;
 use crate::text::hunk::{hunks, with_hunks};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -65,7 +66,8 @@ pub enum Braked {
         bytes: u64,
     },
     Repository,
-    Protected(PathBuf),
+    /// The path, and why it is protected.
+    Protected(PathBuf, String),
     /// They build on what is pending already.
     Pending,
 }
@@ -78,10 +80,8 @@ impl Braked {
                     "it deletes or overwrites {files} files ({bytes} bytes) that this turn did not create"
                 )
             }
-            Braked::Repository => "it changes the repository (.git)".into(),
-            Braked::Protected(path) => {
-                format!("`{}` is protected: something on this machine runs it later", path.display())
-            }
+            Braked::Repository => "it changes a git repository".into(),
+            Braked::Protected(path, why) => format!("`{}` is protected: {why}", path.display()),
             Braked::Pending => "it builds on changes that are pending already".into(),
         }
     }
@@ -96,6 +96,9 @@ impl View {
     /// What is on a shelf, compared with what lies below it.
     pub fn changes(&self, shelf: Shelf) -> io::Result<ChangeSet> {
         if shelf == Shelf::Pending {
+            if let Some(damage) = self.record_damage() {
+                return Err(damage.into());
+            }
             self.settle_interrupted()?;
         }
         let held = self.held(shelf);
@@ -128,7 +131,7 @@ impl View {
                 steps,
             });
         }
-        Ok(ChangeSet::new(changes))
+        Ok(self.with_repositories(shelf, ChangeSet::new(changes)))
     }
 
     /// Everything, whole.
@@ -137,35 +140,50 @@ impl View {
     }
 
     /// `choice` with what it cannot do without: directories, all of a repository's own files, both ends of a move.
-    fn completed(set: &ChangeSet, choice: &Choice) -> Choice {
-        let mut all = set.closed(&choice.keys().cloned().collect());
-        let repositories: BTreeSet<PathBuf> = all.iter().filter_map(|p| repository_of(p)).collect();
-        all.extend(
-            set.changes
-                .iter()
-                .filter(|c| repository_of(&c.path).is_some_and(|r| repositories.contains(&r)))
-                .map(|c| c.path.clone()),
-        );
+    /// A repository's hooks and settings that run programs are no part of its state: they land when they are chosen
+    /// themselves.
+    fn completed(set: &ChangeSet, classes: &ChangeClasses, choice: &Choice) -> Choice {
+        let plain = |path: &&PathBuf| classes.runner(path).is_none();
+        let whole = |paths: &BTreeSet<PathBuf>| -> BTreeSet<PathBuf> {
+            let whole = set.with_whole_repositories(paths.iter().filter(plain).cloned().collect());
+            whole.iter().filter(plain).chain(paths).cloned().collect()
+        };
+        // Twice: a file of a repository may need a directory that is none of its own, and the other way round.
+        let all = whole(&set.closed(&choice.keys().cloned().collect()));
+        let all = whole(&set.closed(&all));
         all.into_iter()
             .map(|path| (path.clone(), choice.get(&path).cloned().unwrap_or(Part::Whole)))
             .collect()
     }
 
-    /// Lands what was chosen, all of it or nothing. What was not chosen stays pending.
+    /// Lands what was chosen, all of it or nothing. What was not chosen stays pending. Refused where something of it
+    /// runs later: see [`View::apply_approved`].
     pub fn apply(&self, choice: &Choice, label: Label) -> Result<Applied, ApplyError> {
+        self.apply_approved(choice, &Approval::none(), label)
+    }
+
+    /// The same where a person approved paths that run later, each by itself.
+    pub fn apply_approved(
+        &self,
+        choice: &Choice,
+        approval: &Approval,
+        label: Label,
+    ) -> Result<Applied, ApplyError> {
         if self.is_empty(Shelf::Pending) {
             return Ok(Applied::Nothing);
         }
         self.claim().map_err(ApplyError::Journal)?;
         let set = self.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
-        let choice = View::completed(&set, choice);
+        let classes = self.classify(&set);
+        let choice = View::completed(&set, &classes, choice);
+        refuse_unapproved(&set, &classes, &choice, approval)?;
         let mut steps = Vec::new();
         for change in set.changes.iter().filter(|c| choice.contains_key(&c.path)) {
             // Whatever lies where a pipe, a socket or a device would come stays, with all that is in it.
             if set.special_at(&change.path).is_none() {
                 let mut step = self.step(change, choice.get(&change.path).unwrap_or(&Part::Whole))?;
                 // git may have written its index anew and said nothing new by it: that one is replaced.
-                if repository_of(&change.path).is_some()
+                if set.repositories.of(&change.path).is_some()
                     && self.says_the_same(&change.before, &change.path).unwrap_or(false)
                     && let Ok(now) = node_at(&change.path)
                 {
@@ -181,7 +199,7 @@ impl View {
                 _ => Ok(Applied::Nothing),
             };
         }
-        self.check_repositories(&steps)?;
+        self.check_repositories(&steps, &set, &classes)?;
         let raced: Vec<&Change> =
             set.changes.iter().filter(|c| c.raced && choice.contains_key(&c.path)).collect();
         if !raced.is_empty() {
@@ -192,7 +210,7 @@ impl View {
         // Whatever comes here without a word of why was chosen by the person.
         let label = Label { assent: label.assent.clone().or_you("apply"), ..label };
         let (mark, _landing) = self.mark_landing().map_err(ApplyError::Journal)?;
-        let applied = match land(self.journal(), self.objects(), label, kind, steps) {
+        let applied = match self.land(label, kind, steps) {
             Ok(entry) => {
                 self.drop_landed(&set, &choice, &entry).map_err(ApplyError::Journal)?;
                 crash_point();
@@ -247,14 +265,23 @@ impl View {
     }
 
     /// A repository's own files land only while nothing else has happened to it.
-    fn check_repositories(&self, steps: &[Step]) -> Result<(), ApplyError> {
-        let repositories: BTreeSet<PathBuf> = steps.iter().filter_map(|s| repository_of(&s.path)).collect();
+    fn check_repositories(
+        &self,
+        steps: &[Step],
+        set: &ChangeSet,
+        classes: &ChangeClasses,
+    ) -> Result<(), ApplyError> {
+        // Hooks and settings land by themselves: what a commit is made of is not touched by them.
+        let state = steps.iter().filter(|s| classes.runner(&s.path).is_none());
+        let repositories: BTreeSet<PathBuf> = state.filter_map(|s| set.repository_of(&s.path)).collect();
         for repository in repositories {
-            if let Some(lock) = super::git::lock_in(&repository) {
+            let scan = super::git::scan(&repository);
+            let scan = scan.map_err(|e| ApplyError::Repository(format!("its state cannot be read: {e}")))?;
+            if let Some(lock) = scan.lock {
                 return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
             }
             let bases = self.held(Shelf::Pending).bases();
-            let appeared = super::git::state_files(&repository).into_iter();
+            let appeared = scan.state.into_iter();
             if let Some(new) = appeared.into_iter().find(|path| bases.get(path).is_none()) {
                 return Err(ApplyError::Repository(format!("`{}` is new", new.display())));
             }
@@ -293,7 +320,7 @@ impl View {
         }
         self.claim()?;
         let set = self.changes(Shelf::Pending)?;
-        let all = set.discarded_with(&choice.keys().cloned().collect());
+        let all = set.discarded_with(&set.with_whole_repositories(choice.keys().cloned().collect()));
         let mut keep = Vec::new();
         for change in &set.changes {
             let Some(base) = self.held(Shelf::Pending).bases().get(&change.path).cloned() else { continue };
@@ -372,7 +399,7 @@ impl View {
         if !now.is_file() || !change.before.is_file() || !change.after.is_file() {
             return None;
         }
-        let theirs = std::fs::read(&change.path).ok()?;
+        let theirs = sparse::read_small_at(&change.path).ok()?;
         if Some(blake3::hash(&theirs)) != now.hash() {
             return None;
         }
@@ -396,19 +423,17 @@ impl View {
             .filter(|c| touched.contains(&c.path))
             .map(|c| (c.path.clone(), Part::Whole))
             .collect();
-        let choice = View::completed(&set, &choice);
+        let classes = self.classify(&set);
+        let choice = View::completed(&set, &classes, &choice);
         let chosen = || set.changes.iter().filter(|c| choice.contains_key(&c.path));
         if choice.keys().any(|path| !touched.contains(path)) {
             return Ok(Err(Braked::Pending));
         }
-        if chosen().any(|c| repository_of(&c.path).is_some()) {
-            return Ok(Err(Braked::Repository));
+        if let Some((change, runner)) = chosen().find_map(|c| Some((c, classes.runner(&c.path)?))) {
+            return Ok(Err(Braked::Protected(change.path.clone(), runner.why.clone())));
         }
-        let protected = |c: &&Change| {
-            self.locate(&c.path).is_some_and(|(_, rel)| is_protected(&rel)) && !c.after.is_directory()
-        };
-        if let Some(change) = chosen().find(protected) {
-            return Ok(Err(Braked::Protected(change.path.clone())));
+        if chosen().any(|c| set.repositories.of(&c.path).is_some()) {
+            return Ok(Err(Braked::Repository));
         }
         let old = |c: &&Change| c.before.hash().is_some_and(|h| !turn.made.contains(h.to_hex().as_str()));
         let gone = |c: &&Change| c.before.is_file() && !c.before.same_content(&c.after);
@@ -424,5 +449,23 @@ impl View {
             turn.made.extend(entry.changes.iter().filter_map(|c| Some(c.after.hash()?.to_hex().to_string())));
         }
         Ok(Ok(applied))
+    }
+}
+
+/// What runs later lands only with an approval of its own, whoever asks for the apply.
+fn refuse_unapproved(
+    set: &ChangeSet,
+    classes: &ChangeClasses,
+    choice: &Choice,
+    approval: &Approval,
+) -> Result<(), ApplyError> {
+    let chosen = set.changes.iter().filter(|c| choice.contains_key(&c.path));
+    let mut refused = chosen.filter(|c| classes.runner(&c.path).is_some() && !approval.covers(c));
+    match refused.next() {
+        None => Ok(()),
+        Some(change) => Err(ApplyError::Protected {
+            path: change.path.clone(),
+            why: classes.runner(&change.path).map(|r| r.why.clone()).unwrap_or_default(),
+        }),
     }
 }

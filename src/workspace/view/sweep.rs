@@ -43,8 +43,8 @@ impl View {
 
 /// True for a view that holds nothing and that nobody has.
 fn idle(dir: &Path, single: bool) -> bool {
-    let pending = ["pending/base.jsonl", "landing", "pending.new", "pending.old"];
-    if pending.iter().any(|name| dir.join(name).exists()) {
+    let pending = ["landing", "pending.new", "pending.old"];
+    if super::keeps_pending(dir) || pending.iter().any(|name| dir.join(name).exists()) {
         return false;
     }
     // What is thrown away when a turn ends has nobody left who could see it: a single command has but one turn.

@@ -1,10 +1,13 @@
 //! Undo and redo: transactions like any other, against what is on disk now.
 
-use super::super::apply::{ApplyError, Source, Step, land};
+use super::super::apply::{ApplyError, Source, Step};
+use super::super::damage::Fault;
 use super::super::journal::{Entry, Kind, Label, Landed};
 use super::super::node::Node;
+use super::super::repository::Repositories;
+use super::super::sparse;
 use super::View;
-use super::settle::repository_of;
+use super::git::{is_where, scan};
 use super::stack::node_at;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -21,6 +24,10 @@ pub struct UndoPlan {
     pub merged: Vec<PathBuf>,
     /// What will be left as it is, each with the reason.
     pub left: Vec<(PathBuf, String)>,
+    /// Objects of repositories that stay for `git gc`: someone may have built on them.
+    pub objects_left: usize,
+    /// The repositories that paths of the plan lie in.
+    pub repositories: Repositories,
 }
 
 impl UndoPlan {
@@ -38,7 +45,7 @@ impl UndoPlan {
         let content = |step: &Step| {
             let now = match &step.before {
                 Node::Absent => Vec::new(),
-                Node::File { .. } => std::fs::read(&step.path).ok()?,
+                Node::File { .. } => sparse::read_small_at(&step.path).ok()?,
                 _ => return None,
             };
             let then = match (&step.after, &step.source) {
@@ -97,26 +104,55 @@ impl View {
         kind: Kind,
         label: Label,
     ) -> io::Result<UndoPlan> {
-        let mut plan = UndoPlan { kind, label, steps: Vec::new(), merged: Vec::new(), left: Vec::new() };
-        let changes = composed(entries);
+        let changes = self.with_pruned_objects(composed(entries), &kind)?;
+        let mut repositories = self.repositories_of_steps(changes.keys().map(PathBuf::as_path));
+        repositories.extend(entries.iter().flat_map(|e| &e.repositories).map(|r| r.path.clone()));
+        let mut plan = UndoPlan {
+            kind,
+            label,
+            steps: Vec::new(),
+            merged: Vec::new(),
+            left: Vec::new(),
+            objects_left: 0,
+            repositories: repositories.clone(),
+        };
+        let repository_of = |path: &Path| repositories.of(path).map(Path::to_path_buf);
         let within = |path: &Path| only.is_none_or(|only| path.starts_with(only));
         // A repository's own files come back together or not at all.
         let asked: BTreeSet<PathBuf> =
             changes.keys().filter(|path| within(path)).filter_map(|path| repository_of(path)).collect();
         let mut closed: BTreeSet<PathBuf> = BTreeSet::new();
         for repository in asked.iter().cloned() {
-            if let Some(reason) = moved_on(self, &repository, entries, &changes)? {
+            if let Some(reason) =
+                moved_on(self, &repository, entries, &changes, &|path| repositories.is_object(path))?
+            {
                 plan.left.push((repository.clone(), reason));
                 closed.insert(repository);
             }
         }
+        let own = self.untouched_since(&repositories, &changes, &asked);
+        for made in own.others {
+            let Some(repository) = repositories.of(&made).map(Path::to_path_buf) else { continue };
+            if closed.insert(repository.clone()) {
+                plan.left.push((repository, "something else is in it now".into()));
+            }
+        }
+        let own = own.whole;
         for (path, change) in &changes {
+            if repositories.is_object(path)
+                && change.before.is_absent()
+                && !repositories.nearest(path).is_some_and(|dir| own.contains(dir))
+            {
+                let within = repository_of(path).is_some_and(|r| asked.contains(&r) && !closed.contains(&r));
+                plan.objects_left += usize::from(within && change.after.is_file());
+                continue;
+            }
             match repository_of(path) {
                 Some(repository) if closed.contains(&repository) || !asked.contains(&repository) => continue,
                 None if !within(path) => continue,
                 _ => {}
             }
-            match self.back(change)? {
+            match self.back(change, repositories.of(path).is_some())? {
                 Back::Nothing => {}
                 Back::Step(step) => plan.steps.push(step),
                 Back::Merged(step) => {
@@ -126,12 +162,65 @@ impl View {
                 Back::Left(reason) => plan.left.push((path.clone(), reason)),
             }
         }
+        self.leave_broken_repositories(&mut plan);
         self.leave_full_directories(&mut plan)?;
         self.leave_orphans(&mut plan);
         Ok(plan)
     }
 
-    fn back(&self, change: &Landed) -> io::Result<Back> {
+    /// Repositories, also inside another, that these changes made and in which nobody else has put anything: they go
+    /// whole, objects and all.
+    fn untouched_since(
+        &self,
+        repositories: &Repositories,
+        changes: &BTreeMap<PathBuf, Landed>,
+        asked: &BTreeSet<PathBuf>,
+    ) -> MadeRepositories {
+        let dirs: BTreeSet<&Path> = changes
+            .keys()
+            .filter(|path| repositories.of(path).is_some_and(|r| asked.contains(r)))
+            .filter_map(|path| repositories.nearest(path))
+            .collect();
+        let made = |dir: &Path| changes.get(dir).is_some_and(|c| c.before.is_absent());
+        let ours = |path: &Path| changes.contains_key(path);
+        let there = |dir: &&Path| made(dir) && dir.is_dir();
+        let (whole, others) = dirs
+            .into_iter()
+            .filter(there)
+            .map(Path::to_path_buf)
+            .partition(|dir: &PathBuf| holds_only(dir, &ours));
+        MadeRepositories { whole, others }
+    }
+
+    /// For a redo: `git gc` may have removed the objects that the undo left, and refs without them would be broken.
+    fn with_pruned_objects(
+        &self,
+        mut changes: BTreeMap<PathBuf, Landed>,
+        kind: &Kind,
+    ) -> io::Result<BTreeMap<PathBuf, Landed>> {
+        let Kind::Redo { of } = kind else { return Ok(changes) };
+        // Without the entry nobody knows which objects the refs need.
+        let done = of.iter().filter_map(|id| self.journal().entry(*id).transpose());
+        let done: Vec<Entry> = done.collect::<Result<_, _>>().map_err(io::Error::other)?;
+        let repositories = self.repositories_of_steps(
+            done.iter().flat_map(|e| &e.changes).map(|c| c.path.as_path()).collect::<Vec<_>>(),
+        );
+        for (path, change) in composed(&done) {
+            let gone = || node_at(&path).is_ok_and(|node| node.is_absent());
+            if repositories.is_object(&path)
+                && !change.after.is_absent()
+                && !changes.contains_key(&path)
+                && gone()
+            {
+                // Seen from the undo: it is gone now and was there before.
+                let back = Landed { before: change.after.clone(), after: Node::Absent, ..change };
+                changes.insert(path, back);
+            }
+        }
+        Ok(changes)
+    }
+
+    fn back(&self, change: &Landed, in_repository: bool) -> io::Result<Back> {
         let now = node_at(&change.path)?;
         let target = &change.before;
         if now == *target {
@@ -139,9 +228,22 @@ impl View {
         }
         if let Some(hash) = target.hash()
             && !target.same_content(&now)
-            && !self.objects().has(hash)
+            && let Some(damage) = self.objects().damage_of(hash)
         {
-            return Ok(Back::Left("its earlier content was pruned from the journal".into()));
+            return Ok(Back::Left(match damage.fault {
+                Fault::Missing => {
+                    format!(
+                        "its earlier content was pruned from the journal, or lost: `{}`",
+                        damage.path.display()
+                    )
+                }
+                fault => {
+                    format!(
+                        "its earlier content is damaged: `{}`: {fault}; `placet journal repair`",
+                        damage.path.display()
+                    )
+                }
+            }));
         }
         if let Node::Special { what } = target {
             return Ok(Back::Left(format!("it was {what}, which cannot be brought back")));
@@ -159,8 +261,7 @@ impl View {
             history: Vec::new(),
         };
         let source = target.hash().map_or(Source::Nothing, Source::Object);
-        let same =
-            repository_of(&change.path).is_some() && self.says_the_same(&change.after, &change.path)?;
+        let same = in_repository && self.says_the_same(&change.after, &change.path)?;
         if now == change.after || same {
             return Ok(Back::Step(step(now, target.clone(), source)));
         }
@@ -176,7 +277,7 @@ impl View {
         let objects = self.objects();
         let contents = change.after.hash().and_then(|h| objects.get(h).ok());
         let contents = contents.zip(target.hash().and_then(|h| objects.get(h).ok()));
-        let (Some((base, theirs)), Ok(ours)) = (contents, std::fs::read(&change.path)) else {
+        let (Some((base, theirs)), Ok(ours)) = (contents, sparse::read_small_at(&change.path)) else {
             return Ok(Back::Left("it changed since".into()));
         };
         match diffy::merge_bytes(&base, &ours, &theirs) {
@@ -187,6 +288,23 @@ impl View {
             }
             Err(_) => Ok(Back::Left("the same lines changed since".into())),
         }
+    }
+
+    /// A repository of which some file cannot come back stays as it is: all of its own files or none.
+    fn leave_broken_repositories(&self, plan: &mut UndoPlan) {
+        let broken: BTreeSet<PathBuf> = plan
+            .left
+            .iter()
+            .filter_map(|(path, _)| plan.repositories.of(path))
+            .map(Path::to_path_buf)
+            .collect();
+        if broken.is_empty() {
+            return;
+        }
+        let repositories = plan.repositories.clone();
+        let stays = |path: &Path| repositories.of(path).is_some_and(|r| broken.contains(r));
+        plan.steps.retain(|step| !stays(&step.path));
+        plan.merged.retain(|path| !stays(path));
     }
 
     /// A directory into which somebody put something stays.
@@ -228,15 +346,49 @@ impl View {
         if plan.steps.is_empty() {
             return Ok(None);
         }
-        let repositories: BTreeSet<PathBuf> =
-            plan.steps.iter().filter_map(|s| repository_of(&s.path)).collect();
-        if let Some(lock) = repositories.iter().find_map(|r| super::git::lock_in(r)) {
-            return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
+        let repositories: BTreeSet<&Path> =
+            plan.steps.iter().filter_map(|s| plan.repositories.of(&s.path)).collect();
+        for repository in repositories {
+            let found = scan(repository);
+            let found =
+                found.map_err(|e| ApplyError::Repository(format!("its state cannot be read: {e}")))?;
+            if let Some(lock) = found.lock {
+                return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
+            }
         }
         let how = if matches!(plan.kind, Kind::Redo { .. }) { "redo" } else { "undo" };
         let label = Label { assent: plan.label.assent.clone().or_you(how), ..plan.label };
-        land(self.journal(), self.objects(), label, plan.kind, plan.steps).map(Some)
+        self.land(label, plan.kind, plan.steps).map(Some)
     }
+}
+
+/// True when every file below `dir` is one of `ours`. Gives up, and says no, after very many.
+fn holds_only(dir: &Path, ours: &dyn Fn(&Path) -> bool) -> bool {
+    const MOST: usize = 500_000;
+    let (mut todo, mut seen) = (vec![dir.to_path_buf()], 0);
+    while let Some(dir) = todo.pop() {
+        let Ok(entries) = std::fs::read_dir(&dir) else { return false };
+        for entry in entries {
+            seen += 1;
+            let Some((path, kind)) = entry.ok().and_then(|e| Some((e.path(), e.file_type().ok()?))) else {
+                return false;
+            };
+            if seen > MOST || !ours(&path) {
+                return false;
+            }
+            if kind.is_dir() {
+                todo.push(path);
+            }
+        }
+    }
+    true
+}
+
+/// Repositories that changes made.
+struct MadeRepositories {
+    /// With nothing in them that anyone else put there.
+    whole: BTreeSet<PathBuf>,
+    others: BTreeSet<PathBuf>,
 }
 
 enum Back {
@@ -252,15 +404,28 @@ fn moved_on(
     repository: &Path,
     entries: &[Entry],
     changes: &BTreeMap<PathBuf, Landed>,
+    is_object: &dyn Fn(&Path) -> bool,
 ) -> io::Result<Option<String>> {
-    if let Some(lock) = super::git::lock_in(repository) {
+    let found = match scan(repository) {
+        Ok(found) => found,
+        Err(e) => return Ok(Some(format!("its state cannot be read: {e}"))),
+    };
+    if let Some(lock) = found.lock {
         return Ok(Some(format!("`{}` exists: git is at work there", lock.display())));
     }
     let left = entries.iter().rev().flat_map(|e| &e.repositories).find(|r| r.path == repository);
-    if left.is_some_and(|left| left.state != super::git::repository_state(repository)) {
-        return Ok(Some("HEAD, the index or a branch of this repository moved since".into()));
+    if let Some(left) = left
+        && !is_where(repository, &left.state)?
+    {
+        return Ok(Some(
+            "HEAD, the index or a branch of this repository, a submodule or a worktree moved since".into(),
+        ));
     }
     for change in changes.values().filter(|c| c.path.starts_with(repository)) {
+        // Objects stay, and those that `git gc` packed are still there in another form.
+        if is_object(&change.path) && change.before.is_absent() {
+            continue;
+        }
         if !view.says_the_same(&change.after, &change.path)? {
             return Ok(Some(format!("`{}` changed since", change.path.display())));
         }

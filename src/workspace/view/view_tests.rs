@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-struct Bench {
+pub(super) struct Bench {
     _dir: tempfile::TempDir,
-    root: PathBuf,
-    view: View,
+    pub(super) root: PathBuf,
+    pub(super) view: View,
 }
 
-fn bench() -> Bench {
+pub(super) fn bench() -> Bench {
     let dir = tempfile::tempdir().unwrap();
     let base = fs::canonicalize(dir.path()).unwrap();
     let root = base.join("w");
@@ -29,7 +29,7 @@ fn bench() -> Bench {
 }
 
 /// Every path below the root with its kind, mode and content.
-fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
+pub(super) fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut todo = vec![root.to_path_buf()];
     while let Some(dir) = todo.pop() {
@@ -52,22 +52,22 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 impl Bench {
-    fn write(&self, rel: &str, text: &str) {
+    pub(super) fn write(&self, rel: &str, text: &str) {
         let path = self.root.join(rel);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    fn hold(&self, rel: &str, text: &str, before: Option<&str>) {
+    pub(super) fn hold(&self, rel: &str, text: &str, before: Option<&str>) {
         let before = before.map_or(Before::Absent, |b| Before::Content(blake3::hash(b.as_bytes())));
         self.view.write(&self.root.join(rel), text.as_bytes(), before, Landing::Hold).unwrap();
     }
 
-    fn all(&self) -> Choice {
+    pub(super) fn all(&self) -> Choice {
         View::everything(&self.view.changes(Shelf::Pending).unwrap())
     }
 
-    fn words(&self) -> Vec<String> {
+    pub(super) fn words(&self) -> Vec<String> {
         let set = self.view.changes(Shelf::Pending).unwrap();
         let word = |c: &crate::workspace::PathChange| {
             format!("{} {}", c.verb().letter(), c.path.strip_prefix(&self.root).unwrap().display())
@@ -80,7 +80,7 @@ impl Bench {
     }
 
     /// What a command would have left in its layer, folded.
-    fn command(&self, make: impl FnOnce(&Path)) -> Effects {
+    pub(super) fn command(&self, make: impl FnOnce(&Path)) -> Effects {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let command = runtime.block_on(self.view.begin(Shelf::Pending, None)).unwrap();
         make(&command.mounts[0].upper);
@@ -92,7 +92,7 @@ fn label(turn: &str) -> Label {
     Label { turn: turn.into(), ..Label::default() }
 }
 
-fn whiteout(path: &Path) {
+pub(super) fn whiteout(path: &Path) {
     let device = rustix::fs::makedev(0, 0);
     rustix::fs::mknodat(
         rustix::fs::CWD,

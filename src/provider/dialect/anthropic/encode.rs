@@ -5,9 +5,9 @@
 //! at the end of the person's turn before the newest, where the last request ended, and at the very end.
 
 use super::super::super::{Capabilities, Quirks, Request};
-use super::super::history::{NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
+use super::super::history::{Content, NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
 use super::super::picture;
-use crate::conversation::{CallResult, Image, Part, Thinking, ToolSpec};
+use crate::conversation::{Image, Thinking, ToolSpec};
 use serde_json::{Map, Value, json};
 
 /// What stands in the proofs of this wire format: it had them first, before there was a name.
@@ -94,18 +94,15 @@ fn spoken(said: &Said<'_>) -> Value {
 
 /// One result. An error may hold text only, so its pictures go `aside`, behind all results.
 fn result(reply: &Reply<'_>, capabilities: &Capabilities, aside: &mut Vec<Value>) -> Value {
-    let is_error = reply.result.is_none_or(CallResult::is_error);
+    let is_error = reply.is_error();
     let mut content = Vec::new();
-    match reply.result {
-        None => content.push(text(NO_RESULT)),
-        Some(result) => {
-            for part in &result.parts {
-                match part {
-                    Part::Text { text } if text.trim().is_empty() => {}
-                    Part::Image(_) if is_error => aside.push(block(part, capabilities)),
-                    _ => content.push(block(part, capabilities)),
-                }
-            }
+    if reply.result.is_none() {
+        content.push(text(NO_RESULT));
+    }
+    for part in reply.content() {
+        match part {
+            Content::Image(_) if is_error => aside.push(block(part, capabilities)),
+            _ => content.push(block(part, capabilities)),
         }
     }
     if content.is_empty() {
@@ -118,10 +115,10 @@ fn result(reply: &Reply<'_>, capabilities: &Capabilities, aside: &mut Vec<Value>
     out
 }
 
-fn block(part: &Part, capabilities: &Capabilities) -> Value {
+fn block(part: &Content<'_>, capabilities: &Capabilities) -> Value {
     match part {
-        Part::Text { text: words } => text(words),
-        Part::Image(image) => image_block(image, capabilities),
+        Content::Text(words) => text(words),
+        Content::Image(image) => image_block(image, capabilities),
     }
 }
 

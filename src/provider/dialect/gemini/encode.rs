@@ -5,10 +5,10 @@
 //! server gave one.
 
 use super::super::super::{Capabilities, Quirks, Request, ToolImages};
-use super::super::history::{NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
+use super::super::history::{Content, NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
 use super::super::picture;
 use super::WIRE;
-use crate::conversation::{CallResult, Image, Part, Thinking, ToolSpec};
+use crate::conversation::{Image, Thinking, ToolSpec};
 use serde_json::{Map, Value, json};
 
 pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
@@ -93,13 +93,13 @@ impl Writer<'_> {
         parts
     }
 
-    fn user(&self, results: &[Reply<'_>], said: &[std::borrow::Cow<'_, Part>]) -> Vec<Value> {
+    fn user(&self, results: &[Reply<'_>], said: &[Content<'_>]) -> Vec<Value> {
         let mut aside = Vec::new();
         let mut parts: Vec<Value> = results.iter().map(|reply| self.response(reply, &mut aside)).collect();
         parts.append(&mut aside);
-        parts.extend(said.iter().map(|part| match part.as_ref() {
-            Part::Text { text } => json!({"text": text}),
-            Part::Image(image) => self.picture_or_note(image),
+        parts.extend(said.iter().map(|part| match part {
+            Content::Text(text) => json!({"text": text}),
+            Content::Image(image) => self.picture_or_note(image),
         }));
         parts
     }
@@ -108,11 +108,10 @@ impl Writer<'_> {
     fn response(&self, reply: &Reply<'_>, aside: &mut Vec<Value>) -> Value {
         let mut texts = Vec::new();
         let mut inside = Vec::new();
-        for part in reply.result.map_or(&[][..], |result| result.parts.as_slice()) {
+        for part in reply.content() {
             match part {
-                Part::Text { text } if text.trim().is_empty() => {}
-                Part::Text { text } => texts.push(text.clone()),
-                Part::Image(image) => match picture::base64(image, self.capabilities) {
+                Content::Text(text) => texts.push(text.to_string()),
+                Content::Image(image) => match picture::base64(image, self.capabilities) {
                     Ok(data) if self.quirks.tool_images == ToolImages::Inside => {
                         inside.push(inline(image, &data));
                     }
@@ -125,12 +124,12 @@ impl Writer<'_> {
                 },
             }
         }
-        let words = match (reply.result, texts.is_empty()) {
+        let words = match (&reply.result, texts.is_empty()) {
             (None, _) => NO_RESULT.to_string(),
             (Some(_), true) => NO_OUTPUT.to_string(),
             (Some(_), false) => texts.join("\n"),
         };
-        let key = if reply.result.is_none_or(CallResult::is_error) { "error" } else { "output" };
+        let key = if reply.is_error() { "error" } else { "output" };
         let mut response = json!({"name": reply.name, "response": {key: words}});
         put_id(&mut response, &reply.id);
         if let (false, Value::Object(fields)) = (inside.is_empty(), &mut response) {

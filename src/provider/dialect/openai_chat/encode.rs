@@ -7,10 +7,10 @@
 use super::super::super::{
     AfterResults, CallIds, Capabilities, EmptyContent, OutputLimit, Quirks, Request, SystemRole, ToolImages,
 };
-use super::super::history::{NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
+use super::super::history::{Content, NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
 use super::super::{cache_key, picture};
 use super::WIRE;
-use crate::conversation::{Image, Part, ToolSpec};
+use crate::conversation::{Image, ToolSpec};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -59,7 +59,6 @@ pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
     for turn in turns(&request.messages, reasoning) {
         match turn {
             Turn::User { results, parts } => {
-                let parts: Vec<&Part> = parts.iter().map(AsRef::as_ref).collect();
                 writer.user(&results, &parts, &mut messages);
             }
             Turn::Assistant(said) => messages.push(writer.assistant(&said)),
@@ -120,7 +119,7 @@ impl Writer<'_> {
         Value::Object(message)
     }
 
-    fn user(&self, results: &[Reply<'_>], parts: &[&Part], messages: &mut Vec<Value>) {
+    fn user(&self, results: &[Reply<'_>], parts: &[Content<'_>], messages: &mut Vec<Value>) {
         let mut content = Vec::new();
         for reply in results {
             let said = self.tool_content(reply, &mut content);
@@ -128,8 +127,8 @@ impl Writer<'_> {
         }
         for part in parts {
             match part {
-                Part::Text { text: words } => content.push(text(words)),
-                Part::Image(image) => content.push(self.picture_or_note(image)),
+                Content::Text(words) => content.push(text(words)),
+                Content::Image(image) => content.push(self.picture_or_note(image)),
             }
         }
         if content.is_empty() {
@@ -147,14 +146,15 @@ impl Writer<'_> {
 
     /// One result. Its pictures stay in it, or go to `aside`, each behind a line that says whose it is.
     fn tool_content(&self, reply: &Reply<'_>, aside: &mut Vec<Value>) -> Value {
-        let Some(result) = reply.result else { return json!(NO_RESULT) };
+        if reply.result.is_none() {
+            return json!(NO_RESULT);
+        }
         let mut texts = Vec::new();
         let mut pictures = Vec::new();
-        for part in &result.parts {
+        for part in reply.content() {
             match part {
-                Part::Text { text } if text.trim().is_empty() => {}
-                Part::Text { text } => texts.push(text.clone()),
-                Part::Image(image) => match self.base64(image) {
+                Content::Text(text) => texts.push(text.to_string()),
+                Content::Image(image) => match self.base64(image) {
                     Ok(data) if self.quirks.tool_images == ToolImages::Inside => {
                         pictures.push(image_url(image, &data));
                     }

@@ -3,10 +3,10 @@
 //! same turn after turn.
 
 use super::super::super::{Capabilities, Quirks, Request};
-use super::super::history::{NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
+use super::super::history::{Content, NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
 use super::super::{cache_key, picture};
 use super::WIRE;
-use crate::conversation::{Image, Part, ToolSpec};
+use crate::conversation::{Image, ToolSpec};
 use serde_json::{Map, Value, json};
 
 pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
@@ -79,13 +79,9 @@ fn item(said: &Said<'_>) -> Option<Value> {
 }
 
 fn output(reply: &Reply<'_>, capabilities: &Capabilities) -> Value {
-    let mut content = Vec::new();
-    match reply.result {
-        None => content.push(text(NO_RESULT)),
-        Some(result) => {
-            let blank = |part: &&Part| part.as_text().is_some_and(|text| text.trim().is_empty());
-            content.extend(result.parts.iter().filter(|p| !blank(p)).map(|part| said(part, capabilities)));
-        }
+    let mut content: Vec<Value> = reply.content().iter().map(|part| said(part, capabilities)).collect();
+    if reply.result.is_none() {
+        content.push(text(NO_RESULT));
     }
     if content.is_empty() {
         content.push(text(NO_OUTPUT));
@@ -97,10 +93,10 @@ fn output(reply: &Reply<'_>, capabilities: &Capabilities) -> Value {
     json!({"type": "function_call_output", "call_id": reply.id, "output": output})
 }
 
-fn said(part: &Part, capabilities: &Capabilities) -> Value {
+fn said(part: &Content<'_>, capabilities: &Capabilities) -> Value {
     match part {
-        Part::Text { text: words } => text(words),
-        Part::Image(image) => picture_or_note(image, capabilities),
+        Content::Text(words) => text(words),
+        Content::Image(image) => picture_or_note(image, capabilities),
     }
 }
 

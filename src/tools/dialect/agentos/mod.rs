@@ -10,6 +10,7 @@ use super::super::apply_patch::{Aim, patch_plan};
 use super::super::edit_file::Unread;
 use super::super::find_files::PathGlob;
 use super::super::hits::Search;
+use super::super::list_directory::gaps;
 use super::super::look::{At, LookPlan, Row, rows};
 use super::super::search_contents::{line_matcher, search_below};
 use super::super::write_file::{Mode, WritePlan};
@@ -218,6 +219,9 @@ fn plan_list(args: &List, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, 
         if let (Value::Object(answer), true) = (&mut answer, skipped.unreadable > 0) {
             answer.insert("unreadable".into(), json!(skipped.unreadable));
         }
+        if let (Value::Object(answer), Some(words)) = (&mut answer, gaps(&skipped)) {
+            answer.insert("incomplete".into(), json!(words));
+        }
         Ok(Output::done(answer.to_string(), Summary::line(line)))
     };
     Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))
@@ -253,7 +257,10 @@ fn plan_search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn
             file.hits.iter().map(of).collect::<Vec<_>>()
         };
         let matches: Vec<Value> = found.files.iter().flat_map(one).take(MATCHES).collect();
-        let answer = json!({"matches": matches, "total": total, "files": found.files.len()});
+        let mut answer = json!({"matches": matches, "total": total, "files": found.files.len()});
+        if let (Value::Object(answer), Some(words)) = (&mut answer, gaps(&found.skipped)) {
+            answer.insert("incomplete".into(), json!(words));
+        }
         Ok(Output::done(answer.to_string(), Summary::line(format!("search: {total} matches"))))
     };
     Ok(Box::new(LookPlan::new(at, title, At::Either, look)))

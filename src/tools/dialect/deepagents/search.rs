@@ -2,14 +2,14 @@
 
 use super::super::super::find_files::{PathGlob, find_paths};
 use super::super::super::hits::{FileHits, Search};
-use super::super::super::look::LookPlan;
+use super::super::super::look::{LookPlan, with_gaps};
 use super::super::super::search_contents::{line_matcher, search_below};
 use super::super::super::{Env, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::path::{Named, mounts_below};
 use super::read::or_nothing;
 use super::{Surface, cut, python_list};
-use crate::workspace::{Consent, Show};
+use crate::workspace::{Consent, Show, Skipped};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -66,13 +66,15 @@ fn plan_glob(args: &GlobArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<d
     let (places, surface) = (with_mounts(env, surface, named)?, Arc::clone(surface));
     let ats = places.iter().map(|place| place.at.clone()).collect();
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
-        let mut paths: Vec<String> = Vec::new();
+        let (mut paths, mut gaps): (Vec<String>, _) = (Vec::new(), Skipped::default());
         for place in &places {
-            let (found, _) = or_nothing(find_paths(ctx, &place.at, consent, &pattern, Show::All))?;
+            let (found, skipped) = or_nothing(find_paths(ctx, &place.at, consent, &pattern, Show::All))?;
             paths.extend(found.iter().map(|p| surface.below(place, p)));
+            gaps += skipped;
         }
         let text = cut(python_list(&paths));
-        Ok(Output::done(text.clone(), Summary::text(format!("glob: {}", paths.len()), text)))
+        let output = Output::done(text.clone(), Summary::text(format!("glob: {}", paths.len()), text));
+        Ok(with_gaps(output, &gaps))
     };
     Ok(Box::new(LookPlan::many(ats, title, look)))
 }
@@ -116,7 +118,7 @@ fn plan_grep(args: &Grep, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
         let names_only = mode == OutputMode::FilesWithMatches;
         let show = glob.as_ref().map_or(Show::Usual, PathGlob::show);
-        let mut all: Vec<(String, FileHits)> = Vec::new();
+        let (mut all, mut gaps): (Vec<(String, FileHits)>, _) = (Vec::new(), Skipped::default());
         for place in &places {
             let search = Search { matcher: matcher.clone(), context: 0, names_only, most: MATCHES };
             let found = search_below(ctx, &place.at, consent, search, (glob.as_ref(), show));
@@ -126,10 +128,11 @@ fn plan_grep(args: &Grep, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
                 relative => (surface.below(place, relative), file),
             };
             all.extend(found.files.into_iter().map(named));
+            gaps += found.skipped;
         }
         let text = cut(report(&all, mode));
         let line = format!("grep: {} files", all.len());
-        Ok(Output::done(text.clone(), Summary::text(line, text)))
+        Ok(with_gaps(Output::done(text.clone(), Summary::text(line, text)), &gaps))
     };
     Ok(Box::new(LookPlan::many(ats, title, look)))
 }

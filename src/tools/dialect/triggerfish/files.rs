@@ -3,7 +3,7 @@
 use super::super::super::edit_file::{Edit, EditPlan, Unread, Which};
 use super::super::super::find_files::{PathGlob, find_paths};
 use super::super::super::hits::Search;
-use super::super::super::look::{At, LookPlan, credit_all, load_text, prefix, rows};
+use super::super::super::look::{At, LookPlan, credit_all, load_text, prefix, rows, with_gaps};
 use super::super::super::search_contents::{line_matcher, search_below};
 use super::super::super::write_file::{Mode, WritePlan};
 use super::super::super::{Env, Facts, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError, Touches};
@@ -222,16 +222,17 @@ fn plan_search(args: &SearchArgs, env: &Env, surface: &Arc<Surface>) -> Result<B
                 "" => found.prefix.clone(),
                 relative => format!("{}{}", found.prefix, crate::text::sanitize::name(relative)),
             };
-            Ok(named(found.files.iter().map(|f| name(&f.relative)).collect(), "No matches found."))
+            let output = named(found.files.iter().map(|f| name(&f.relative)).collect(), "No matches found.");
+            Ok(with_gaps(output, &found.skipped))
         };
         return Ok(Box::new(LookPlan::new(at, title, At::Either, look)));
     }
     let glob = PathGlob::new(&args.pattern)?;
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
-        let (found, _) = find_paths(ctx, &place, consent, &glob, Show::All)?;
+        let (found, skipped) = find_paths(ctx, &place, consent, &glob, Show::All)?;
         let base = prefix(&ctx.env, &place);
         let names = found.iter().map(|p| format!("{base}{}", crate::text::sanitize::name(p))).collect();
-        Ok(named(names, "No files found matching pattern."))
+        Ok(with_gaps(named(names, "No files found matching pattern."), &skipped))
     };
     Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))
 }

@@ -1,0 +1,62 @@
+//! How a turn mends what came: what a refused request is changed to, and what is made of an answer before it is used.
+
+use super::silence::Silence;
+use crate::conversation::{Answer, Block, CallId};
+use crate::provider::{Blame, ProviderError};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// Leave pictures out, a note in their place.
+    Images,
+    /// Leave out what is new, then send what was said as plain text.
+    Content,
+    /// Leave out the tool at this place of the list.
+    Tool(usize),
+    /// Send less; the server's own words may hold the figures.
+    Shorten { message: String },
+    /// The answer broke off: what had come is said, and the rest is asked for.
+    GoOn { message: String },
+    /// The answer said nothing: it is asked for once more.
+    Nudge(Silence),
+}
+
+/// What is kept of the text of an answer that went over a limit.
+const MAX_KEPT: usize = 64 * 1024;
+
+/// The beginning of an answer: its first text, up to [`MAX_KEPT`].
+pub(super) fn shortened(partial: Answer) -> Answer {
+    let first = partial.blocks.into_iter().find_map(|block| match block {
+        Block::Text { text } if !text.trim().is_empty() => Some(text),
+        _ => None,
+    });
+    let blocks = first.map(|mut text| {
+        text.truncate(text.floor_char_boundary(MAX_KEPT));
+        Block::Text { text }
+    });
+    Answer { blocks: blocks.into_iter().collect(), ..partial }
+}
+
+pub(super) fn repair_for(error: &ProviderError) -> Option<Repair> {
+    match error {
+        ProviderError::BadRequest { blames: Blame::Image, .. } => Some(Repair::Images),
+        ProviderError::BadRequest { blames: Blame::Content, .. } => Some(Repair::Content),
+        ProviderError::BadRequest { blames: Blame::Tool(at), .. } => Some(Repair::Tool(*at)),
+        ProviderError::TooLong { message } => Some(Repair::Shorten { message: message.clone() }),
+        _ => None,
+    }
+}
+
+/// Two calls of one name could not be told apart by their results: later ones are renamed.
+pub(super) fn rename_duplicates(answer: &mut Answer) {
+    let mut seen: Vec<CallId> = Vec::new();
+    for block in &mut answer.blocks {
+        let Block::Call(call) = block else { continue };
+        let original = call.id.0.clone();
+        let mut number = 2;
+        while seen.contains(&call.id) || call.id.0.is_empty() {
+            call.id = CallId::new(format!("{original}_{number}"));
+            number += 1;
+        }
+        seen.push(call.id.clone());
+    }
+}

@@ -1,0 +1,75 @@
+//! Answers without an answer: no text and no call. Local reasoning models end so now and then, and a person who sees
+//! nothing takes it for success.
+
+use crate::conversation::{Answer, Block, StopReason};
+use std::fmt;
+
+/// What came instead of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silence {
+    Empty,
+    /// Nothing but reasoning.
+    Reasoning,
+    /// The output limit came before the first text.
+    AtLimit,
+}
+
+impl Silence {
+    /// What is wrong with `answer`, if it says nothing although the model was not stopped by a refusal.
+    pub(super) fn of(answer: &Answer) -> Option<Silence> {
+        let says = answer.blocks.iter().any(|block| match block {
+            Block::Text { text } => !text.trim().is_empty(),
+            Block::Call(_) => true,
+            Block::Thinking(_) => false,
+        });
+        let reasons = answer.blocks.iter().any(|block| matches!(block, Block::Thinking(_)));
+        match answer.stop {
+            _ if says => None,
+            StopReason::Refusal => None,
+            StopReason::MaxTokens => Some(Silence::AtLimit),
+            _ if reasons => Some(Silence::Reasoning),
+            _ => Some(Silence::Empty),
+        }
+    }
+
+    /// True where asking once more may help.
+    pub(super) fn may_pass(self) -> bool {
+        self != Silence::AtLimit
+    }
+
+    pub(super) fn hint(self) -> &'static str {
+        match self {
+            Silence::AtLimit => "raise `max_output_tokens`, then /retry",
+            _ => "/retry asks again; /model chooses another model",
+        }
+    }
+}
+
+impl fmt::Display for Silence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Silence::Empty => "the answer was empty",
+            Silence::Reasoning => "the answer had reasoning but no text and no call",
+            Silence::AtLimit => "the answer reached the model's output limit before its first text",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::Thinking;
+
+    #[test]
+    fn only_text_and_calls_are_an_answer() {
+        let text = |text: &str| Block::Text { text: text.into() };
+        let thinking = || Block::Thinking(Thinking { text: "hm".into(), ..Thinking::default() });
+        let of = |blocks, stop| Silence::of(&Answer { blocks, stop, ..Answer::default() });
+        assert_eq!(of(vec![], StopReason::EndTurn), Some(Silence::Empty));
+        assert_eq!(of(vec![text(" \n")], StopReason::EndTurn), Some(Silence::Empty));
+        assert_eq!(of(vec![thinking(), text("")], StopReason::EndTurn), Some(Silence::Reasoning));
+        assert_eq!(of(vec![thinking()], StopReason::MaxTokens), Some(Silence::AtLimit));
+        assert_eq!(of(vec![], StopReason::Refusal), None);
+        assert_eq!(of(vec![thinking(), text("a")], StopReason::EndTurn), None);
+    }
+}

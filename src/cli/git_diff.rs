@@ -1,0 +1,168 @@
+//! Asks git for a difference without running anything that the repository names.
+//!
+//! Anyone who wrote a repository also wrote its configuration, and `git diff` runs programs from it: filters, the file system
+//! monitor, external diffs, text conversions, and a remote's transport when objects are missing. Each of them is
+//! switched off here by name. The person's own filters (global and system configuration, such as git-lfs) stay on.
+
+use super::report::Failure;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// The largest difference that is read, in bytes.
+pub(super) const MOST: u64 = 64 << 20;
+/// The largest list of settings, and the most of what git says on standard error.
+const MOST_TEXT: u64 = 8 << 20;
+/// A pipe in the place of a file that git reads would make git wait for ever.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// Settings of a repository that make `git diff` run or wait for something, and what they are set to instead.
+const OFF: [&str; 5] = [
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.alternateRefsCommand=",
+    "diff.external=",
+    "diff.orderFile=/dev/null",
+];
+
+/// What `git diff OF...` prints in `cwd`. Changes nothing: git takes no lock.
+pub(super) fn difference(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, Failure> {
+    let mut command = git(cwd);
+    for filter in configured_filters(cwd)? {
+        for (key, value) in [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")] {
+            let mut setting = b"filter.".to_vec();
+            setting.extend_from_slice(&filter);
+            setting.extend_from_slice(format!(".{key}={value}").as_bytes());
+            command.arg("-c").arg(OsString::from_vec(setting));
+        }
+    }
+    command.args(["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", "--binary", "-M"]);
+    // To see whether a submodule has changes, git would run another git there, with that repository's configuration.
+    command.args(["-U1000000", "--ignore-submodules=dirty", "--submodule=short"]).args(of).arg("--");
+    let done = Finished::of(&mut command, MOST)?;
+    if !done.success {
+        let first = done.errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("git failed");
+        let said = crate::text::sanitize::line(first).into_owned();
+        return Err(
+            Failure::new(said).hint("`placet review` takes what `git diff` takes, a patch file, or -")
+        );
+    }
+    Ok(done.output)
+}
+
+fn git(cwd: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.args(["--no-pager", "--no-optional-locks"]).current_dir(cwd);
+    for setting in OFF {
+        command.args(["-c", setting]);
+    }
+    // Missing objects of a partial clone would be fetched, through whatever transport the remote names.
+    command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
+    command.env("GIT_TERMINAL_PROMPT", "0").env_remove("GIT_EXTERNAL_DIFF");
+    command
+}
+
+/// The names of the filters that the repository itself defines, also in files that its configuration includes.
+fn configured_filters(cwd: &Path) -> Result<BTreeSet<Vec<u8>>, Failure> {
+    let list = ["config", "--null", "--name-only", "--list"];
+    let scoped = Finished::of(git(cwd).args(list).arg("--show-scope"), MOST_TEXT)?;
+    // A git before 2.26 knows no scopes: then the person's own filters are switched off as well.
+    let (names, step) = match scoped.success {
+        true => (scoped.output, 2),
+        false => (Finished::of(git(cwd).args(list), MOST_TEXT)?.output, 1),
+    };
+    let words: Vec<&[u8]> = names.split(|b| *b == 0).collect();
+    let mut filters = BTreeSet::new();
+    for setting in words.chunks_exact(step) {
+        let (scope, key) = match setting {
+            [scope, key] => (*scope, *key),
+            [key] => (&b"local"[..], *key),
+            _ => continue,
+        };
+        if matches!(scope, b"global" | b"system") {
+            continue;
+        }
+        let Some(rest) = key.strip_prefix(b"filter.") else { continue };
+        let Some(dot) = rest.iter().rposition(|b| *b == b'.') else { continue };
+        let name = rest.get(..dot).unwrap_or_default();
+        if name.contains(&b'=') {
+            let name = crate::text::sanitize::line(&String::from_utf8_lossy(name)).into_owned();
+            return Err(Failure::new(format!(
+                "the filter `{name}` of this repository cannot be switched off"
+            ))
+            .hint("its name contains `=`: rename or remove it in `.git/config`"));
+        }
+        filters.insert(name.to_vec());
+    }
+    Ok(filters)
+}
+
+type Receiver = mpsc::Receiver<io::Result<Vec<u8>>>;
+
+struct Finished {
+    success: bool,
+    output: Vec<u8>,
+    errors: String,
+}
+
+impl Finished {
+    fn of(command: &mut Command, most: u64) -> Result<Finished, Failure> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|e| {
+            Failure::new(format!("`git` cannot be started: {e}"))
+                .hint("name a patch file, or - for standard input")
+        })?;
+        let end = Instant::now() + DEADLINE;
+        let readers = reader(child.stdout.take(), most)
+            .and_then(|output| Ok((output, reader(child.stderr.take(), MOST_TEXT)?)));
+        let (output, errors) = readers.map_err(|e| {
+            stop(&mut child);
+            Failure::new(format!("the output of `git` cannot be read: {e}"))
+        })?;
+        let mut wait = |from: &Receiver| -> Result<Vec<u8>, Failure> {
+            let left = end.saturating_duration_since(Instant::now());
+            match from.recv_timeout(left) {
+                Ok(read) => read.map_err(Failure::new),
+                Err(_) => Err(overdue(&mut child)),
+            }
+        };
+        let output = wait(&output)?;
+        if output.len() as u64 > most {
+            stop(&mut child);
+            return Err(Failure::new(format!("the difference has more than {most} bytes")).hint(
+                "review a part of it: `git diff REV..REV -- PATH > part.diff; placet review part.diff`",
+            ));
+        }
+        let errors = String::from_utf8_lossy(&wait(&errors)?).into_owned();
+        let success = child.wait().map_err(Failure::new)?.success();
+        Ok(Finished { success, output, errors })
+    }
+}
+
+fn overdue(child: &mut Child) -> Failure {
+    stop(child);
+    Failure::new(format!("`git` did not answer within {} seconds", DEADLINE.as_secs())).hint(
+        "a pipe in the place of a file that git reads makes it wait: look for one with `find . -type p`",
+    )
+}
+
+fn stop(child: &mut Child) {
+    drop(child.kill());
+    drop(child.wait());
+}
+
+/// Reads on a thread of its own, so that neither pipe can fill while the other one is read.
+fn reader(from: Option<impl Read + Send + 'static>, most: u64) -> io::Result<Receiver> {
+    let (send, receive) = mpsc::channel();
+    std::thread::Builder::new().name("git".into()).spawn(move || {
+        let mut bytes = Vec::new();
+        let read = from.map_or(Ok(0), |from| from.take(most + 1).read_to_end(&mut bytes));
+        drop(send.send(read.map(|_| bytes)));
+    })?;
+    Ok(receive)
+}

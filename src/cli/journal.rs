@@ -1,0 +1,97 @@
+//! `placet journal`: what was applied, and what is damaged of it.
+
+use super::args::{JournalCommand, Options};
+use super::report::{self, Failure, print, print_foreign, warn};
+use super::start;
+use crate::app::App;
+use crate::serve::changes;
+use crate::workspace::{Damage, Mended, View, prune};
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub(super) fn run(command: JournalCommand, options: &Options) -> Result<u8, Failure> {
+    let app = start::app(options)?;
+    let view = app.view("journal");
+    match command {
+        JournalCommand::List { limit, json } => list(&view, limit, json),
+        JournalCommand::Show { id } => show(&app, &view, id),
+        JournalCommand::Prune => pruned(&app, &view),
+        JournalCommand::Repair => repair(&app),
+    }
+}
+
+fn list(view: &View, limit: usize, json: bool) -> Result<u8, Failure> {
+    if !json {
+        let lines = changes::journal_lines(view.journal(), limit);
+        print_foreign(&lines.iter().map(|l| format!("{l}\n")).collect::<String>())?;
+        return Ok(report::DONE);
+    }
+    let mut entries = view.journal().entries();
+    entries.reverse();
+    entries.truncate(limit);
+    let mut all: Vec<Value> =
+        entries.iter().map(serde_json::to_value).collect::<Result<_, _>>().map_err(Failure::new)?;
+    all.extend(view.journal().damage().iter().map(damaged));
+    print(&(serde_json::to_string_pretty(&all).map_err(Failure::new)? + "\n"))?;
+    Ok(report::DONE)
+}
+
+/// A damaged record stands after the entries: it has no fields of theirs.
+fn damaged(damage: &Damage) -> Value {
+    json!({"damaged": damage.part.to_string(), "file": damage.path.to_string_lossy(), "reason": damage.fault.to_string()})
+}
+
+fn show(app: &App, view: &View, id: u64) -> Result<u8, Failure> {
+    let entry = view.journal().entry(id);
+    let entry = entry.map_err(|damage| {
+        Failure::new(damage)
+            .hint("`placet journal repair` moves damaged records aside; `placet doctor` lists them")
+    })?;
+    let entry = entry.ok_or_else(|| {
+        Failure::new(format!("there is no transaction {id} here")).hint("`placet journal list` shows them")
+    })?;
+    let shown = |path: &Path| app.workspace.shown(path);
+    let mut lines = vec![changes::entry_line(&entry)];
+    lines.extend(changes::entry_paths(&entry, &shown));
+    print_foreign(&(lines.join("\n") + "\n"))?;
+    Ok(report::DONE)
+}
+
+fn pruned(app: &App, view: &View) -> Result<u8, Failure> {
+    let (journals, _) = app.journals();
+    let pruned = prune(&journals, view.objects(), app.keep(), &app.needed()).map_err(Failure::new)?;
+    if let Some(first) = pruned.stopped_by.first() {
+        let count = pruned.stopped_by.len();
+        let s = if count == 1 { "" } else { "s" };
+        return Err(Failure::new(format!(
+            "nothing was removed, because {count} record{s} that may name stored contents cannot be read: {first}"
+        ))
+        .hint("`placet journal repair` moves damaged records aside; contents that only they name can then be removed"));
+    }
+    print(&format!(
+        "removed {} transactions and {} contents, {} bytes\n",
+        pruned.entries, pruned.objects, pruned.bytes
+    ))?;
+    Ok(report::DONE)
+}
+
+fn repair(app: &App) -> Result<u8, Failure> {
+    let (repaired, aside) = app.repair().map_err(Failure::new)?;
+    if repaired.all.is_empty() && repaired.unseen == 0 {
+        print("nothing is damaged\n")?;
+        return Ok(report::DONE);
+    }
+    print_foreign(&changes::repair_lines(&repaired).iter().map(|l| format!("{l}\n")).collect::<String>())?;
+    if aside.is_dir() {
+        print_foreign(&format!("nothing was deleted: the damaged files are in {}\n", aside.display()))?;
+    }
+    if repaired.unseen > 0 {
+        warn(&format!(
+            "warning: {} stored contents were not compared in time; run it again",
+            repaired.unseen
+        ));
+    }
+    let left = |mended: &Mended| matches!(mended, Mended::Busy | Mended::InDoubt | Mended::Failed(_));
+    let unfinished = repaired.unseen > 0 || repaired.all.iter().any(|(_, mended)| left(mended));
+    Ok(if unfinished { report::ERROR } else { report::DONE })
+}

@@ -1,0 +1,41 @@
+//! The modes of placet's own files, all of them: what an older version or another umask left open is shut.
+
+use crate::private::tighten;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file that was open to others, with the mode that it had.
+type Tightened = Vec<(PathBuf, u32)>;
+type Failed = Vec<(PathBuf, io::Error)>;
+
+/// Tightens everything below these directories, but the file of `keys`: one that others could read is refused until the
+/// person looks at it. Layers are left alone: what is in them has the modes of the workspace,
+/// and they lie in directories that are shut.
+pub(super) fn tighten_all(dirs: &[&Path], keys: &Path) -> (Tightened, Failed) {
+    let (mut tightened, mut failed) = (Vec::new(), Vec::new());
+    let mut todo: Vec<PathBuf> = dirs.iter().map(|dir| dir.to_path_buf()).collect();
+    while let Some(path) = todo.pop() {
+        if path == keys || is_layer(&path) {
+            continue;
+        }
+        match tighten(&path) {
+            Ok(Some(mode)) => tightened.push((path.clone(), mode)),
+            Ok(None) => {}
+            Err(e) => failed.push((path.clone(), e)),
+        }
+        let is_dir = std::fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_dir());
+        if is_dir {
+            todo.extend(std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+        }
+    }
+    tightened.sort();
+    (tightened, failed)
+}
+
+/// `views/NAME/pending/0`, `layers/NAME/...`, and temporary files of commands.
+fn is_layer(path: &Path) -> bool {
+    let named = |path: Option<&Path>, names: &[&str]| {
+        path.and_then(Path::file_name).is_some_and(|name| names.iter().any(|known| name == *known))
+    };
+    named(path.parent(), &["pending", "scratch", "layers", "pending.new", "pending.old"])
+}

@@ -1,0 +1,168 @@
+//! What placet itself adds to a conversation: facts as values, one variant for each.
+//!
+//! A file, a command, a tool, a server or a paste can hold any text, but none of them can hold a [`Note`]: a note is made
+//! by placet's own code and stored as a value of its own, so nothing is ever recognised by how a text begins. The
+//! sentences that a model reads are made from it in [`super::words`], when a request is encoded.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "note", rename_all = "snake_case")]
+pub enum Note {
+    /// The mode, where the model was last told another one.
+    Mode { mode: String, meaning: String },
+    /// The project's AGENTS.md.
+    Instructions { text: String, edition: Edition },
+    /// The project has no AGENTS.md any more.
+    InstructionsGone,
+    /// The summary that replaces the beginning of the conversation.
+    Summary { text: String },
+    /// The beginning of the conversation is not in this request.
+    BeginningLeftOut,
+    /// The beginning of this turn is not in this request.
+    WorkLeftOut,
+    /// A background command ended.
+    JobEnded(JobEnd),
+    /// Background commands that placet can no longer reach.
+    JobsLost { jobs: Vec<u32> },
+    /// The next part is a file that the person attached.
+    AttachedFile { path: String },
+    /// The next part is a scratchpad that the person attached.
+    AttachedScratchpad { name: String },
+    /// What the person decided in a review, as JSON; and the same in short, for the person.
+    Review { report: String, brief: String },
+    /// The same call came to the same result so many times.
+    Repeated { times: u32 },
+    /// The model's last answer had no content.
+    EmptyAnswer,
+    /// A call did not run, or did not end.
+    Interrupted { at: Interruption },
+    /// A result that does not fit the window.
+    ResultLeftOut { tool: String, arguments: String, scratchpad: Option<String> },
+    /// A picture that does not fit the window.
+    PictureLeftOut,
+    /// A picture or a PDF that is not sent.
+    PictureHidden { kind: String, name: String, reason: String },
+    /// A picture that an imported file names and does not hold.
+    PictureMissing { name: String },
+    /// A result that the provider refused.
+    ResultRefused { tool: String },
+    /// The conversation as text, because the provider refused it as it was.
+    PlainHistory { text: String, scope: Scope },
+    /// A piece of a conversation that begins with an answer.
+    GoesOn,
+    /// Asks for a summary, with regard to `focus` where it is not empty.
+    SumUp { focus: String },
+    /// An answer that a hook withholds; its words stand in its place.
+    AnswerWithheld { reason: String },
+    /// A message of a damaged session.
+    MessageLost,
+    /// A change that could not be written to its mounted store.
+    NotStored { reason: String },
+    /// A note of a session of an earlier format, of which only the sentence is known.
+    Earlier { text: String },
+}
+
+/// Which of the project's instructions these are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Edition {
+    First,
+    Changed,
+}
+
+/// How much of a conversation [`Note::PlainHistory`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    Whole,
+    End,
+}
+
+/// When a call was interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interruption {
+    /// The person stopped the turn before the call ran.
+    BeforeItRan,
+    /// The call was told to stop and did not in time.
+    Abandoned,
+    /// placet itself ended first.
+    PlacetStopped,
+}
+
+/// The end of a background command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobEnd {
+    pub job: u32,
+    /// `exit code 0 after 2.0 s`
+    pub how: String,
+    pub command: String,
+    /// What it did to files, in lines; empty where it did nothing.
+    pub effects: String,
+}
+
+/// Notes of which the newest of each kind holds until another replaces it: they outlive the messages they came with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PinnedKind {
+    Summary,
+    Instructions,
+    Mode,
+}
+
+impl PinnedKind {
+    /// In the order in which they are sent.
+    pub const ALL: [PinnedKind; 3] = [PinnedKind::Summary, PinnedKind::Instructions, PinnedKind::Mode];
+}
+
+impl Note {
+    pub fn pinned_kind(&self) -> Option<PinnedKind> {
+        match self {
+            Note::Summary { .. } => Some(PinnedKind::Summary),
+            Note::Instructions { .. } | Note::InstructionsGone => Some(PinnedKind::Instructions),
+            Note::Mode { .. } => Some(PinnedKind::Mode),
+            _ => None,
+        }
+    }
+
+    /// Whether placet puts such a note behind a result; the others belong to what the person says.
+    pub fn may_follow_results(&self) -> bool {
+        matches!(
+            self,
+            Note::Mode { .. }
+                | Note::JobEnded(_)
+                | Note::Repeated { .. }
+                | Note::Interrupted { .. }
+                | Note::PictureMissing { .. }
+                | Note::NotStored { .. }
+        )
+    }
+
+    /// The long text in it that other people wrote, which may be redacted, or cut to fit a window.
+    pub fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Note::Instructions { text, .. }
+            | Note::Summary { text }
+            | Note::PlainHistory { text, .. }
+            | Note::Earlier { text } => Some(text),
+            Note::Review { report, .. } => Some(report),
+            Note::JobEnded(end) => Some(&mut end.effects),
+            _ => None,
+        }
+    }
+
+    /// Every text in it that did not come from placet itself.
+    pub fn foreign_texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Note::JobEnded(JobEnd { how, command, effects, .. }) => vec![how, command, effects],
+            Note::Review { report, brief } => vec![report, brief],
+            Note::AttachedFile { path } => vec![path],
+            Note::AttachedScratchpad { name } | Note::PictureMissing { name } => vec![name],
+            Note::ResultLeftOut { arguments, .. } => vec![arguments],
+            Note::PictureHidden { name, reason, .. } => vec![name, reason],
+            Note::NotStored { reason } | Note::AnswerWithheld { reason } => vec![reason],
+            Note::SumUp { focus } => vec![focus],
+            other => other.text_mut().into_iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The sentences that a model reads for placet's own notes: the only place where they are made.
+//!
+//! They are made again each time a request is encoded, from the note alone, so the same note is the same bytes in every
+//! request and provider caches hold. Nothing reads a sentence back. Names and commands in them are somebody else's words:
+//! they stay on one line, whatever they hold.
+
+use super::{Edition, Interruption, JobEnd, Note, Scope};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// The most characters of a command or a name within a sentence.
+const LONGEST: usize = 400;
+
+impl Note {
+    /// What the model reads.
+    pub fn words(&self) -> Cow<'_, str> {
+        let words = match self {
+            Note::Mode { mode, meaning } => format!("[placet: the mode is {mode}: {meaning}]"),
+            Note::Instructions { text, edition: Edition::First } => {
+                format!("[placet: the project's instructions]\n{text}")
+            }
+            Note::Instructions { text, edition: Edition::Changed } => {
+                format!(
+                    "[placet: the project's instructions, changed; this replaces the earlier text]\n{text}"
+                )
+            }
+            Note::InstructionsGone => return Cow::Borrowed(INSTRUCTIONS_GONE),
+            Note::Summary { text } => format!("{SUMMARY}{text}"),
+            Note::BeginningLeftOut => return Cow::Borrowed(BEGINNING_LEFT_OUT),
+            Note::WorkLeftOut => return Cow::Borrowed(WORK_LEFT_OUT),
+            Note::JobEnded(JobEnd { job, how, command, effects }) => {
+                format!(
+                    "[placet: job {job} has ended: {}: {}]{effects}",
+                    on_one_line(how),
+                    on_one_line(command)
+                )
+            }
+            Note::JobsLost { jobs } => {
+                let jobs = jobs.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+                format!(
+                    "[placet: the background commands {jobs} are out of reach: placet was left meanwhile]"
+                )
+            }
+            Note::AttachedFile { path } => format!("[placet: the person attached {}]", on_one_line(path)),
+            Note::AttachedScratchpad { name } => {
+                format!("[placet: the person attached the scratchpad `{}`]", on_one_line(name))
+            }
+            Note::Review { report, .. } => return Cow::Borrowed(report),
+            Note::Repeated { times } => format!(
+                "note: this is the same call with the same result, {times} times in a row; try something else"
+            ),
+            Note::EmptyAnswer => return Cow::Borrowed(EMPTY_ANSWER),
+            Note::Interrupted { at } => return Cow::Borrowed(interrupted(*at)),
+            Note::ResultLeftOut { tool, arguments, scratchpad } => {
+                result_left_out(tool, arguments, scratchpad.as_deref())
+            }
+            Note::PictureLeftOut => return Cow::Borrowed(PICTURE_LEFT_OUT),
+            Note::PictureHidden { kind, name, reason } => {
+                format!("[{kind} {} is not shown: {}]", on_one_line(name), on_one_line(reason))
+            }
+            Note::PictureMissing { name } => {
+                format!("[picture {}: its bytes were not in the file]", on_one_line(name))
+            }
+            Note::ResultRefused { tool } => {
+                format!("[the provider refused this result of {}]", on_one_line(tool))
+            }
+            Note::PlainHistory { text, scope: Scope::Whole } => format!("{PLAIN_HISTORY}{text}"),
+            Note::PlainHistory { text, scope: Scope::End } => format!("{PLAIN_END}{text}"),
+            Note::GoesOn => return Cow::Borrowed("[placet: the conversation goes on]"),
+            Note::SumUp { focus } => sum_up(focus),
+            Note::AnswerWithheld { reason } => {
+                format!("[placet: the answer is withheld: {}]", on_one_line(reason))
+            }
+            Note::MessageLost => return Cow::Borrowed(MESSAGE_LOST),
+            Note::NotStored { reason } => format!("[not carried to its store: {}]", on_one_line(reason)),
+            Note::Earlier { text } => return Cow::Borrowed(text),
+        };
+        Cow::Owned(words)
+    }
+
+    /// The note in a few words, for a list that a person reads.
+    pub fn headline(&self) -> Cow<'_, str> {
+        let short = match self {
+            Note::Mode { mode, .. } => return Cow::Owned(format!("the mode is {mode}")),
+            Note::Instructions { .. } => "the project's instructions",
+            Note::InstructionsGone => "the project's instructions are gone",
+            Note::Summary { .. } => "summary of what came before",
+            Note::Review { brief, .. } => brief,
+            Note::JobEnded(JobEnd { job, how, .. }) => {
+                return Cow::Owned(format!("job {job} has ended: {}", on_one_line(how)));
+            }
+            Note::JobsLost { .. } => "background commands out of reach",
+            Note::AttachedFile { path } => return Cow::Owned(format!("attached {}", on_one_line(path))),
+            Note::AttachedScratchpad { name } => {
+                return Cow::Owned(format!("attached the scratchpad `{}`", on_one_line(name)));
+            }
+            Note::EmptyAnswer => "the answer was empty",
+            Note::Earlier { text } => return on_one_line(text.lines().next().unwrap_or_default()),
+            other => return other.words(),
+        };
+        Cow::Borrowed(short)
+    }
+}
+
+const SUMMARY: &str = "[placet: what came before, summed up; the person still has all of it]\n";
+const INSTRUCTIONS_GONE: &str = "[placet: the project's AGENTS.md is gone; its instructions no longer hold]";
+const BEGINNING_LEFT_OUT: &str =
+    "[placet: the beginning of this conversation was left out to fit the context window]";
+const WORK_LEFT_OUT: &str = "[placet: the beginning of this work was left out to fit the context window]";
+const PICTURE_LEFT_OUT: &str = "[a picture was left out to fit the context window]";
+const EMPTY_ANSWER: &str =
+    "[placet: your last answer had no text and no call; go on with the task, or say why you cannot]";
+const PLAIN_HISTORY: &str =
+    "[placet: the conversation so far, as text, because the provider refused it as it was]";
+const PLAIN_END: &str = "[placet: the provider refused the conversation before this; it is left out]";
+const MESSAGE_LOST: &str = "[placet: a message that stood here cannot be read any more]";
+
+fn interrupted(at: Interruption) -> &'static str {
+    match at {
+        Interruption::BeforeItRan => "interrupted by the person before it ran",
+        Interruption::Abandoned => "interrupted; it did not stop in time and was abandoned",
+        Interruption::PlacetStopped => "placet was stopped before this call ended",
+    }
+}
+
+fn result_left_out(tool: &str, arguments: &str, scratchpad: Option<&str>) -> String {
+    let tool = on_one_line(tool);
+    match scratchpad {
+        Some(name) => format!(
+            "[this result of {tool} was left out to fit the context window; all of it is in the scratchpad `{}`]",
+            on_one_line(name)
+        ),
+        None => format!(
+            "[this result of {tool} {} was left out to fit the context window; call it again if you need it]",
+            on_one_line(arguments)
+        ),
+    }
+}
+
+fn sum_up(focus: &str) -> String {
+    let mut words = include_str!("../../prompts/compact.md").trim_end().to_string();
+    if !focus.is_empty() {
+        let _ = write!(words, "\n\nThe person wants this above all in it: {focus}");
+    }
+    words
+}
+
+/// Somebody else's words within a sentence of placet's: no line break, no control character, no end of a line that a
+/// program may see, and of no more than a stated length.
+fn on_one_line(text: &str) -> Cow<'_, str> {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    if !text.contains(breaks) && text.chars().nth(LONGEST).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len().min(LONGEST * 4));
+    for (at, c) in text.chars().enumerate() {
+        if at == LONGEST {
+            out.push('…');
+            break;
+        }
+        if breaks(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+#[path = "words_tests.rs"]
+mod tests;

@@ -1,0 +1,109 @@
+//! Files that a program runs or obeys by itself, so that writing one is as much as running it.
+//!
+//! The list is data: `paths.toml` names the files, the program and the reason, and a person's own patterns are added
+//! to it. Everything that asks, marks or refuses because of a path asks here, so that all surfaces agree. Only names
+//! are looked at; what a change does to a file is the workspace's business.
+
+mod fold;
+mod on_path;
+mod table;
+
+use fold::folded;
+pub use on_path::ProgramDirs;
+use serde::Serialize;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+pub use table::PatternError;
+use table::Table;
+
+/// Who runs or obeys a file, and when: `direnv`, `direnv runs it when you enter the directory`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Runner {
+    pub by: String,
+    pub why: String,
+}
+
+/// What a change to the file at a path means, by its name alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathClass {
+    Ordinary,
+    /// The next build, test or install runs it: marked, and otherwise like any source file.
+    RunsWithBuild(Runner),
+    /// One of git's own files: file tools ask, and it is applied with the rest of its repository.
+    Repository(Runner),
+    /// A program runs or obeys it without anyone asking for it.
+    RunsLater(Runner),
+}
+
+/// The table, with what a person added to it. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct ProtectedPaths(Arc<Lists>);
+
+#[derive(Debug)]
+struct Lists {
+    own: Option<Table>,
+    programs: ProgramDirs,
+}
+
+static BUILT_IN: LazyLock<Table> = LazyLock::new(|| Table::built_in(include_str!("paths.toml")));
+
+impl Default for ProtectedPaths {
+    fn default() -> ProtectedPaths {
+        ProtectedPaths(Arc::new(Lists { own: None, programs: ProgramDirs::default() }))
+    }
+}
+
+impl ProtectedPaths {
+    /// The table with a person's own patterns, written as in the table: `deploy/*.sh`, `ops/`.
+    pub fn with(own: &[String], programs: ProgramDirs) -> Result<ProtectedPaths, PatternError> {
+        let own = if own.is_empty() { None } else { Some(Table::of_person(own)?) };
+        Ok(ProtectedPaths(Arc::new(Lists { own, programs })))
+    }
+
+    /// The class of a path relative to its root. The path is taken for a file, a link or something that is gone: a
+    /// directory by itself runs nothing.
+    pub fn class_of(&self, relative: &Path) -> PathClass {
+        let path = folded(relative);
+        let own = self.0.own.as_ref().map(|own| own.class_of(&path));
+        match own {
+            Some(class @ PathClass::RunsLater(_)) => class,
+            _ => BUILT_IN.class_of(&path),
+        }
+    }
+
+    /// Who runs an executable at this absolute path because it is in a directory of `PATH`.
+    pub fn on_path(&self, path: &Path) -> Option<Runner> {
+        self.0.programs.runs(path)
+    }
+
+    /// The first names of patterns that have several, folded: a link of such a name leads to protected files.
+    pub fn leads(&self, name: &std::ffi::OsStr) -> bool {
+        let name = folded(Path::new(name));
+        BUILT_IN.leads(&name) || self.0.own.as_ref().is_some_and(|own| own.leads(&name))
+    }
+}
+
+impl PathClass {
+    pub fn runs_later(&self) -> bool {
+        matches!(self, PathClass::RunsLater(_))
+    }
+
+    /// True for what file tools ask about: see [`is_protected`].
+    pub fn asks(&self) -> bool {
+        matches!(self, PathClass::RunsLater(_) | PathClass::Repository(_))
+    }
+}
+
+/// True for a path, relative to its root, that some program runs or obeys by itself, by the built-in table.
+pub fn is_protected(relative: &Path) -> bool {
+    ProtectedPaths::default().class_of(relative).asks()
+}
+
+/// The built-in table as Markdown, for the guide: one row for each program.
+pub fn protected_paths_table() -> String {
+    BUILT_IN.as_markdown()
+}
+
+#[cfg(test)]
+#[path = "protected_tests.rs"]
+mod tests;

@@ -1,0 +1,211 @@
+//! The table: patterns of paths, each with the program that runs the file.
+
+use super::fold::folded_name;
+use super::{PathClass, Runner};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use thiserror::Error;
+
+/// A pattern that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{pattern}` is not a pattern for a path: {reason}")]
+pub struct PatternError {
+    pub pattern: String,
+    pub reason: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Class {
+    #[default]
+    Later,
+    Repository,
+    Build,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Where {
+    #[default]
+    Anywhere,
+    Project,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Program {
+    group: String,
+    by: String,
+    why: String,
+    paths: Vec<String>,
+    #[serde(default)]
+    except: Vec<String>,
+    #[serde(default)]
+    class: Class,
+    #[serde(default, rename = "where")]
+    place: Where,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    filled: Vec<String>,
+    program: Vec<Program>,
+}
+
+/// Patterns, compiled; `owners` says to which program each belongs.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    programs: Vec<Program>,
+    globs: GlobSet,
+    owners: Vec<usize>,
+    filled: GlobSet,
+    leading: BTreeSet<String>,
+}
+
+impl Table {
+    /// The built-in one. A test reads it, so a mistake in it does not leave the house; should one do so all the same,
+    /// everything is protected.
+    pub(super) fn built_in(text: &str) -> Table {
+        let read = || -> Result<Table, PatternError> {
+            let file: File = toml::from_str(text).map_err(|e| fault("paths.toml", &e.to_string()))?;
+            Table::new(file)
+        };
+        read().unwrap_or_else(|e| {
+            let broken = format!("the list of protected paths cannot be read: {e}");
+            let all = Program {
+                group: "unknown".into(),
+                by: "any program".into(),
+                why: broken,
+                paths: vec!["*".into()],
+                except: Vec::new(),
+                class: Class::Later,
+                place: Where::Anywhere,
+            };
+            Table::new(File { filled: Vec::new(), program: vec![all] }).unwrap_or_default()
+        })
+    }
+
+    pub(super) fn of_person(paths: &[String]) -> Result<Table, PatternError> {
+        let own = Program {
+            group: "your settings".into(),
+            by: "your settings".into(),
+            why: "your settings name it as protected".into(),
+            paths: paths.to_vec(),
+            except: Vec::new(),
+            class: Class::Later,
+            place: Where::Anywhere,
+        };
+        Table::new(File { filled: Vec::new(), program: vec![own] })
+    }
+
+    fn new(file: File) -> Result<Table, PatternError> {
+        let mut table = Table { filled: compiled(&file.filled)?.0, ..Table::default() };
+        let mut builder = GlobSetBuilder::new();
+        for (at, program) in file.program.iter().enumerate() {
+            for pattern in &program.paths {
+                for glob in globs(pattern)? {
+                    builder.add(glob);
+                    table.owners.push(at);
+                }
+                if let Some((first, _)) = pattern.split_once('/') {
+                    table.leading.insert(folded_name(first));
+                }
+                table.leading.insert(folded_name(pattern.trim_end_matches('/')));
+            }
+        }
+        table.globs = builder.build().map_err(|e| fault("", &e.to_string()))?;
+        table.programs = file.program;
+        Ok(table)
+    }
+
+    /// The class of a folded path: what is strictest first, then the order of the table.
+    pub(super) fn class_of(&self, path: &str) -> PathClass {
+        let filled = self.filled.is_match(path);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let owners = self.globs.matches(path).into_iter().filter_map(|at| self.owners.get(at).copied());
+        let programs = owners.filter_map(|at| Some((at, self.programs.get(at)?)));
+        let counts = |program: &Program| {
+            let of_a_package = filled && program.place == Where::Project;
+            let excepted = program.except.iter().any(|end| name.ends_with(end.trim_start_matches('*')));
+            !of_a_package && !excepted
+        };
+        let best = programs.filter(|(_, p)| counts(p)).min_by_key(|(at, p)| (p.class, *at));
+        let Some((_, program)) = best else { return PathClass::Ordinary };
+        let runner = Runner { by: program.by.clone(), why: program.why.clone() };
+        match program.class {
+            Class::Later => PathClass::RunsLater(runner),
+            Class::Repository => PathClass::Repository(runner),
+            Class::Build => PathClass::RunsWithBuild(runner),
+        }
+    }
+
+    pub(super) fn leads(&self, name: &str) -> bool {
+        self.leading.contains(name)
+    }
+
+    pub(super) fn as_markdown(&self) -> String {
+        let mut text = String::new();
+        for (class, title) in [
+            (Class::Later, "Runs later: marked `!`, approved on its own"),
+            (Class::Repository, "Repositories: applied as a whole"),
+            (Class::Build, "Runs with the next build: marked, applied like any source file"),
+        ] {
+            text.push_str(&format!("\n## {title}\n\n| what | program | why | paths |\n|---|---|---|---|\n"));
+            for program in self.programs.iter().filter(|p| p.class == class) {
+                let paths: Vec<String> = program.paths.iter().map(|path| format!("`{path}`")).collect();
+                let mut paths = paths.join(", ");
+                if !program.except.is_empty() {
+                    let names: Vec<String> = program.except.iter().map(|name| format!("`{name}`")).collect();
+                    paths.push_str(&format!("; not {}", names.join(", ")));
+                }
+                let star = if program.place == Where::Project { " \\*" } else { "" };
+                text.push_str(&format!(
+                    "| {} | {}{star} | {} | {paths} |\n",
+                    program.group, program.by, program.why
+                ));
+            }
+        }
+        text
+    }
+
+    /// Every pattern with its program and its class, for the tests.
+    #[cfg(test)]
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+        self.programs.iter().flat_map(|p| {
+            p.paths.iter().map(move |path| (path.as_str(), p.by.as_str(), p.class == Class::Later))
+        })
+    }
+}
+
+fn fault(pattern: &str, reason: &str) -> PatternError {
+    PatternError { pattern: pattern.into(), reason: reason.into() }
+}
+
+fn compiled(patterns: &[String]) -> Result<(GlobSet, usize), PatternError> {
+    let mut builder = GlobSetBuilder::new();
+    let mut count = 0;
+    for pattern in patterns {
+        for glob in globs(pattern)? {
+            builder.add(glob);
+            count += 1;
+        }
+    }
+    Ok((builder.build().map_err(|e| fault("", &e.to_string()))?, count))
+}
+
+/// `a/b` at any depth; `a/` also with all that is below it.
+fn globs(pattern: &str) -> Result<Vec<globset::Glob>, PatternError> {
+    let folded: Vec<String> = pattern.trim_matches('/').split('/').map(folded_name).collect();
+    if folded.iter().any(|part| matches!(part.as_str(), "" | "." | "..")) {
+        return Err(fault(pattern, "it has an empty part, `.` or `..`"));
+    }
+    let folded = folded.join("/");
+    let mut texts = vec![format!("**/{folded}")];
+    if pattern.ends_with('/') {
+        texts.push(format!("**/{folded}/**"));
+    }
+    let build = |text: String| GlobBuilder::new(&text).literal_separator(true).backslash_escape(true).build();
+    texts.into_iter().map(build).collect::<Result<_, _>>().map_err(|e| fault(pattern, &e.kind().to_string()))
+}

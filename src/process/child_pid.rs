@@ -1,0 +1,148 @@
+//! The pid of a child, as a type that names one process and never more.
+//!
+//! `kill`, `waitpid` and `setns` give a meaning to every number: 0 is the caller's group, -1 is every process of the
+//! user, a negative number is a group, and the group of process 1 is again every process. A failed `clone` returns -1,
+//! and a release build once sent SIGKILL to it. So numbers become a [`ChildPid`] here and nowhere else, and every call
+//! that takes a pid takes it from one. `tests/architecture.rs` checks that no other file makes such a call.
+
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// The pid of one process below this one: at least 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChildPid(i32);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the system returned {0}, which cannot be the pid of a child process")]
+pub struct NotAChild(pub i64);
+
+impl From<NotAChild> for io::Error {
+    fn from(error: NotAChild) -> io::Error {
+        io::Error::other(error)
+    }
+}
+
+/// What a look for ended children found.
+#[derive(Debug)]
+pub(crate) enum Reaped {
+    Ended(ChildPid, WaitStatus),
+    /// There are children, and all of them run.
+    Running,
+    /// There are no children.
+    Nobody,
+}
+
+impl ChildPid {
+    /// The only way in. 1 is refused, too: process 1 of a namespace is nobody's child in it.
+    pub fn checked(number: impl Into<i64>) -> Result<ChildPid, NotAChild> {
+        let number = number.into();
+        match i32::try_from(number) {
+            Ok(pid) if pid >= 2 => Ok(ChildPid(pid)),
+            _ => Err(NotAChild(number)),
+        }
+    }
+
+    /// Of a child that was started and not yet waited for.
+    pub fn of(child: &std::process::Child) -> Result<ChildPid, NotAChild> {
+        ChildPid::checked(child.id())
+    }
+
+    fn pid(self) -> rustix::io::Result<Pid> {
+        Pid::from_raw(self.0).ok_or(rustix::io::Errno::SRCH)
+    }
+
+    /// For a sandbox's description, which is JSON; it is checked again when it is read.
+    pub fn number(self) -> u32 {
+        self.0.unsigned_abs()
+    }
+
+    /// `/proc/PID`.
+    pub fn proc_dir(self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}", self.0))
+    }
+
+    /// Only for a child that was not waited for: afterwards the number may be another's.
+    pub(crate) fn signal(self, signal: Signal) -> rustix::io::Result<()> {
+        rustix::process::kill_process(self.pid()?, signal)
+    }
+
+    /// To the group that this child leads. As with [`ChildPid::signal`] the child must not have been waited for: as
+    /// long as it is at least a zombie, no other group can have its number.
+    pub(crate) fn signal_group(self, signal: Signal) -> rustix::io::Result<()> {
+        rustix::process::kill_process_group(self.pid()?, signal)
+    }
+
+    /// A descriptor of this process, which stays with it when the number is given to another.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn open(self) -> rustix::io::Result<std::os::fd::OwnedFd> {
+        rustix::process::pidfd_open(self.pid()?, rustix::process::PidfdFlags::empty())
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(self) -> rustix::io::Result<Option<WaitStatus>> {
+        loop {
+            match rustix::process::waitpid(Some(self.pid()?), WaitOptions::empty()) {
+                Err(rustix::io::Errno::INTR) => {}
+                ended => return Ok(ended?.map(|(_, status)| status)),
+            }
+        }
+    }
+
+    /// Waits for the end of any child.
+    pub(crate) fn wait_any() -> rustix::io::Result<Reaped> {
+        reap(WaitOptions::empty())
+    }
+
+    /// Takes a child that has ended, if there is one.
+    pub(crate) fn reap_any() -> rustix::io::Result<Reaped> {
+        reap(WaitOptions::NOHANG)
+    }
+}
+
+impl std::fmt::Display for ChildPid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+fn reap(options: WaitOptions) -> rustix::io::Result<Reaped> {
+    loop {
+        return match rustix::process::wait(options) {
+            Ok(Some((pid, status))) => match ChildPid::checked(pid.as_raw_nonzero().get()) {
+                Ok(child) => Ok(Reaped::Ended(child, status)),
+                Err(_) => continue,
+            },
+            Ok(None) => Ok(Reaped::Running),
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(rustix::io::Errno::CHILD) => Ok(Reaped::Nobody),
+            Err(error) => Err(error),
+        };
+    }
+}
+
+/// Whether a process with this number, which was read from a file name, is there. A process that this user may not
+/// signal is there as well.
+pub fn is_running(number: i32) -> bool {
+    let Some(pid) = ChildPid::checked(number).ok().and_then(|pid| pid.pid().ok()) else { return false };
+    !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_failed_call_returns_is_never_a_pid() {
+        for number in
+            [i64::MIN, -4_294_967_295, i64::from(i32::MIN), -2, -1, 0, 1, 1 << 31, 1 << 32, i64::MAX]
+        {
+            assert_eq!(ChildPid::checked(number), Err(NotAChild(number)));
+        }
+        for number in [2, 4711, i64::from(i32::MAX)] {
+            assert_eq!(ChildPid::checked(number).map(|pid| pid.to_string()), Ok(number.to_string()));
+        }
+        assert!(!is_running(-1) && !is_running(0), "neither is one process");
+    }
+}

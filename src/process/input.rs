@@ -1,0 +1,53 @@
+//! What a command reads: nothing, bytes, or what somebody else still writes.
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
+use std::fs::File;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+/// A command's standard input.
+#[derive(Clone, Debug, Default)]
+pub enum Input {
+    #[default]
+    Nothing,
+    Bytes(Vec<u8>),
+    /// The end of a pipe to read from.
+    Pipe(Arc<OwnedFd>),
+}
+
+impl From<Option<Vec<u8>>> for Input {
+    fn from(bytes: Option<Vec<u8>>) -> Input {
+        bytes.map_or(Input::Nothing, Input::Bytes)
+    }
+}
+
+/// Sends a pipe to a supervisor, on the line to it.
+pub(super) fn send_pipe(line: &impl AsFd, pipe: &OwnedFd) -> io::Result<()> {
+    let descriptors = [pipe.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut attached = SendAncillaryBuffer::new(&mut space);
+    attached.push(SendAncillaryMessage::ScmRights(&descriptors));
+    sendmsg(line, &[IoSlice::new(b"i")], &mut attached, SendFlags::empty())?;
+    Ok(())
+}
+
+/// Takes what [`send_pipe`] sent.
+pub(super) fn receive_pipe(line: &impl AsFd) -> io::Result<File> {
+    let mut byte = [0];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut attached = RecvAncillaryBuffer::new(&mut space);
+    recvmsg(line, &mut [IoSliceMut::new(&mut byte)], &mut attached, RecvFlags::CMSG_CLOEXEC)?;
+    for message in attached.drain() {
+        if let RecvAncillaryMessage::ScmRights(mut descriptors) = message
+            && let Some(pipe) = descriptors.next()
+        {
+            return Ok(File::from(pipe));
+        }
+    }
+    Err(io::Error::other("the pipe for its input was not passed on"))
+}

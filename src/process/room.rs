@@ -1,0 +1,48 @@
+//! Whether this process may open the files and start the threads that it is going to need. Libraries below panic where
+//! a limit stops them in the middle, so it is found out before anything has begun.
+
+use std::fs::File;
+use std::io;
+use std::sync::mpsc;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum NoRoom {
+    #[error("cannot open {0} files at once: {1}")]
+    Files(usize, io::Error),
+    #[error("cannot make a pair of sockets: {0}")]
+    Sockets(io::Error),
+    #[error("cannot start {0} threads: {1}")]
+    Threads(usize, io::Error),
+}
+
+impl NoRoom {
+    pub fn hint(&self) -> &'static str {
+        match self {
+            NoRoom::Files(..) | NoRoom::Sockets(_) => "raise the limit on open files: `ulimit -n 1024`",
+            NoRoom::Threads(..) => {
+                "end other processes of this user, or raise the limit on processes: `ulimit -u` shows it"
+            }
+        }
+    }
+}
+
+/// Opens and starts that many for a moment.
+pub fn check_room(files: usize, threads: usize) -> Result<(), NoRoom> {
+    let opened: io::Result<Vec<File>> = (0..files).map(|_| File::open("/dev/null")).collect();
+    opened.map_err(|e| NoRoom::Files(files, e))?;
+    // For signals.
+    std::os::unix::net::UnixStream::pair().map_err(NoRoom::Sockets)?;
+    let mut started = Vec::new();
+    for _ in 0..threads {
+        // Each waits for its sender to be dropped, so that all of them are there at once.
+        let (hold, held) = mpsc::channel::<()>();
+        let thread = std::thread::Builder::new().stack_size(64 << 10).spawn(move || held.recv().is_err());
+        started.push((hold, thread.map_err(|e| NoRoom::Threads(threads, e))?));
+    }
+    for (hold, thread) in started {
+        drop(hold);
+        drop(thread.join());
+    }
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! Entries of formats before the fifth, in which placet's own notes were texts among the person's.
+//!
+//! A note is taken from such a message only by its place: placet put its notes behind what the person said and attached,
+//! in a fixed order, and before it only the report of a review. A text anywhere else is a text, whatever it says; what a
+//! tool gave back and what a summary had taken over from there is never looked at. A text becomes a note only where the
+//! note's words are the very same bytes, so a model reads of an old conversation what it read before.
+
+use super::record::Record;
+use crate::conversation::{Edition, Message, Note, Part};
+use crate::permission::Mode;
+use serde_json::Value;
+
+/// The first format in which notes are values.
+pub(super) const FIRST_WITH_NOTES: i64 = 5;
+
+const SUMMARY: &str = "[placet: what came before, summed up; the person still has all of it]\n";
+const FIRST: &str = "[placet: the project's instructions]\n";
+const CHANGED: &str = "[placet: the project's instructions, changed; this replaces the earlier text]\n";
+const REVIEWED: &str = "The person reviewed your changes.";
+
+/// Reads the body of an entry of an earlier format; its notes are still texts.
+pub(super) fn record(body: &str) -> serde_json::Result<Record> {
+    let mut value: Value = serde_json::from_str(body)?;
+    if let Some(summary) = value.get_mut("summary") {
+        retype_summary(summary);
+    }
+    serde_json::from_value(value)
+}
+
+/// The summary's own text, without what it had taken over: the instructions and the mode in force are told again.
+pub(super) fn retype_summary(summary: &mut Value) {
+    let Some(notes) = summary.get_mut("notes").and_then(Value::as_array_mut) else { return };
+    notes.truncate(1);
+    for note in notes {
+        let Some(text) = note.as_str() else { continue };
+        let text = text.strip_prefix(SUMMARY).unwrap_or(text).to_string();
+        *note = serde_json::to_value(Note::Summary { text }).unwrap_or(Value::Null);
+    }
+}
+
+/// Goes through messages in their order and takes placet's notes from where placet put them.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// What follows results was said while a turn ran, and came without notes.
+    follows_results: bool,
+}
+
+impl Notes {
+    pub(super) fn retype(&mut self, message: &mut Message) {
+        let follows = std::mem::replace(&mut self.follows_results, false);
+        match message {
+            Message::User { parts } if !follows => retype(parts),
+            Message::Results { .. } => self.follows_results = true,
+            Message::User { .. } | Message::Assistant(_) => {}
+        }
+    }
+}
+
+fn retype(parts: &mut [Part]) {
+    let has_more = parts.len() > 1;
+    let is_review = parts.first_mut().is_some_and(|first| has_more && become_note(first, review));
+    // The person's own words.
+    let mut at = usize::from(is_review) + 1;
+    while let Some(part) = parts.get_mut(at) {
+        if !become_note(part, attached) {
+            break;
+        }
+        // What was attached: one text, and the pictures behind it.
+        at += 2;
+        while matches!(parts.get(at), Some(Part::Image(_))) {
+            at += 1;
+        }
+    }
+    for kind in [instructions, mode, jobs_ended, jobs_lost] {
+        if let Some(part) = parts.get_mut(at)
+            && become_note(part, kind)
+        {
+            at += 1;
+        }
+    }
+}
+
+fn become_note(part: &mut Part, kind: fn(&str) -> Option<Note>) -> bool {
+    let note = part.as_text().and_then(|text| kind(text).filter(|note| note.words() == text));
+    match note {
+        Some(note) => *part = Part::Note(note),
+        None => return false,
+    }
+    true
+}
+
+fn review(text: &str) -> Option<Note> {
+    let mut reports = serde_json::Deserializer::from_str(text).into_iter::<Value>().peekable();
+    reports.peek()?;
+    let is_report = |report: Result<Value, serde_json::Error>| {
+        report.is_ok_and(|r| {
+            r.get("review").and_then(Value::as_str).is_some_and(|words| words.starts_with(REVIEWED))
+        })
+    };
+    reports.all(is_report).then(|| Note::Review { report: text.into(), brief: "review".into() })
+}
+
+fn attached(text: &str) -> Option<Note> {
+    let what = text.strip_prefix("[placet: the person attached ")?.strip_suffix(']')?;
+    match what.strip_prefix("the scratchpad `").and_then(|rest| rest.strip_suffix('`')) {
+        Some(name) => Some(Note::AttachedScratchpad { name: name.into() }),
+        None => Some(Note::AttachedFile { path: what.into() }),
+    }
+}
+
+fn instructions(text: &str) -> Option<Note> {
+    let of = |edition: Edition| move |text: &str| Note::Instructions { text: text.into(), edition };
+    let given = text.strip_prefix(FIRST).map(of(Edition::First));
+    let given = given.or_else(|| text.strip_prefix(CHANGED).map(of(Edition::Changed)));
+    Some(given.unwrap_or(Note::InstructionsGone))
+}
+
+/// Kept as words only: a later mode may have been told behind a result, so the mode is told again.
+fn mode(text: &str) -> Option<Note> {
+    let words = |mode: Mode| Note::Mode { mode: mode.name().into(), meaning: mode.meaning().into() };
+    Mode::ALL.into_iter().any(|mode| words(mode).words() == text).then(|| Note::Earlier { text: text.into() })
+}
+
+fn jobs_ended(text: &str) -> Option<Note> {
+    let rest = text.strip_prefix("[placet: job ")?;
+    rest.starts_with(|c: char| c.is_ascii_digit()).then(|| Note::Earlier { text: text.into() })
+}
+
+fn jobs_lost(text: &str) -> Option<Note> {
+    let jobs = text
+        .strip_prefix("[placet: the background commands ")?
+        .strip_suffix(" are out of reach: placet was left meanwhile]")?;
+    let jobs = jobs.split(", ").map(str::parse).collect::<Result<Vec<u32>, _>>().ok()?;
+    Some(Note::JobsLost { jobs })
+}
+
+#[cfg(test)]
+#[path = "earlier_format_tests.rs"]
+mod tests;

@@ -1,0 +1,162 @@
+//! The table of what holds secrets, as data. Read when it is first needed: a start does not wait for it.
+
+use regex::Regex;
+use serde::Deserialize;
+use std::sync::{LazyLock, OnceLock};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    pub(super) names: Names,
+    pub(super) values: Values,
+    #[serde(rename = "shape")]
+    pub(super) shapes: Vec<Shape>,
+    pub(super) files: Vec<CredentialFiles>,
+    pub(super) located: Vec<Located>,
+    /// What a text must hold before it can hold a name of a secret.
+    #[serde(skip)]
+    pub(super) name_words: Vec<String>,
+}
+
+/// Patterns of variables' names, in capitals.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Names {
+    pub(super) secret: Vec<String>,
+    pub(super) weak: Vec<String>,
+    pub(super) variable: Vec<String>,
+    pub(super) exempt: Vec<String>,
+    pub(super) harmless: Vec<String>,
+    pub(super) socket: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Values {
+    pub(super) plain: Vec<String>,
+    pub(super) stands_for: Vec<String>,
+}
+
+/// What a secret of some issuer looks like.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Shape {
+    pub(super) kind: String,
+    pub(super) words: Vec<String>,
+    pub(super) pattern: String,
+    #[serde(skip)]
+    made: OnceLock<Option<Regex>>,
+}
+
+impl Shape {
+    /// Compiled when a text first holds one of the words: to compile all of them takes longer than a start may.
+    pub(super) fn regex(&self) -> Option<&Regex> {
+        self.made.get_or_init(|| Regex::new(&self.pattern).ok()).as_ref()
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CredentialFiles {
+    #[serde(rename = "of")]
+    _of: String,
+    pub(super) paths: Vec<String>,
+}
+
+/// A variable that says where credentials are.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Located {
+    pub(super) variable: String,
+    #[serde(default)]
+    pub(super) paths: Vec<String>,
+}
+
+pub(super) fn table() -> &'static Table {
+    static TABLE: LazyLock<Table> = LazyLock::new(|| {
+        // A test reads the same text, so that it cannot fail here.
+        let mut table: Table = toml::from_str(include_str!("table.toml")).unwrap_or_default();
+        let named = table.names.secret.iter().chain(&table.names.weak);
+        let mut words: Vec<String> = named.map(|pattern| longest_word(pattern).to_string()).collect();
+        words.sort_by_key(String::len);
+        let mut least: Vec<String> = Vec::new();
+        for word in words {
+            if !least.iter().any(|known| word.contains(known.as_str())) {
+                least.push(word);
+            }
+        }
+        table.name_words = least;
+        table
+    });
+    &TABLE
+}
+
+fn longest_word(pattern: &str) -> &str {
+    pattern.split('*').max_by_key(|part| part.len()).unwrap_or_default()
+}
+
+/// Compares a text with a pattern in which `*` stands for any text.
+pub fn matches(pattern: &str, text: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(first) else { return false };
+    let mut parts = rest.split('*').peekable();
+    while let Some(part) = parts.next() {
+        match parts.peek() {
+            None => return text.ends_with(part),
+            Some(_) => match text.split_once(part) {
+                Some((_, after)) => text = after,
+                None => return false,
+            },
+        }
+    }
+    true
+}
+
+pub(super) fn any(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| matches(pattern, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_can_be_read_and_every_pattern_compiles_and_has_its_words() {
+        let table: Table = toml::from_str(include_str!("table.toml")).unwrap();
+        assert!(table.shapes.len() > 20 && table.files.iter().map(|f| f.paths.len()).sum::<usize>() > 150);
+        for shape in &table.shapes {
+            Regex::new(&shape.pattern).unwrap();
+            assert!(!shape.words.is_empty(), "{}", shape.kind);
+        }
+        let names = &table.names;
+        for list in
+            [&names.secret, &names.weak, &names.variable, &names.exempt, &names.harmless, &names.socket]
+        {
+            for name in list {
+                assert_eq!(name, &name.to_uppercase());
+                assert!(longest_word(name).len() >= 2, "{name} would match nearly everything");
+            }
+        }
+        for path in table.files.iter().flat_map(|f| &f.paths) {
+            assert!(!path.starts_with('/') && !path.contains(".."), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (pattern, text, expected) in [
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("*", "", true),
+            ("*_TOKEN", "X_TOKEN", true),
+            ("*_TOKEN", "X_TOKENS", false),
+            ("*SECRET*", "MY_SECRET_1", true),
+            ("A*B*C", "AxxByyC", true),
+            ("A*B*C", "AxxCyyB", false),
+            ("*.b.c", "a.b.c", true),
+            ("ab*b", "ab", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+}

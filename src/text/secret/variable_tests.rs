@@ -1,0 +1,208 @@
+//! Tables of variables: those that hold secrets, and those of a usual developer's environment, which hold none.
+
+use super::*;
+
+fn why(name: &str, value: &str) -> Option<Withheld> {
+    why_withheld(name, value, &["KEEP_*".to_string()])
+}
+
+#[test]
+fn secrets_are_withheld_by_their_names() {
+    for name in [
+        "STRIPE_KEY",
+        "OPENAI_KEY",
+        "RAILS_MASTER_KEY",
+        "SUPABASE_SERVICE_ROLE_KEY",
+        "MYSQL_PWD",
+        "REDIS_URL",
+        "MONGO_URI",
+        "POSTGRES_URL",
+        "DB_URL",
+        "SLACK_WEBHOOK_URL",
+        "JWT",
+        "PASS",
+        "SESSION_KEY",
+        "COOKIE",
+        "AUTHTOKEN",
+        "OPENAI_API_KEY",
+        "GITHUB_TOKEN",
+        "NPM_TOKEN",
+        "aws_secret_access_key",
+        "AWS_PROFILE",
+        "PGPASSWORD",
+        "DB_PASS",
+        "DATABASE_URL",
+        "DOCKER_HOST",
+        "CLIENT_SECRET",
+        "SENTRY_DSN",
+        "SECRET_KEY_BASE",
+        "NODE_AUTH_TOKEN",
+        "CI_JOB_TOKEN",
+        "CARGO_REGISTRY_TOKEN",
+        "TWINE_PASSWORD",
+        "SONAR_TOKEN",
+        "GH_PAT",
+        "ANSIBLE_VAULT_PASSWORD",
+        "SMTP_PASS",
+        "BW_SESSION",
+        "AMQP_URL",
+        "CELERY_BROKER_URL",
+        "JDBC_DATABASE_URL",
+        "ENCRYPTION_KEY",
+        "APP_KEY",
+        "BEARER_TOKEN",
+        "TELEGRAM_BOT_TOKEN",
+        "NPM_CONFIG__AUTH",
+        "VAULT_ADDR",
+        "KUBECONFIG",
+        "MNEMONIC",
+        "TF_VAR_db_password",
+    ] {
+        assert_eq!(why(name, "correct-horse"), Some(Withheld::Name), "{name}");
+    }
+    assert_eq!(why("SSH_AUTH_SOCK", "/run/x"), Some(Withheld::Socket));
+    assert_eq!(why("KEEP_API_KEY", "abc"), None);
+}
+
+#[test]
+fn secrets_are_withheld_by_their_values() {
+    let run = |count: usize| "aB3dE6gH9jK2mN5pQ8sT1vW4xY7z0C".repeat(4)[..count].to_string();
+    for value in [
+        "postgres://me:hunter22@db/x".to_string(),
+        "redis://:hunter22@cache:6379".into(),
+        format!("ghp_{}", run(36)),
+        format!("sk-ant-{}", run(40)),
+        format!("eyJ{}.eyJ{}.{}", run(20), run(20), run(20)),
+        format!("-----BEGIN PRIVATE KEY-----\n{}", run(40)),
+        format!("https://hooks.slack.com/services/{}", run(24)),
+        format!("Authorization: Bearer {}", run(20)),
+    ] {
+        assert_eq!(why("ANYTHING", &value), Some(Withheld::Shape), "{value}");
+        assert_eq!(why("PIP_INDEX_URL", &value), Some(Withheld::Shape), "{value}");
+    }
+    for value in [run(32), run(88), "0123456789abcdef0123456789abcdef".into(), format!("{}==", run(42))] {
+        assert_eq!(why("ANYTHING", &value), Some(Withheld::Random), "{value}");
+    }
+}
+
+/// Builds keep working: what shells, terminals, toolchains and CI systems set.
+#[test]
+fn a_usual_environment_is_left_alone() {
+    for (name, value) in [
+        ("PATH", "/home/me/.cargo/bin:/usr/local/bin:/usr/bin"),
+        ("HOME", "/home/me"),
+        ("PWD", "/home/me/src/Project2024Final/x"),
+        ("OLDPWD", "/tmp"),
+        ("USER", "me"),
+        ("SHELL", "/bin/zsh"),
+        ("SHLVL", "2"),
+        ("TERM", "xterm-256color"),
+        ("COLORTERM", "truecolor"),
+        ("LANG", "de_DE.UTF-8"),
+        ("LC_ALL", "C.UTF-8"),
+        ("TZ", "Europe/Berlin"),
+        ("EDITOR", "nvim"),
+        ("PAGER", "less -R"),
+        ("LESS", "-FRX"),
+        (
+            "LS_COLORS",
+            "rs=0:di=01;34:ln=01;36:mh=00:pi=40;33:so=01;35:do=01;35:bd=40;33;01:cd=40;33;01:or=40;31;01",
+        ),
+        ("PS1", "\\u@\\h:\\w\\$ "),
+        ("HISTSIZE", "100000"),
+        ("HISTFILE", "/home/me/.zsh_history"),
+        ("MAIL", "/var/mail/me"),
+        ("LOGNAME", "me"),
+        ("HOSTNAME", "build-4f2a9c81d7"),
+        ("XDG_RUNTIME_DIR", "/run/user/1000"),
+        ("XDG_SESSION_ID", "c2"),
+        ("XDG_SESSION_TYPE", "wayland"),
+        ("DESKTOP_SESSION", "gnome"),
+        ("SESSION_MANAGER", "local/h:@/tmp/.ICE-unix/2,unix/h:/tmp"),
+        ("INVOCATION_ID", "0123456789abcdef0123456789abcdef"),
+        ("JOURNAL_STREAM", "8:31337"),
+        ("WINDOWID", "65011713"),
+        ("TERM_SESSION_ID", "w0t0p0:6A9C4C5B-9D2A-4D3E-8F7B-1C2D3E4F5A6B"),
+        ("KITTY_PUBLIC_KEY", "1:a{`^{>kC*p5lO+-3BnW;P0"),
+        ("CARGO_HOME", "/home/me/.cargo"),
+        ("RUSTFLAGS", "-C target-cpu=native"),
+        ("RUSTUP_TOOLCHAIN", "stable-x86_64-unknown-linux-gnu"),
+        ("CARGO_TARGET_DIR", "/tmp/target"),
+        ("CARGO_PKG_NAME", "placet"),
+        ("RUST_BACKTRACE", "1"),
+        ("RUSTC_WRAPPER", "sccache"),
+        ("CC", "clang"),
+        ("CFLAGS", "-O2 -g"),
+        ("LDFLAGS", "-L/opt/lib"),
+        ("MAKEFLAGS", "-j8 --jobserver-auth=3,4"),
+        ("MAKELEVEL", "1"),
+        ("PKG_CONFIG_PATH", "/usr/lib/pkgconfig"),
+        ("GOPATH", "/home/me/go"),
+        ("GOFLAGS", "-mod=vendor"),
+        ("GOPROXY", "https://proxy.golang.org,direct"),
+        ("GOSUMDB", "sum.golang.org"),
+        ("NODE_ENV", "test"),
+        ("NODE_OPTIONS", "--max-old-space-size=4096"),
+        ("NVM_DIR", "/home/me/.nvm"),
+        ("npm_config_user_agent", "npm/10.8.2 node/v22.1.0 linux x64 workspaces/false"),
+        ("npm_lifecycle_event", "test"),
+        ("npm_package_version", "1.0.0"),
+        ("npm_config_cache", "/home/me/.npm"),
+        ("PNPM_HOME", "/home/me/.local/share/pnpm"),
+        ("PYTHONPATH", "src"),
+        ("PYTHONHASHSEED", "0"),
+        ("VIRTUAL_ENV", "/home/me/v"),
+        ("CONDA_PREFIX", "/opt/conda"),
+        ("PYENV_ROOT", "/home/me/.pyenv"),
+        ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+        ("PIP_INDEX_URL", "https://pypi.org/simple"),
+        ("GPG_KEY", "A035C8C19219BA821ECEA86B64E628F8D684696D"),
+        ("PYTHON_SHA256", "d923c51303e38e249136fc1bdf3568d56ecb03214efdef48516176d3d7faaef8"),
+        ("JAVA_HOME", "/usr/lib/jvm/java-21"),
+        ("MAVEN_OPTS", "-Xmx2g"),
+        ("GRADLE_USER_HOME", "/home/me/.gradle"),
+        ("SDKMAN_DIR", "/home/me/.sdkman"),
+        ("GEM_HOME", "/home/me/.gem"),
+        ("BUNDLE_PATH", "vendor/bundle"),
+        ("DOTNET_CLI_TELEMETRY_OPTOUT", "1"),
+        ("NIX_PATH", "nixpkgs=/nix/var/nix/profiles/per-user/root/channels"),
+        ("NIX_SSL_CERT_FILE", "/etc/ssl/certs/ca-certificates.crt"),
+        ("NIX_CFLAGS_COMPILE", "-isystem /nix/store/x0m2y6k3dqhkz0r6ywbdr5mnv1pzk4cg-zlib/include"),
+        ("GIT_AUTHOR_NAME", "Me"),
+        ("GIT_EDITOR", "vim"),
+        ("GIT_ASKPASS", "/usr/bin/askpass"),
+        ("GIT_COMMIT", "5325ad98b6a6c1d9e41c2b3a4f5e6d7c8b9a0f1e"),
+        ("CI", "true"),
+        ("GITHUB_SHA", "5325ad98b6a6c1d9e41c2b3a4f5e6d7c8b9a0f1e"),
+        ("GITHUB_REF", "refs/heads/main"),
+        ("GITHUB_RUN_ID", "7823467823"),
+        ("CI_COMMIT_SHA", "5325ad98b6a6c1d9e41c2b3a4f5e6d7c8b9a0f1e"),
+        ("BUILD_NUMBER", "1234"),
+        ("RUNNER_OS", "Linux"),
+        ("SOURCE_DATE_EPOCH", "1700000000"),
+        ("SSL_CERT_FILE", "/etc/ssl/cert.pem"),
+        ("TOKENIZERS_PARALLELISM", "false"),
+        ("MAX_TOKENS", "4096"),
+        ("DISABLE_AUTH", "1"),
+        ("AWS_REGION", "eu-central-1"),
+        ("MONKEY", "x"),
+        ("PASSAGE", "x"),
+        ("VSCODE_PID", "1234"),
+        ("DEBUG", "app:*"),
+        ("PORT", "8080"),
+        ("APP_URL", "https://app.example.org/v2/Path"),
+        ("DOCKER_BUILDKIT", "1"),
+        ("CARGO_CFG_TARGET_FEATURE", "fxsr,sse,sse2"),
+        ("LIBCLANG_PATH", "/usr/lib/llvm-18/lib"),
+        ("MANPATH", ":/usr/share/man"),
+        ("HOMEBREW_PREFIX", "/opt/homebrew"),
+        ("DIRENV_DIR", "-/home/me/src"),
+        ("OMP_NUM_THREADS", "4"),
+        ("CUDA_VISIBLE_DEVICES", "0"),
+        ("WSL_INTEROP", "/run/WSL/8_interop"),
+        ("NAME", "Desktop-7F3K2Q"),
+        ("TARGET", "aarch64-unknown-linux-gnu"),
+    ] {
+        assert_eq!(why(name, value), None, "{name}={value}");
+    }
+}

@@ -1,0 +1,159 @@
+//! The one renderer of untrusted text for a person: model, tool, file, server and file-name text passes here.
+//!
+//! Nothing is dropped. What a terminal would act on, what cannot be seen, and what reorders text becomes a visible sign:
+//! a control picture (`␛`), a code point in angle brackets (`<U+200B>`), or a byte that is not UTF-8 (`<FF>`). A run of
+//! the same sign is counted (`<U+200B x100000>`). A `<` of the text that would read as such a sign is itself written
+//! `<U+003C>`, and so are the other signs: two different texts never have the same rendering, also without colours.
+//!
+//! Text that nobody approves has two quieter manners ([`Manner`]). Both still neutralise everything that acts.
+//! Only our own painter emits ESC.
+
+mod alike;
+mod class;
+mod stream;
+mod write;
+
+pub use alike::{looks_like, skeleton};
+pub use stream::Stream;
+
+use std::borrow::Cow;
+use std::ops::Range;
+use write::Writer;
+
+/// Columns between tab stops.
+pub const TAB: usize = 4;
+
+/// The sign in the margin of every line that placet says itself. No other text can have it: the renderer writes it out.
+pub const OWN: char = '◆';
+
+/// The sign for a row that continues the line above it.
+pub const CONTINUED: char = '↪';
+
+/// How much of a text is made visible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// For everything that a person approves: the rendering can be read back, byte for byte.
+    Exact,
+    /// Like [`Manner::Exact`], but blanks and tabs look as they are. For the lines around a change.
+    Quiet,
+    /// For placet's own words with rendered parts in them: only a last guard, which leaves signs and blanks as they are.
+    Rendered,
+    /// For answers and remarks: the joiners and selectors that emoji and several scripts need stay, and so do all blanks.
+    Prose,
+    /// For the output of commands, which nobody approves: like [`Manner::Prose`], and the sequences that only choose
+    /// colours or erase to the end of the line are dropped: `ESC [ ... m` and `ESC [ ... K` with digits, `;` and `:`
+    /// only, and `ESC ( B`.
+    Output,
+}
+
+/// Whether line breaks remain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breaks {
+    Kept,
+    Shown,
+}
+
+/// What a piece of a rendering is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PieceKind {
+    /// The text itself, unchanged.
+    Plain,
+    /// It stands for something that cannot be shown; surfaces with styles draw it in one of their own.
+    Sign,
+    /// It stands for a tab, for blanks at the end of a line, or for a carriage return.
+    Blank,
+}
+
+/// A part of a rendering and the bytes that it stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub bytes: Range<usize>,
+    pub text: String,
+    pub kind: PieceKind,
+}
+
+/// One line, exact: no control character is left, not even a line break.
+pub fn line(text: &str) -> Cow<'_, str> {
+    rendered(text, Manner::Exact, Breaks::Shown)
+}
+
+/// Several lines, exact. `\n` stays a line break; each `\r` is shown.
+pub fn block(text: &str) -> Cow<'_, str> {
+    rendered(text, Manner::Exact, Breaks::Kept)
+}
+
+/// A file's name for a list: exact, one line whatever it holds, with blanks at its beginning shown, too.
+pub fn name(text: &str) -> Cow<'_, str> {
+    let shown = line(text);
+    let rest = shown.trim_start_matches(' ');
+    let blanks = shown.len() - rest.len();
+    if blanks == 0 {
+        return shown;
+    }
+    Cow::Owned(format!("{}{rest}", "\u{2420}".repeat(blanks)))
+}
+
+/// Several lines of which parts were rendered before, names for example: a last guard.
+pub fn guard(text: &str) -> Cow<'_, str> {
+    rendered(text, Manner::Rendered, Breaks::Kept)
+}
+
+/// One line of which parts were rendered before.
+pub fn guard_line(text: &str) -> Cow<'_, str> {
+    rendered(text, Manner::Rendered, Breaks::Shown)
+}
+
+/// One line of prose: a remark, a title.
+pub fn prose_line(text: &str) -> Cow<'_, str> {
+    rendered(text, Manner::Prose, Breaks::Shown)
+}
+
+/// An answer or another text of several lines that nobody approves.
+pub fn prose(text: &str) -> Cow<'_, str> {
+    rendered(text, Manner::Prose, Breaks::Kept)
+}
+
+/// The output of a command. See [`Manner::Output`] for what is dropped.
+pub fn output(text: &str) -> Cow<'_, str> {
+    rendered(text, Manner::Output, Breaks::Kept)
+}
+
+/// One line of a command's output.
+pub fn output_line(text: &str) -> Cow<'_, str> {
+    rendered(text, Manner::Output, Breaks::Shown)
+}
+
+/// Bytes that need not be UTF-8, exact: the ones that are not text are written `<FF>`.
+pub fn visible(bytes: &[u8], breaks: Breaks) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => rendered(text, Manner::Exact, breaks).into_owned(),
+        Err(_) => joined(&pieces(bytes, Manner::Exact, breaks, &[])),
+    }
+}
+
+/// The rendering piece by piece, for surfaces that style its signs. Look-alike letters within `alike`, and everywhere in
+/// words that mix alphabets, are written out.
+pub fn pieces(bytes: &[u8], manner: Manner, breaks: Breaks, alike: &[Range<usize>]) -> Vec<Piece> {
+    let mut writer = Writer::new(manner, breaks);
+    let mut out = Vec::new();
+    if matches!(manner, Manner::Exact | Manner::Quiet) {
+        writer.write_out(alike::to_write(bytes, alike));
+    }
+    writer.bytes(bytes, &mut out);
+    writer.end(&mut out);
+    out
+}
+
+fn rendered(text: &str, manner: Manner, breaks: Breaks) -> Cow<'_, str> {
+    if class::is_plain(text, manner, breaks) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(joined(&pieces(text.as_bytes(), manner, breaks, &[])))
+}
+
+fn joined(pieces: &[Piece]) -> String {
+    pieces.iter().map(|piece| piece.text.as_str()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+//! Text that arrives in pieces: the rendering is the same wherever it was cut.
+
+use super::write::Writer;
+use super::{Breaks, Manner, joined};
+
+/// Renders an answer, or the output of a command, while it arrives.
+#[derive(Debug)]
+pub struct Stream(Writer);
+
+impl Default for Stream {
+    /// For an answer.
+    fn default() -> Stream {
+        Stream::new(Manner::Prose)
+    }
+}
+
+impl Stream {
+    pub fn new(manner: Manner) -> Stream {
+        Stream(Writer::new(manner, Breaks::Kept))
+    }
+
+    /// Returns what of the text up to here is ready to be shown.
+    pub fn feed(&mut self, piece: &str) -> String {
+        self.feed_bytes(piece.as_bytes())
+    }
+
+    /// The same for bytes; a character may be cut anywhere.
+    pub fn feed_bytes(&mut self, piece: &[u8]) -> String {
+        let mut out = Vec::new();
+        self.0.bytes(piece, &mut out);
+        joined(&out)
+    }
+
+    /// The text is over: returns what was waiting for more.
+    #[must_use]
+    pub fn finish(&mut self) -> String {
+        let mut out = Vec::new();
+        self.0.end(&mut out);
+        joined(&out)
+    }
+}

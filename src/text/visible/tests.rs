@@ -1,0 +1,217 @@
+use super::*;
+use proptest::prelude::*;
+
+/// Reads an exact rendering back into the bytes that it stands for: only possible when nothing was lost.
+fn read_back(shown: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut column = 0;
+    let mut rest = shown;
+    let push = |out: &mut Vec<u8>, code: u32, count: usize| {
+        let c = char::from_u32(code).unwrap();
+        (0..count).for_each(|_| out.extend(c.encode_utf8(&mut [0; 4]).bytes()));
+    };
+    while let Some(c) = rest.chars().next() {
+        let mut used = c.len_utf8();
+        if let Some((what, count, length)) = written_sign(rest) {
+            match what.strip_prefix("U+") {
+                Some(code) => push(&mut out, u32::from_str_radix(code, 16).unwrap(), count),
+                None => (0..count).for_each(|_| out.push(u8::from_str_radix(what, 16).unwrap())),
+            }
+            used = length;
+            column += length;
+        } else if c == '⇥' {
+            out.push(b'\t');
+            let room = TAB - column % TAB;
+            used += room - 1;
+            column += room;
+        } else {
+            match c {
+                '\u{2400}'..='\u{2420}' => out.push(u8::try_from(c as u32 - 0x2400).unwrap()),
+                '\u{2421}' => out.push(0x7f),
+                c => push(&mut out, c as u32, 1),
+            }
+            column += unicode_width::UnicodeWidthChar::width(c).unwrap_or(1);
+            if c == '\n' {
+                column = 0;
+            }
+        }
+        rest = &rest[used..];
+    }
+    out
+}
+
+fn written_sign(text: &str) -> Option<(&str, usize, usize)> {
+    let body = text.strip_prefix('<')?;
+    let (body, _) = body.split_once('>')?;
+    let (what, count) = body.split_once(" x").unwrap_or((body, "1"));
+    let hex = |s: &str| s.chars().all(|c| c.is_ascii_digit() || ('A'..='F').contains(&c));
+    let is_sign = match what.strip_prefix("U+") {
+        Some(code) => (4..=6).contains(&code.len()) && hex(code),
+        None => what.len() == 2 && hex(what) && what.as_bytes()[0] >= b'8',
+    };
+    let count = count.parse().ok().filter(|_| is_sign)?;
+    Some((what, count, body.len() + 2))
+}
+
+#[test]
+fn everything_that_acts_or_hides_becomes_a_sign() {
+    for (raw, shown) in [
+        ("plain", "plain"),
+        ("a\u{1b}[31mred\u{1b}[0m", "a␛[31mred␛[0m"),
+        ("\"\u{1b}]\" ; evil #\u{7}", "\"␛]\" ; evil #␇"),
+        ("\u{9b}2Jx", "<U+009B>2Jx"),
+        ("a\rb", "a␍b"),
+        ("a\tb", "a⇥  b"),
+        ("a\u{202e}b", "a<U+202E>b"),
+        ("a\u{200b}\u{200b}b", "a<U+200B x2>b"),
+        ("a\u{3164}b\u{2800}", "a<U+3164>b<U+2800>"),
+        ("a\u{a0}b", "a<U+00A0>b"),
+        ("e\u{301}", "e<U+0301>"),
+        ("⚠\u{fe0f}", "⚠<U+FE0F>"),
+        ("end  ", "end␠␠"),
+        ("<U+200B>", "<U+003C>U+200B>"),
+        ("<FF x3> <b> <U+12", "<U+003C>FF x3> <b> <U+12"),
+        ("␛ ⇥ ◆", "<U+241B> <U+21E5> <U+25C6>"),
+        ("\0\0\0\0", "<U+0000 x4>"),
+        ("שלום नमस्ते", "שלום नमस्ते"),
+        ("Привет", "Привет"),
+        ("\u{430}dmin", "<U+0430>dmin"),
+    ] {
+        assert_eq!(line(raw), shown, "{raw:?}");
+        assert_eq!(read_back(&line(raw)), raw.as_bytes(), "{raw:?}");
+    }
+    assert_eq!(block("a\r\nb \nc"), "a␍\nb␠\nc");
+    assert_eq!(line("a\nb"), "a␊b");
+    assert_eq!(name(" a"), "␠a");
+    assert_eq!(visible(b"a\xff\xfe\xfe\xe2\x82z", Breaks::Shown), "a<FF><FE x2><E2><82>z");
+}
+
+/// Story: 100,000 zero-width characters took 800 kB on the screen, and code behind 700 blanks was never seen.
+#[test]
+fn a_run_is_counted() {
+    assert_eq!(line(&"\u{200b}".repeat(100_000)), "<U+200B x100000>");
+    assert_eq!(line(&format!("return 2{}; evil", " ".repeat(700))), "return 2<U+0020 x700>; evil");
+    let tower: String = std::iter::once('ا').chain(std::iter::repeat_n('\u{64b}', 100_000)).collect();
+    assert_eq!(line(&tower).chars().count(), 1 + 8 + "<U+064B x99992>".len());
+}
+
+#[test]
+fn prose_keeps_what_scripts_and_emoji_need() {
+    for (raw, shown) in [
+        ("👩\u{200d}👧 ⚠\u{fe0f} e\u{301} a\u{a0}b", "👩\u{200d}👧 ⚠\u{fe0f} e\u{301} a\u{a0}b"),
+        ("a\tb  \r\nc", "a   b  \nc"),
+        ("\u{1b}[31mred ◆ \u{202e}", "␛[31mred <U+25C6> <U+202E>"),
+        ("\u{200d}", "<U+200D>"),
+    ] {
+        assert_eq!(prose(raw), shown, "{raw:?}");
+    }
+}
+
+#[test]
+fn a_guard_leaves_signs_as_they_are() {
+    assert_eq!(guard("a<U+200B>␛  \nb "), "a<U+200B>␛  \nb ");
+    assert_eq!(guard_line("\u{1b}]0;x\u{7}\n◆"), "␛]0;x␇␊<U+25C6>");
+}
+
+#[test]
+fn output_loses_colours_and_nothing_else() {
+    for (raw, shown) in [
+        ("\u{1b}[1;32mok\u{1b}[0m\u{1b}[K\u{1b}(B", "ok"),
+        ("\u{1b}[;`cmd`mx", "␛[;`cmd`mx"),
+        ("\u{1b}]0;title\u{7}x", "␛]0;title␇x"),
+        ("\u{1b}[2J\u{1b}[H", "␛[2J␛[H"),
+        ("\u{1b}", "␛"),
+        ("\u{1b}[31", "␛[31"),
+        ("\u{1b}\u{1b}[31mx", "␛x"),
+    ] {
+        assert_eq!(output(raw), shown, "{raw:?}");
+    }
+}
+
+#[test]
+fn look_alikes_are_known() {
+    assert!(looks_like("admin", "\u{430}dmin"));
+    assert!(looks_like("a;", "a\u{37e}"));
+    assert!(!looks_like("admin", "admin") && !looks_like("admin", "admln"));
+    let shown: String = pieces("сор".as_bytes(), Manner::Exact, Breaks::Shown, std::slice::from_ref(&(0..6)))
+        .into_iter()
+        .map(|p| p.text)
+        .collect();
+    assert_eq!(shown, "<U+0441><U+043E><U+0440>");
+}
+
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    let part = prop_oneof![
+        4 => "[ -~]{0,6}".prop_map(String::into_bytes),
+        3 => prop::sample::select(vec![
+            " ", "   ", "\t", "\n", "\r", "\r\n", "\u{1b}[31m", "\u{1b}]0;t\u{7}", "\u{9b}", "<", "<U+200B>", "<U+200B x",
+            "<FF>", "\u{200b}", "\u{301}", "\u{64b}", "日", "а", "◆", "⇥", "␛", "\u{3164}", "\u{feff}", "👩\u{200d}👧",
+        ]).prop_map(|s| s.as_bytes().to_vec()),
+        1 => (0usize..80).prop_map(|n| vec![b' '; n]),
+        1 => any::<char>().prop_map(|c| c.to_string().into_bytes()),
+        2 => prop::collection::vec(any::<u8>(), 0..4),
+    ];
+    prop::collection::vec(part, 0..16).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #[test]
+    fn an_exact_rendering_can_be_read_back(bytes in bytes()) {
+        let shown = visible(&bytes, Breaks::Kept);
+        prop_assert_eq!(read_back(&shown), bytes.clone(), "{}", shown);
+        let shown = visible(&bytes, Breaks::Shown);
+        prop_assert_eq!(read_back(&shown), bytes.clone(), "{}", shown);
+        prop_assert!(shown.chars().all(|c| !c.is_control()));
+        if let Ok(text) = std::str::from_utf8(&bytes) {
+            prop_assert_eq!(read_back(&name(text)), bytes);
+        }
+    }
+
+    #[test]
+    fn no_manner_lets_out_what_a_terminal_acts_on(bytes in bytes()) {
+        for manner in [Manner::Exact, Manner::Quiet, Manner::Rendered, Manner::Prose, Manner::Output] {
+            let shown = joined(&pieces(&bytes, manner, Breaks::Kept, &[]));
+            let acts = |c: char| c.is_control() && c != '\n' || c == OWN
+                || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            prop_assert!(!shown.chars().any(acts), "{:?}", shown);
+        }
+    }
+
+    #[test]
+    fn pieces_cover_their_bytes_in_order(bytes in bytes()) {
+        let pieces = pieces(&bytes, Manner::Exact, Breaks::Kept, &[]);
+        let mut at = 0;
+        for piece in &pieces {
+            prop_assert_eq!(piece.bytes.start, at);
+            at = piece.bytes.end;
+            if piece.kind == PieceKind::Plain {
+                prop_assert_eq!(piece.text.as_bytes(), &bytes[piece.bytes.clone()]);
+            }
+        }
+        prop_assert_eq!(at, bytes.len());
+    }
+
+    #[test]
+    fn a_stream_shows_the_same_however_it_is_cut(
+        bytes in bytes(),
+        cuts in prop::collection::vec(0usize..200, 0..6),
+        output in any::<bool>(),
+    ) {
+        let manner = if output { Manner::Output } else { Manner::Prose };
+        let mut cuts: Vec<usize> = cuts.into_iter().filter(|c| *c <= bytes.len()).collect();
+        cuts.sort_unstable();
+        let mut stream = Stream::new(manner);
+        let (mut out, mut from) = (String::new(), 0);
+        for cut in cuts.into_iter().chain([bytes.len()]) {
+            out.push_str(&stream.feed_bytes(&bytes[from..cut]));
+            from = cut;
+        }
+        out.push_str(&stream.finish());
+        prop_assert_eq!(out, joined(&pieces(&bytes, manner, Breaks::Kept, &[])));
+    }
+
+    #[test]
+    fn plain_text_is_found_to_be_plain(text in "[a-zA-Z0-9_.,;:() -]{0,40}[a-z]") {
+        prop_assert!(matches!(line(&text), Cow::Borrowed(_)));
+    }
+}

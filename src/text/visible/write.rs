@@ -1,0 +1,297 @@
+//! The writer: takes a text character by character and gives out its rendering, so that a text in pieces and a whole one
+//! are the same. It waits only for what a sign needs: the end of a run, of blanks, of what could be a sign.
+
+use super::class::{self, BLANKS, MARKS, Shown, SignMatch, TABS};
+use super::{Breaks, Manner, Piece, PieceKind, TAB};
+use std::ops::Range;
+
+/// A run of one picture is counted from this length on.
+const PICTURES: usize = 4;
+/// A colour sequence is no longer than this.
+const COLOUR: usize = 48;
+
+/// One unit of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Char(char),
+    /// It is no part of a character.
+    Byte(u8),
+}
+
+/// What the next unit decides.
+#[derive(Debug)]
+enum Pending {
+    Nothing,
+    /// The same unit so many times; from this byte on.
+    Run(Unit, usize, usize),
+    /// It may be a sign of the renderer, or, behind ESC, a sequence that may be dropped.
+    Held(String, usize),
+}
+
+#[derive(Debug)]
+pub(super) struct Writer {
+    manner: Manner,
+    breaks: Breaks,
+    at: usize,
+    column: usize,
+    /// Marks on the newest character; `None` when there is none that could bear one.
+    marks: Option<usize>,
+    pending: Pending,
+    /// Where a look-alike is written out, in order.
+    alike: std::vec::IntoIter<usize>,
+    next_alike: Option<usize>,
+    /// The beginning of a character that has not wholly arrived.
+    cut: Vec<u8>,
+}
+
+impl Writer {
+    pub(super) fn new(manner: Manner, breaks: Breaks) -> Writer {
+        Writer {
+            manner,
+            breaks,
+            at: 0,
+            column: 0,
+            marks: None,
+            pending: Pending::Nothing,
+            alike: Vec::new().into_iter(),
+            next_alike: None,
+            cut: Vec::new(),
+        }
+    }
+
+    pub(super) fn write_out(&mut self, places: Vec<usize>) {
+        self.alike = places.into_iter();
+        self.next_alike = self.alike.next();
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8], out: &mut Vec<Piece>) {
+        let joined;
+        let mut bytes = bytes;
+        if !self.cut.is_empty() {
+            joined = [std::mem::take(&mut self.cut).as_slice(), bytes].concat();
+            bytes = &joined;
+        }
+        let mut rest = bytes.len();
+        for chunk in bytes.utf8_chunks() {
+            chunk.valid().chars().for_each(|c| self.unit(Unit::Char(c), c.len_utf8(), out));
+            let invalid = chunk.invalid();
+            rest -= chunk.valid().len() + invalid.len();
+            let begun = std::str::from_utf8(invalid).is_err_and(|e| e.error_len().is_none());
+            if rest == 0 && begun {
+                self.cut = invalid.to_vec();
+                return;
+            }
+            invalid.iter().for_each(|byte| self.unit(Unit::Byte(*byte), 1, out));
+        }
+    }
+
+    /// The text is over.
+    pub(super) fn end(&mut self, out: &mut Vec<Piece>) {
+        let cut = std::mem::take(&mut self.cut);
+        cut.iter().for_each(|byte| self.unit(Unit::Byte(*byte), 1, out));
+        self.flush(None, out);
+        self.column = 0;
+        self.marks = None;
+    }
+
+    fn unit(&mut self, unit: Unit, length: usize, out: &mut Vec<Piece>) {
+        let at = self.at;
+        self.at += length;
+        let is_alike = self.next_alike == Some(at);
+        if is_alike {
+            self.next_alike = self.alike.next();
+        }
+        if let (Pending::Held(held, _), Unit::Char(c)) = (&mut self.pending, unit) {
+            held.push(c);
+            match may_drop(held, self.manner).unwrap_or_else(|| class::sign(held)) {
+                SignMatch::Begun => return,
+                SignMatch::Whole if held.starts_with('\u{1b}') => {
+                    self.pending = Pending::Nothing;
+                    return;
+                }
+                SignMatch::Whole => return self.imitation(out),
+                SignMatch::Not => {
+                    held.pop();
+                }
+            }
+        }
+        if let Pending::Run(of, count, _) = &mut self.pending
+            && *of == unit
+            && !is_alike
+        {
+            *count += 1;
+            return;
+        }
+        self.flush(Some(unit), out);
+        match unit {
+            Unit::Char('\n') if self.breaks == Breaks::Kept => {
+                plain(out, at, '\n');
+                self.column = 0;
+                self.marks = None;
+            }
+            Unit::Char('<') if self.manner != Manner::Rendered => {
+                self.pending = Pending::Held("<".into(), at)
+            }
+            Unit::Char('\u{1b}') if self.manner == Manner::Output => {
+                self.pending = Pending::Held("\u{1b}".into(), at);
+            }
+            Unit::Char(c) if is_alike => self.sign(at..at + length, written(c), out),
+            unit => self.begin(unit, at, out),
+        }
+    }
+
+    /// Draws a unit that stands for itself, or begins a run.
+    fn begin(&mut self, unit: Unit, at: usize, out: &mut Vec<Piece>) {
+        let Unit::Char(c) = unit else {
+            self.pending = Pending::Run(unit, 1, at);
+            return;
+        };
+        let has_base = self.marks.is_some();
+        let keeps = matches!(self.manner, Manner::Prose | Manner::Output) && class::is_joiner(c) && has_base;
+        let shown = if keeps { Shown::Mark } else { class::shown(c, self.manner) };
+        match (shown, self.marks) {
+            (Shown::AsIs, _) if c != ' ' => {
+                plain(out, at, c);
+                self.column += unicode_width::UnicodeWidthChar::width(c).unwrap_or(1);
+                self.marks = Some(0);
+            }
+            (Shown::Mark, Some(marks)) if marks < MARKS => {
+                plain(out, at, c);
+                self.marks = Some(marks + 1);
+            }
+            _ => self.pending = Pending::Run(unit, 1, at),
+        }
+    }
+
+    /// The held text reads like a sign of the renderer: its bracket is written out, and the rest stands for itself.
+    fn imitation(&mut self, out: &mut Vec<Piece>) {
+        let Pending::Held(held, at) = std::mem::replace(&mut self.pending, Pending::Nothing) else { return };
+        self.sign(at..at + 1, written('<'), out);
+        let rest = held.char_indices().skip(1);
+        rest.for_each(|(offset, c)| plain(out, at + offset, c));
+        self.column += held.len().saturating_sub(1);
+        self.marks = Some(0);
+    }
+
+    /// Gives out what was waiting; `next` comes behind it, or nothing.
+    fn flush(&mut self, next: Option<Unit>, out: &mut Vec<Piece>) {
+        match std::mem::replace(&mut self.pending, Pending::Nothing) {
+            Pending::Nothing => {}
+            Pending::Held(held, at) => self.release(&held, at, next, out),
+            Pending::Run(Unit::Char(' '), count, at) => self.blanks(count, at, next, out),
+            Pending::Run(Unit::Char('\t'), count, at) => self.tabs(count, at, out),
+            Pending::Run(Unit::Byte(byte), count, at) => {
+                self.sign(at..at + count, counted(&format!("{byte:02X}"), count), out);
+            }
+            Pending::Run(Unit::Char(c), count, at) => {
+                let prose = matches!(self.manner, Manner::Prose | Manner::Output);
+                let breaks = self.breaks == Breaks::Kept && next == Some(Unit::Char('\n'));
+                // The return of a line break.
+                let count = if prose && breaks && c == '\r' { count - 1 } else { count };
+                if count > 0 {
+                    let text = match class::shown(c, self.manner) {
+                        Shown::Picture(picture) if count < PICTURES => picture.to_string().repeat(count),
+                        _ => counted(&format!("U+{:04X}", u32::from(c)), count),
+                    };
+                    let kind = if c == '\r' { PieceKind::Blank } else { PieceKind::Sign };
+                    self.stand_in(at..at + count * c.len_utf8(), text, kind, out);
+                }
+            }
+        }
+    }
+
+    /// What was held and was no sign after all.
+    fn release(&mut self, held: &str, at: usize, next: Option<Unit>, out: &mut Vec<Piece>) {
+        for (offset, c) in held.char_indices() {
+            let here = at + offset;
+            if offset == 0 && c == '<' {
+                plain(out, here, c);
+                self.column += 1;
+                self.marks = Some(0);
+                continue;
+            }
+            match &mut self.pending {
+                Pending::Run(of, count, _) if *of == Unit::Char(c) => *count += 1,
+                _ => {
+                    self.flush(Some(Unit::Char(c)), out);
+                    self.begin(Unit::Char(c), here, out);
+                }
+            }
+        }
+        self.flush(next, out);
+    }
+
+    fn blanks(&mut self, count: usize, at: usize, next: Option<Unit>, out: &mut Vec<Piece>) {
+        self.marks = None;
+        let last = next.is_none() || self.breaks == Breaks::Kept && next == Some(Unit::Char('\n'));
+        let range = at..at + count;
+        if self.manner != Manner::Exact || !last && count < BLANKS {
+            (0..count).for_each(|n| plain(out, at + n, ' '));
+            self.column += count;
+        } else if last && count < PICTURES {
+            self.stand_in(range, "\u{2420}".repeat(count), PieceKind::Blank, out);
+        } else {
+            self.stand_in(range, counted("U+0020", count), PieceKind::Blank, out);
+        }
+    }
+
+    fn tabs(&mut self, count: usize, at: usize, out: &mut Vec<Piece>) {
+        self.marks = None;
+        if count >= TABS && self.manner == Manner::Exact {
+            return self.stand_in(at..at + count, counted("U+0009", count), PieceKind::Blank, out);
+        }
+        for n in 0..count {
+            let room = TAB - self.column % TAB;
+            let lead = if self.manner == Manner::Exact { '⇥' } else { ' ' };
+            let text = std::iter::once(lead).chain(std::iter::repeat_n(' ', room - 1)).collect();
+            self.stand_in(at + n..at + n + 1, text, PieceKind::Blank, out);
+        }
+    }
+
+    fn sign(&mut self, bytes: Range<usize>, text: String, out: &mut Vec<Piece>) {
+        self.stand_in(bytes, text, PieceKind::Sign, out);
+    }
+
+    fn stand_in(&mut self, bytes: Range<usize>, text: String, kind: PieceKind, out: &mut Vec<Piece>) {
+        // The signs are ASCII or pictures of one column.
+        self.column += text.chars().count();
+        self.marks = None;
+        out.push(Piece { bytes, text, kind });
+    }
+}
+
+/// Whether what begins with ESC is a sequence that the output of a command may lose; `None` when it does not.
+fn may_drop(held: &str, manner: Manner) -> Option<SignMatch> {
+    let rest = held.strip_prefix('\u{1b}').filter(|_| manner == Manner::Output)?;
+    Some(match rest.as_bytes() {
+        [] | [b'('] | [b'['] => SignMatch::Begun,
+        [b'(', b'B'] => SignMatch::Whole,
+        [b'[', parameters @ .., last] if parameters.len() < COLOUR => {
+            let number = |b: &u8| matches!(b, b'0'..=b'9' | b';' | b':');
+            match last {
+                b'm' | b'K' if parameters.iter().all(number) => SignMatch::Whole,
+                last if number(last) && parameters.iter().all(number) => SignMatch::Begun,
+                _ => SignMatch::Not,
+            }
+        }
+        _ => SignMatch::Not,
+    })
+}
+
+fn plain(out: &mut Vec<Piece>, at: usize, c: char) {
+    match out.last_mut() {
+        Some(Piece { bytes, text, kind: PieceKind::Plain }) if bytes.end == at => {
+            text.push(c);
+            bytes.end += c.len_utf8();
+        }
+        _ => out.push(Piece { bytes: at..at + c.len_utf8(), text: c.into(), kind: PieceKind::Plain }),
+    }
+}
+
+fn written(c: char) -> String {
+    counted(&format!("U+{:04X}", u32::from(c)), 1)
+}
+
+fn counted(what: &str, count: usize) -> String {
+    if count == 1 { format!("<{what}>") } else { format!("<{what} x{count}>") }
+}

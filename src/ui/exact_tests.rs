@@ -1,0 +1,95 @@
+use super::*;
+use proptest::prelude::*;
+
+fn shown(patch: &str) -> Vec<String> {
+    diff(patch.as_bytes(), &Theme::plain()).iter().map(ToString::to_string).collect()
+}
+
+/// Each pair was shown as two equal lines (H15), or as an empty string (H1).
+#[test]
+fn a_change_that_no_eye_can_tell_is_marked() {
+    for (patch, rows) in [
+        ("-a\n+a\r\n", ["  -a", "  +a␍"]),
+        ("-a b\n+a  b\n", ["  -a b", "  +a ␠b"]),
+        ("-a\n+a \n", ["  -a", "  +a␠"]),
+        ("-    a\n+\ta\n", ["  -␠␠␠␠a", "  +⇥   a"]),
+        ("-let a\n+let a\u{3164}\n", ["  -let a", "  +let a<U+3164>"]),
+        ("-a b\n+a\u{a0}b\n", ["  -a␠b", "  +a<U+00A0>b"]),
+        (
+            "-if admin\n+if \u{430}dmin\n",
+            ["  -if admin  (looks like the other line)", "  +if <U+0430>dmin  (looks like the other line)"],
+        ),
+        (
+            "-сор\n+cop\n",
+            [
+                "  -<U+0441><U+043E><U+0440>  (looks like the other line)",
+                "  +cop  (looks like the other line)",
+            ],
+        ),
+        ("-x = 1\n+x = \"\u{1b}]\" ; evil #\u{7}\"\n", ["  -x = 1", "  +x = \"␛]\" ; evil #␇\""]),
+    ] {
+        assert_eq!(shown(patch), rows, "{patch:?}");
+    }
+}
+
+#[test]
+fn rows_break_at_the_margin_only() {
+    let theme = Theme::plain();
+    let rows = |text: &str, columns| -> Vec<String> {
+        wrap(&line("  ", text.as_bytes(), Style::default(), &theme), columns, &theme)
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    };
+    assert_eq!(rows("the quick brown", 10), ["  the quic", "↪ k brown"]);
+    assert_eq!(rows("abc日日日", 6), ["  abc↪", "↪ 日日", "↪ 日"]);
+    assert_eq!(rows("", 10), ["  "]);
+}
+
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let part = prop_oneof![
+        "[ -~]{0,9}".prop_map(String::into_bytes),
+        prop::sample::select(vec![
+            " ",
+            "\t",
+            "\r",
+            "↪",
+            "\u{1b}]0;",
+            "\u{7}",
+            "日",
+            "\u{200b}",
+            "а",
+            "<U+200B>",
+            "◆"
+        ])
+        .prop_map(|s| s.as_bytes().to_vec()),
+        prop::collection::vec(any::<u8>().prop_filter("a line", |b| *b != b'\n'), 0..3),
+    ];
+    prop::collection::vec(part, 0..14).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    /// What a pane of any width shows can be put together again to the one line that it came from.
+    #[test]
+    fn two_lines_that_differ_are_drawn_differently(one in text(), other in text(), columns in 8usize..60) {
+        let theme = Theme::plain();
+        let rows = |bytes: &[u8]| -> Vec<String> {
+            wrap(&line("  ", bytes, Style::default(), &theme), columns, &theme).iter().map(ToString::to_string).collect()
+        };
+        prop_assert_eq!(one == other, rows(&one) == rows(&other));
+        // The screen knows no blanks at the end of a row.
+        let screen = |bytes: &[u8]| -> Vec<String> { rows(bytes).iter().map(|r| format!("{r:<columns$}")).collect() };
+        prop_assert_eq!(one == other, screen(&one) == screen(&other));
+        for row in rows(&one) {
+            prop_assert!(width::of(&row) <= columns && !row.chars().any(char::is_control), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn two_patches_that_differ_in_a_changed_line_are_drawn_differently(one in text(), other in text()) {
+        let patch = |bytes: &[u8]| [b"@@ -1 +1 @@\n-old\n+", bytes, b"\n"].concat();
+        let theme = Theme::plain();
+        let drawn = |bytes: &[u8]| -> Vec<String> { diff(&patch(bytes), &theme).iter().map(ToString::to_string).collect() };
+        prop_assert_eq!(one == other, drawn(&one) == drawn(&other));
+    }
+}

@@ -1,0 +1,137 @@
+//! Which keys may answer a question: those that were meant for it.
+//!
+//! Keys and the times at which they were read go in; the key that answers comes out. A key answers when the question
+//! has been on the screen for [`QUIET`], nothing was typed or pasted for [`QUIET`] before it, and nothing follows it
+//! within [`ALONE`]. Keys that follow each other faster than [`ALONE`] are a burst, as a paste makes it that the
+//! terminal does not mark: none of them answers. The same key pressed again to confirm counts as soon as the first
+//! press was drawn, unless the key is held down. No I/O, no clock.
+
+use crossterm::event::KeyEvent;
+use std::time::{Duration, Instant};
+
+/// How long the question must have been on the screen, and the keyboard quiet, before a key may answer.
+pub const QUIET: Duration = Duration::from_millis(500);
+/// How long a key must stay alone before it answers. No hand presses two keys on purpose within this time; programs
+/// that type for a person wait 8 to 12 ms between two keys.
+pub const ALONE: Duration = Duration::from_millis(50);
+/// The same for a key that confirms: keys that are held down repeat every 30 to 110 ms.
+const REPEAT: Duration = Duration::from_millis(150);
+
+/// What a key is to the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It answers, or asks for its confirmation.
+    Answer,
+    /// It is the key that has to be pressed again.
+    Confirm,
+    /// It ends a line of text that was typed at the question.
+    EndOfText,
+}
+
+#[derive(Debug, Default)]
+pub struct Guard {
+    /// When the question was first on the screen.
+    drawn: Option<Instant>,
+    /// When anything was last typed or pasted, for whatever purpose.
+    last: Option<Instant>,
+    /// The key that answers if nothing follows it before then.
+    held: Option<(KeyEvent, Instant)>,
+    confirmation: Option<Confirmation>,
+}
+
+/// A key was pressed once and has to be pressed again.
+#[derive(Clone, Copy, Debug)]
+struct Confirmation {
+    /// When the key was pressed.
+    asked: Option<Instant>,
+    drawn: Option<Instant>,
+}
+
+impl Guard {
+    /// Another question is open: it has not been seen.
+    pub fn ask(&mut self) {
+        (self.drawn, self.held, self.confirmation) = (None, None, None);
+    }
+
+    /// The question stands on the screen since `now`, and with it what has to be confirmed.
+    pub fn drawn(&mut self, now: Instant) {
+        self.drawn.get_or_insert(now);
+        if let Some(confirmation) = &mut self.confirmation {
+            confirmation.drawn.get_or_insert(now);
+        }
+    }
+
+    /// Something was typed or pasted that is no answer.
+    pub fn touch(&mut self, at: Instant) {
+        self.last = Some(at);
+        self.held = None;
+    }
+
+    /// A key that was read at `at` and would answer. Call [`Guard::settle`] with the same time first.
+    pub fn press(&mut self, key: KeyEvent, role: Role, at: Instant) {
+        let before = self.last;
+        let follows = self.held.is_some();
+        self.touch(at);
+        let wait = match role {
+            _ if follows => None,
+            Role::Answer => (self.is_seen(at) && is_after(before, QUIET, at)).then_some(ALONE),
+            Role::Confirm => self.confirms(before, at).then_some(REPEAT),
+            Role::EndOfText => is_after(before, ALONE, at).then_some(ALONE),
+        };
+        self.held = wait.map(|wait| (key, at + wait));
+    }
+
+    /// An Enter that was read at `at` ends a line, whatever came before it, if nothing follows it.
+    pub fn end_line(&mut self, key: KeyEvent, at: Instant) {
+        self.touch(at);
+        self.held = Some((key, at + ALONE));
+    }
+
+    /// The key that answers, once nothing has followed it.
+    pub fn settle(&mut self, now: Instant) -> Option<KeyEvent> {
+        self.held.take_if(|(_, until)| *until <= now).map(|(key, _)| key)
+    }
+
+    /// When [`Guard::settle`] may have a key.
+    pub fn due(&self) -> Option<Instant> {
+        self.held.map(|(_, until)| until)
+    }
+
+    /// The key that answered last has to be pressed again.
+    pub fn confirm(&mut self) {
+        self.confirmation = Some(Confirmation { asked: self.last, drawn: None });
+    }
+
+    /// Nothing has to be pressed again.
+    pub fn calm(&mut self) {
+        self.confirmation = None;
+    }
+
+    /// True when a key pressed at `now` may answer.
+    pub fn is_ready(&self, now: Instant) -> bool {
+        self.is_seen(now) && is_after(self.last, QUIET, now)
+    }
+
+    /// True when `at` is so close to what was typed before that no hand did it.
+    pub fn is_burst(&self, at: Instant) -> bool {
+        !is_after(self.last, ALONE, at)
+    }
+
+    fn is_seen(&self, now: Instant) -> bool {
+        self.drawn.is_some_and(|drawn| is_after(Some(drawn), QUIET, now))
+    }
+
+    fn confirms(&self, before: Option<Instant>, at: Instant) -> bool {
+        let Some(Confirmation { asked, drawn: Some(drawn) }) = self.confirmation else { return false };
+        // Of a key that is held down, only the first repeat follows the first press; each of the others follows another.
+        at >= drawn && (before == asked || is_after(before, REPEAT, at))
+    }
+}
+
+fn is_after(before: Option<Instant>, time: Duration, at: Instant) -> bool {
+    before.is_none_or(|before| at.saturating_duration_since(before) >= time)
+}
+
+#[cfg(test)]
+#[path = "guard_tests.rs"]
+mod tests;

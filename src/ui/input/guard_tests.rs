@@ -1,0 +1,137 @@
+use super::*;
+use crossterm::event::{KeyCode, KeyModifiers};
+
+/// Times in milliseconds: when the question was drawn, when which key was read, and which keys answered.
+struct Case {
+    name: &'static str,
+    drawn: u64,
+    keys: &'static [(u64, char)],
+    answers: &'static [(u64, char)],
+}
+
+const fn case(
+    name: &'static str,
+    drawn: u64,
+    keys: &'static [(u64, char)],
+    answers: &'static [(u64, char)],
+) -> Case {
+    Case { name, drawn, keys, answers }
+}
+
+const CASES: &[Case] = &[
+    case("one key by hand", 0, &[(600, 'a')], &[(650, 'a')]),
+    case("typed before it was drawn", 100, &[(50, 'a')], &[]),
+    case("at once after it was drawn", 0, &[(499, 'a')], &[]),
+    case("half a second after it was drawn", 0, &[(500, 'a')], &[(550, 'a')]),
+    case("half a second after another key", 0, &[(600, 'x'), (1_099, 'a')], &[]),
+    case("after half a second of quiet", 0, &[(600, 'x'), (1_100, 'a')], &[(1_150, 'a')]),
+    case("two keys in one read", 0, &[(600, 'a'), (600, 'r')], &[]),
+    case("the same key twice in one read", 0, &[(600, 'a'), (600, 'a')], &[]),
+    case("two keys within 49 ms", 0, &[(600, 'a'), (649, 'r')], &[]),
+    case("two keys after 50 ms: the first was alone", 0, &[(600, 'a'), (650, 'r')], &[(650, 'a')]),
+    case("three in a row", 0, &[(600, 'a'), (601, 'a'), (602, 'a')], &[]),
+    case("a program that types every 12 ms", 0, &[(600, 'a'), (612, 'a'), (624, 'a')], &[]),
+    case("the last of a burst is not alone", 0, &[(600, 'x'), (601, 'y'), (700, 'a')], &[]),
+    case("a burst, and then a hand", 0, &[(600, 'a'), (601, 'r'), (1_101, 'a')], &[(1_151, 'a')]),
+];
+
+fn key(c: char) -> KeyEvent {
+    KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)
+}
+
+/// The keys that answer, with the time at which they did. `x` and `y` are keys that are no answer.
+fn play(case: &Case) -> Vec<(u64, char)> {
+    let start = Instant::now();
+    let mut guard = Guard::default();
+    guard.ask();
+    let mut out = Vec::new();
+    for millis in 0..3_000 {
+        let now = start + Duration::from_millis(millis);
+        if let Some(KeyEvent { code: KeyCode::Char(c), .. }) = guard.settle(now) {
+            out.push((millis, c));
+        }
+        if millis == case.drawn {
+            guard.drawn(now);
+        }
+        for (_, c) in case.keys.iter().filter(|(at, _)| *at == millis) {
+            match c {
+                'x' | 'y' => guard.touch(now),
+                c => guard.press(key(*c), Role::Answer, now),
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn only_a_key_that_comes_alone_after_the_question_was_seen_answers() {
+    for case in CASES {
+        assert_eq!(play(case), case.answers, "{}", case.name);
+    }
+}
+
+/// Presses `a` at 600 ms, draws what it asks for at `drawn`, and presses it again at each of `again`.
+fn confirmed(drawn: u64, again: &[u64]) -> bool {
+    let start = Instant::now();
+    let at = |millis| start + Duration::from_millis(millis);
+    let mut guard = Guard::default();
+    guard.ask();
+    guard.drawn(at(0));
+    guard.press(key('a'), Role::Answer, at(600));
+    assert_eq!(guard.settle(at(650)), Some(key('a')));
+    guard.confirm();
+    let mut confirmed = false;
+    for millis in 650..3_000 {
+        confirmed |= guard.settle(at(millis)).is_some();
+        if millis == drawn {
+            guard.drawn(at(millis));
+        }
+        if again.contains(&millis) {
+            guard.press(key('a'), Role::Confirm, at(millis));
+        }
+    }
+    confirmed
+}
+
+#[test]
+fn the_second_press_counts_as_soon_as_the_first_was_drawn() {
+    assert!(confirmed(660, &[661]));
+    assert!(confirmed(660, &[1_000]));
+    assert!(!confirmed(900, &[700]));
+    // Three by hand: the second is not held down, and confirms.
+    assert!(confirmed(660, &[800, 1_000]));
+}
+
+#[test]
+fn a_key_that_is_held_down_is_not_pressed_twice() {
+    // First repeat after 250 to 660 ms, then every 30 to 110 ms.
+    for (first, every) in [(250, 30), (660, 40), (500, 33), (250, 92), (400, 110)] {
+        for count in [2, 3, 10] {
+            let repeats: Vec<u64> = (0..count).map(|n| 600 + first + n * every).collect();
+            assert!(!confirmed(660, &repeats), "{first} {every} {count}");
+        }
+    }
+}
+
+#[test]
+fn a_line_of_text_ends_with_an_enter_that_comes_alone() {
+    let start = Instant::now();
+    let at = |millis| start + Duration::from_millis(millis);
+    for (typed, enter, after, ends) in [
+        (600, 700, None, true),
+        (600, 600, None, false),
+        (600, 640, None, false),
+        (600, 700, Some(720), false),
+    ] {
+        let mut guard = Guard::default();
+        guard.ask();
+        guard.drawn(at(0));
+        guard.touch(at(typed));
+        guard.press(key('\r'), Role::EndOfText, at(enter));
+        if let Some(after) = after {
+            assert_eq!(guard.settle(at(after)), None);
+            guard.touch(at(after));
+        }
+        assert_eq!(guard.settle(at(2_000)).is_some(), ends, "{typed} {enter} {after:?}");
+    }
+}

@@ -1,0 +1,162 @@
+//! A line as it is typed where nothing may be repainted: its echo, and the line with the way in which it came.
+//!
+//! The terminal could edit and show the line itself, but then only whole lines arrive, and nobody knows whether a hand
+//! typed them. A line ends with an Enter that comes alone (see [`super::guard`]); lines that arrive faster than a hand
+//! can type are marked, so that no question takes them for an answer. No I/O, no clock.
+
+use super::decode::Input;
+use super::guard::Guard;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::time::Instant;
+use unicode_width::UnicodeWidthChar;
+
+/// What came of the keys so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypedLine {
+    /// A line that was typed by hand and sent with Enter.
+    Line(String),
+    /// A line whose Enter came together with the text or with something else, as in a paste.
+    AtOnce(String),
+    /// Several lines that came together, which nobody types.
+    Pasted(String),
+    /// The beginning of a line that goes on.
+    Begun(String),
+    /// Ctrl-C, and what stood in the line.
+    Stop(String),
+    /// Ctrl-Z, and what stood in the line.
+    Suspend(String),
+    /// Ctrl-D in an empty line.
+    End,
+}
+
+#[derive(Debug, Default)]
+pub struct LineTyping {
+    text: String,
+    guard: Guard,
+    /// An Enter came that may still turn out to be part of a paste.
+    ending: bool,
+    /// Something of the line came faster than by hand.
+    at_once: bool,
+}
+
+impl LineTyping {
+    /// A line that begins as `text`.
+    pub fn begun(text: &str) -> LineTyping {
+        LineTyping { text: text.into(), ..LineTyping::default() }
+    }
+
+    /// Takes what was read at `at`; returns what the terminal is to show of it, and what came of it. Call
+    /// [`LineTyping::settle`] with the same time first.
+    pub fn take(&mut self, input: &Input, at: Instant) -> (String, Option<TypedLine>) {
+        let mut echo = String::new();
+        match input {
+            Input::Key(key) => {
+                self.end_was_none(&mut echo);
+                let typed = self.key(*key, at, &mut echo);
+                (echo, typed)
+            }
+            Input::Paste(text) => {
+                self.end_was_none(&mut echo);
+                self.guard.touch(at);
+                self.at_once = true;
+                self.text.push_str(&text.replace("\r\n", "\n").replace('\r', "\n"));
+                echo.push_str(&shown(text));
+                let whole = self.text.ends_with('\n');
+                let typed = if whole { self.end() } else { TypedLine::Begun(self.text.clone()) };
+                (echo, Some(typed))
+            }
+            _ => (echo, None),
+        }
+    }
+
+    /// The line, once nothing has followed its Enter.
+    pub fn settle(&mut self, now: Instant) -> Option<TypedLine> {
+        self.guard.settle(now)?;
+        Some(self.end())
+    }
+
+    /// When [`LineTyping::settle`] may have a line.
+    pub fn due(&self) -> Option<Instant> {
+        self.guard.due()
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Something follows an Enter at once: it was the end of a line in a paste.
+    fn end_was_none(&mut self, echo: &mut String) {
+        if std::mem::take(&mut self.ending) {
+            self.text.push('\n');
+            echo.push_str("\r\n");
+            self.at_once = true;
+        }
+    }
+
+    fn end(&mut self) -> TypedLine {
+        self.ending = false;
+        let at_once = std::mem::take(&mut self.at_once);
+        let text = std::mem::take(&mut self.text);
+        match (text.trim_end_matches('\n').contains('\n'), at_once) {
+            (true, _) => TypedLine::Pasted(text),
+            (false, true) => TypedLine::AtOnce(text.trim_end_matches('\n').into()),
+            (false, false) => TypedLine::Line(text),
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent, at: Instant, echo: &mut String) -> Option<TypedLine> {
+        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+        if key.code == KeyCode::Enter || (key.code, ctrl) == (KeyCode::Char('j'), true) {
+            self.at_once |= self.guard.is_burst(at);
+            self.ending = true;
+            self.guard.end_line(key, at);
+            return None;
+        }
+        self.guard.touch(at);
+        match (key.code, ctrl) {
+            (KeyCode::Char(c @ ('c' | 'z')), true) => {
+                let text = std::mem::take(&mut self.text);
+                self.at_once = false;
+                echo.push_str(if c == 'c' { "^C\r\n" } else { "^Z" });
+                return Some(if c == 'c' { TypedLine::Stop(text) } else { TypedLine::Suspend(text) });
+            }
+            (KeyCode::Char('d'), true) if self.text.is_empty() => return Some(TypedLine::End),
+            (KeyCode::Char('u'), true) => while self.erase(echo) {},
+            (KeyCode::Char('w'), true) => {
+                while self.text.ends_with(' ') && self.erase(echo) {}
+                while !self.text.is_empty() && !self.text.ends_with(' ') && self.erase(echo) {}
+            }
+            (KeyCode::Char('h'), true) | (KeyCode::Backspace, _) => drop(self.erase(echo)),
+            (KeyCode::Tab, false) => self.put(' ', echo),
+            (KeyCode::Char(c), false) if !key.modifiers.contains(KeyModifiers::ALT) => self.put(c, echo),
+            _ => return None,
+        }
+        Some(TypedLine::Begun(self.text.clone()))
+    }
+
+    fn put(&mut self, c: char, echo: &mut String) {
+        self.text.push(c);
+        echo.push_str(&shown(c.encode_utf8(&mut [0; 4])));
+    }
+
+    /// False when nothing is left in this row of the line.
+    fn erase(&mut self, echo: &mut String) -> bool {
+        if self.text.is_empty() || self.text.ends_with('\n') {
+            return false;
+        }
+        let width = self.text.pop().and_then(UnicodeWidthChar::width).unwrap_or(0);
+        echo.push_str(&"\u{8} \u{8}".repeat(width));
+        self.at_once &= !self.text.is_empty();
+        true
+    }
+}
+
+/// Text as the terminal may show it: nothing in it acts on the terminal.
+fn shown(text: &str) -> String {
+    let lines = text.replace("\r\n", "\n").replace('\r', "\n");
+    lines.chars().filter(|c| *c == '\n' || c.width().is_some()).collect::<String>().replace('\n', "\r\n")
+}
+
+#[cfg(test)]
+#[path = "typing_tests.rs"]
+mod tests;

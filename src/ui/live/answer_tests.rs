@@ -1,0 +1,185 @@
+use super::*;
+
+const KEYS: &str = "a apply all  r review  k keep pending  d discard all";
+
+/// Story: `y` moved the person into the draft, the row of keys went away, and the next lines were sent to the model.
+#[test]
+fn a_key_that_is_no_answer_leaves_the_question_and_its_keys_in_place() {
+    let wrong = [
+        KeyCode::Char('y'),
+        KeyCode::Char('n'),
+        KeyCode::Char('1'),
+        KeyCode::Char('q'),
+        KeyCode::Char('A'),
+        KeyCode::Char(' '),
+        KeyCode::Enter,
+        KeyCode::Backspace,
+        KeyCode::Left,
+        KeyCode::Home,
+        KeyCode::F(1),
+    ];
+    for code in wrong {
+        let mut b = bench_of(120, 16);
+        let mut answer = b.ask_to_apply(Detail::None);
+        assert_eq!(b.key(code), None, "{code:?}");
+        let screen = b.screen();
+        assert!(screen.contains(&format!("these keys answer: {KEYS}")), "{code:?}: {screen}");
+        assert!(screen.contains("1 change, +1 -0 lines: apply?"), "{code:?}: {screen}");
+        assert!(answer.try_recv().is_err(), "{code:?}");
+        // Nothing became a draft, and nothing is sent.
+        assert_eq!(b.live.draft(), Draft::default(), "{code:?}");
+        b.pass(600);
+        b.key(KeyCode::Char('a'));
+        assert_eq!(answer.try_recv(), Ok('a'), "{code:?}");
+    }
+}
+
+#[test]
+fn tab_moves_between_the_question_and_the_draft_and_says_where_one_is() {
+    let mut b = bench_of(120, 16);
+    let mut answer = b.ask_to_apply(Detail::None);
+    assert!(b.screen().contains("Tab your draft"));
+    b.key(KeyCode::Tab);
+    let screen = b.screen();
+    assert!(screen.contains("typing goes to your draft; Tab turns to the question"), "{screen}");
+    assert!(screen.contains(KEYS), "{screen}");
+    b.pass(1_000);
+    b.type_text("a");
+    b.pass(1_000);
+    b.type_text("dd");
+    b.key(KeyCode::Enter);
+    // A line was sent off; the next letters are a draft again, and no answer.
+    b.pass(1_000);
+    b.type_text("a");
+    assert!(answer.try_recv().is_err());
+    assert_eq!(b.live.draft(), Draft { queued: vec!["add".into()], typed: "a".into() });
+    // Esc leaves the draft, and stops nothing.
+    assert_eq!(b.key(KeyCode::Esc), None);
+    assert!(!b.screen().contains("typing goes to your draft"));
+    b.pass(1_000);
+    b.key(KeyCode::Char('k'));
+    assert_eq!(answer.try_recv(), Ok('k'));
+}
+
+/// Story: an unbracketed paste of `a\ra\ra\r` answered with its first byte, and the rest was sent to the model.
+#[test]
+fn a_burst_answers_nothing_and_is_not_sent() {
+    let (a, enter) = (KeyCode::Char('a'), KeyCode::Enter);
+    let bursts: [&[KeyCode]; 6] = [
+        &[a, enter, a, enter, a, enter],
+        &[a, enter],
+        &[a, a],
+        &[enter, a],
+        &[a, KeyCode::Char('r'), KeyCode::Char('k')],
+        &[KeyCode::Esc, a],
+    ];
+    for keys in bursts {
+        let mut b = bench();
+        let mut answer = b.ask_to_apply(Detail::None);
+        assert_eq!(b.burst(keys), [], "{keys:?}");
+        assert!(answer.try_recv().is_err(), "{keys:?}");
+        assert_eq!(b.live.draft(), Draft::default(), "{keys:?}");
+        // In the draft it is text, which is not sent off before it was looked at.
+        b.key(KeyCode::Tab);
+        b.burst(keys);
+        assert!(b.live.draft().queued.is_empty(), "{keys:?}");
+        assert!(answer.try_recv().is_err(), "{keys:?}");
+    }
+}
+
+/// Story: Esc half a second after another key showed "stopping" for ever, and `a` still applied.
+#[test]
+fn escape_near_another_key_stops_nothing_and_after_a_stop_nothing_is_applied() {
+    let (esc, other) = (KeyCode::Esc, KeyCode::Char('k'));
+    for (first, second, gap) in
+        [(esc, other, 0), (other, esc, 0), (esc, other, 40), (other, esc, 40), (KeyCode::Char('y'), esc, 300)]
+    {
+        let mut b = bench_of(120, 16);
+        let mut answer = b.ask_to_apply(Detail::None);
+        let press = |b: &mut Bench, code| b.live.key(KeyEvent::new(code, KeyModifiers::NONE), b.now);
+        assert_eq!(press(&mut b, first), None);
+        b.pass(gap);
+        assert_eq!(press(&mut b, second), None);
+        b.pass(600);
+        assert_eq!(b.live.settle(b.now), None);
+        let screen = b.screen();
+        assert!(screen.contains("waiting for you") && !screen.contains("stopping"), "{screen}");
+        assert!(answer.try_recv().is_err());
+        b.key(KeyCode::Char('a'));
+        assert_eq!(answer.try_recv(), Ok('a'));
+    }
+    // Ctrl-C stops: the question is gone with it, and no key applies what it was about.
+    let mut b = bench_of(120, 16);
+    let mut answer = b.ask_to_apply(Detail::None);
+    assert_eq!(b.ctrl('c'), Some(Action::Stop));
+    b.pass(1_000);
+    b.key(KeyCode::Char('a'));
+    assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
+}
+
+#[test]
+fn escape_at_the_apply_question_answers_nothing_and_stops_nothing() {
+    let mut b = bench();
+    let mut answer = b.ask_to_apply(Detail::None);
+    assert_eq!(b.key(KeyCode::Esc), None);
+    // Dropped: whoever asks keeps the changes pending and says so.
+    assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
+}
+
+/// Story: the second press had to come half a second after the first, and was lost before that.
+#[test]
+fn the_confirming_key_counts_as_soon_as_the_first_was_drawn() {
+    let mut b = bench_of(120, 16);
+    let mut answer = b.ask_to_apply(Detail::None);
+    b.key(KeyCode::Char('d'));
+    // Not drawn yet.
+    b.key(KeyCode::Char('d'));
+    b.pass(200);
+    assert_eq!(b.live.settle(b.now), None);
+    assert!(answer.try_recv().is_err());
+    let screen = b.screen();
+    assert!(screen.contains("press d again to do it") && screen.contains(KEYS), "{screen}");
+    b.key(KeyCode::Char('d'));
+    b.pass(200);
+    assert_eq!(b.live.settle(b.now), None);
+    assert_eq!(answer.try_recv(), Ok('d'));
+
+    // Any other key calls it off.
+    let mut b = bench_of(120, 16);
+    let mut answer = b.ask_to_apply(Detail::None);
+    b.key(KeyCode::Char('d'));
+    b.screen();
+    b.key(KeyCode::Char('x'));
+    assert!(!b.screen().contains("press d again"));
+    b.pass(600);
+    b.key(KeyCode::Char('d'));
+    assert!(answer.try_recv().is_err());
+}
+
+#[test]
+fn a_key_answers_the_same_while_text_streams_and_the_window_changes() {
+    let mut b = bench_of(120, 16);
+    let mut answer = b.ask_to_apply(Detail::None);
+    for (n, columns) in [120_u16, 40, 12, 80].into_iter().enumerate() {
+        b.event(Event::Notice(format!("job {n} ended")));
+        b.size.0 = columns;
+        b.live.resized(usize::from(columns));
+        b.burst(&[KeyCode::Char('a'), KeyCode::Enter]);
+        b.screen();
+    }
+    assert!(answer.try_recv().is_err());
+    b.pass(600);
+    b.key(KeyCode::Char('a'));
+    assert_eq!(answer.try_recv(), Ok('a'));
+}
+
+#[test]
+fn a_terminal_that_is_gone_answers_nothing() {
+    let mut b = bench();
+    let mut answer = b.ask_to_apply(Detail::None);
+    b.live.key(KeyEvent::new(KeyCode::Char('a'), KeyModifiers::NONE), b.now);
+    b.live.hang_up();
+    b.pass(1_000);
+    assert_eq!(b.live.settle(b.now), None);
+    assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
+}

@@ -1,0 +1,189 @@
+//! Keys and pastes in the pane: for the turn, for the question that is open, or for the draft.
+//!
+//! While a question is open, keys go to one of two places, and the row of keys says to which: the question, where a
+//! key answers, scrolls or does nothing, or the draft, where it is text. [`Guard`] decides which keys may answer.
+//!
+//! [`Guard`]: crate::ui::input::guard::Guard
+
+use super::question::{Answered, KeyMeaning, Open, QuestionFocus};
+use super::{Action, Live};
+use crate::agent::{Sending, is_command};
+use crate::ui::cell;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::text::Line;
+use std::time::Instant;
+
+impl Live {
+    /// A paste goes to the draft whole, whatever stands in it, and never answers anything. One that cannot be kept is
+    /// told above the pane.
+    pub fn paste(&mut self, text: &str, now: Instant) -> Option<Line<'static>> {
+        self.guard.touch(now);
+        match self.pastes.take_in(text) {
+            Ok(text) => {
+                self.composer.insert(&text);
+                self.focus = QuestionFocus::Draft;
+                None
+            }
+            Err(why) => Some(cell::notice(&why, &self.theme)),
+        }
+    }
+
+    pub(super) fn notice(&self, text: &str) -> Line<'static> {
+        cell::notice(text, &self.theme)
+    }
+
+    /// The person comes back: no key answers before they had the time to look.
+    pub fn looked_away(&mut self, now: Instant) {
+        self.guard.touch(now);
+    }
+
+    /// When [`Live::settle`] may have something to do.
+    pub fn due(&self) -> Option<Instant> {
+        self.guard.due()
+    }
+
+    /// A key that may answer has been alone for long enough: it answers.
+    pub fn settle(&mut self, now: Instant) -> Option<Action> {
+        let key = self.guard.settle(now)?;
+        let answered = Open::answer_key(&mut self.question, key);
+        match &self.question {
+            Some(open) if open.wants_confirmation() => self.guard.confirm(),
+            _ => self.guard.calm(),
+        }
+        match answered {
+            Answered::Cancelled => self.stop(),
+            Answered::Closed | Answered::Open | Answered::Not => None,
+        }
+    }
+
+    /// A key that was read at `at`. One that is held at this moment does not answer any more: if nobody looked at the
+    /// keys for a while, it is not known how close together they came.
+    pub fn key(&mut self, key: KeyEvent, at: Instant) -> Option<Action> {
+        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+        let alt = key.modifiers.contains(KeyModifiers::ALT);
+        let action = match (key.code, ctrl) {
+            (KeyCode::Char('c'), true) => self.ctrl_c(),
+            (KeyCode::Char('z'), true) => Some(Action::Suspend),
+            (KeyCode::BackTab, _) => Some(Action::CycleMode),
+            (KeyCode::Char('o'), true) => {
+                self.facts.expanded = !self.facts.expanded;
+                None
+            }
+            (KeyCode::Char('s'), true) => self.steer(),
+            (KeyCode::Char('s'), false) if alt => self.steer(),
+            _ if self.question.is_some() => return self.press_at_question(key, at),
+            (KeyCode::Esc, _) => self.stop(),
+            _ => {
+                self.edit(key);
+                None
+            }
+        };
+        self.guard.touch(at);
+        action
+    }
+
+    fn press_at_question(&mut self, key: KeyEvent, at: Instant) -> Option<Action> {
+        let scrolled = self.question.as_mut().is_some_and(|open| open.scroll_key(key));
+        match (key.code, self.focus) {
+            _ if scrolled => self.guard.touch(at),
+            (KeyCode::Tab, focus) => {
+                self.guard.touch(at);
+                self.focus = if focus == QuestionFocus::Draft {
+                    QuestionFocus::Question
+                } else {
+                    QuestionFocus::Draft
+                };
+            }
+            // Esc is an answer, or stops the turn: not where it may mean the draft.
+            (KeyCode::Esc, QuestionFocus::Draft) => {
+                self.guard.touch(at);
+                self.focus = QuestionFocus::Question;
+            }
+            (code, QuestionFocus::Draft) => {
+                let burst = self.guard.is_burst(at);
+                self.guard.touch(at);
+                // A line that arrives in one piece is looked at before it is sent.
+                if burst && code == KeyCode::Enter { self.composer.insert("\n") } else { self.edit(key) }
+            }
+            (_, QuestionFocus::Question) => self.press_answer(key, at),
+        }
+        None
+    }
+
+    fn press_answer(&mut self, key: KeyEvent, at: Instant) {
+        let Some(open) = self.question.as_mut() else { return };
+        match open.meaning(key) {
+            KeyMeaning::Answer(role) => return self.guard.press(key, role, at),
+            KeyMeaning::Text => {
+                let _ = Open::answer_key(&mut self.question, key);
+            }
+            KeyMeaning::BeginsText if self.guard.is_ready(at) => {
+                let _ = Open::answer_key(&mut self.question, key);
+            }
+            KeyMeaning::BeginsText => {}
+            KeyMeaning::Nothing => {
+                open.remind();
+                self.guard.calm();
+            }
+        }
+        self.guard.touch(at);
+    }
+
+    /// The draft first, then the turn.
+    fn ctrl_c(&mut self) -> Option<Action> {
+        if self.question.is_some() || self.composer.is_empty() {
+            return self.stop();
+        }
+        self.recall = Some(self.composer.take());
+        None
+    }
+
+    /// Stops the turn. The question that is open goes with it, without an answer: after a stop it applies nothing.
+    fn stop(&mut self) -> Option<Action> {
+        if let Some(open) = self.question.take() {
+            open.cancel();
+        }
+        self.stopping = true;
+        self.state = "stopping".into();
+        Some(Action::Stop)
+    }
+
+    /// The terminal is gone. What is pending stays pending.
+    pub(super) fn hang_up(&mut self) {
+        let _ = self.stop();
+        self.guard.ask();
+    }
+
+    /// What is typed, or the newest line that waits, reaches the model with its next request.
+    fn steer(&mut self) -> Option<Action> {
+        if self.composer.is_empty() {
+            self.queue.steer_newest(|line| self.pastes.expanded(line).into_owned());
+            return None;
+        }
+        let text = self.composer.take();
+        if is_command(&text) {
+            self.queue.push(text, Sending::AfterTurn);
+        } else {
+            self.queue.push(self.pastes.expanded(&text).into_owned(), Sending::NextRequest);
+        }
+        None
+    }
+
+    fn edit(&mut self, key: KeyEvent) {
+        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+        let composer = &mut self.composer;
+        match (key.code, ctrl) {
+            (KeyCode::Enter, _) if !key.modifiers.is_empty() => composer.insert("\n"),
+            (KeyCode::Char('j'), true) => composer.insert("\n"),
+            (KeyCode::Enter, _) if !composer.is_empty() => {
+                self.queue.push(composer.take(), Sending::AfterTurn);
+            }
+            (KeyCode::Up, _) if composer.is_empty() => {
+                if let Some(text) = self.queue.take_back().or_else(|| self.recall.take()) {
+                    composer.set(self.pastes.collapsed(text));
+                }
+            }
+            _ => composer.key(key),
+        }
+    }
+}

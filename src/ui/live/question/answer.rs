@@ -1,0 +1,243 @@
+//! Keys at a question: which of them may answer, and what each of them answers.
+//!
+//! Apart from what the question looks like, so that the rules for keys can be read and tested by themselves.
+
+use super::{Asked, Open};
+use crate::agent::{Choice, Enquiry, Reply};
+use crate::tools::Said;
+use crate::ui::input::guard::Role;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// Where keys go while a question is open. Only Tab, Esc in the draft, and a paste change it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ui::live) enum QuestionFocus {
+    Question,
+    Draft,
+}
+
+/// What a key is to the question, before it is known whether it counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ui::live) enum KeyMeaning {
+    /// It decides something, if the guard lets it.
+    Answer(Role),
+    /// The first letter of an answer in words.
+    BeginsText,
+    /// A letter of what is being typed at the question.
+    Text,
+    /// It is no answer: the keys that are get shown again.
+    Nothing,
+}
+
+pub(in crate::ui::live) enum Answered {
+    /// The key was not for the question.
+    Not,
+    Open,
+    Closed,
+    /// Refused, and the turn is to stop.
+    Cancelled,
+}
+
+impl Open {
+    /// The key is the one that has to be pressed again.
+    fn is_pressed(&self, key: KeyEvent) -> bool {
+        self.confirmed.is_some_and(|pressed| key.code == KeyCode::Char(pressed))
+    }
+
+    /// What `key` is to this question.
+    pub(in crate::ui::live) fn meaning(&self, key: KeyEvent) -> KeyMeaning {
+        if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
+            return KeyMeaning::Nothing;
+        }
+        if self.typing.is_some() {
+            let ends = key.code == KeyCode::Enter;
+            return if ends { KeyMeaning::Answer(Role::EndOfText) } else { KeyMeaning::Text };
+        }
+        let answers = match (&self.asked, key.code) {
+            (_, KeyCode::Esc) => true,
+            (Asked::Enquiry(question), code) => match (chosen_of(question, code), code) {
+                (Some(_), _) => true,
+                (None, KeyCode::Char(c)) if c != ' ' => return KeyMeaning::BeginsText,
+                _ => false,
+            },
+            (Asked::Choice(question), KeyCode::Char(c)) => question.choices.iter().any(|one| one.key == c),
+            (Asked::Call(question), KeyCode::Char(c)) => match c {
+                'y' | 'n' | 'v' => true,
+                'a' => question.always.is_some(),
+                'p' => question.pattern.is_some(),
+                'w' => !question.why.is_empty(),
+                _ => false,
+            },
+            (Asked::Loop(_), KeyCode::Char(c)) => matches!(c, 'y' | 'n'),
+            _ => false,
+        };
+        match (answers, self.is_pressed(key)) {
+            (false, _) => KeyMeaning::Nothing,
+            (true, true) => KeyMeaning::Answer(Role::Confirm),
+            (true, false) => KeyMeaning::Answer(Role::Answer),
+        }
+    }
+
+    /// The key was no answer: what was about to be done is off, and the row of keys shows itself.
+    pub(in crate::ui::live) fn remind(&mut self) {
+        self.confirmed = None;
+        self.reminds = true;
+    }
+
+    /// A key was pressed once and has to be pressed again.
+    pub(in crate::ui::live) fn wants_confirmation(&self) -> bool {
+        self.confirmed.is_some()
+    }
+
+    /// Scrolling is always possible; answering is for the caller to allow.
+    pub(in crate::ui::live) fn scroll_key(&mut self, key: KeyEvent) -> bool {
+        // The end of a call is in view from the start: a page is what is above it.
+        let page = self.fits.saturating_sub(1 + super::body::TAIL).max(1);
+        let most = self.rows.saturating_sub(self.fits);
+        self.scroll = match key.code {
+            KeyCode::Down => self.scroll + 1,
+            KeyCode::Up => self.scroll.saturating_sub(1),
+            KeyCode::PageDown => self.scroll + page,
+            KeyCode::PageUp => self.scroll.saturating_sub(page),
+            _ => return false,
+        }
+        .min(most);
+        true
+    }
+
+    pub(in crate::ui::live) fn answer_key(slot: &mut Option<Open>, key: KeyEvent) -> Answered {
+        let Some(open) = slot.as_mut() else { return Answered::Not };
+        if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
+            return Answered::Not;
+        }
+        open.reminds = false;
+        if open.typing.is_some() {
+            return Open::type_key(slot, key);
+        }
+        if let (KeyCode::Char('w'), Asked::Call(q)) = (key.code, &open.asked)
+            && !q.why.is_empty()
+        {
+            open.shows_why = !open.shows_why;
+            open.scroll = 0;
+            return Answered::Open;
+        }
+        if let Asked::Enquiry(question) = &open.asked {
+            let chosen = chosen_of(question, key.code);
+            return Open::enquire(slot, key.code, chosen);
+        }
+        if let Asked::Choice(question) = &open.asked {
+            let chosen = question.choices.iter().find(|c| KeyCode::Char(c.key) == key.code).cloned();
+            return Open::choose(slot, chosen, key.code == KeyCode::Esc);
+        }
+        let reply = match (key.code, &open.asked) {
+            (KeyCode::Char('y'), _) => Reply::Yes,
+            (KeyCode::Char('n'), _) => Reply::No(String::new()),
+            (KeyCode::Char('a'), Asked::Call(q)) if q.always.is_some() => Reply::Always,
+            (KeyCode::Char('p'), Asked::Call(q)) if q.pattern.is_some() => Reply::Pattern,
+            (KeyCode::Char('v'), Asked::Call(_)) => Reply::Never,
+            (KeyCode::Esc, _) => Reply::Cancel,
+            _ => return Answered::Not,
+        };
+        let consents = matches!(reply, Reply::Yes | Reply::Always | Reply::Pattern);
+        let pressed = if let KeyCode::Char(c) = key.code { Some(c) } else { None };
+        if consents && !open.seen_end && open.confirmed != pressed {
+            open.confirmed = pressed;
+            return Answered::Open;
+        }
+        if consents && matches!(&open.asked, Asked::Call(q) if q.typed.is_some()) {
+            open.typing = Some(String::new());
+            return Answered::Open;
+        }
+        Open::close(slot, reply)
+    }
+
+    /// A key of a question with answers of its own; Esc answers nothing.
+    fn choose(slot: &mut Option<Open>, chosen: Option<Choice>, escape: bool) -> Answered {
+        let Some(open) = slot.as_mut() else { return Answered::Not };
+        match chosen {
+            Some(choice)
+                if (choice.twice || choice.consents && !open.seen_end)
+                    && open.confirmed != Some(choice.key) =>
+            {
+                open.confirmed = Some(choice.key);
+                Answered::Open
+            }
+            Some(choice) => {
+                if let Some(Open { asked: Asked::Choice(question), .. }) = slot.take() {
+                    let _ = question.reply.send(choice.key);
+                }
+                Answered::Closed
+            }
+            None if escape => {
+                drop(slot.take());
+                Answered::Closed
+            }
+            None => Answered::Not,
+        }
+    }
+
+    /// A key of the model's own question: a choice, the first letter of an answer, or Esc, which leaves it open.
+    fn enquire(slot: &mut Option<Open>, key: KeyCode, chosen: Option<String>) -> Answered {
+        match (key, chosen) {
+            (_, Some(words)) => Open::answer(slot, Said::Words(words)),
+            (KeyCode::Esc, None) => Open::answer(slot, Said::Open),
+            (KeyCode::Char(c), None) => {
+                if let Some(open) = slot {
+                    open.typing = Some(c.to_string());
+                }
+                Answered::Open
+            }
+            _ => Answered::Open,
+        }
+    }
+
+    fn answer(slot: &mut Option<Open>, said: Said) -> Answered {
+        if let Some(Open { asked: Asked::Enquiry(question), .. }) = slot.take() {
+            drop(question.reply.send(said));
+        }
+        Answered::Closed
+    }
+
+    fn close(slot: &mut Option<Open>, reply: Reply) -> Answered {
+        let cancelled = reply == Reply::Cancel;
+        let consents = matches!(reply, Reply::Yes | Reply::Always | Reply::Pattern);
+        let Some(open) = slot.take() else { return Answered::Not };
+        match open.asked {
+            Asked::Call(question) => drop(question.reply.send(reply)),
+            Asked::Loop(question) => drop(question.reply.send(consents)),
+            Asked::Choice(_) | Asked::Enquiry(_) => {}
+        }
+        if cancelled { Answered::Cancelled } else { Answered::Closed }
+    }
+
+    /// A key of the word that says yes. A wrong word is begun again, Esc goes back to the question.
+    fn type_key(slot: &mut Option<Open>, key: KeyEvent) -> Answered {
+        let Some(open) = slot.as_mut() else { return Answered::Not };
+        let wanted = match &open.asked {
+            Asked::Call(q) => q.typed.clone(),
+            Asked::Loop(_) | Asked::Choice(_) | Asked::Enquiry(_) => None,
+        };
+        let is_enquiry = matches!(open.asked, Asked::Enquiry(_));
+        match (key.code, &mut open.typing) {
+            (KeyCode::Char(c), Some(typed)) => typed.push(c),
+            (KeyCode::Backspace, Some(typed)) => drop(typed.pop()),
+            (KeyCode::Esc, typing) => *typing = None,
+            (KeyCode::Enter, Some(typed)) if is_enquiry && !typed.trim().is_empty() => {
+                let words = std::mem::take(typed);
+                return Open::answer(slot, Said::Words(words));
+            }
+            (KeyCode::Enter, Some(typed)) if wanted.as_ref() == Some(typed) => {
+                return Open::close(slot, Reply::Yes);
+            }
+            (KeyCode::Enter, Some(typed)) => typed.clear(),
+            _ => {}
+        }
+        Answered::Open
+    }
+}
+
+/// The choice that a digit means.
+fn chosen_of(question: &Enquiry, key: KeyCode) -> Option<String> {
+    let KeyCode::Char(c) = key else { return None };
+    let number = usize::try_from(c.to_digit(10)?).ok()?;
+    question.choices.get(number.checked_sub(1)?).cloned()
+}

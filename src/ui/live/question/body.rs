@@ -1,0 +1,182 @@
+//! What a question is about, row by row, and which of its rows were on the screen.
+//!
+//! A row counts as seen when it was drawn, and what was cut off never does.
+
+use super::{Asked, Open};
+use crate::agent::Enquiry;
+use crate::text::{RangeSet, visible};
+use crate::tools::{ChangeOverview, Detail};
+use crate::ui::theme::Theme;
+use crate::ui::{exact, picture, wrap};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Rows of the end of a call that are in view from the start.
+pub(super) const TAIL: usize = 2;
+/// Files that are named when they were not seen.
+const NAMED: usize = 3;
+
+/// The body at one width.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub(super) rows: Vec<Line<'static>>,
+    /// Where each file's part begins, with its number.
+    files: Vec<(usize, usize)>,
+}
+
+/// The body as last laid out: at so many columns, and whether it is the reasons.
+#[derive(Default)]
+pub(super) struct Cache(RefCell<Option<(usize, bool, Rc<Rows>)>>);
+
+/// The rows that were drawn, at one width.
+#[derive(Default)]
+pub(super) struct Seen {
+    rows: RangeSet,
+    of: usize,
+}
+
+/// What of the body is on the screen.
+pub(super) struct Window {
+    pub(super) head: Range<usize>,
+    pub(super) tail: Range<usize>,
+}
+
+impl Open {
+    /// What of `total` rows is shown where `fits` of them fit.
+    pub(super) fn window(&self, total: usize, fits: usize) -> Window {
+        let scroll = self.scroll.min(total.saturating_sub(fits));
+        let is_call = matches!(self.asked, Asked::Call(_));
+        if is_call && scroll == 0 && total > fits && fits > 2 * TAIL {
+            return Window { head: 0..fits - TAIL, tail: total - TAIL..total };
+        }
+        Window { head: scroll..scroll + fits.min(total), tail: total..total }
+    }
+
+    /// Takes down what is on the screen.
+    pub(super) fn look(&mut self, total: usize, fits: usize) {
+        if self.shows_why {
+            return;
+        }
+        // Laid out at another width, rows are other rows. What was wholly seen stays seen.
+        if self.seen.of != total && !self.seen_end {
+            self.seen = Seen { rows: RangeSet::new(), of: total };
+        }
+        let Window { head, tail } = self.window(total, fits);
+        self.seen.rows.insert(head);
+        self.seen.rows.insert(tail);
+        let cut = matches!(self.overview(), Some(overview) if overview.files.iter().any(|f| f.left_out > 0));
+        self.seen_end |= !cut && self.seen.rows.covers(&(0..total));
+    }
+
+    fn overview(&self) -> Option<&ChangeOverview> {
+        match &self.asked {
+            Asked::Choice(question) => match &question.detail {
+                Detail::Changes(overview) => Some(overview),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What was not shown, by file: `src/a.rs (12 rows), b.bin (70000 bytes)`; empty where that is not known.
+    pub(super) fn unseen(&self) -> String {
+        let (Some(overview), Some((_, _, body))) = (self.overview(), &*self.body.0.borrow()) else {
+            return String::new();
+        };
+        let mut named = Vec::new();
+        for (at, (from, file)) in body.files.iter().enumerate() {
+            let end = body.files.get(at + 1).map_or(body.rows.len(), |next| next.0);
+            let rows = RangeSet::of(*from..end).without(&self.seen.rows).len();
+            let Some(file) = overview.files.get(*file) else { continue };
+            let bytes = file.left_out;
+            match (rows, bytes) {
+                (0, 0) => {}
+                (rows, 0) => {
+                    named.push(format!("{} ({rows} row{})", file.name, if rows == 1 { "" } else { "s" }))
+                }
+                (_, bytes) => named.push(format!("{} ({bytes} bytes)", file.name)),
+            }
+        }
+        let more = named.len().saturating_sub(NAMED);
+        named.truncate(NAMED);
+        match more {
+            0 => named.join(", "),
+            more => format!("{} and {more} more files", named.join(", ")),
+        }
+    }
+
+    /// Everything that is asked about, wrapped to rows.
+    pub(super) fn body(&self, theme: &Theme, columns: usize) -> Rc<Rows> {
+        if let Some((at, why, rows)) = &*self.body.0.borrow()
+            && (*at, *why) == (columns, self.shows_why)
+        {
+            return Rc::clone(rows);
+        }
+        let rows = Rc::new(self.laid_out(theme, columns));
+        *self.body.0.borrow_mut() = Some((columns, self.shows_why, Rc::clone(&rows)));
+        rows
+    }
+
+    fn laid_out(&self, theme: &Theme, columns: usize) -> Rows {
+        let text = Style::default();
+        let lines = match &self.asked {
+            Asked::Call(question) if self.shows_why => {
+                exact::lines(question.why.trim_end_matches('\n'), text, theme)
+            }
+            Asked::Call(question) => lines_of(&question.preview.detail, theme),
+            Asked::Choice(question) => match &question.detail {
+                Detail::Changes(overview) => return changes(overview, theme, columns),
+                detail => lines_of(detail, theme),
+            },
+            Asked::Enquiry(question) => {
+                return Rows { rows: choices_of(question, theme, columns), files: Vec::new() };
+            }
+            Asked::Loop(_) => Vec::new(),
+        };
+        let rows = lines.iter().flat_map(|line| exact::wrap(line, columns, theme)).collect();
+        Rows { rows, files: Vec::new() }
+    }
+}
+
+fn lines_of(detail: &Detail, theme: &Theme) -> Vec<Line<'static>> {
+    match detail {
+        Detail::Diff(diff) => exact::diff(diff.as_bytes(), theme),
+        Detail::Text(text) => exact::lines(text, Style::default(), theme),
+        Detail::Image(image) => vec![Line::raw(picture::chip(image))],
+        Detail::Changes(overview) => {
+            overview.files.iter().flat_map(|f| exact::diff(&f.patch, theme)).collect()
+        }
+        Detail::None => Vec::new(),
+    }
+}
+
+fn changes(overview: &ChangeOverview, theme: &Theme, columns: usize) -> Rows {
+    let listed = overview.list.iter().map(|row| Line::raw(visible::guard_line(row).into_owned()));
+    let wrap = |line: &Line<'static>| exact::wrap(line, columns, theme);
+    let mut out = Rows { rows: listed.flat_map(|line| wrap(&line)).collect(), files: Vec::new() };
+    for (at, file) in overview.files.iter().enumerate() {
+        out.files.push((out.rows.len(), at));
+        out.rows.push(Line::default());
+        out.rows.extend(exact::diff(&file.patch, theme).iter().flat_map(wrap));
+        if file.left_out > 0 {
+            let words = format!(
+                "  {} more bytes of {} are not shown: `placet changes --patch` shows them",
+                file.left_out, file.name
+            );
+            out.rows.extend(wrap(&Line::styled(words, theme.style("warning"))));
+        }
+    }
+    out
+}
+
+/// The choices with their digits, wrapped to rows.
+fn choices_of(question: &Enquiry, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let row = |(at, words): (usize, &String)| {
+        let digit = Span::styled((at + 1).to_string(), theme.style("key"));
+        Line::from(vec![digit, Span::raw(format!(" {}", visible::line(words)))])
+    };
+    question.choices.iter().enumerate().map(row).flat_map(|line| wrap::wrap(&line, columns)).collect()
+}

@@ -1,0 +1,112 @@
+//! Damage: a record of placet's own that is there and cannot be read, or that should be there and is not.
+//!
+//! It is a value and never skipped in silence: a journal entry that cannot be read may name any content, so nothing is
+//! pruned while there is one, and undo does not reach past it.
+
+use super::Hash;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A damaged record: what it is, where it lies and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{part}: `{}`: {fault}", .path.display())]
+pub struct Damage {
+    pub part: DamagedPart,
+    pub path: PathBuf,
+    pub fault: Fault,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DamagedPart {
+    /// The transaction of this number.
+    Entry(u64),
+    /// Transactions from the one number to the other, of which there are no files.
+    Entries(u64, u64),
+    /// A transaction that a crash interrupted.
+    OpenEntry(u64),
+    /// A stored content.
+    Content(Hash),
+    /// The record of what is pending in a view.
+    Pending,
+    /// Which directories a view is laid over.
+    Roots,
+}
+
+impl DamagedPart {
+    /// True when it may name stored contents that nothing else names.
+    pub fn names_contents(self) -> bool {
+        !matches!(self, DamagedPart::Content(_) | DamagedPart::Roots)
+    }
+}
+
+impl std::fmt::Display for DamagedPart {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DamagedPart::Entry(id) => write!(f, "transaction {id} is damaged"),
+            DamagedPart::Entries(first, last) if first == last => write!(f, "transaction {first} is missing"),
+            DamagedPart::Entries(first, last) => write!(f, "transactions {first} to {last} are missing"),
+            DamagedPart::OpenEntry(id) => write!(f, "the interrupted transaction {id} is damaged"),
+            DamagedPart::Content(_) => f.write_str("a stored content is damaged"),
+            DamagedPart::Pending => f.write_str("the record of pending changes is damaged"),
+            DamagedPart::Roots => f.write_str("the record of a view's directories is damaged"),
+        }
+    }
+}
+
+/// What is wrong with a record.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("the file is missing")]
+    Missing,
+    #[error("the file is empty")]
+    Empty,
+    #[error("it is not a regular file")]
+    NotAFile,
+    #[error("it cannot be read: {0}")]
+    Unreadable(String),
+    #[error("line {line}: {why}")]
+    Malformed { line: usize, why: String },
+    #[error("it holds transaction {0}")]
+    OtherNumber(u64),
+    #[error("its content does not match its name")]
+    WrongHash,
+    #[error("it does not name `{}`, which is pending", .0.display())]
+    Incomplete(PathBuf),
+}
+
+impl Fault {
+    pub(super) fn of_io(error: &io::Error) -> Fault {
+        match error.kind() {
+            io::ErrorKind::NotFound => Fault::Missing,
+            _ => Fault::Unreadable(error.to_string()),
+        }
+    }
+
+    pub(super) fn of_json(error: &serde_json::Error) -> Fault {
+        let why = match error.classify() {
+            serde_json::error::Category::Eof => "the file ends in the middle of a value",
+            serde_json::error::Category::Syntax => "this is not valid JSON",
+            _ => "a field is missing or has a wrong type",
+        };
+        Fault::Malformed { line: error.line(), why: why.into() }
+    }
+}
+
+/// The bytes of a record. Only a regular file is opened: a pipe in its place would never end.
+pub(super) fn read_record(path: &Path) -> Result<Vec<u8>, Fault> {
+    let meta = fs::symlink_metadata(path).map_err(|e| Fault::of_io(&e))?;
+    if !meta.is_file() {
+        return Err(Fault::NotAFile);
+    }
+    if meta.len() == 0 {
+        return Err(Fault::Empty);
+    }
+    fs::read(path).map_err(|e| Fault::of_io(&e))
+}
+
+impl From<Damage> for io::Error {
+    fn from(damage: Damage) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, damage)
+    }
+}

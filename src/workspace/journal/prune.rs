@@ -1,0 +1,143 @@
+//! Pruning: what is too old or too much goes, oldest first.
+//!
+//! Nothing goes while a record is damaged that may name contents: which ones it names is not known any more, and a
+//! content that is removed is gone for good.
+
+use super::super::damage::Damage;
+use super::super::node::Node;
+use super::super::{Hash, Objects};
+use super::{Entry, Journal};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// How much may be kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    pub max_bytes: u64,
+    pub max_age: std::time::Duration,
+}
+
+impl Default for Keep {
+    fn default() -> Keep {
+        Keep { max_bytes: 2 << 30, max_age: std::time::Duration::from_secs(30 * 24 * 3600) }
+    }
+}
+
+/// What views need, beside the journals.
+#[derive(Clone, Debug, Default)]
+pub struct Needed {
+    /// Contents that pending changes start from.
+    pub contents: BTreeSet<String>,
+    /// Records of pending changes that cannot be read.
+    pub damage: Vec<Damage>,
+}
+
+/// What pruning removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    pub entries: usize,
+    pub objects: usize,
+    pub bytes: u64,
+    /// Damaged records, because of which nothing was removed.
+    pub stopped_by: Vec<Damage>,
+}
+
+/// Removes the oldest transactions of all workspaces below `journals` until the rest is young and small enough, and
+/// every content that nothing names any more. While a record is damaged, nothing is removed.
+pub fn prune(journals: &Path, objects: &Objects, keep: Keep, needed: &Needed) -> io::Result<Pruned> {
+    let mut pruned = Pruned { stopped_by: needed.damage.clone(), ..Pruned::default() };
+    let more = &needed.contents;
+    let mut kept: Vec<(Journal, Entry)> = Vec::new();
+    let mut open: Vec<Entry> = Vec::new();
+    let mut locks = Vec::new();
+    for dir in fs::read_dir(journals).into_iter().flatten().flatten() {
+        let journal = Journal::at(dir.path());
+        // A workspace in which something is being applied right now keeps everything.
+        match journal.lock(false)? {
+            Some(lock) => locks.push(lock),
+            None => return Ok(pruned),
+        }
+        pruned.stopped_by.extend(journal.damage().into_iter().filter(|d| d.part.names_contents()));
+        open.extend(journal.open_entries());
+        kept.extend(journal.entries().into_iter().map(|entry| (journal.clone(), entry)));
+    }
+    if !pruned.stopped_by.is_empty() {
+        return Ok(pruned);
+    }
+    kept.sort_by_key(|(_, entry)| entry.at);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let oldest = u64::try_from(now.saturating_sub(keep.max_age).as_millis()).unwrap_or(0);
+    let sizes = objects.list();
+    let total: u64 = sizes.iter().map(|(_, size)| size).sum();
+    let mut size_of: HashMap<String, u64> =
+        sizes.iter().map(|(hash, size)| (hash.to_hex().to_string(), *size)).collect();
+    let mut uses: HashMap<String, usize> = HashMap::new();
+    let named = |entry: &Entry| -> Vec<String> {
+        let nodes = entry.changes.iter().flat_map(|c| [&c.before, &c.after]);
+        let between = entry.changes.iter().flat_map(|c| &c.marks).filter_map(|m| m.content);
+        nodes.filter_map(Node::hash).chain(between).map(|h| h.to_hex().to_string()).collect()
+    };
+    // What a crash left open is finished by its own workspace's next start.
+    kept.iter().map(|(_, e)| e).chain(&open).flat_map(named).for_each(|h| *uses.entry(h).or_default() += 1);
+    let unused =
+        |uses: &HashMap<String, usize>, h: &String| uses.get(h).is_none_or(|n| *n == 0) && !more.contains(h);
+    let written: u64 = kept.iter().map(|(journal, entry)| journal.length(entry.id)).sum();
+    let mut bytes = total + written;
+    for (hash, size) in &sizes {
+        let name = hash.to_hex().to_string();
+        if unused(&uses, &name) {
+            objects.remove(*hash);
+            size_of.remove(&name);
+            bytes = bytes.saturating_sub(*size);
+            pruned.objects += 1;
+            pruned.bytes += size;
+        }
+    }
+    let mut removed: BTreeMap<std::path::PathBuf, Vec<u64>> = BTreeMap::new();
+    for (journal, entry) in &kept {
+        if entry.at >= oldest && bytes <= keep.max_bytes {
+            break;
+        }
+        for name in named(entry) {
+            if let Some(count) = uses.get_mut(&name) {
+                *count = count.saturating_sub(1);
+            }
+            if unused(&uses, &name)
+                && let (Some(size), Ok(hash)) = (size_of.remove(&name), Hash::from_hex(&name))
+            {
+                objects.remove(hash);
+                bytes = bytes.saturating_sub(size);
+                pruned.objects += 1;
+                pruned.bytes += size;
+            }
+        }
+        let length = journal.length(entry.id);
+        journal.remove(entry.id);
+        removed.entry(journal.dir.clone()).or_default().push(entry.id);
+        bytes = bytes.saturating_sub(length);
+        pruned.bytes += length;
+        pruned.entries += 1;
+    }
+    for (dir, ids) in removed {
+        Journal::at(dir).note_removed(&ids)?;
+    }
+    objects.sweep(std::time::Duration::from_secs(3600));
+    Ok(pruned)
+}
+
+impl Journal {
+    fn remove(&self, id: u64) {
+        drop(crate::private::write_quick(&self.dir.join("pruned"), b""));
+        drop(fs::remove_file(self.file(id, ".json")));
+    }
+
+    /// By a clock that was set back, a newer number may have gone before an older one.
+    fn note_removed(&self, ids: &[u64]) -> io::Result<()> {
+        let first = self.ids(".json").first().copied();
+        let above = ids.iter().copied().filter(|id| first.is_some_and(|first| *id > first));
+        above.into_iter().try_for_each(|id| self.note_gone(id, id))
+    }
+}

@@ -1,0 +1,164 @@
+//! Repair: what is damaged is moved aside, never removed, and what can be made again is made again.
+
+use super::damage::{Damage, DamagedPart};
+use super::journal::Journal;
+use super::objects::Objects;
+use super::view::{keeps_pending, mend_record, mend_roots, pending_damage, roots_of, write_roots};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long stored contents are compared with their names.
+const COMPARING: Duration = Duration::from_secs(300);
+
+/// What became of one damaged record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mended {
+    /// It lies here now.
+    MovedTo(PathBuf),
+    /// Transactions of which there is no file: that is noted, and not reported again.
+    Noted,
+    /// A whole copy of the content was found in the workspace.
+    StoredAgain(PathBuf),
+    /// The directories were found out from what is pending.
+    RootsFound(Vec<PathBuf>),
+    /// This many records were made again; the old file lies here.
+    RecordsMade(usize, PathBuf),
+    /// Another process works on it.
+    Busy,
+    /// The records leave a doubt: nothing was touched.
+    InDoubt,
+    Failed(String),
+}
+
+/// What a repair did, record by record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repaired {
+    pub all: Vec<(Damage, Mended)>,
+    /// Stored contents that were not looked at in time.
+    pub unseen: usize,
+}
+
+/// Mends the journals below `journals`, the contents in `objects` and the views below `views`. Damaged files go to
+/// `aside`.
+pub fn repair(journals: &Path, objects: &Objects, views: &[PathBuf], aside: &Path) -> io::Result<Repaired> {
+    let mut done = Repaired::default();
+    for dir in directories(journals) {
+        mend_journal(&Journal::at(dir.clone()), &aside.join("journal").join(name_of(&dir)), &mut done)?;
+    }
+    let (damaged, unseen) = objects.damage(Instant::now() + COMPARING);
+    done.unseen = unseen;
+    let entries: Vec<_> =
+        directories(journals).into_iter().flat_map(|dir| Journal::at(dir).entries()).collect();
+    for damage in damaged {
+        let mended = mend_content(objects, &damage, &entries, &aside.join("objects"));
+        done.all.push((damage, mended));
+    }
+    for view in views.iter().flat_map(|views| directories(views)).filter(|view| keeps_pending(view)) {
+        mend_view(&view, objects, &aside.join("views").join(name_of(&view)), &mut done);
+    }
+    Ok(done)
+}
+
+fn mend_journal(journal: &Journal, aside: &Path, done: &mut Repaired) -> io::Result<()> {
+    let damage = journal.damage();
+    if damage.is_empty() {
+        return Ok(());
+    }
+    let lock = journal.lock(false)?;
+    for damage in damage {
+        let mended = match &lock {
+            None => Mended::Busy,
+            Some(_) => match journal.set_aside(&damage, aside) {
+                Ok(Some(to)) => Mended::MovedTo(to),
+                Ok(None) => Mended::Noted,
+                Err(e) => Mended::Failed(e.to_string()),
+            },
+        };
+        done.all.push((damage, mended));
+    }
+    Ok(())
+}
+
+fn mend_content(objects: &Objects, damage: &Damage, entries: &[super::JournalEntry], aside: &Path) -> Mended {
+    let DamagedPart::Content(hash) = damage.part else { return Mended::InDoubt };
+    let to = aside.join(damage.path.file_name().unwrap_or_default());
+    let moved = crate::private::make_dir(aside).and_then(|()| fs::rename(&damage.path, &to));
+    if let Err(e) = moved {
+        return Mended::Failed(e.to_string());
+    }
+    // A file that has this content today is as good as the copy was.
+    let named =
+        |change: &&super::Landed| [&change.before, &change.after].into_iter().any(|n| n.hash() == Some(hash));
+    for change in entries.iter().flat_map(|entry| &entry.changes).filter(named) {
+        let meta = fs::symlink_metadata(&change.path);
+        let Some(size) = meta.ok().filter(fs::Metadata::is_file).map(|meta| meta.len()) else { continue };
+        let stored = File::open(&change.path).and_then(|mut file| objects.put_file(&mut file, hash, size));
+        if stored.is_ok() {
+            return Mended::StoredAgain(change.path.clone());
+        }
+    }
+    Mended::MovedTo(to)
+}
+
+fn mend_view(view: &Path, objects: &Objects, aside: &Path, done: &mut Repaired) {
+    for damage in pending_damage(view) {
+        let mended = match claimed(view) {
+            Err(e) => Mended::Failed(e.to_string()),
+            Ok(None) => Mended::Busy,
+            Ok(Some(_lock)) => match damage.part {
+                DamagedPart::Roots => found_roots(view, &damage, aside),
+                _ => made_records(view, objects, aside),
+            },
+        };
+        done.all.push((damage, mended));
+    }
+}
+
+fn found_roots(view: &Path, damage: &Damage, aside: &Path) -> Mended {
+    let Some(roots) = mend_roots(view) else { return Mended::InDoubt };
+    let written = || {
+        if damage.path.exists() {
+            crate::private::make_dir(aside)?;
+            fs::rename(&damage.path, aside.join("roots.json"))?;
+        }
+        write_roots(view, &roots)
+    };
+    match written() {
+        Ok(()) => Mended::RootsFound(roots),
+        Err(e) => Mended::Failed(e.to_string()),
+    }
+}
+
+fn made_records(view: &Path, objects: &Objects, aside: &Path) -> Mended {
+    match roots_of(view).map_err(io::Error::from).and_then(|roots| mend_record(view, &roots, objects, aside))
+    {
+        Ok(count) => Mended::RecordsMade(count, aside.to_path_buf()),
+        Err(e) => Mended::Failed(e.to_string()),
+    }
+}
+
+/// Keeps other processes away from a view for as long as the file is open.
+fn claimed(view: &Path) -> io::Result<Option<File>> {
+    let options = fs::OpenOptions::new().create(true).append(true).mode(crate::private::FILE).clone();
+    let file = options.open(view.join("lock"))?;
+    match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(e) => Err(e.into()),
+    }
+}
+
+fn directories(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> =
+        entries.filter(|e| e.file_type().is_ok_and(|kind| kind.is_dir())).map(|e| e.path()).collect();
+    found.sort();
+    found
+}
+
+fn name_of(dir: &Path) -> PathBuf {
+    dir.file_name().map(PathBuf::from).unwrap_or_default()
+}

@@ -1,0 +1,104 @@
+//! Which settings name a program: the table `config_keys.toml`, and the question about one setting.
+
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    keys: Vec<String>,
+    why: String,
+    #[serde(default)]
+    unless: Vec<String>,
+    #[serde(default)]
+    only: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    setting: Vec<Row>,
+}
+
+// A table that cannot be read would let everything through: the test below reads every row of it.
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| toml::from_str(include_str!("config_keys.toml")).unwrap_or_default());
+
+/// What happens because of this setting, if it makes git run something or look elsewhere. `name` is the full name.
+pub(super) fn consequence(name: &[u8], value: Option<&[u8]>) -> Option<&'static str> {
+    let name = String::from_utf8_lossy(name).to_lowercase();
+    let value = value.map_or("true".into(), |value| String::from_utf8_lossy(value).into_owned());
+    let low = value.to_lowercase();
+    let row = TABLE.setting.iter().find(|row| {
+        let begins = |only: &String| match only.as_str() {
+            "::" => value.contains("::"),
+            start => value.starts_with(start),
+        };
+        row.keys.iter().any(|key| matches(key, &name))
+            && !row.unless.contains(&low)
+            && (row.only.is_empty() || row.only.iter().any(begins))
+    });
+    row.map(|row| row.why.as_str())
+}
+
+/// One `*` at most.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, end)) => {
+            name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_of_the_table_is_found_by_each_of_its_names() {
+        let table: Table = toml::from_str(include_str!("config_keys.toml")).unwrap();
+        assert!(table.setting.len() > 15);
+        for row in &table.setting {
+            let value = row.only.first().map_or("/tmp/x".to_string(), |only| format!("{only}x"));
+            for key in &row.keys {
+                assert!(key.matches('*').count() < 2 && *key == key.to_lowercase(), "{key}");
+                let name = key.replace('*', "Some.Name/x y");
+                assert!(consequence(name.as_bytes(), Some(value.as_bytes())).is_some(), "{key} = {value}");
+            }
+            for harmless in &row.unless {
+                let name = row.keys[0].replace('*', "n");
+                assert_eq!(
+                    consequence(name.as_bytes(), Some(harmless.as_bytes())),
+                    None,
+                    "{name}={harmless}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_names_no_program_has_no_consequence() {
+        for (name, value) in [
+            ("core.fsmonitor", Some("true")),
+            ("core.fsmonitor", None),
+            ("core.bare", Some("true")),
+            ("remote.origin.url", Some("https://example.org/a.git")),
+            ("remote.origin.url", Some("git@example.org:a.git")),
+            ("branch.main.remote", Some("origin")),
+            ("submodule.a.update", Some("rebase")),
+            ("filter.lfs.required", Some("true")),
+            ("user.name", Some("!rm")),
+        ] {
+            assert_eq!(consequence(name.as_bytes(), value.map(str::as_bytes)), None, "{name}");
+        }
+        for (name, value) in [
+            ("remote.o.url", "ext::sh -c x"),
+            ("submodule.a.update", "!x"),
+            ("alias.st", "!x"),
+            ("core.fsmonitor", "/x"),
+        ] {
+            assert!(consequence(name.as_bytes(), Some(value.as_bytes())).is_some(), "{name}");
+        }
+    }
+}

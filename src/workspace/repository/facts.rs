@@ -1,0 +1,307 @@
+//! What a change set does to a repository, beyond which files change: settings, hooks and links to other places, each a
+//! fact of its own, so that none of them hides among a hundred object files.
+
+use super::Repositories;
+use super::config::{LARGEST, Settings, settings};
+use super::config_keys::consequence;
+use super::recognise::ALTERNATES;
+use crate::workspace::change::Change;
+use crate::workspace::node::Node;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
+/// The most facts of one repository that run nothing; the rest is counted. Those that run something are all there.
+const MOST_HARMLESS: usize = 500;
+
+/// What happens to a repository as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Created,
+    Changed,
+    Removed,
+}
+
+/// A repository of which a change set changes files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryChange {
+    pub path: PathBuf,
+    pub fate: Fate,
+    pub facts: Vec<RepositoryFact>,
+    /// Facts that were left out because there are too many.
+    pub more_facts: usize,
+}
+
+/// One thing that a person must see by itself. Texts are as they are in the repository: hostile until rendered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RepositoryFact {
+    /// A setting that another value is given, or that is new or gone (no `value`).
+    Setting {
+        file: PathBuf,
+        key: String,
+        value: Option<String>,
+        /// What git does because of it, if it runs something or looks elsewhere.
+        consequence: Option<&'static str>,
+    },
+    /// A program that git runs at some of its commands.
+    Hook { file: PathBuf, removed: bool },
+    /// A file that leads git to other objects, attributes or settings.
+    Redirect { file: PathBuf, why: &'static str },
+    /// A file that git obeys and that cannot be read here.
+    Unread { file: PathBuf, why: String },
+    /// A linked worktree was registered, and the directory that it names does not exist.
+    MissingWorktree { file: PathBuf, directory: PathBuf },
+}
+
+impl RepositoryFact {
+    /// The file that the fact is about.
+    pub fn file(&self) -> &Path {
+        match self {
+            RepositoryFact::Setting { file, .. }
+            | RepositoryFact::Hook { file, .. }
+            | RepositoryFact::Redirect { file, .. }
+            | RepositoryFact::Unread { file, .. }
+            | RepositoryFact::MissingWorktree { file, .. } => file,
+        }
+    }
+
+    /// What runs later because of it, for the reason of an approval.
+    pub fn runs(&self) -> Option<String> {
+        match self {
+            RepositoryFact::Setting { key, value: Some(value), consequence: Some(why), .. } => {
+                Some(format!("{key} = {value}: {why}"))
+            }
+            RepositoryFact::Hook { removed: false, .. } => {
+                Some("git runs it at its next commit, checkout, merge or push".into())
+            }
+            RepositoryFact::Redirect { why, .. } => Some((*why).into()),
+            RepositoryFact::Unread { why, .. } => {
+                Some(format!("git obeys it, and it cannot be read here: {why}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// For a list: `! .git/config: core.fsmonitor = /tmp/x: git status and most other git commands run it`.
+    pub fn line(&self, name: &dyn Fn(&Path) -> String, text: &dyn Fn(&str) -> String) -> String {
+        let file = name(self.file());
+        match self {
+            RepositoryFact::Setting { key, value, consequence, .. } => {
+                let (key, value) = (text(key), value.as_deref().map(text));
+                match (value, consequence) {
+                    (Some(value), Some(why)) => format!("! {file}: {key} = {value}: {why}"),
+                    (Some(value), None) => format!("  {file}: {key} = {value}"),
+                    (None, _) => format!("  {file}: {key} removed"),
+                }
+            }
+            RepositoryFact::Hook { removed: true, .. } => format!("  {file}: hook removed"),
+            RepositoryFact::MissingWorktree { directory, .. } => {
+                format!("! worktree {} registered, its directory was not created", name(directory))
+            }
+            other => format!("! {file}: {}", text(&other.runs().unwrap_or_default())),
+        }
+    }
+}
+
+/// Reads a path, of at most so many bytes; nothing where there is no file. The error says why it cannot be read.
+type ReadContent<'a> = dyn Fn(&Path, u64) -> Result<Option<Vec<u8>>, String> + 'a;
+
+/// How the contents of a path are read: before and after the change, of at most so many bytes.
+pub(in crate::workspace) struct Contents<'a> {
+    pub(in crate::workspace) before: &'a ReadContent<'a>,
+    pub(in crate::workspace) after: &'a ReadContent<'a>,
+    /// True for a path that the view or the machine has.
+    pub(in crate::workspace) exists: &'a dyn Fn(&Path) -> bool,
+}
+
+/// The facts about the repository at `repository`, of which `changes` are all changes.
+pub(in crate::workspace) fn facts_of(
+    repository: &Path,
+    fate: Fate,
+    changes: &[&Change],
+    all: &Repositories,
+    contents: &Contents<'_>,
+) -> RepositoryChange {
+    let mut change =
+        RepositoryChange { path: repository.to_path_buf(), fate, facts: Vec::new(), more_facts: 0 };
+    if fate == Fate::Removed {
+        return change;
+    }
+    let mut facts = Vec::new();
+    for (path, changed) in telling_files(repository, fate, changes, all) {
+        let Some(base) = all.nearest(&path) else { continue };
+        let Ok(rel) = path.strip_prefix(base) else { continue };
+        about(&path, rel, changed, fate, contents, &mut facts);
+    }
+    let (mut runs, mut others): (Vec<RepositoryFact>, Vec<_>) =
+        facts.into_iter().partition(|fact| fact.runs().is_some());
+    change.more_facts = others.len().saturating_sub(MOST_HARMLESS);
+    others.truncate(MOST_HARMLESS);
+    runs.append(&mut others);
+    change.facts = runs;
+    change
+}
+
+/// The files that may have facts: those that changed and, where a directory becomes a repository, those that git obeys
+/// from now on although they did not change.
+fn telling_files<'a>(
+    repository: &Path,
+    fate: Fate,
+    changes: &[&'a Change],
+    all: &Repositories,
+) -> Vec<(PathBuf, Option<&'a Change>)> {
+    let mut files: Vec<(PathBuf, Option<&Change>)> =
+        changes.iter().map(|change| (change.path.clone(), Some(*change))).collect();
+    if fate == Fate::Created {
+        let known: BTreeSet<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
+        let dirs = all.outermost().filter(|dir| *dir == repository);
+        let quiet = dirs.flat_map(|dir| ["config", "config.worktree"].map(|name| dir.join(name)));
+        files.extend(quiet.filter(|path| !known.contains(path)).map(|path| (path, None)));
+    }
+    files
+}
+
+fn about(
+    path: &Path,
+    rel: &Path,
+    change: Option<&Change>,
+    fate: Fate,
+    contents: &Contents<'_>,
+    facts: &mut Vec<RepositoryFact>,
+) {
+    let file = path.to_path_buf();
+    let gone = change.is_some_and(|c| c.after.is_absent());
+    let directory = change.is_some_and(|c| c.after.is_directory());
+    let names: Vec<&OsStr> = rel.components().filter_map(normal).collect();
+    let names: Vec<&str> = names.iter().map(|name| name.to_str().unwrap_or("?")).collect();
+    match names.as_slice() {
+        ["config" | "config.worktree"] if !directory => {
+            settings_of(path, change, fate, contents, facts);
+        }
+        ["hooks"] if !directory && !gone => {
+            facts.push(RepositoryFact::Redirect { file, why: "git runs the hooks that it leads to" });
+        }
+        ["hooks", name, ..] if !directory && !name.ends_with(".sample") => {
+            facts.push(RepositoryFact::Hook { file, removed: gone });
+        }
+        _ if directory || gone => {}
+        ["info", "attributes"] => facts.push(RepositoryFact::Redirect {
+            file,
+            why: "it says which filters and drivers git runs on which files",
+        }),
+        _ if rel == Path::new(ALTERNATES) => {
+            facts.push(RepositoryFact::Redirect { file, why: "git takes objects from the places it names" });
+        }
+        ["info", "grafts"] => {
+            facts.push(RepositoryFact::Redirect { file, why: "git sees another history through it" });
+        }
+        ["commondir"] if is_usual_commondir(path, contents) => {}
+        ["commondir"] => facts.push(RepositoryFact::Redirect {
+            file,
+            why: "git takes settings, hooks and objects from the place it names",
+        }),
+        // A `.git` that is a file, or a link.
+        [] if change.is_some_and(|c| c.after.is_file() || matches!(c.after, Node::Link { .. })) => {
+            facts.push(RepositoryFact::Redirect {
+                file,
+                why: "git takes the repository at the place it names",
+            });
+        }
+        ["gitdir"] | ["worktrees", _, "gitdir"] => missing_worktree(path, contents, facts),
+        _ => {}
+    }
+}
+
+fn normal(part: Component<'_>) -> Option<&OsStr> {
+    match part {
+        Component::Normal(name) => Some(name),
+        _ => None,
+    }
+}
+
+fn settings_of(
+    path: &Path,
+    change: Option<&Change>,
+    fate: Fate,
+    contents: &Contents<'_>,
+    facts: &mut Vec<RepositoryFact>,
+) {
+    let unread = |why: String| RepositoryFact::Unread { file: path.to_path_buf(), why };
+    if change.is_some_and(|c| matches!(c.after, Node::Link { .. })) {
+        facts.push(unread("it is a link".into()));
+        return;
+    }
+    let read = |read: Result<Option<Vec<u8>>, String>| match read {
+        Ok(None) => Ok(Settings::new()),
+        Ok(Some(bytes)) => match settings(&bytes) {
+            (settings, None) => Ok(settings),
+            (settings, Some(error)) => Err((settings, error.to_string())),
+        },
+        Err(why) => Err((Settings::new(), why)),
+    };
+    // Settings of a directory that was no repository had no effect: all of them are new.
+    let known = fate != Fate::Created;
+    let before = if known { read((contents.before)(path, LARGEST)) } else { Ok(Settings::new()) };
+    let before = before.unwrap_or_else(|(settings, _)| settings);
+    let after = match read((contents.after)(path, LARGEST)) {
+        Ok(after) => after,
+        Err((after, why)) => {
+            facts.push(unread(why));
+            after
+        }
+    };
+    let keys: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
+    for key in keys {
+        let (old, new) = (before.get(key), after.get(key));
+        if old == new {
+            continue;
+        }
+        let name = String::from_utf8_lossy(key).into_owned();
+        let fact = |value, consequence| RepositoryFact::Setting {
+            file: path.to_path_buf(),
+            key: name.clone(),
+            value,
+            consequence,
+        };
+        for value in new.into_iter().flatten() {
+            let text = value.as_ref().map_or("true".into(), |v| String::from_utf8_lossy(v).into_owned());
+            facts.push(fact(Some(text), consequence(key, value.as_deref())));
+        }
+        if new.is_none() {
+            facts.push(fact(None, None));
+        }
+    }
+}
+
+/// What `git worktree add` writes: the repository that the worktree's own directory lies in.
+fn is_usual_commondir(path: &Path, contents: &Contents<'_>) -> bool {
+    let worktrees = path.ancestors().nth(2).is_some_and(|dir| dir.ends_with("worktrees"));
+    worktrees && (contents.after)(path, 16).is_ok_and(|bytes| bytes.is_some_and(|b| b == b"../..\n"))
+}
+
+/// `gitdir` names the `.git` file of the worktree, absolute or from the directory that it is in.
+fn missing_worktree(path: &Path, contents: &Contents<'_>, facts: &mut Vec<RepositoryFact>) {
+    const LONGEST: u64 = 16 << 10;
+    let Ok(Some(bytes)) = (contents.after)(path, LONGEST) else { return };
+    let text = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+    let named = Path::new(OsStr::new(std::str::from_utf8(text).unwrap_or_default()));
+    let parent = path.parent().unwrap_or(Path::new("/"));
+    let Some(directory) = flat(&parent.join(named)).parent().map(Path::to_path_buf) else { return };
+    if text.is_empty() || (contents.exists)(&directory) {
+        return;
+    }
+    facts.push(RepositoryFact::MissingWorktree { file: path.to_path_buf(), directory });
+}
+
+/// The path without `.` and `..`, by its names alone.
+fn flat(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(out.pop()),
+            Component::CurDir => {}
+            other => out.push(other),
+        }
+    }
+    out
+}

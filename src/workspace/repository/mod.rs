@@ -1,0 +1,14 @@
+//! Git repositories among the files of a workspace: which directories are one, and what a change in one means.
+//!
+//! A repository is known by what it is, not by the name `.git`: git takes any directory that a `.git` file names, and
+//! any that it is started in. Nothing here runs git or trusts what it reads.
+
+mod config;
+mod config_keys;
+mod facts;
+mod recognise;
+
+pub(in crate::workspace) use facts::{Contents, facts_of};
+pub use facts::{Fate as RepositoryFate, RepositoryChange, RepositoryFact};
+pub use recognise::Repositories;
+pub(in crate::workspace) use recognise::is_repository;

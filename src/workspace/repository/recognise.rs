@@ -1,0 +1,154 @@
+//! Which directories are repositories.
+//!
+//! git accepts a directory that has `HEAD`, `objects` and `refs`, or whose `commondir` leads to the last two; it asks
+//! only whether the names exist. A directory that a `commondir` leads to needs no `HEAD` of its own. All of them are
+//! found here by the names in them alone, so that no `.git` file has to be found and followed first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The repositories that some paths lie in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Repositories {
+    /// Every one that was found, also inside another: modules and linked worktrees.
+    all: BTreeSet<PathBuf>,
+}
+
+impl Repositories {
+    /// Looks at every directory above `paths`, but not above the root that holds it: what lies above the workspace is
+    /// not its business. `exists` answers for all states that matter (before and after a change).
+    pub(in crate::workspace) fn recognise<'a>(
+        paths: impl IntoIterator<Item = &'a Path>,
+        roots: &[PathBuf],
+        exists: &dyn Fn(&Path) -> bool,
+    ) -> Repositories {
+        let mut known: BTreeMap<PathBuf, bool> = BTreeMap::new();
+        for path in paths {
+            let within = |dir: &&Path| roots.iter().any(|root| dir.starts_with(root));
+            for dir in path.ancestors().take_while(within) {
+                if known.contains_key(dir) {
+                    break;
+                }
+                known.insert(dir.to_path_buf(), is_repository(dir, exists));
+            }
+            // The root itself may lie in a `.git`.
+            known
+                .extend(path.ancestors().filter(|dir| is_git_name(dir)).map(|dir| (dir.to_path_buf(), true)));
+        }
+        Repositories { all: known.into_iter().filter(|(_, is)| *is).map(|(dir, _)| dir).collect() }
+    }
+
+    /// The repository that is applied and undone as one when `path` is in it: the outermost.
+    pub fn of<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        path.ancestors().filter(|dir| self.all.contains(*dir)).last()
+    }
+
+    /// The innermost one: a submodule's own, a linked worktree's own.
+    pub fn nearest<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        path.ancestors().find(|dir| self.all.contains(*dir))
+    }
+
+    /// The outermost ones.
+    pub fn outermost(&self) -> impl Iterator<Item = &Path> {
+        self.all.iter().map(PathBuf::as_path).filter(|dir| self.of(dir) == Some(*dir))
+    }
+
+    /// True for what git stores under a name that is its hash, and for what lies in such a directory.
+    pub(in crate::workspace) fn is_object(&self, path: &Path) -> bool {
+        let below = self.nearest(path).and_then(|dir| path.strip_prefix(dir).ok());
+        below.is_some_and(|rel| {
+            (rel.starts_with("objects") || rel.starts_with("lfs/objects")) && rel != Path::new(ALTERNATES)
+        })
+    }
+
+    pub(in crate::workspace) fn extend(&mut self, more: impl IntoIterator<Item = PathBuf>) {
+        self.all.extend(more);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+}
+
+/// Where a repository names other directories of objects.
+pub(super) const ALTERNATES: &str = "objects/info/alternates";
+
+fn is_git_name(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == ".git")
+}
+
+/// True for a directory that git would take for a repository, or for the common part of one.
+pub(in crate::workspace) fn is_repository(dir: &Path, exists: &dyn Fn(&Path) -> bool) -> bool {
+    let has = |name: &str| exists(&dir.join(name));
+    if is_git_name(dir) {
+        return true;
+    }
+    if has("objects") && (has("refs") || has("reftable")) {
+        // With the two alone it may be any directory of a project; git reads and runs nothing from it then.
+        return ["HEAD", "config", "hooks", "packed-refs", "info"].iter().any(|name| has(name));
+    }
+    has("commondir") && has("HEAD")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[&str], path: &str) -> (Option<PathBuf>, Option<PathBuf>) {
+        let files: Vec<PathBuf> = files.iter().map(|f| Path::new("/w").join(f)).collect();
+        let exists = |path: &Path| files.iter().any(|f| f.starts_with(path));
+        let path = Path::new("/w").join(path);
+        let found = Repositories::recognise([path.as_path()], &[PathBuf::from("/w")], &exists);
+        let text = |p: Option<&Path>| p.map(Path::to_path_buf);
+        (text(found.of(&path)), text(found.nearest(&path)))
+    }
+
+    #[test]
+    fn a_repository_is_known_by_what_is_in_it() {
+        let at = |dir: &str| Some(Path::new("/w").join(dir));
+        let bare = ["gd/HEAD", "gd/objects/x", "gd/refs/heads/m"];
+        assert_eq!(found(&bare, "gd/config"), (at("gd"), at("gd")));
+        assert_eq!(found(&bare, "gd"), (at("gd"), at("gd")));
+        assert_eq!(found(&bare, "other/config"), (None, None));
+        assert_eq!(found(&["gd/HEAD", "gd/objects/x", "gd/reftable/x"], "gd/hooks/a").0, at("gd"));
+        assert_eq!(found(&["gd/HEAD", "gd/objects/x"], "gd/hooks/a").0, None);
+        assert_eq!(found(&["game/objects/x", "game/refs/x"], "game/objects/y").0, None);
+        // The common part of a repository needs no HEAD, and the rest of it nothing but that and the way there.
+        assert_eq!(found(&["c/objects/x", "c/refs/x", "c/hooks/h"], "c/hooks/h").0, at("c"));
+        assert_eq!(found(&["g/HEAD", "g/commondir"], "g/config.worktree").0, at("g"));
+        // By its name alone, also when it is a file, and when there is nothing in it yet.
+        assert_eq!(found(&[".git"], ".git").0, at(".git"));
+        assert_eq!(found(&[], "sub/.git/hooks/x").0, at("sub/.git"));
+        // The workspace itself.
+        assert_eq!(found(&["HEAD", "objects/a", "refs/a"], "src/main.rs").0, Some(PathBuf::from("/w")));
+    }
+
+    #[test]
+    fn what_is_inside_a_repository_belongs_to_the_outermost() {
+        let at = |dir: &str| Some(Path::new("/w").join(dir));
+        let files = [".git/HEAD", ".git/modules/a/HEAD", ".git/modules/a/objects/x", ".git/modules/a/refs/x"];
+        assert_eq!(found(&files, ".git/modules/a/config"), (at(".git"), at(".git/modules/a")));
+        let files = [".git/HEAD", ".git/worktrees/w/HEAD", ".git/worktrees/w/commondir"];
+        assert_eq!(found(&files, ".git/worktrees/w/index"), (at(".git"), at(".git/worktrees/w")));
+    }
+
+    #[test]
+    fn what_lies_above_the_roots_is_left_alone_but_for_its_name() {
+        let exists = |path: &Path| ["/p/HEAD", "/p/objects", "/p/refs"].iter().any(|f| Path::new(f) == path);
+        let (root, path) = (PathBuf::from("/p/main"), PathBuf::from("/p/main/a"));
+        assert!(Repositories::recognise([path.as_path()], &[root], &exists).is_empty());
+        let (root, path) = (PathBuf::from("/p/.git/x"), PathBuf::from("/p/.git/x/a"));
+        let found = Repositories::recognise([path.as_path()], &[root], &|_| false);
+        assert_eq!(found.of(&path), Some(Path::new("/p/.git")));
+    }
+
+    #[test]
+    fn objects_are_told_from_what_names_other_objects() {
+        let path = PathBuf::from("/w/.git/objects/aa/bb");
+        let found = Repositories::recognise([path.as_path()], &[PathBuf::from("/w")], &|_| false);
+        assert!(found.is_object(&path) && found.is_object(Path::new("/w/.git/objects/pack/p.idx")));
+        assert!(!found.is_object(Path::new("/w/.git/objects/info/alternates")));
+        assert!(!found.is_object(Path::new("/w/.git/refs/objects/a")));
+        assert!(!found.is_object(Path::new("/w/objects/a")));
+    }
+}

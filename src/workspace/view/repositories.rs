@@ -1,0 +1,172 @@
+//! The repositories of a view: which directories are one, in the workspace or in what is pending, and what a change set
+//! does to them.
+
+use super::super::apply::{ApplyError, Step, land};
+use super::super::change::{Change, ChangeSet};
+use super::super::journal::{Entry, Kind, Label};
+use super::super::node::Node;
+use super::super::open::open_regular;
+use super::super::repository::{
+    Contents, Repositories, RepositoryChange, RepositoryFate, facts_of, is_repository,
+};
+use super::fold::Effects;
+use super::stack::{node_at, stat_at};
+use super::{Base, Shelf, View};
+use rustix::fs::OFlags;
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+impl View {
+    /// The repositories that `paths` lie in: those of the workspace, and those that a shelf would make.
+    pub(super) fn repositories<'a>(
+        &self,
+        shelf: Shelf,
+        paths: impl IntoIterator<Item = &'a Path>,
+    ) -> Repositories {
+        let exists = |path: &Path| self.had(path) || self.has(shelf, path);
+        Repositories::recognise(paths, self.roots(), &exists)
+    }
+
+    /// True when a file tool that writes `path` would write into a repository, or make its directory one.
+    pub(in crate::workspace) fn in_repository(&self, path: &Path) -> bool {
+        let exists = |at: &Path| path.starts_with(at) || self.had(at) || self.has(Shelf::Scratch, at);
+        !Repositories::recognise([path], self.roots(), &exists).is_empty()
+    }
+
+    /// In the workspace as it is.
+    fn had(&self, path: &Path) -> bool {
+        stat_at(path).ok().flatten().is_some()
+    }
+
+    fn has(&self, shelf: Shelf, path: &Path) -> bool {
+        let Some((index, rel)) = self.locate(path) else { return false };
+        self.stack(index, self.held(shelf).depth).stat(&rel).ok().flatten().is_some()
+    }
+
+    /// Adds to `set` which of its changes lie in a repository, and what they mean there.
+    pub(super) fn with_repositories(&self, shelf: Shelf, set: ChangeSet) -> ChangeSet {
+        let repositories = self.repositories(shelf, set.changes.iter().map(|c| c.path.as_path()));
+        let changed: Vec<RepositoryChange> = repositories
+            .outermost()
+            .map(|repository| {
+                let below = set.changes.iter().filter(|c| c.path.starts_with(repository));
+                self.repository_change(shelf, repository, &below.collect::<Vec<_>>(), &repositories)
+            })
+            .collect();
+        ChangeSet { repositories, repository_changes: changed, ..set }
+    }
+
+    fn repository_change(
+        &self,
+        shelf: Shelf,
+        repository: &Path,
+        changes: &[&Change],
+        all: &Repositories,
+    ) -> RepositoryChange {
+        let had = |path: &Path| match self.held(shelf).bases().get(path) {
+            Some(base) => !base.node.is_absent(),
+            None => self.had(path),
+        };
+        let has = |path: &Path| self.has(shelf, path);
+        let was = had(repository) && is_repository(repository, &had);
+        let is = has(repository) && is_repository(repository, &has);
+        let fate = match (was, is) {
+            (false, true) => RepositoryFate::Created,
+            (true, false) => RepositoryFate::Removed,
+            _ => RepositoryFate::Changed,
+        };
+        let before = |path: &Path, most| self.content_before(shelf, path, most);
+        let after = |path: &Path, most| self.content_after(shelf, path, most);
+        let exists = |path: &Path| match self.locate(path) {
+            Some(_) => self.has(shelf, path),
+            None => self.had(path),
+        };
+        let contents = Contents { before: &before, after: &after, exists: &exists };
+        facts_of(repository, fate, changes, all, &contents)
+    }
+
+    fn content_before(&self, shelf: Shelf, path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+        let node = match self.held(shelf).bases().get(path) {
+            Some(base) => base.node.clone(),
+            None => node_at(path).map_err(|e| e.to_string())?,
+        };
+        match node {
+            Node::Absent => Ok(None),
+            Node::File { size, .. } if size > most => Err(format!("it is larger than {most} bytes")),
+            Node::File { hash, .. } => match self.objects().get(hash) {
+                Ok(bytes) => Ok(Some(bytes)),
+                Err(_) => read(path, most).map(Some),
+            },
+            _ => Err("it is not a regular file".into()),
+        }
+    }
+
+    fn content_after(&self, shelf: Shelf, path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+        let Some((index, rel)) = self.locate(path) else { return Ok(None) };
+        let real = self.stack(index, self.held(shelf).depth).real(&rel).map_err(|e| e.to_string())?;
+        match real {
+            Some(real) if stat_at(&real).ok().flatten().is_some() => read(&real, most).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// A repository that a command changed may be applied only while it is what it was then: its state is recorded
+    /// whole.
+    pub(super) fn watch_repositories(
+        &self,
+        shelf: Shelf,
+        effects: &Effects,
+        since: (i64, i64),
+    ) -> io::Result<()> {
+        let repositories = self.repositories(shelf, effects.paths.iter().map(PathBuf::as_path));
+        let held = self.held(shelf);
+        let mut files = Vec::new();
+        for repository in repositories.outermost() {
+            // One that cannot be read whole is refused when it is applied.
+            files.extend(super::git::scan(repository).map(|scan| scan.state).unwrap_or_default());
+        }
+        for file in files {
+            if held.bases().get(&file).is_some() {
+                continue;
+            }
+            let node = node_at(&file)?;
+            // Kept, so that an index written again can be told from one that says something else.
+            if let Node::File { hash, size, .. } = &node
+                && let Ok(opened) = open_regular(&file, OFlags::RDONLY)
+            {
+                let mut content = opened.file;
+                drop(self.objects().put_file(&mut content, *hash, *size));
+            }
+            // Recorded when the command has ended: what moved while it ran is not what it saw.
+            let raced = rustix::fs::lstat(&file)
+                .is_ok_and(|stat| (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0)) > since);
+            held.bases().record(Base { raced, ..Base::of(&file, node) });
+        }
+        held.save()
+    }
+
+    /// The repositories among `paths` of a transaction: those on disk, and those that its changes made or removed.
+    pub(super) fn repositories_of_steps<'a>(
+        &self,
+        paths: impl IntoIterator<Item = &'a Path> + Clone,
+    ) -> Repositories {
+        let named: BTreeSet<&Path> = paths.clone().into_iter().flat_map(Path::ancestors).collect();
+        let exists = |path: &Path| named.contains(path) || self.had(path);
+        Repositories::recognise(paths, self.roots(), &exists)
+    }
+
+    /// Makes `steps` as one transaction that knows its repositories.
+    pub(super) fn land(&self, label: Label, kind: Kind, steps: Vec<Step>) -> Result<Entry, ApplyError> {
+        let repositories = self.repositories_of_steps(steps.iter().map(|s| s.path.as_path()));
+        land(self.journal(), self.objects(), label, kind, steps, &repositories)
+    }
+}
+
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let opened = open_regular(path, OFlags::RDONLY);
+    let opened = opened.map_err(|_| "it is not a regular file".to_string())?;
+    let mut bytes = Vec::new();
+    opened.file.take(most + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    if bytes.len() as u64 > most { Err(format!("it is larger than {most} bytes")) } else { Ok(bytes) }
+}

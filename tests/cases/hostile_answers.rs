@@ -1,0 +1,268 @@
+//! Questions take only answers that were meant: wrong keys, keys typed ahead, bursts, and a terminal that goes away.
+
+use crate::support::pty::{Pty, Start, shell};
+use rustix::process::Signal;
+use std::time::Duration;
+
+/// Keys that answer nothing at the question at the end of a turn: what other programs take, and what hands hit.
+const WRONG: &[&str] =
+    &["y", "n", "q", "1", "A", " ", "\r", "\x7f", "\x1b[D", "\x1b[F", "\x15", "\x1b[15~", "é"];
+
+const BURSTS: &[&str] = &["a\ra\ra\r", "a\r", "aa", "aaaaaaaa", "\ra", "\x1ba", "a\x1b", "d\rd\r", "dd"];
+
+/// A text as a terminal marks it that marks pastes.
+fn marked(text: &str) -> String {
+    format!("\x1b[200~{text}\x1b[201~")
+}
+
+/// The question at the end of a turn that changed `a.txt`.
+fn asked(start: Start) -> Pty {
+    let mut pty = start.arg("--mode").arg("ask").file("a.txt", "alpha\nbeta\n").open();
+    pty.line("replace \"beta\" with \"gamma\" in a.txt");
+    pty.until("the question", |s| s.contains("a apply all") && s.contains("d discard all"));
+    pty.until("keys to count", |s| !s.contains("a moment"));
+    pty
+}
+
+fn pause(millis: u64) {
+    std::thread::sleep(Duration::from_millis(millis));
+}
+
+/// The question is there still with its keys, nothing was applied, and nothing waits to be sent.
+fn still_open(pty: &Pty, after: &str) {
+    pty.until(&format!("the question after {after:?}"), |s| {
+        s.contains("a apply all") && s.contains("d discard all")
+    });
+    let screen = pty.screen();
+    assert!(!screen.contains("after this turn"), "{after:?}: {screen}");
+    assert!(!screen.contains("stopping"), "{after:?}: {screen}");
+    assert_eq!(pty.read("a.txt"), "alpha\nbeta\n", "{after:?}");
+}
+
+fn applies(pty: &mut Pty) {
+    pty.answer("a");
+    pty.until("the change", |s| s.contains("applied 1 change"));
+    assert_eq!(pty.read("a.txt"), "alpha\ngamma\n");
+    pty.until_prompt("");
+    assert!(!pty.transcript().contains("not a model"), "{}", pty.transcript());
+}
+
+#[test]
+fn a_wrong_key_changes_nothing_and_shows_the_keys_again() {
+    let mut pty = asked(shell().size(120, 30));
+    for key in WRONG {
+        pause(80);
+        pty.send(key);
+        pause(80);
+        still_open(&pty, key);
+        assert!(pty.screen().contains("these keys answer"), "{key:?}: {}", pty.screen());
+    }
+    applies(&mut pty);
+}
+
+#[test]
+fn a_burst_answers_nothing_marked_as_a_paste_or_not() {
+    let mut pty = asked(shell().size(120, 30));
+    for burst in BURSTS {
+        pause(600);
+        pty.send(burst);
+        pause(250);
+        still_open(&pty, burst);
+    }
+    // As some terminals paste: byte by byte, faster than any hand.
+    pause(600);
+    let sent = std::time::Instant::now();
+    for byte in ["a", "\r"] {
+        pty.send(byte);
+        pause(5);
+    }
+    if sent.elapsed() > Duration::from_millis(35) {
+        eprintln!("skipped: {:?} between two keys", sent.elapsed());
+        return;
+    }
+    pause(250);
+    still_open(&pty, "bytes");
+    pause(600);
+    pty.send(&marked("a\ra\ra\r"));
+    pty.until("the draft", |s| s.contains("typing goes to your draft"));
+    still_open(&pty, "a marked paste");
+    // The paste is a draft that can be looked at; back at the question its key counts.
+    pty.by_hand("\x15\x15\x15\x15\x15\x15\t");
+    pty.answer("a");
+    pty.until("the change", |s| s.contains("applied 1 change"));
+}
+
+#[test]
+fn escape_close_to_another_key_leads_nowhere() {
+    let mut pty = asked(shell().size(120, 30));
+    for (first, second, gap) in
+        [("\x1b", "k", 5), ("k", "\x1b", 10), ("\x1b", "a", 10), ("a", "\x1b", 0), ("\x15", "\x1b", 50)]
+    {
+        pause(600);
+        let sent = std::time::Instant::now();
+        pty.send(first);
+        pause(gap);
+        pty.send(second);
+        // On a machine that is too busy the two were not close to each other.
+        if sent.elapsed() > Duration::from_millis(gap + 20) && first != "\x15" {
+            eprintln!("skipped from {first:?} on: {:?} between two keys", sent.elapsed());
+            return;
+        }
+        pause(300);
+        still_open(&pty, second);
+    }
+    applies(&mut pty);
+}
+
+#[test]
+fn escape_keeps_the_changes_pending_and_says_so() {
+    let mut pty = asked(shell().size(120, 30));
+    pty.answer("\x1b");
+    pty.until("the notice", |s| s.contains("1 change pending"));
+    pty.until("the prompt", |s| s.contains("±1 >"));
+    assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
+}
+
+#[test]
+fn a_change_of_the_window_and_a_lost_terminal_answer_nothing() {
+    let mut pty = asked(shell().size(120, 30));
+    for (columns, rows) in [(60, 20), (30, 12), (120, 30)] {
+        pty.resize(columns, rows);
+        pty.send("a\r");
+        pause(300);
+    }
+    still_open(&pty, "resizes");
+    pty.signal(Signal::HUP);
+    assert_ne!(pty.ended(), 0);
+    assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
+    let mut again = shell().after(pty).open();
+    again.until("it is pending still", |s| s.contains("±1 >"));
+    again.send("\x04");
+}
+
+/// Story: `/discard` of everything was one line, and nothing brought it back.
+#[test]
+fn a_discard_is_taken_back_and_that_of_two_turns_asks() {
+    let mut pty = asked(shell().size(120, 30));
+    pty.answer("d");
+    pty.until("the second look", |s| s.contains("press d again"));
+    pty.by_hand("d");
+    pty.until("the discard", |s| s.contains("discarded: 1 change; /undo brings it back"));
+    pty.until_prompt("");
+    pty.line("/undo");
+    pty.until("it is pending again", |s| s.contains("brought back 1 discarded change") && s.contains("±1 >"));
+    pty.line("create b.txt with \"bee\"");
+    pty.until("the question", |s| s.matches("a apply all").count() == 1 && s.contains("b.txt"));
+    pty.answer("k");
+    pty.until("both are pending", |s| s.contains("±2 >"));
+    pty.line("/discard");
+    pty.until("a question", |s| s.contains("discard 2 changes of 2 turns?"));
+    // Typed before it could be read, in one piece, and the answer of another question.
+    pty.send("discard\r");
+    pty.until("no answer", |s| s.contains("is no answer"));
+    pty.answer("y\r");
+    pty.until("it is kept", |s| s.contains("nothing was discarded"));
+    pty.line("/discard");
+    pty.until("the question again", |s| s.matches("discard 2 changes of 2 turns?").count() >= 3);
+    pty.answer("discard\r");
+    pty.until("the discard", |s| s.contains("discarded 2 changes; /undo brings them back"));
+    assert!(!pty.exists("b.txt"));
+    pty.line("/undo");
+    pty.until("all of it", |s| s.contains("brought back 2 discarded changes"));
+    pty.line("/apply");
+    pty.until("it is applied", |s| s.contains("applied 2 changes"));
+    assert_eq!((pty.read("a.txt"), pty.exists("b.txt")), ("alpha\ngamma\n".into(), true));
+}
+
+fn sandbox_run(line: &str) -> Pty {
+    shell().size(100, 24).arg("sandbox").arg("run").arg("--").arg(line).spawn()
+}
+
+const SANDBOX: &str = "apply, discard, or Enter to keep it pending?";
+
+/// Story: `a` typed while the command ran applied everything.
+#[test]
+fn what_is_typed_ahead_or_in_one_piece_does_not_answer_sandbox_run() {
+    let mut pty = sandbox_run("echo one > new; echo started; sleep 1.5");
+    pty.until("the command", |s| s.contains("started"));
+    pty.send("a\rapply\r");
+    pty.until("the question", |s| s.contains(SANDBOX));
+    pause(700);
+    assert!(!pty.exists("new"));
+    for burst in ["a\r", "apply\r", "\ra\r", &marked("a\r")] {
+        pty.send(burst);
+        pause(700);
+        assert!(!pty.exists("new"), "{burst:?}: {}", pty.screen());
+    }
+    for wrong in ["y\r", "yes\r", "1\r"] {
+        pty.answer(wrong);
+        pty.until("the answers", |s| s.trim_end().ends_with(SANDBOX));
+        assert!(!pty.exists("new"), "{wrong:?}: {}", pty.screen());
+    }
+    assert!(pty.screen().contains("not an answer: type `apply`"), "{}", pty.screen());
+    pty.answer("apply\r");
+    assert_eq!(pty.ended(), 0);
+    assert_eq!(pty.read("new"), "one\n");
+    assert!(pty.is_cooked());
+}
+
+#[test]
+fn the_end_of_input_and_ctrl_c_keep_what_sandbox_run_made() {
+    for keys in ["\x04", "\x03", "\r"] {
+        let mut pty = sandbox_run("echo one > new");
+        pty.until("the question", |s| s.contains(SANDBOX));
+        pty.answer(keys);
+        assert_eq!(pty.ended(), 3, "{keys:?}: {}", pty.screen());
+        assert!(!pty.exists("new") && pty.screen().contains("pending: "), "{keys:?}: {}", pty.screen());
+        assert!(pty.is_cooked());
+    }
+}
+
+#[test]
+fn linear_questions_take_numbers_that_were_typed_by_hand() {
+    let start = shell().arg("--linear").arg("--mode").arg("ask").file("a.txt", "x\n").size(100, 40);
+    let mut pty = start.open();
+    pty.line("run sleep 1; echo y >> a.txt");
+    pty.until("the call", |s| s.contains("call: run sleep 1"));
+    pty.send("1\r1\r");
+    pty.until("the question", |s| s.contains("answer: type a number and Enter"));
+    pause(600);
+    for burst in ["1\r", "1\r1\r1\r", "11\r"] {
+        pty.send(burst);
+        pause(300);
+        assert_eq!(pty.read("a.txt"), "x\n", "{burst:?}");
+    }
+    for wrong in ["a\r", "y\r", "yes\r", "9\r", "\r"] {
+        pty.answer(wrong);
+        pause(150);
+        assert_eq!(pty.read("a.txt"), "x\n", "{wrong:?}");
+    }
+    pty.until("the answers again", |s| s.contains("not an answer, and not sent"));
+    pty.answer("1\r");
+    pty.until("the change", |s| s.contains("applied 1 change"));
+    assert_eq!(pty.read("a.txt"), "x\ny\n");
+}
+
+/// Story: at a dumb terminal nothing was echoed, Enter, Ctrl-C and Ctrl-D did nothing, and the shell had to be killed.
+#[test]
+fn a_dumb_terminal_gets_lines_and_can_be_left() {
+    for term in ["dumb", "emacs"] {
+        let start =
+            shell().variable("TERM", term).arg("--mode").arg("ask").file("a.txt", "x\n").size(100, 40);
+        let mut pty = start.open();
+        pty.by_hand("lisx\x7ft\r");
+        pty.until("the list", |s| s.contains("a.txt"));
+        pty.by_hand("half\x03");
+        pty.until_prompt("");
+        pty.by_hand("run echo y >> a.txt\r");
+        pty.until("the question", |s| s.contains("answer: type a number and Enter"));
+        pty.answer("1\r");
+        pty.until("the change", |s| s.contains("applied 1 change"));
+        pty.until_prompt("");
+        pty.by_hand("\x04");
+        assert_eq!(pty.ended(), 0);
+        assert!(pty.is_cooked());
+        let raw = pty.raw();
+        assert!(!raw.contains(&0x1b), "{:?}", String::from_utf8_lossy(&raw));
+    }
+}

@@ -1,0 +1,115 @@
+//! Searches and listings where the kernel makes up the files, where there is no end to them, and where opening one does
+//! something. Story: a search from / as root took 41 s, said "no matches", and had read /sys/class/zram-control/hot_add,
+//! which adds a device.
+
+use crate::support::tool_bench::Bench;
+use placet::tools::{Dialect, DialectSettings, Limits};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// A bench whose searches may take so long.
+fn bench(search_time: Duration) -> Bench {
+    Bench::with_limits(Limits { search_time, ..Limits::default() })
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_search_from_the_root_leaves_the_kernels_files_out_and_ends_in_time() {
+    let bench = bench(Duration::from_secs(3));
+    let since = Instant::now();
+    let word = format!("no-such-word-{}", std::process::id());
+    let body = bench.call("search_contents", json!({"pattern": word, "path": "/"})).done();
+    assert!(
+        body.contains("in file systems of the kernel not looked at (/proc, /sys, /dev and others)"),
+        "{body}"
+    );
+    let found = bench.call("find_files", json!({"pattern": "hot_add", "path": "/"})).done();
+    assert!(!found.contains("sys/class") && found.contains("file systems of the kernel"), "{found}");
+    // Twice three seconds, on a busy machine.
+    assert!(since.elapsed() < Duration::from_secs(40), "{:?}", since.elapsed());
+    let listed = bench.call("list_directory", json!({"path": "/", "depth": 2})).done();
+    assert!(listed.contains("proc/\n  [the kernel's own: name it to list it]"), "{listed}");
+    assert!(!listed.contains("cpuinfo"), "{listed}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn every_tool_set_leaves_them_out_and_says_so() {
+    for (dialect, tool, input) in [
+        (Dialect::Agsh, "find_files", json!({"pattern": "**/cpuinfo", "path": "/"})),
+        (Dialect::Agsh, "search_contents", json!({"pattern": "no-such-word-here", "path": "/"})),
+        (Dialect::TextEditor, "str_replace_based_edit_tool", json!({"command": "view", "path": "/"})),
+    ] {
+        let bench = bench(Duration::from_secs(2)).speaking(dialect, &DialectSettings::default());
+        let body = bench.call(tool, input).done();
+        assert!(body.contains("in file systems of the kernel not looked at"), "{tool}: {body}");
+        assert!(!body.contains("proc/cpuinfo"), "{tool}: {body}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_named_is_listed_and_its_files_are_still_not_opened_by_a_search() {
+    let bench = bench(Duration::from_secs(10));
+    let found = bench.call("find_files", json!({"pattern": "status", "path": "/proc/self"})).done();
+    assert!(found.starts_with("/proc/") && found.contains("/status\n"), "{found}");
+    let body = bench.call("search_contents", json!({"pattern": "Name:", "path": "/proc/self"})).done();
+    assert!(body.contains("no matches") && body.contains("in file systems of the kernel"), "{body}");
+    // A file that is named is one that somebody wants.
+    let body = bench.call("search_contents", json!({"pattern": "Name:", "path": "/proc/self/status"})).done();
+    assert!(body.contains("1 matching line"), "{body}");
+}
+
+#[test]
+fn a_search_without_time_says_what_it_did_not_search() {
+    let bench = bench(Duration::ZERO);
+    bench.write("a/b.txt", "word\n");
+    for (tool, input) in
+        [("search_contents", json!({"pattern": "word"})), ("find_files", json!({"pattern": "*.txt"}))]
+    {
+        let body = bench.call(tool, input).done();
+        assert!(
+            body.contains("stopped after 0 s (`tools.search_seconds`); not searched: ./"),
+            "{tool}: {body}"
+        );
+    }
+    let body = bench.call("search_contents", json!({"pattern": "word", "path": "a/b.txt"})).done();
+    assert!(body.contains("stopped after 0 s"), "{body}");
+    for (dialect, tool, input) in [
+        (Dialect::Agsh, "search_contents", json!({"pattern": "word"})),
+        (Dialect::Agsh, "find_files", json!({"pattern": "**/*.txt"})),
+        (Dialect::Deepagents, "grep", json!({"pattern": "word"})),
+        (Dialect::Deepagents, "glob", json!({"pattern": "*.txt"})),
+        (Dialect::Agentos, "file_search", json!({"pattern": "word"})),
+        (Dialect::Triggerfish, "search_files", json!({"path": ".", "pattern": "*.txt"})),
+        (
+            Dialect::Triggerfish,
+            "search_files",
+            json!({"path": ".", "pattern": "word", "content_search": true}),
+        ),
+    ] {
+        let bench = Bench::with_limits(Limits { search_time: Duration::ZERO, ..Limits::default() })
+            .speaking(dialect, &DialectSettings::default());
+        bench.write("a/b.txt", "word\n");
+        let body = bench.call(tool, input).done();
+        assert!(body.contains("stopped after 0 s"), "{dialect:?} {tool}: {body}");
+    }
+}
+
+#[test]
+fn a_search_opens_nothing_but_files() {
+    let bench = bench(Duration::from_secs(20));
+    bench.write("a.txt", "word\n");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        bench.path("pipe"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o600),
+        0,
+    )
+    .unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(bench.path("socket")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", bench.path("zero")).unwrap();
+    let body = bench.call("search_contents", json!({"pattern": "word"})).done();
+    assert!(body.contains("1 matching line in 1 file"), "{body}");
+}
