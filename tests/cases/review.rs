@@ -112,19 +112,21 @@ fn read_line_by_line_a_review_is_sentences_and_typed_answers() {
     pty.line("run sed -i -e s/^line.5$/five/ -e /^line.15$/d a.txt");
     pty.until("a question", |s| s.contains("3: keep pending") && s.contains("answer: type a number"));
     quiet();
-    pty.send("3\r");
+    pty.by_hand("3\r");
     pty.until("it is kept", |s| s.contains("±1 >"));
     let before = pty.raw().len();
     pty.line("/review");
     pty.until("the first", |s| s.contains("hunk 1 of 2, a.txt, line 5, 1 removed, 1 added, undecided"));
     pty.until("its lines", |s| s.contains("removed: line 5") && s.contains("added: five"));
+    pty.until("its question", |s| s.trim_end().ends_with("hunk 1 of 2:"));
     pty.line("a");
     pty.until("the second", |s| s.contains("hunk 2 of 2, a.txt, line 15, 1 removed, undecided"));
+    pty.until("its question", |s| s.trim_end().ends_with("hunk 2 of 2:"));
     pty.line("c keep this one");
     pty.until("the comment", |s| s.contains("comment: keep this one"));
     pty.line("r");
     pty.until("the end", |s| s.contains("Type `apply` to carry this out"));
-    pty.line("apply");
+    pty.answer("apply\r");
     pty.until("it landed", |s| s.contains("applied 1 change"));
     assert_eq!(pty.read("a.txt"), text.replace("line 5\n", "five\n"));
     let raw = pty.raw();
@@ -502,7 +504,7 @@ fn leaving_the_review_after_a_resize_inside_tmux_leaves_nothing_of_it() {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
     };
-    let line = format!("seq 60; {} review x.patch; echo over; sleep 60", env!("CARGO_BIN_EXE_placet"));
+    let line = format!("seq 60; {} review x.patch; echo over; sleep 60", crate::support::program::placet());
     tmux(&["new-session", "-d", "-x", "100", "-y", "30", "sh", "-c", &line]);
     until(&|screen| screen.contains(" hunks"));
     tmux(&["resize-window", "-x", "140", "-y", "24"]);

@@ -83,7 +83,7 @@ impl Start {
         }
         let size = PtySize { rows: self.size.1, cols: self.size.0, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_placet"));
+        let mut command = CommandBuilder::new(crate::support::program::placet());
         command.env_clear();
         command.env("PATH", std::env::var("PATH").unwrap());
         command.env("HOME", home.path());
@@ -131,7 +131,34 @@ impl Pty {
         self.send(text);
         let end: String = text.chars().rev().take(20).collect::<Vec<_>>().into_iter().rev().collect();
         self.until("the typed line", |screen| screen.replace('\n', "").contains(end.trim_end()));
+        // An Enter that comes together with the text is a paste where a question is open.
+        std::thread::sleep(Duration::from_millis(70));
         self.send("\r");
+    }
+
+    /// Keys as a hand types them, one by one: each once something came of the one before it, so that a program which
+    /// is busy does not read two of them at once, as it reads a paste.
+    pub fn by_hand(&mut self, keys: &str) {
+        let mut keys = keys.chars().peekable();
+        while let Some(key) = keys.next() {
+            std::thread::sleep(Duration::from_millis(70));
+            let before = self.seen.lock().unwrap().raw.len();
+            self.send(key.encode_utf8(&mut [0; 4]));
+            let started = Instant::now();
+            // Not every key is answered with a byte.
+            while keys.peek().is_some()
+                && self.seen.lock().unwrap().raw.len() == before
+                && started.elapsed() < Duration::from_secs(1)
+            {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+    }
+
+    /// Answers a question that is on the screen: after the half second in which nothing counts, by hand.
+    pub fn answer(&mut self, keys: &str) {
+        std::thread::sleep(Duration::from_millis(600));
+        self.by_hand(keys);
     }
 
     pub fn screen(&self) -> String {
@@ -242,7 +269,7 @@ impl Pty {
 impl Pty {
     /// Ends it as `kill -9` does; its home and its tree stay.
     fn kill(mut self) -> (TempDir, TempDir) {
-        self.signal(rustix::process::Signal::KILL);
+        drop(self.child.kill());
         drop(self.child.wait());
         let home = std::mem::replace(&mut self.home, TempDir::new().unwrap());
         let tree = std::mem::replace(&mut self.tree, TempDir::new().unwrap());
