@@ -270,7 +270,7 @@ impl Agent {
 
     /// What is so, whatever the model remembers.
     fn known(&self) -> String {
-        let mut out = String::from("\n\n[what placet knows]\n");
+        let mut out = String::new();
         let todos = todos_in(&self.transcript);
         if todos.iter().any(|item| item.status != TodoStatus::Done) {
             let _ = writeln!(out, "The list of steps:\n{}", todo_lines(&todos).join("\n"));
@@ -298,7 +298,7 @@ impl Agent {
         let pending: Vec<String> =
             pending.changes.iter().map(|change| name(&workspace.shown(&change.path)).into_owned()).collect();
         push_list(&mut out, "Changed and waiting for the person", &pending);
-        out.trim_end().to_string()
+        if out.is_empty() { out } else { format!("\n\n[what placet knows]\n{}", out.trim_end()) }
     }
 }
 

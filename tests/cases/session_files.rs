@@ -132,7 +132,7 @@ fn a_picture_whose_bytes_are_not_in_the_file_is_words_and_names_no_file() {
     file["messages"][0]["parts"][1]["name"] = json!("lost.png");
     let open = store.import(&file.to_string(), Path::new("/w")).unwrap();
     let loaded = store.load(open.id()).unwrap();
-    let note = Part::text("[picture lost.png: its bytes were not in the file]");
+    let note = Part::Note(Note::PictureMissing { name: "lost.png".into() });
     assert_eq!(loaded.transcript.messages()[0], Message::User { parts: vec![Part::text(HOSTILE), note] });
     assert_eq!(loaded.withheld, []);
 }

@@ -195,7 +195,12 @@ fn a_removed_repository_a_removed_root_and_much_at_once_are_large_losses() {
         b.classes(vec![b.gone_file("a")]).1.losses,
         [LargeLoss::Root { path: root.clone(), files: 1 }]
     );
+    let anew = b.change("c", Node::Absent, file(0o644));
+    assert_eq!(b.classes(vec![b.gone_file("a"), anew.clone()]).1.losses, [], "another name");
     std::fs::write(root.join("b"), "x").unwrap();
+    std::fs::write(root.join("d"), "x").unwrap();
+    let decoy = vec![b.gone_file("a"), b.gone_file("b"), b.gone_file("d"), anew];
+    assert_eq!(b.classes(decoy).1.losses, [LargeLoss::Root { path: root.clone(), files: 2 }]);
     assert_eq!(b.classes(vec![b.gone_file("a")]).1.losses, []);
     let many = (0..21).map(|n| b.gone_file(&format!("many/{n}"))).collect();
     assert!(matches!(b.classes(many).1.losses[..], [LargeLoss::Files { files: 21, .. }]));

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub enum LargeLoss {
     /// The repository at this path is removed: its history, with all that is only there.
     Repository { path: PathBuf, files: usize },
-    /// Every file that was in this root is removed.
+    /// Every file that was in this root is removed, and what came instead is less.
     Root { path: PathBuf, files: usize },
     /// More files or bytes are deleted or overwritten than the loss limit allows.
     Files { files: usize, bytes: u64 },
@@ -45,12 +45,16 @@ pub(super) fn losses(set: &ChangeSet, roots: &[PathBuf], limit: Brake) -> Vec<La
 /// Files that are gone or hardly there any more, and their bytes: an edit of many files is no loss, and a file that is
 /// emptied is one.
 fn removed(set: &ChangeSet) -> (usize, u64) {
-    let moved: BTreeSet<&PathBuf> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
+    let moved = moved(set);
     let lost = set.changes.iter().filter(|c| {
         let gone = !c.after.is_file() && !moved.contains(&c.path);
         c.before.is_file() && (gone || c.after.is_file() && c.after.size() < c.before.size() / 2)
     });
     lost.fold((0, 0), |(files, bytes), c| (files + 1, bytes + c.before.size()))
+}
+
+fn moved(set: &ChangeSet) -> BTreeSet<&PathBuf> {
+    set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect()
 }
 
 /// A root that had files and has none of them any more. A root cannot be removed itself: commands have it mounted.
@@ -67,6 +71,9 @@ fn emptied(set: &ChangeSet, root: &PathBuf) -> Option<LargeLoss> {
     if !entries.all(|path| gone(&path)) {
         return None;
     }
-    let files = below().filter(|c| c.before.is_file()).count();
-    Some(LargeLoss::Root { path: root.clone(), files })
+    let moved = moved(set);
+    let files = below().filter(|c| c.before.is_file() && !moved.contains(&c.path)).count();
+    // A file that is renamed or written anew under another name in a small project is no loss.
+    let came = below().filter(|c| c.before.is_absent() && c.after.is_file()).count();
+    (files > came).then(|| LargeLoss::Root { path: root.clone(), files })
 }
