@@ -26,11 +26,34 @@ pub struct Args {
     pub command: Option<Command>,
 }
 
+/// What `--print` has without a value: the words come from standard input.
+const STDIN: &str = "-";
+
+impl Args {
+    /// `-p --mode ask "words"` means what `--mode ask -p "words"` does.
+    ///
+    /// # Errors
+    ///
+    /// The prompt was given twice.
+    pub fn with_one_prompt(mut self) -> Result<Args, clap::Error> {
+        match (self.options.print.as_deref(), &self.prompt) {
+            (Some(STDIN), Some(_)) => self.options.print = self.prompt.take(),
+            (Some(_), Some(_)) => {
+                let words = "the prompt was given twice: once with --print, once without";
+                return Err(<Args as clap::CommandFactory>::command()
+                    .error(clap::error::ErrorKind::ArgumentConflict, words));
+            }
+            _ => {}
+        }
+        Ok(self)
+    }
+}
+
 /// Options of a conversation; the subcommands that run tools take them too.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Options {
     /// One turn without a screen; `-` or nothing: from standard input
-    #[arg(short, long, num_args = 0..=1, value_name = "PROMPT", default_missing_value = "-", conflicts_with = "prompt")]
+    #[arg(short, long, num_args = 0..=1, value_name = "PROMPT", default_missing_value = STDIN)]
     pub print: Option<String>,
     /// What --print writes: text, json, stream-json
     #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT", global = true)]

@@ -36,7 +36,7 @@ pub fn main() -> ExitCode {
     if words.next().is_some_and(|word| word == process::RUN) {
         return process::supervise(words.collect(), sandbox::confine);
     }
-    let args = match Args::try_parse() {
+    let args = match Args::try_parse().and_then(Args::with_one_prompt) {
         Ok(args) => args,
         Err(e) => return usage(&e),
     };

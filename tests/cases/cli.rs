@@ -155,6 +155,9 @@ fn mistakes_in_a_settings_file_are_told_with_their_place_and_the_rest_applies() 
     }
     assert!(out.stdout.contains("ui.color = \"never\""), "{out:?}");
     place.run(["-p", "show notes.txt"]).code(0).says("2│two");
+    // Other tools take the words after the options, too.
+    place.run(["-p", "--mode", "read", "show notes.txt"]).code(0).says("2│two");
+    place.run(["-p", "show notes.txt", "and more"]).code(2).warns("the prompt was given twice");
     place.run(["doctor"]).code(1).says("3 wrong");
 }
 
