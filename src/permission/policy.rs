@@ -3,7 +3,7 @@
 use super::command::Line;
 use super::{
     Danger, Decision, Denial, Given, Grant, GrantId, Limit, Mode, ModeCell, Permit, Place, Planning,
-    ProtectedPaths, Question, Reach, Rule, Verdict, Why, danger_of, family, is_protected,
+    ProtectedPaths, Question, Reach, Rule, Verdict, Why, danger_of, family,
 };
 use super::{Flowing, Labels, Landing, Level, Taint};
 use crate::conversation::CallId;
@@ -289,7 +289,7 @@ impl Policy {
             let reason = format!("the rule `{}` ({}) asks{}", rule.text, rule.origin, because(rule));
             return Opinion::Ask { reason, always: None, flag: None };
         }
-        let opinion = by_mode(mode, tool, reach);
+        let opinion = by_mode(mode, tool, reach, &self.protected);
         let Opinion::Ask { always, .. } = &opinion else { return opinion };
         // Protected files ask every time: neither a rule nor a grant answers for them.
         let fresh = always.is_none();
@@ -328,7 +328,9 @@ impl Policy {
     /// What an unconfined command would destroy. In the view it would destroy nothing for good.
     fn danger(&self, reach: &Reach) -> Option<Danger> {
         match reach {
-            Reach::Run { command, cwd, confined: false } => danger_of(command, cwd, self.home(), &self.roots),
+            Reach::Run { command, cwd, confined: false } => {
+                danger_of(command, cwd, self.home(), &self.roots, &self.protected)
+            }
             _ => None,
         }
     }
@@ -374,7 +376,7 @@ fn refused_by_mode(mode: Mode, reach: &Reach) -> Option<Opinion> {
     }
 }
 
-fn by_mode(mode: Mode, tool: &str, reach: &Reach) -> Opinion {
+fn by_mode(mode: Mode, tool: &str, reach: &Reach, protected: &ProtectedPaths) -> Opinion {
     let allow = Opinion::Allow(Why::Mode(mode.name()));
     match reach {
         Reach::Session => allow,
@@ -399,7 +401,7 @@ fn by_mode(mode: Mode, tool: &str, reach: &Reach) -> Opinion {
         Reach::Write { place: Place::Inside | Place::Protected, .. } if mode == Mode::Ask => allow,
         // Outside there is no root to look from: all of the path's names count.
         Reach::Write { path, place: place @ (Place::Protected | Place::Outside) }
-            if *place == Place::Protected || is_protected(path) =>
+            if *place == Place::Protected || protected.class_of(path).asks() =>
         {
             Opinion::Ask {
                 reason: format!(

@@ -1,7 +1,14 @@
+use super::super::ProtectedPaths;
 use super::*;
 
 fn judge(line: &str) -> Option<Danger> {
-    danger_of(line, Path::new("/home/me/p/w"), Some(Path::new("/home/me")), &[PathBuf::from("/home/me/p/w")])
+    danger_of(
+        line,
+        Path::new("/home/me/p/w"),
+        Some(Path::new("/home/me")),
+        &[PathBuf::from("/home/me/p/w")],
+        &ProtectedPaths::default(),
+    )
 }
 
 use Severity::{Loss, Total, Unclear};
@@ -298,10 +305,32 @@ fn ordinary_commands_are_not_dangerous() {
 
 #[test]
 fn a_root_below_the_root_of_the_system_and_a_missing_home_do_no_harm() {
-    let danger = danger_of("rm -rf a", Path::new("/w"), None, &[PathBuf::from("/w")]).unwrap();
+    let danger =
+        danger_of("rm -rf a", Path::new("/w"), None, &[PathBuf::from("/w")], &ProtectedPaths::default())
+            .unwrap();
     assert_eq!((danger.severity, danger.typed), (Loss, None));
-    let danger = danger_of("rm -rf ~", Path::new("/w"), None, &[PathBuf::from("/w")]).unwrap();
+    let danger =
+        danger_of("rm -rf ~", Path::new("/w"), None, &[PathBuf::from("/w")], &ProtectedPaths::default())
+            .unwrap();
     assert_eq!(danger.severity, Unclear);
-    let danger = danger_of("rm -rf .", Path::new("/w"), None, &[PathBuf::from("/w")]).unwrap();
+    let danger =
+        danger_of("rm -rf .", Path::new("/w"), None, &[PathBuf::from("/w")], &ProtectedPaths::default())
+            .unwrap();
     assert_eq!((danger.severity, danger.typed.as_deref()), (Total, Some("/w")));
+}
+
+#[test]
+fn what_a_person_protects_is_protected_from_command_lines_too() {
+    let own =
+        ProtectedPaths::with(&["deploy/*.sh".into()], crate::permission::ProgramDirs::default()).unwrap();
+    let danger = |line: &str, protected: &ProtectedPaths| {
+        danger_of(line, Path::new("/w"), None, &[PathBuf::from("/w")], protected)
+    };
+    for line in
+        ["echo x > deploy/run.sh", "echo x | tee deploy/run.sh", "rm deploy/run.sh", "cp a deploy/run.sh"]
+    {
+        assert!(danger(line, &own).is_some(), "{line}");
+        assert_eq!(danger(line, &ProtectedPaths::default()), None, "{line}");
+    }
+    assert_eq!(danger("echo x > deploy/notes", &own), None);
 }

@@ -12,6 +12,7 @@ mod target;
 pub(super) use git::Git;
 pub(super) use target::is_harmless_device;
 
+use super::ProtectedPaths;
 use super::shell::{self, Kind, Segment, Surroundings};
 use std::path::{Path, PathBuf};
 
@@ -43,11 +44,26 @@ pub(super) struct Ground<'a> {
     pub(super) cwd: &'a Path,
     pub(super) home: Option<&'a Path>,
     pub(super) roots: &'a [PathBuf],
+    pub(super) protected: &'a ProtectedPaths,
 }
 
-/// The destructive thing in `command`, run in `cwd`, if there is one. Links are not followed.
-pub fn danger_of(command: &str, cwd: &Path, home: Option<&Path>, roots: &[PathBuf]) -> Option<Danger> {
-    let ground = Ground { cwd, home, roots };
+impl Ground<'_> {
+    /// True for what some program runs or obeys later; of an absolute path all names count.
+    pub(super) fn is_protected(&self, path: &Path) -> bool {
+        self.protected.class_of(path).asks()
+    }
+}
+
+/// The destructive thing in `command`, run in `cwd`, if there is one. Links are not followed. `protected` is what the
+/// line must not write without a person.
+pub fn danger_of(
+    command: &str,
+    cwd: &Path,
+    home: Option<&Path>,
+    roots: &[PathBuf],
+    protected: &ProtectedPaths,
+) -> Option<Danger> {
+    let ground = Ground { cwd, home, roots, protected };
     if is_fork_bomb(command) {
         return Some(Danger::of("a fork bomb stops the machine", Severity::Total).typing("everything"));
     }

@@ -67,7 +67,7 @@ pub(super) fn danger(segment: &Segment, ground: Ground<'_>) -> Option<Danger> {
                 "tee" => args.operands(),
                 _ => args.operands().last().copied().into_iter().collect(),
             };
-            aimed.into_iter().find_map(|word| written(segment, word))
+            aimed.into_iter().find_map(|word| written(segment, word, ground))
         }
         "rsync" if args.0.iter().any(|w| w.source.starts_with("--del") || w.is("--remove-source-files")) => {
             let last = args.operands().last().copied();
@@ -141,9 +141,7 @@ impl<'a> Args<'a> {
 fn rm(name: &str, segment: &Segment, args: Args<'_>, ground: Ground<'_>) -> Option<Danger> {
     let recursive = args.flag('r', "--recursive") || args.flag('R', "--recursive") || name == "rimraf";
     let operands = args.operands();
-    let inside = |path: &Path| {
-        ground.roots.iter().any(|r| path.starts_with(r)) && !crate::permission::is_protected(path)
-    };
+    let inside = |path: &Path| ground.roots.iter().any(|r| path.starts_with(r)) && !ground.is_protected(path);
     let known = |word: &&Word| {
         let all = targets(segment, word);
         all.iter().all(|t| !t.contents && t.path.as_deref().is_some_and(inside))
@@ -200,7 +198,7 @@ fn mv(segment: &Segment, args: Args<'_>, ground: Ground<'_>) -> Option<Danger> {
     if !whole.is_empty() {
         return Some(lost("mv", segment, &whole, ground));
     }
-    written(segment, last)
+    written(segment, last, ground)
 }
 
 fn kill(args: Args<'_>) -> Option<Danger> {

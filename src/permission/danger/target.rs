@@ -1,7 +1,6 @@
 //! What a destroyer is aimed at, as absolute paths.
 
 use super::{Danger, Ground, Severity};
-use crate::permission::is_protected;
 use crate::permission::shell::{self, Kind, RedirectKind, Segment, Word};
 use std::path::{Path, PathBuf};
 
@@ -123,7 +122,7 @@ pub(super) fn of_redirects(segment: &Segment, ground: Ground<'_>) -> Option<Dang
                 )
             })
         } else {
-            written(segment, &redirect.target)
+            written(segment, &redirect.target, ground)
         };
         found = match (found, danger) {
             (Some(a), Some(b)) => Some(a.and(b)),
@@ -134,13 +133,13 @@ pub(super) fn of_redirects(segment: &Segment, ground: Ground<'_>) -> Option<Dang
 }
 
 /// The danger of writing `word`: a device, or a file that something runs later.
-pub(super) fn written(segment: &Segment, word: &Word) -> Option<Danger> {
+pub(super) fn written(segment: &Segment, word: &Word, ground: Ground<'_>) -> Option<Danger> {
     targets(segment, word).into_iter().find_map(|target| {
         let path = target.path?;
         let device = path.starts_with("/dev") && !is_harmless_device(&path) && !path.starts_with("/dev/shm");
         let what = match () {
             () if device => format!("writing to `{}` destroys what is on it", path.display()),
-            () if is_protected(&path) => {
+            () if ground.is_protected(&path) => {
                 format!("`{}` is protected: something on this machine runs or obeys it later", path.display())
             }
             () => return None,
