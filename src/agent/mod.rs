@@ -48,6 +48,6 @@ pub use mend::Repair;
 pub use once::call_once;
 pub use parts::{Answerer, Parts, Start};
 pub use queue::{Queue, Queued, Sending, is_command};
-pub use settle::{Settled, loss_words, overview};
+pub use settle::{Settled, overview};
 pub use silence::Silence;
 pub use turn::{Bounds, Effect, Input, LoopAnswer, Turn};

@@ -104,9 +104,13 @@ pub struct Options {
     /// With --print: land what is pending at the end
     #[arg(long, conflicts_with = "dry_run")]
     pub apply: bool,
-    /// Also apply exactly this path, which a program runs later; may be repeated
+    /// Also apply exactly this path, which a program runs later, or the loss of exactly this repository or root; may be
+    /// repeated
     #[arg(long, value_name = "PATH", global = true)]
     pub apply_protected: Vec<PathBuf>,
+    /// Also apply a loss over the loss limit, if it is of exactly this many files
+    #[arg(long, value_name = "FILES", global = true)]
+    pub apply_loss: Option<usize>,
     /// A batch of aOperations from a pipe runs, without a model
     #[arg(long)]
     pub batch: bool,

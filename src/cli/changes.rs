@@ -1,25 +1,19 @@
-//! `placet changes`, `apply`, `discard`, `undo`, `redo` and `sandbox run`.
+//! `placet changes`, `apply`, `discard`, `undo` and `redo`.
 
 use super::args::{Options, Which};
-use super::feed::Feed;
+use super::asking;
 use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
 use crate::agent::Agent;
 use crate::app::App;
 use crate::audit::Kind;
-use crate::permission::Level;
-use crate::process::Ending;
 use crate::serve::changes::{self, Back, Told, Wanted};
-use crate::session::Scratchpads;
 use crate::text::visible;
-use crate::tools::{run_confined, withheld_line};
-use crate::ui::{Theme, exact, talk};
-use crate::workspace::{Assent, ChangeClass, ChangeSet, Label, Shelf, View, Workspace, patch};
+use crate::ui::{Theme, exact};
+use crate::workspace::{Approval, Assent, ChangeClass, ChangeSet, Label, Shelf, View, Workspace, patch};
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 
 /// The view that is meant, and the workspace through it.
 pub(super) struct Chosen {
@@ -80,15 +74,18 @@ pub(super) fn tell(app: &App, kind: Kind, by: &str, told: &Told) -> Result<u8, F
     if told.done {
         print_foreign(&(text + "\n"))?;
         name_waiting(told);
-        Ok(if told.waiting.is_empty() { report::DONE } else { report::REFUSED })
+        Ok(if told.all_done() { report::DONE } else { report::REFUSED })
     } else {
         warn(&visible::guard(&text));
         Ok(report::ERROR)
     }
 }
 
-/// How what runs later is approved without a screen.
-fn name_waiting(told: &Told) {
+/// How what stays pending is approved without a screen.
+pub(super) fn name_waiting(told: &Told) {
+    for loss in &told.losses {
+        warn(&format!("hint: `{}` applies exactly this loss", loss.flag()));
+    }
     if let Some(path) = told.waiting.first() {
         let path = visible::name(&path.to_string_lossy()).into_owned();
         warn(&format!("hint: `--apply-protected {path}` applies exactly this file; it may be repeated"));
@@ -128,6 +125,7 @@ pub(super) fn show(json: bool, as_patch: bool, which: &Which, options: &Options)
 
 fn as_json(set: &ChangeSet, view: &View) -> String {
     let classes = view.classify(set);
+    let lost = classes.lost(set);
     let each = |change: &crate::workspace::PathChange| {
         let counts = change.counts(view.objects());
         json!({
@@ -136,6 +134,7 @@ fn as_json(set: &ChangeSet, view: &View) -> String {
             "from": change.moved_from.as_ref().map(|p| p.to_string_lossy()),
             "added": counts.map(|c| c.0),
             "removed": counts.map(|c| c.1),
+            "classification": changes::classification(&classes, &lost, &change.path),
             "runs_later": classes.runner(&change.path),
             "runs_with_build": match classes.of(&change.path) {
                 ChangeClass::RunsWithBuild(runner) => Some(runner),
@@ -162,11 +161,25 @@ pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Resu
         warn("nothing is pending");
         return Ok(report::DONE);
     };
-    let approved = resolved(&workspace, &options.apply_protected)?;
-    let wanted = Wanted { paths: resolved(&workspace, paths)?, approved, only_approved: false };
-    let told =
-        changes::apply(&view, &wanted, cli_label(&name, "placet apply"), &|path| workspace.shown(path));
-    tell(&app, Kind::Apply, "placet apply", &told)
+    let approval = approval(resolved(&workspace, &options.apply_protected)?, options);
+    let mut wanted = Wanted { paths: resolved(&workspace, paths)?, approval, only_approved: false };
+    if asking::can_ask() {
+        asking::confirm_losses(&view, &workspace, &mut wanted);
+    }
+    let label = cli_label(&name, "placet apply");
+    let told = changes::apply(&view, &wanted, label.clone(), &|path| workspace.shown(path));
+    if !asking::can_ask() || told.waiting.is_empty() {
+        return tell(&app, Kind::Apply, "placet apply", &told);
+    }
+    // What runs later is asked about now, so it needs no hint.
+    let first = Told { waiting: Vec::new(), ..told.clone() };
+    tell(&app, Kind::Apply, "placet apply", &first)?;
+    for asked in asking::one_by_one(&view, &workspace, &told.waiting, &label) {
+        tell(&app, asked.kind, "placet apply", &Told { waiting: Vec::new(), ..asked.told })?;
+    }
+    let left = view.changes(Shelf::Pending).map_err(Failure::new)?;
+    let stays = told.waiting.iter().any(|path| left.get(path).is_some());
+    Ok(if stays || !told.losses.is_empty() { report::REFUSED } else { report::DONE })
 }
 
 pub(super) fn discard(paths: &[PathBuf], which: &Which, options: &Options) -> Result<u8, Failure> {
@@ -210,162 +223,7 @@ pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, Failure> {
     tell(&app, Kind::Undo, "placet redo", &told)
 }
 
-/// What happens to the effects of `sandbox run`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Then {
-    Ask,
-    Apply,
-    Discard,
-}
-
-impl Then {
-    pub(super) fn of(apply: bool, discard: bool) -> Then {
-        match (apply, discard) {
-            (true, _) => Then::Apply,
-            (_, true) => Then::Discard,
-            _ => Then::Ask,
-        }
-    }
-}
-
-pub(super) fn sandbox(
-    command: &[String],
-    hosts: &[String],
-    then: Then,
-    options: &Options,
-) -> Result<u8, Failure> {
-    let app = start::app(options)?;
-    let (backend, sentence) = app.backend();
-    if backend != crate::sandbox::Backend::Overlay {
-        return Err(Failure::new(format!("`sandbox run` needs a copy-on-write view: {sentence}"))
-            .hint("`placet doctor` says what this machine can do; see `When it cannot be had` in the guide's page on the sandbox"));
-    }
-    let name = app.fresh_view();
-    // The person's own command sees what the person does, whatever is classified.
-    if let Ok(policy) = app.policy.lock() {
-        policy.taint().begin(Level::Restricted);
-    }
-    let env = app.env(Arc::new(Scratchpads::in_memory()), &name);
-    let line = match command {
-        [line] => line.clone(),
-        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
-    };
-    let runtime = start::runtime()?;
-    let stop = CancellationToken::new();
-    let current = super::signals::Current::default();
-    current.set(Some(stop.clone()));
-    super::signals::watch(&runtime, current.clone());
-    let withheld = withheld_line(&env);
-    let mut broken = None;
-    let mut stream = io::stdout().is_terminal().then(|| visible::Stream::new(visible::Manner::Output));
-    let (input, feed) =
-        Feed::start().map_err(|e| Failure::new(format!("cannot pass standard input on: {e}")))?;
-    let running = run_confined(&env, &line, (hosts, input), &stop, |bytes| {
-        let mut out = io::stdout().lock();
-        let shown = stream.as_mut().map(|stream| stream.feed_bytes(bytes));
-        let bytes = shown.as_ref().map_or(bytes, |shown| shown.as_bytes());
-        if let Err(e) = out.write_all(bytes).and_then(|()| out.flush()) {
-            broken.get_or_insert(e);
-        }
-    });
-    let ran = runtime.block_on(running);
-    // Before anything is asked: what is typed from here on is no input of the command.
-    drop(feed);
-    if let Some(mut stream) = stream {
-        drop(io::stdout().lock().write_all(stream.finish().as_bytes()));
-    }
-    reset_terminal();
-    let (finished, _) = ran.map_err(|e| Failure { hint: e.hint.clone(), ..Failure::new(e.message) })?;
-    current.set(None);
-    if let Some(line) = withheld {
-        warn(&format!("note: {line}"));
-    }
-    let code = match finished.ending {
-        Ending::Exit(code) => u8::try_from(code).unwrap_or(report::ERROR),
-        Ending::Signal(signal) => u8::try_from(128 + signal).unwrap_or(report::ERROR),
-        Ending::Cancelled => return Ok(report::INTERRUPTED),
-        Ending::TimedOut | Ending::Lost => report::ERROR,
-    };
-    let Some(view) = env.workspace.view() else { return Ok(code) };
-    let approved = named_and_pending(view, &env.workspace, options)?;
-    let set = view.changes(Shelf::Pending).map_err(Failure::new)?;
-    if set.is_empty() {
-        warn("it changes nothing");
-        return Ok(code);
-    }
-    let shown = |path: &Path| env.workspace.shown(path);
-    list(&set, view, &env.workspace);
-    let then = if then == Then::Ask && approved.is_empty() { ask()? } else { then };
-    let label = Label {
-        turn: name.clone(),
-        title: line,
-        assent: Assent::you("placet sandbox run"),
-        ..Label::default()
-    };
-    match then {
-        Then::Ask if approved.is_empty() => {
-            waits(&name);
-            Ok(report::REFUSED)
-        }
-        Then::Apply | Then::Ask => {
-            let wanted = Wanted { approved, only_approved: then == Then::Ask, ..Wanted::default() };
-            let told = changes::apply(view, &wanted, label, &shown);
-            if told.done {
-                app.gate.settled(Kind::Apply, "placet sandbox run", None, &told.lines.join("\n"))?;
-            }
-            warn(&visible::guard(&told.lines.join("\n")));
-            name_waiting(&told);
-            let left = view.changes(Shelf::Pending).map_err(Failure::new)?;
-            if told.done && !left.is_empty() {
-                waits(&name);
-                return Ok(report::REFUSED);
-            }
-            Ok(if told.done { code } else { report::ERROR })
-        }
-        Then::Discard => {
-            let told = changes::discard(view, &[], "placet undo", &shown);
-            warn(&visible::guard(&told.lines.join("\n")));
-            Ok(if told.done { code } else { report::ERROR })
-        }
-    }
-}
-
-/// Takes back what output that went to the terminal by another way (a pipe to `cat`) may have set: colours, concealed
-/// text, a character set, a hidden cursor.
-fn reset_terminal() {
-    let mut err = io::stderr().lock();
-    if io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb") {
-        drop(err.write_all(b"\x1b[!p\x1b[0m\x1b(B\x0f").and_then(|()| err.flush()));
-    }
-}
-
-/// A word as `sh` reads it back.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.into()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-/// Asks on the terminal; without one the changes stay pending.
-fn ask() -> Result<Then, Failure> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Ok(Then::Ask);
-    }
-    loop {
-        let answer = talk::consent_alone("apply, discard, or Enter to keep it pending? ");
-        match answer.as_deref().map(str::trim) {
-            Some("apply" | "a") => return Ok(Then::Apply),
-            Some("discard" | "d") => return Ok(Then::Discard),
-            None | Some("" | "keep" | "k") => return Ok(Then::Ask),
-            Some(_) => warn("not an answer: type `apply`, `discard` or `keep`, and Enter"),
-        }
-    }
-}
-
-fn waits(name: &str) {
+pub(super) fn waits(name: &str) {
     warn(&format!(
         "pending: `placet apply --session {name}` lands it, `placet changes --patch` shows it, `placet discard` throws it away"
     ));
@@ -392,10 +250,10 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     let workspace = &agent.env().workspace;
     let Some(view) = workspace.view().filter(|v| v.turn().held) else { return Ok(None) };
     let shown = |path: &Path| workspace.shown(path);
-    let approved = named_and_pending(view, workspace, options)?;
-    if options.apply || !approved.is_empty() {
+    let approval = named_and_pending(view, workspace, options)?;
+    if options.apply || !approval.is_none() {
         let label = Label { assent: Assent::you("--apply"), ..view.turn().label.clone() };
-        let wanted = Wanted { approved, only_approved: !options.apply, ..Wanted::default() };
+        let wanted = Wanted { approval, only_approved: !options.apply, ..Wanted::default() };
         let told = changes::apply(view, &wanted, label, &shown);
         if told.done {
             let session = agent.session().map(|s| s.id().to_string());
@@ -416,31 +274,43 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
 }
 
 /// What is pending, on standard error: what it takes away first, then a line for each path.
-fn list(set: &ChangeSet, view: &View, workspace: &Workspace) {
+pub(super) fn list(set: &ChangeSet, view: &View, workspace: &Workspace) {
     let classes = view.classify(set);
     let shown = |path: &Path| workspace.shown(path);
     for loss in &classes.losses {
-        warn(&visible::guard_line(&crate::agent::loss_words(loss, workspace)));
+        warn(&visible::guard_line(&loss.words(&shown)));
     }
     for line in set.listing(view.objects(), &classes, shown) {
         warn(&visible::guard_line(&line));
     }
 }
 
-/// The paths of `--apply-protected` that are pending. What is not pending is reported, and is no error: it may not have
-/// been changed this time.
-fn named_and_pending(view: &View, workspace: &Workspace, options: &Options) -> Result<Vec<PathBuf>, Failure> {
-    if options.apply_protected.is_empty() {
-        return Ok(Vec::new());
-    }
-    let set = view.changes(Shelf::Pending).map_err(Failure::new)?;
+/// What the flags approve of what is pending. A path at which nothing is pending is reported, and is no error: it may
+/// not have been changed this time.
+pub(super) fn named_and_pending(
+    view: &View,
+    workspace: &Workspace,
+    options: &Options,
+) -> Result<Approval, Failure> {
     let mut named = resolved(workspace, &options.apply_protected)?;
-    named.retain(|path| {
-        let pending = set.get(path).is_some();
-        if !pending {
-            warn(&format!("note: nothing is pending at `{}`", visible::name(&workspace.shown(path))));
-        }
-        pending
-    });
-    Ok(named)
+    if !named.is_empty() {
+        let set = view.changes(Shelf::Pending).map_err(Failure::new)?;
+        let classes = view.classify(&set);
+        named.retain(|path| {
+            let pending = !classes.goes_with(&set, path).is_empty();
+            if !pending {
+                warn(&format!("note: nothing is pending at `{}`", visible::name(&workspace.shown(path))));
+            }
+            pending
+        });
+    }
+    Ok(approval(named, options))
+}
+
+fn approval(named: Vec<PathBuf>, options: &Options) -> Approval {
+    let approval = named.iter().fold(Approval::none(), |all, path| all.named(path));
+    match options.apply_loss {
+        Some(files) => approval.removal_of(files),
+        None => approval,
+    }
 }

@@ -3,7 +3,8 @@
 use super::args::{Command, ConfigCommand, McpCommand, Options, SandboxCommand, ToolCommand};
 use super::report::{self, Failure, print, print_foreign, warn};
 use super::{
-    audit, blame, changes, doctor, metrics, permission, provider, review, session, start, theme, usage,
+    audit, blame, changes, doctor, metrics, permission, provider, review, sandbox, session, start, theme,
+    usage,
 };
 use crate::agent::{Entrance, Reply, Visit, call_once};
 use crate::app::{self, WithProject};
@@ -39,8 +40,8 @@ pub(super) fn run(command: Command, options: &Options) -> Result<u8, Failure> {
         Command::Review(args) => review::run(&args, options),
         Command::Journal(command) => super::journal::run(command, options),
         Command::Sandbox(SandboxCommand::Run { apply, discard, network, command }) => {
-            let then = changes::Then::of(apply, discard);
-            changes::sandbox(&command, &network, then, options)
+            let then = sandbox::Then::of(apply, discard);
+            sandbox::run(&command, &network, then, options)
         }
         Command::Theme(command) => theme::run(command, options),
         Command::Usage { since, json } => usage::run(since.as_deref(), json, options),

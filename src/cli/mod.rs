@@ -1,6 +1,7 @@
 //! The door: the command line, its subcommands, and the exit code.
 
 mod args;
+mod asking;
 mod audit;
 mod blame;
 mod changes;
@@ -17,6 +18,7 @@ mod provider;
 pub mod reference;
 mod report;
 mod review;
+mod sandbox;
 mod session;
 mod signals;
 mod start;
@@ -26,7 +28,7 @@ mod usage;
 pub use args::Args;
 pub use report::Failure;
 
-use crate::{process, sandbox};
+use crate::process;
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
@@ -34,7 +36,7 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     if words.next().is_some_and(|word| word == process::RUN) {
-        return process::supervise(words.collect(), sandbox::confine);
+        return process::supervise(words.collect(), crate::sandbox::confine);
     }
     let args = match Args::try_parse().and_then(Args::with_one_prompt) {
         Ok(args) => args,

@@ -1,6 +1,6 @@
 //! The reference pages of the guide, made from the tables in the code. A test compares them with what is in `docs/`.
 
-use super::{args::Args, commands};
+use super::{args::Args, commands, report};
 use crate::config::{Key, Trust};
 use crate::permission::{Mode, protected_paths_table};
 use crate::provider::{KeyNeed, Preset, catalog, grammar};
@@ -11,6 +11,10 @@ use clap::CommandFactory;
 use std::fmt::Write;
 
 const MADE: &str = "<!-- Made from the code by `PLACET_UPDATE=1 cargo test reference`; do not edit. -->\n\n";
+
+/// Every exit code of the program.
+pub const EXIT_CODES: [u8; 6] =
+    [report::DONE, report::ERROR, report::USAGE, report::REFUSED, report::PROVIDER, report::INTERRUPTED];
 
 /// Each page: its path below `docs/reference/`, and its text.
 pub fn pages() -> Vec<(&'static str, String)> {

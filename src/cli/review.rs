@@ -14,7 +14,8 @@ use crate::ui::picture::Display;
 use crate::ui::review::{
     Desk, Outcome, Review, ReviewPane, Stop, Subject, TABLE, accepted, binary_file, markdown, of_patch, value,
 };
-use crate::ui::{Theme, full, term};
+use crate::ui::{Theme, full, talk, term};
+use crate::workspace::LargeLoss;
 use clap::Args;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -98,8 +99,10 @@ fn pending(args: &ReviewArgs, app: &App, chosen: &Chosen) -> Result<u8, Failure>
     if outcome == Outcome::Left {
         return Ok(report::DONE);
     }
-    let carried =
-        carry_out(workspace, view, &review, cli_label(name, "placet review")).map_err(Failure::new)?;
+    let shown = |path: &Path| workspace.shown(path);
+    let confirm = |losses: &[LargeLoss]| talk::confirm_losses(losses, &shown, talk::consent_alone);
+    let carried = carry_out(workspace, view, &review, confirm, cli_label(name, "placet review"));
+    let carried = carried.map_err(Failure::new)?;
     let mut code = report::DONE;
     for (kind, told) in &carried.steps {
         code = code.max(tell(app, *kind, "placet review", told)?);

@@ -9,10 +9,11 @@ use crate::app::{self, App, WithProject};
 use crate::config::{Config, Paths, Problem, Project, TrustStore};
 use crate::conversation::Part;
 use crate::repl;
+use crate::serve::changes::{ChangeReport, TurnChanges};
 use crate::serve::headless::{self, Format, Reader};
 use crate::session::{OpenSession, Store};
 use crate::ui::term;
-use std::io::{self, BufRead, IsTerminal, Read, Write};
+use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -193,9 +194,8 @@ fn print(text: &str, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
     signals::watch(&runtime, current.clone());
     let start = begin(&loaded.app, prompt.trim_end(), !piped || options.batch);
     let mut agent = headless_agent(&loaded.app, options, &prompt, &start)?;
-    let code = turn(&runtime, &current, &mut agent, start, options.output_format)?;
-    leave_jobs(&runtime, &agent);
-    settled(&agent, options, code)
+    let turn = turn(&runtime, &current, &mut agent, start, options.output_format)?;
+    turn.end(&agent, options, || leave_jobs(&runtime, &agent))
 }
 
 /// What a prompt starts: what the person wrote out as a batch needs no model. Text that came through a pipe may be
@@ -240,8 +240,8 @@ fn lines(loaded: Loaded, options: &Options) -> Result<u8, Failure> {
         }
         let Some(agent) = agent.as_mut() else { continue };
         let start = begin(&loaded.app, &line, options.batch);
-        let code = turn(&runtime, &current, agent, start, options.output_format)?;
-        let code = settled(agent, options, code)?;
+        let turn = turn(&runtime, &current, agent, start, options.output_format)?;
+        let code = turn.end(agent, options, || ())?;
         worst = worst.max(code);
         if code == report::INTERRUPTED {
             break;
@@ -322,27 +322,59 @@ fn open_session(
     }
 }
 
+/// A turn that was run, and of which the end is not written yet.
+struct Turned {
+    done: headless::Done,
+    format: OutputFormat,
+}
+
 fn turn(
     runtime: &tokio::runtime::Runtime,
     current: &Current,
     agent: &mut Agent,
     start: Start,
     format: OutputFormat,
-) -> Result<u8, Failure> {
+) -> Result<Turned, Failure> {
     let reader = if io::stdout().is_terminal() { Reader::Person } else { Reader::Program };
-    let format = match format {
+    let how = match format {
         OutputFormat::Text => Format::Text(reader),
         OutputFormat::Json => Format::Json,
         OutputFormat::StreamJson => Format::StreamJson,
     };
     let stop = CancellationToken::new();
     current.set(Some(stop.clone()));
-    let done =
-        runtime.block_on(headless::run(agent, start, format, stop, &mut io::stdout(), &mut io::stderr()));
+    let done = runtime.block_on(headless::run(agent, start, how, stop, &mut io::stdout(), &mut io::stderr()));
     current.set(None);
-    let closed = done.output.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
-    written(done.output.and_then(|()| io::stdout().flush()))?;
-    Ok(if closed { report::DONE } else { code_for(&done.ending, done.refused) })
+    Ok(Turned { done, format })
+}
+
+impl Turned {
+    /// Settles what is pending and writes the end of the turn. `last` ends what must have ended before that. The answer
+    /// as text comes first, so that a person reads it above what was applied; JSON comes last, and says what was.
+    fn end(self, agent: &Agent, options: &Options, last: impl FnOnce()) -> Result<u8, Failure> {
+        let code = code_for(&self.done.ending, self.done.refused);
+        if self.format == OutputFormat::Text {
+            let code = ended(self.done, Vec::new(), code)?;
+            last();
+            return settled(agent, options, code);
+        }
+        last();
+        let view = agent.env().workspace.view();
+        let before = view.map(TurnChanges::of);
+        let settled = settled(agent, options, code);
+        let changes = before.zip(view).map(|(before, view)| before.reports(view)).unwrap_or_default();
+        let code = settled.as_ref().map_or(code, |code| *code);
+        let code = ended(self.done, changes, code)?;
+        settled.map(|_| code)
+    }
+}
+
+/// Writes the end. Somebody who closed the pipe wants no more of it, and that is no failure.
+fn ended(done: headless::Done, changes: Vec<ChangeReport>, code: u8) -> Result<u8, Failure> {
+    let output = done.end(changes, &mut io::stdout(), &mut io::stderr());
+    let closed = output.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+    written(output)?;
+    Ok(if closed { report::DONE } else { code })
 }
 
 /// For subcommands that need the application.

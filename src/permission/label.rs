@@ -9,6 +9,7 @@ use super::command::Line;
 use super::decision::Denial;
 use super::pattern::Pattern;
 use super::policy::Policy;
+use super::repository::{is_git_name, is_repository};
 use super::shell::Segment;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -206,13 +207,12 @@ fn in_repository(path: &Path, roots: &[PathBuf]) -> bool {
     /// Where contents are in a repository's directory.
     const HOLD: [&str; 4] = ["objects", "lfs", "rr-cache", "modules"];
     let root = roots.iter().find(|root| path.starts_with(root));
+    let exists = |path: &Path| path.symlink_metadata().is_ok();
     path.ancestors().take_while(|dir| root.is_none_or(|root| dir.starts_with(root))).any(|dir| {
         let name = dir.file_name().unwrap_or_default();
         let holds = || HOLD.iter().any(|known| name == *known);
-        let formed = || {
-            dir.parent().is_some_and(|above| above.join("objects").is_dir() && above.join("HEAD").is_file())
-        };
-        name == ".git" || holds() && formed()
+        let formed = || dir.parent().is_some_and(|above| is_repository(above, &exists));
+        is_git_name(dir) || holds() && formed()
     })
 }
 

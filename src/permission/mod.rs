@@ -18,6 +18,7 @@ mod protected;
 mod prying;
 mod reach;
 mod read_only;
+mod repository;
 mod rule;
 mod shell;
 
@@ -32,6 +33,7 @@ pub use protected::{
     PathClass, PatternError, ProgramDirs, ProtectedPaths, Runner, is_protected, protected_paths_table,
 };
 pub use reach::{Place, Reach};
+pub use repository::{is_git_name, is_repository};
 pub use rule::{Rule, RuleError, Verdict};
 
 #[cfg(test)]

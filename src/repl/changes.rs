@@ -8,7 +8,7 @@ use crate::serve::changes::{self, Back, Told, Wanted};
 use crate::tools::Detail;
 use crate::ui::cell;
 use crate::ui::talk;
-use crate::workspace::{Assent, Label, Shelf, View, Workspace};
+use crate::workspace::{Approval, Assent, Label, Shelf, View, Workspace};
 use std::path::{Path, PathBuf};
 
 impl Shell<'_> {
@@ -119,10 +119,12 @@ pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {
 
 pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> After {
     let (workspace, view) = shell.viewed()?;
+    let shown = |path: &Path| workspace.shown(path);
     let told = match paths(&workspace, rest) {
         Ok(paths) => {
-            let wanted = wanted(&view, paths);
-            changes::apply(&view, &wanted, label(&view, "/apply"), &|path| workspace.shown(path))
+            let mut wanted = wanted(&view, paths);
+            wanted.approval = with_losses(&workspace, &view, &wanted);
+            changes::apply(&view, &wanted, label(&view, "/apply"), &shown)
         }
         Err(e) => Told { lines: vec![e], ..Told::default() },
     };
@@ -138,11 +140,19 @@ pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> After {
 fn wanted(view: &View, paths: Vec<PathBuf>) -> Wanted {
     let Ok(set) = view.changes(Shelf::Pending) else { return Wanted { paths, ..Wanted::default() } };
     let classes = view.classify(&set);
-    let approved: Vec<PathBuf> =
-        paths.iter().filter(|path| classes.runner(path).is_some()).cloned().collect();
-    let only_approved = !paths.is_empty() && approved.len() == paths.len();
-    let paths = paths.into_iter().filter(|path| !approved.contains(path)).collect();
-    Wanted { paths, approved, only_approved }
+    let (approved, rest): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths.into_iter().partition(|path| classes.runner(path).is_some());
+    let only_approved = !approved.is_empty() && rest.is_empty();
+    let approval = approved.iter().fold(Approval::none(), |all, path| all.named(path));
+    Wanted { paths: rest, approval, only_approved }
+}
+
+/// The approval with the large losses for which the person typed the word.
+fn with_losses(workspace: &Workspace, view: &View, wanted: &Wanted) -> Approval {
+    let approval = wanted.approval.clone();
+    let shown = |path: &Path| workspace.shown(path);
+    let losses = changes::losses_of(view, wanted, &shown);
+    if talk::confirm_losses(&losses, &shown, talk::consent) { approval.seen(&losses) } else { approval }
 }
 
 pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> After {

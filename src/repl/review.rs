@@ -16,8 +16,9 @@ use crate::ui::keymap::{Keymap, Row};
 use crate::ui::review::{
     self, Desk, Land, Leave, Mark, Memory, Outcome, Review, ReviewPane, Standing, Subject, TABLE,
 };
+use crate::ui::talk;
 use crate::workspace::{
-    Approval, Assent, Choice, Claim, Label, LineStanding, Node, Part, Shelf, View, Workspace,
+    Approval, Assent, Choice, Claim, Label, LargeLoss, LineStanding, Node, Part, Shelf, View, Workspace,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -105,7 +106,10 @@ impl Shell<'_> {
         review: &Review,
         tell: bool,
     ) -> Option<Start> {
-        let carried = match carry_out(workspace, view, review, label(view, "/review")) {
+        let confirm = |losses: &[LargeLoss]| {
+            talk::confirm_losses(losses, &|path: &Path| workspace.shown(path), talk::consent)
+        };
+        let carried = match carry_out(workspace, view, review, confirm, label(view, "/review")) {
             Ok(carried) => carried,
             Err(e) => {
                 self.error(&format!("nothing was applied: what is pending cannot be read: {e}"), None);
@@ -204,15 +208,24 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     Ok(Some(review))
 }
 
-/// Lands what was accepted, throws away what was rejected, and keeps for the agent what it should know. Landing is all
-/// or nothing; when it fails nothing is thrown away, and every decision stays remembered.
-pub fn carry_out(workspace: &Workspace, view: &View, review: &Review, label: Label) -> io::Result<Carried> {
+/// Lands what was accepted, throws away what was rejected, and keeps for the agent what it should know. `confirm` asks
+/// about large losses in what was accepted; it is true where there are none. Landing is all or nothing; when it fails nothing is thrown away, and every decision stays remembered.
+pub fn carry_out(
+    workspace: &Workspace,
+    view: &View,
+    review: &Review,
+    confirm: impl FnOnce(&[LargeLoss]) -> bool,
+    label: Label,
+) -> io::Result<Carried> {
     let (land, drop_out) = choices(review, view)?;
     let mut steps = Vec::new();
     if !land.is_empty() {
         // A file that runs later is accepted by itself, with its content in sight: the review sees to that.
         let own = review.files.iter().filter(|f| f.runs_later.is_some() && f.verdict().0 != Land::Nothing);
         let approval = own.flat_map(|f| &f.paths).fold(Approval::none(), |all, path| all.named(path));
+        let set = view.changes(Shelf::Pending)?;
+        let losses = view.classify(&set).unapproved_losses(&set, &land, &approval);
+        let approval = if confirm(&losses) { approval.seen(&losses) } else { approval };
         let told = apply_choice(view, &land, &approval, label, &|path| workspace.shown(path));
         let failed = !told.done;
         steps.push((Kind::Apply, told));

@@ -1,5 +1,6 @@
 //! One turn without a screen: the answer goes to one writer, everything else to another, and nobody is asked.
 
+use super::changes::ChangeReport;
 use super::{json, text};
 use crate::agent::{Agent, Ending, Event, Reply, Start};
 use crate::conversation::Outcome;
@@ -21,22 +22,45 @@ pub enum Reader {
     Program,
 }
 
-/// How a turn without a screen went.
-#[derive(Debug)]
+/// How a turn without a screen went. [`Done::end`] writes the end of it.
 pub struct Done {
     pub ending: Ending,
     /// A call was refused, or needed a person who is not there.
     pub refused: bool,
     /// Standard output could not be written; the turn was stopped.
-    pub output: io::Result<()>,
+    output: io::Result<()>,
+    voice: Box<dyn Voice + Send>,
+}
+
+impl Done {
+    /// Writes what comes last: the answer as text, or in JSON the end with `changes`. The error is the first that
+    /// standard output had.
+    pub fn end(
+        mut self,
+        changes: Vec<ChangeReport>,
+        out: &mut dyn Write,
+        side: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.output?;
+        self.voice.end(&self.ending, changes, out, side)?;
+        out.flush()
+    }
 }
 
 /// What hears a turn's events and writes them down.
 pub(super) trait Voice {
     fn hear(&mut self, event: &Event, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()>;
+
+    fn end(
+        &mut self,
+        ending: &Ending,
+        changes: Vec<ChangeReport>,
+        out: &mut dyn Write,
+        side: &mut dyn Write,
+    ) -> io::Result<()>;
 }
 
-/// Runs a turn. `out` gets the answer, `side` the rest; each event is flushed.
+/// Runs a turn. `out` gets the answer, `side` the rest; each event is flushed. The end is written by [`Done::end`].
 pub async fn run(
     agent: &mut Agent,
     start: Start,
@@ -54,15 +78,7 @@ pub async fn run(
     };
     let mut refused = false;
     let mut output = Ok(());
-    let running = {
-        let (events, stop) = (events.clone(), stop.clone());
-        async move {
-            let ending = agent.run(start, events.clone(), stop).await;
-            drop(events.send(Event::Ended(ending.clone())));
-            ending
-        }
-    };
-    drop(events);
+    let running = agent.run(start, events, stop.clone());
     let hearing = async {
         while let Some(event) = inbox.recv().await {
             if let Event::CallEnded { outcome: Outcome::Denied, .. } = &event {
@@ -85,5 +101,5 @@ pub async fn run(
         }
     };
     let (ending, ()) = tokio::join!(running, hearing);
-    Done { ending, refused, output }
+    Done { ending, refused, output, voice }
 }

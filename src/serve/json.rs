@@ -3,6 +3,7 @@
 //! The types here are the format: the published schema is made from them, and a test compares the two. New fields and
 //! new kinds of events may come within a version; readers skip what they do not know.
 
+use super::changes::ChangeReport;
 use super::headless::Voice;
 use crate::agent::{Ending, Event};
 use crate::conversation::{Outcome, Usage};
@@ -69,6 +70,8 @@ pub(super) enum Line {
     Note {
         text: String,
     },
+    /// A path that the turn changed, or that is pending: after everything else, before `end`.
+    Change(ChangeReport),
     /// Always the last.
     End(End),
 }
@@ -127,6 +130,8 @@ pub(super) struct Report {
     end: End,
     usage: Tokens,
     calls: Vec<CallReport>,
+    /// What the turn applied, and all that is pending after it.
+    changes: Vec<ChangeReport>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -213,7 +218,6 @@ impl Lines {
             Event::Silent { since } => Line::Silent { seconds: since.as_secs() },
             Event::Usage { total, .. } => Line::Usage(Tokens::from(*total)),
             Event::Notice(text) => Line::Note { text: text.clone() },
-            Event::Ended(ending) => Line::End(self.tally.end(ending)),
             _ => return None,
         })
     }
@@ -226,6 +230,20 @@ impl Voice for Lines {
             write_line(&line, out)?;
         }
         Ok(())
+    }
+
+    fn end(
+        &mut self,
+        ending: &Ending,
+        changes: Vec<ChangeReport>,
+        out: &mut dyn Write,
+        _: &mut dyn Write,
+    ) -> io::Result<()> {
+        let changes = changes.into_iter().map(Line::Change);
+        for line in self.start.take().into_iter().chain(changes) {
+            write_line(&line, out)?;
+        }
+        write_line(&Line::End(self.tally.end(ending)), out)
     }
 }
 
@@ -242,7 +260,7 @@ impl Whole {
 }
 
 impl Voice for Whole {
-    fn hear(&mut self, event: &Event, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
+    fn hear(&mut self, event: &Event, _: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
         self.tally.hear(event);
         match event {
             Event::CallEnded { id, name, outcome, summary } => self.calls.push(CallReport {
@@ -252,19 +270,27 @@ impl Voice for Whole {
                 summary: summary.line.clone(),
             }),
             Event::Notice(text) => drop(writeln!(side, "note: {}", crate::text::sanitize::line(text))),
-            Event::Ended(ending) => {
-                let report = Report {
-                    version: VERSION,
-                    session: self.session.take(),
-                    end: self.tally.end(ending),
-                    usage: self.tally.usage,
-                    calls: std::mem::take(&mut self.calls),
-                };
-                write_line(&report, out)?;
-            }
             _ => {}
         }
         Ok(())
+    }
+
+    fn end(
+        &mut self,
+        ending: &Ending,
+        changes: Vec<ChangeReport>,
+        out: &mut dyn Write,
+        _: &mut dyn Write,
+    ) -> io::Result<()> {
+        let report = Report {
+            version: VERSION,
+            session: self.session.take(),
+            end: self.tally.end(ending),
+            usage: self.tally.usage,
+            calls: std::mem::take(&mut self.calls),
+            changes,
+        };
+        write_line(&report, out)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The answer as text on one side; what happens meanwhile, one line each, on the other.
 
+use super::changes::ChangeReport;
 use super::headless::{Reader, Voice};
 use crate::agent::{Ending, Event};
 use crate::conversation::Outcome;
@@ -105,9 +106,18 @@ impl Voice for Text {
             }
             Event::Silent { since } => say(side, "waiting", &format!("no data for {} s", since.as_secs())),
             Event::Notice(text) => say(side, "note", text),
-            Event::Ended(ending) => self.finish(ending, out, side),
             _ => Ok(()),
         }
+    }
+
+    fn end(
+        &mut self,
+        ending: &Ending,
+        _: Vec<ChangeReport>,
+        out: &mut dyn Write,
+        side: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.finish(ending, out, side)
     }
 }
 

@@ -4,6 +4,9 @@
 //! never chooses anything. What is said has been made safe for the terminal by who says it.
 
 use super::{input, term};
+use crate::text::visible;
+use crate::workspace::LargeLoss;
+use std::path::Path;
 
 /// Who is talked to.
 pub trait Talk {
@@ -36,6 +39,23 @@ pub fn consent(question: &str) -> Option<String> {
 pub fn consent_alone(question: &str) -> Option<String> {
     let _base = term::Base::enter_any().ok()?;
     consent(question)
+}
+
+/// Asks by `ask` for the word that stands for what is taken away on a large scale. True without a question where
+/// nothing is.
+pub fn confirm_losses(
+    losses: &[LargeLoss],
+    name: &dyn Fn(&Path) -> String,
+    ask: impl FnOnce(&str) -> Option<String>,
+) -> bool {
+    let Some(first) = losses.first() else { return true };
+    let mut question = String::new();
+    for loss in losses {
+        question.push_str(&format!("! it {}\r\n", visible::guard_line(&loss.words(name))));
+    }
+    let word = first.word(name);
+    question.push_str(&format!("type `{word}` and Enter to apply this; Enter alone keeps it pending: "));
+    ask(&question).is_some_and(|answer| answer.trim() == word)
 }
 
 /// What a number that was typed means: the place it counts from 1, if there is one.

@@ -4,7 +4,7 @@ use super::classify::{ChangeClass, ChangeClasses};
 use super::node::Node;
 use super::objects::Objects;
 use super::origin::{Origin, Step};
-use super::repository::{Repositories, RepositoryChange, RepositoryFate};
+use super::repository::{HookDirs, Repositories, RepositoryChange, RepositoryFate};
 use crate::text::{Detected, LineDiff, regular, sanitize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -170,6 +170,8 @@ pub struct ChangeSet {
     pub repositories: Repositories,
     /// What the set does to each of them.
     pub repository_changes: Vec<RepositoryChange>,
+    /// Where git has hooks outside of repositories, before the set and after it.
+    pub(super) hook_dirs: HookDirs,
 }
 
 impl ChangeSet {
@@ -196,7 +198,7 @@ impl ChangeSet {
         // By name alone: a view adds the others.
         let paths = changes.iter().map(|c| c.path.as_path());
         let repositories = Repositories::recognise(paths, &[], &|_| false);
-        ChangeSet { changes, repositories, repository_changes: Vec::new() }
+        ChangeSet { changes, repositories, repository_changes: Vec::new(), hook_dirs: HookDirs::default() }
     }
 
     /// The repository that this path is applied with, as a whole.
@@ -217,6 +219,16 @@ impl ChangeSet {
         let whole: BTreeSet<PathBuf> = whole.into_iter().map(Path::to_path_buf).collect();
         let in_one = |c: &&Change| self.repositories.of(&c.path).is_some_and(|r| whole.contains(r));
         paths.extend(self.changes.iter().filter(in_one).map(|c| c.path.clone()));
+        paths
+    }
+
+    /// `paths` with every change of each repository that one of them lies in.
+    pub(super) fn with_their_repositories<'a>(&'a self, mut paths: BTreeSet<&'a Path>) -> BTreeSet<&'a Path> {
+        let whole: BTreeSet<&Path> = paths.iter().filter_map(|path| self.repositories.of(path)).collect();
+        if !whole.is_empty() {
+            let all = self.changes.iter().map(|c| c.path.as_path());
+            paths.extend(all.filter(|path| self.repositories.of(path).is_some_and(|r| whole.contains(r))));
+        }
         paths
     }
 

@@ -3,6 +3,7 @@
 //! A pattern with wildcards is looked up in an index of directories that is brought up to date by their change times,
 //! so that a large tree costs one question for each directory and is listed once.
 
+use super::repository::GitPlaces;
 use super::{Hidden, Workspace};
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
@@ -61,34 +62,14 @@ impl Workspace {
 /// The directories in which the repository of a `.git` has its objects: itself, where a file in its place leads, and
 /// what these borrow from.
 fn repository_dirs(git: &Path) -> Vec<PathBuf> {
-    /// No file of git's that names another place is longer.
-    const MOST: u64 = 64 << 10;
-    let small = |path: &Path| {
-        let meta = std::fs::metadata(path).ok()?;
-        (meta.is_file() && meta.len() <= MOST).then(|| std::fs::read_to_string(path).ok()).flatten()
-    };
-    let mut dirs = Vec::new();
-    if git.is_dir() {
-        dirs.push(git.to_path_buf());
-    } else if let Some(text) = small(git)
-        && let (Some(rest), Some(parent)) = (text.strip_prefix("gitdir:"), git.parent())
-    {
-        dirs.push(parent.join(rest.trim()));
-    }
-    for dir in dirs.clone() {
-        dirs.extend(small(&dir.join("commondir")).map(|common| dir.join(common.trim())));
-    }
-    for dir in dirs.clone() {
-        let objects = dir.join("objects");
-        let borrowed = small(&objects.join("info/alternates")).unwrap_or_default();
-        let stores = borrowed.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-        dirs.extend(stores.map(|store| objects.join(store)));
-    }
+    let read = |file: &Path, most: u64| crate::text::regular::read(file, most).ok();
+    let GitPlaces { dirs, borrowed } = GitPlaces::of(git, &read);
     let inside = |dir: PathBuf| {
         ["", "objects", "lfs", "rr-cache", "modules"]
             .map(|name| if name.is_empty() { dir.clone() } else { dir.join(name) })
     };
-    dirs.into_iter().flat_map(inside).filter_map(|dir| std::fs::canonicalize(dir).ok()).collect()
+    let all = dirs.into_iter().chain(borrowed).flat_map(inside);
+    all.filter_map(|dir| std::fs::canonicalize(dir).ok()).collect()
 }
 
 impl Index {

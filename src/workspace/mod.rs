@@ -40,7 +40,7 @@ pub use atomic::{Before, Written};
 pub use batch::{After, Rewrite};
 pub use blame::{Blame, Claim, Line as BlameLine, Standing as LineStanding};
 pub use change::{Change as PathChange, ChangeSet, Verb};
-pub use classify::{Approval, ChangeClass, ChangeClasses, LargeLoss};
+pub use classify::{Approval, ChangeClass, ChangeClasses, LargeLoss, Permitted};
 pub use damage::{Damage, DamagedPart, Fault};
 pub use error::{Special, WorkspaceError};
 pub use journal::{

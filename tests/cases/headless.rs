@@ -375,3 +375,72 @@ fn nothing_but_the_configured_host_is_ever_contacted() {
     assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
     assert_eq!(server.requests().len(), 1);
 }
+
+/// One line for each change, by path: what it is, what it means, what became of it.
+fn told(place: &Place, changes: &[Value]) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_string();
+    let line = |c: &Value| {
+        let path = text(&c["path"]);
+        let path = path.strip_prefix(&format!("{}/", place.tree.display())).unwrap_or(&path).to_string();
+        let by = text(&c["runs_later"]["by"]) + &text(&c["runs_with_build"]["by"]).replace('-', "");
+        format!("{path}: {} {} {by} {}", text(&c["change"]), text(&c["classification"]), text(&c["state"]))
+    };
+    let mut lines: Vec<String> = changes.iter().map(line).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn both_json_formats_list_each_change_with_its_class_and_what_became_of_it() {
+    let place = Place::new().file("notes.txt", "one\n").file("old.txt", "two\n");
+    if !place.run(["doctor"]).stdout.contains("copy-on-write view of their own") {
+        eprintln!("skipped: there is no view here");
+        return;
+    }
+    for n in 0..25 {
+        place.write(&format!("many/{n:02}"), "x\n");
+    }
+    let script =
+        "echo two >> notes.txt; mv old.txt new.txt; echo A=1 > .envrc; echo '{}' > package.json; rm many/*";
+    place.write("do.sh", script);
+    let schema = placet::serve::schema();
+    for (flag, state) in [("--apply", "applied"), ("--no-project", "pending")] {
+        let turn = |format: &str| {
+            place.run(["-p", "run sh do.sh", "--mode", "ask", flag, "--output-format", format]).code(3)
+        };
+        let lines = turn("stream-json").lines();
+        for line in &lines {
+            assert_eq!(misfits(&schema["stream-json line"], line), Vec::<String>::new(), "{line}");
+        }
+        assert_eq!(lines.last().unwrap()["type"], "end");
+        let changes: Vec<Value> = lines.iter().filter(|l| l["type"] == "change").cloned().collect();
+        let mut expected = vec![
+            ".envrc: created runs_later direnv pending".to_string(),
+            format!("new.txt: renamed ordinary - {state}"),
+            format!("notes.txt: modified ordinary - {state}"),
+            format!("old.txt: deleted ordinary - {state}"),
+            format!("package.json: created runs_with_build -npm {state}"),
+        ];
+        expected.extend((0..25).map(|n| format!("many/{n:02}: deleted large_loss - pending")));
+        expected.sort();
+        assert_eq!(told(&place, &changes), expected);
+        let from = changes.iter().find(|c| c["change"] == "renamed").unwrap()["from"].as_str().unwrap();
+        assert!(from.ends_with("/old.txt"), "{from}");
+        if state == "applied" {
+            // In this order: `undo` after a discard brings that back.
+            place.run(["undo"]).code(0);
+            place.run(["discard"]).code(0);
+            let report = turn("json").json();
+            assert_eq!(misfits(&schema["json"], &report), Vec::<String>::new());
+            assert_eq!(told(&place, report["changes"].as_array().unwrap()), expected);
+            place.run(["undo"]).code(0);
+        }
+        place.run(["discard"]).code(0);
+    }
+    // What write mode applied call by call, and a turn that changes nothing.
+    let report = place.run(["-p", "create a.txt with \"x\"", "--mode", "write", "--output-format", "json"]);
+    let report = report.code(0).json();
+    assert_eq!(told(&place, report["changes"].as_array().unwrap()), ["a.txt: created ordinary - applied"]);
+    let report = place.run(["-p", "show a.txt", "--output-format", "json"]).code(0).json();
+    assert_eq!(report["changes"], serde_json::json!([]));
+}

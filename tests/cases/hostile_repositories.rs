@@ -418,3 +418,14 @@ fn a_worktree_outside_of_the_workspace_is_reported_as_missing() {
     let out = ground.hold("git worktree add -q -b w wt3");
     assert!(!out.stderr.contains(named), "{out:#?}");
 }
+
+/// Such a turn had no steps to take back, and undo said that everything was like that already.
+#[test]
+fn undo_of_a_turn_that_only_added_objects_says_so() {
+    let Some(ground) = Ground::new(FIRST) else { return };
+    ground.hold("echo new | git hash-object -w --stdin");
+    ground.done(&["apply"]);
+    let text = ground.done(&["undo"]);
+    assert!(text.contains("all that is left of it is 1 git object, which stays for `git gc`"), "{text}");
+    ground.is_sound(".");
+}

@@ -23,6 +23,10 @@ impl Waiting {
     fn new(setup: &str, change: &str) -> Waiting {
         let txn = Txn::on_disk();
         assert_eq!(txn.sh(&txn.tree, setup), 0);
+        // What a large loss needs is tested elsewhere.
+        let settings = txn.base.join("home/config/placet/config.toml");
+        std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+        std::fs::write(settings, "brake.files = 100000\n").unwrap();
         let old = txn.snap();
         txn.hold(change);
         txn.keep("start");

@@ -14,6 +14,7 @@ mod stage;
 pub use recover::{Recovered, recover};
 
 use super::Hash;
+use super::classify::LargeLoss;
 use super::journal::{Entry, Journal, Kind, Label, Landed, Repository, Shut, State};
 use super::node::Node;
 use super::objects::Objects;
@@ -80,6 +81,9 @@ pub enum ApplyError {
     /// It was not approved by itself. Nothing was changed.
     #[error("`{}` needs an approval of its own: {why}", .path.display())]
     Protected { path: PathBuf, why: String },
+    /// Nobody approved what goes. Nothing was changed.
+    #[error("it {}, which needs an approval of its own", .0.words(&|path| path.to_string_lossy().into_owned()))]
+    Loss(LargeLoss),
     #[error("the repository is in use or moved on meanwhile: {0}")]
     Repository(String),
     #[error("the journal cannot be written: {0}")]

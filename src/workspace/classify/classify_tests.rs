@@ -45,8 +45,9 @@ impl Bench {
         let roots = [self.root()];
         let classifier = Classifier::new(&set, &roots, &self.protected);
         let by_path = set.changes.iter().map(|c| (c.path.clone(), classifier.classify(c))).collect();
-        let losses = loss::losses(&set, &roots, Brake::default());
-        (set.clone(), ChangeClasses { by_path, losses })
+        let limit = Brake::default();
+        let losses = loss::losses(&set, &roots, limit, &|_| true);
+        (set.clone(), ChangeClasses { by_path, losses, roots: roots.to_vec(), limit })
     }
 
     /// Who runs the only change later.
@@ -151,9 +152,10 @@ fn what_goes_with_its_project_is_ordinary_and_what_goes_alone_is_not() {
     let asked: Vec<_> = classes.to_approve(&set).into_iter().map(|(path, _)| path.to_path_buf()).collect();
     assert_eq!(asked, [b.root().join(".husky")], "one directory, one question");
     let approved = Approval::none().named(&asked[0]);
-    assert_eq!(classes.permitted(&set, &everything(&set), &approved), (everything(&set), Vec::new()));
-    let (left, waiting) = classes.permitted(&set, &everything(&set), &Approval::none());
-    assert_eq!((left.len(), waiting), (0, asked));
+    let permitted = classes.permitted(&set, &everything(&set), &approved);
+    assert_eq!(permitted, Permitted { choice: everything(&set), ..Permitted::default() });
+    let permitted = classes.permitted(&set, &everything(&set), &Approval::none());
+    assert_eq!((permitted.choice.len(), permitted.waiting), (0, asked));
 }
 
 #[test]
@@ -169,13 +171,14 @@ fn what_waits_keeps_the_directories_that_only_it_needs_and_the_file_it_was_moved
         b.change("src/.vscode", Node::Absent, dir()),
         b.new_file("src/.vscode/tasks.json"),
     ]);
-    let (left, waiting) = classes.permitted(&set, &everything(&set), &Approval::none());
-    let left: Vec<_> = left.keys().map(|p| p.strip_prefix(b.root()).unwrap().display().to_string()).collect();
+    let Permitted { choice, waiting, .. } = classes.permitted(&set, &everything(&set), &Approval::none());
+    let left: Vec<_> =
+        choice.keys().map(|p| p.strip_prefix(b.root()).unwrap().display().to_string()).collect();
     assert_eq!(left, ["src", "src/a"]);
     assert_eq!(waiting.len(), 2);
     let seen = set.get(&b.root().join(".husky/pre-commit")).unwrap();
-    let (left, waiting) = classes.permitted(&set, &everything(&set), &Approval::none().shown(seen));
-    assert!(left.contains_key(&b.root().join("plain")) && waiting.len() == 1);
+    let left = classes.permitted(&set, &everything(&set), &Approval::none().shown(seen));
+    assert!(left.choice.contains_key(&b.root().join("plain")) && left.waiting.len() == 1);
     let other = Change { after: file(0o600), ..seen.clone() };
     assert!(!Approval::none().shown(&other).covers(seen), "another content needs another approval");
 }
@@ -204,6 +207,46 @@ fn a_removed_repository_a_removed_root_and_much_at_once_are_large_losses() {
     assert_eq!(b.classes(vec![b.gone_file("a")]).1.losses, []);
     let many = (0..21).map(|n| b.gone_file(&format!("many/{n}"))).collect();
     assert!(matches!(b.classes(many).1.losses[..], [LargeLoss::Files { files: 21, .. }]));
+}
+
+#[test]
+fn a_large_loss_stays_with_all_that_belongs_to_it_until_it_is_approved() {
+    let b = Bench::new();
+    let mut changes: Vec<Change> = (0..21).map(|n| b.gone_file(&format!("many/{n:02}"))).collect();
+    changes.extend([b.change("many", dir(), Node::Absent), b.new_file("new"), b.gone_file("old")]);
+    let (set, classes) = b.classes(changes);
+    let left = |approval: &Approval| classes.permitted(&set, &everything(&set), approval);
+    let none = left(&Approval::none());
+    assert_eq!(none.losses, [LargeLoss::Files { files: 22, bytes: 88 }]);
+    assert_eq!(none.choice.into_keys().collect::<Vec<_>>(), [b.root().join("new")]);
+    for approval in
+        [Approval::none().removal_of(21), Approval::none().seen(&[]), Approval::none().removal_of(23)]
+    {
+        assert_eq!(left(&approval).losses.len(), 1, "{approval:?}");
+    }
+    for approval in [Approval::none().removal_of(22), Approval::none().seen(&classes.losses)] {
+        assert_eq!(left(&approval), Permitted { choice: everything(&set), ..Permitted::default() });
+    }
+    // A part within the limit is no loss.
+    let few: Choice = everything(&set).into_iter().filter(|(path, _)| path.ends_with("old")).collect();
+    assert_eq!(classes.permitted(&set, &few, &Approval::none()).choice, few);
+}
+
+#[test]
+fn a_repository_that_goes_is_named_and_its_files_are_not_counted_twice() {
+    let b = Bench::new();
+    let mut changes: Vec<Change> = (0..30).map(|n| b.gone_file(&format!(".git/objects/{n}"))).collect();
+    changes.extend([b.change(".git", dir(), Node::Absent), b.change(".git/objects", dir(), Node::Absent)]);
+    changes.push(b.new_file("new"));
+    let (set, classes) = b.classes(changes);
+    let git = b.root().join(".git");
+    let left = classes.permitted(&set, &everything(&set), &Approval::none());
+    assert_eq!(left.losses.first(), Some(&LargeLoss::Repository { path: git.clone(), files: 30 }));
+    assert_eq!(left.choice.into_keys().collect::<Vec<_>>(), [b.root().join("new")]);
+    let left = classes.permitted(&set, &everything(&set), &Approval::none().named(&git));
+    assert_eq!((left.losses, left.choice.len()), (vec![], set.len()));
+    let left = classes.permitted(&set, &everything(&set), &Approval::none().removal_of(30));
+    assert_eq!((left.losses.len(), left.choice.len()), (1, 1), "the number is not the name");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Large losses: a repository, a root, or more than the loss limit.
 
+use crate::text::sanitize;
 use crate::workspace::change::{Change, ChangeSet};
 use crate::workspace::view::Brake;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a change set takes away that a person must not lose unasked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,43 @@ pub enum LargeLoss {
     Root { path: PathBuf, files: usize },
     /// More files or bytes are deleted or overwritten than the loss limit allows.
     Files { files: usize, bytes: u64 },
+}
+
+impl LargeLoss {
+    /// For a person: `removes the repository `.git` (46 files)`. `name` shows a path of the workspace.
+    pub fn words(&self, name: &dyn Fn(&Path) -> String) -> String {
+        let counted = |files: usize| format!("{files} file{}", if files == 1 { "" } else { "s" });
+        match self {
+            LargeLoss::Repository { path, files } => {
+                format!("removes the repository `{}` ({})", sanitize::name(&name(path)), counted(*files))
+            }
+            LargeLoss::Root { path, files } => {
+                let root = path.to_string_lossy();
+                format!("removes everything in `{}` ({})", sanitize::name(&root), counted(*files))
+            }
+            LargeLoss::Files { files, bytes } => format!("removes {} ({bytes} bytes)", counted(*files)),
+        }
+    }
+
+    /// What a person types to mean it: the name of what goes, where it can be typed.
+    pub fn word(&self, name: &dyn Fn(&Path) -> String) -> String {
+        let word = match self {
+            LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => name(path),
+            LargeLoss::Files { .. } => String::new(),
+        };
+        let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_graphic());
+        if plain && word != "." { word } else { "remove".into() }
+    }
+
+    /// The flag that approves it where nobody can be asked.
+    pub fn flag(&self) -> String {
+        match self {
+            LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => {
+                format!("--apply-protected {}", sanitize::name(&path.to_string_lossy()))
+            }
+            LargeLoss::Files { files, .. } => format!("--apply-loss {files}"),
+        }
+    }
 }
 
 /// The repository that `change` removes, with all that goes with it.
@@ -31,26 +69,59 @@ pub(super) fn removes_repository(set: &ChangeSet, change: &Change) -> bool {
     is_one && change.before.is_directory() && !change.after.is_directory()
 }
 
-pub(super) fn losses(set: &ChangeSet, roots: &[PathBuf], limit: Brake) -> Vec<LargeLoss> {
+/// What `set` takes away. Of the files, only those count for which `counted` is true.
+pub(super) fn losses(
+    set: &ChangeSet,
+    roots: &[PathBuf],
+    limit: Brake,
+    counted: &dyn Fn(&Path) -> bool,
+) -> Vec<LargeLoss> {
     let mut losses: Vec<LargeLoss> =
         set.changes.iter().filter_map(|change| removed_repository(set, change)).collect();
     losses.extend(roots.iter().filter_map(|root| emptied(set, root)));
-    let (files, bytes) = removed(set);
+    let (files, bytes) = lost(set)
+        .filter(|change| counted(&change.path))
+        .fold((0, 0), |(files, bytes), c| (files + 1, bytes + c.before.size()));
     if files > limit.files || bytes > limit.bytes {
         losses.push(LargeLoss::Files { files, bytes });
     }
     losses
 }
 
-/// Files that are gone or hardly there any more, and their bytes: an edit of many files is no loss, and a file that is
-/// emptied is one.
-fn removed(set: &ChangeSet) -> (usize, u64) {
+/// The paths of `set` that belong to `losses`.
+pub(super) fn paths_of<'a>(
+    set: &'a ChangeSet,
+    losses: &[LargeLoss],
+    counted: &dyn Fn(&Path) -> bool,
+) -> BTreeSet<&'a Path> {
+    let mut paths: BTreeSet<&Path> = BTreeSet::new();
+    for loss in losses {
+        match loss {
+            LargeLoss::Repository { path, .. } => {
+                paths.extend(set.changes.iter().map(|c| c.path.as_path()).filter(|at| at.starts_with(path)));
+            }
+            LargeLoss::Root { path, .. } => {
+                // What is there under another name is not lost.
+                let moved = moved(set);
+                let goes =
+                    |c: &&Change| c.after.is_absent() && c.path.starts_with(path) && !moved.contains(&c.path);
+                paths.extend(set.changes.iter().filter(goes).map(|c| c.path.as_path()));
+            }
+            LargeLoss::Files { .. } => {
+                paths.extend(lost(set).map(|c| c.path.as_path()).filter(|path| counted(path)));
+            }
+        }
+    }
+    paths
+}
+
+/// Files that are gone or hardly there any more: an edit of many files is no loss, and a file that is emptied is one.
+fn lost(set: &ChangeSet) -> impl Iterator<Item = &Change> {
     let moved = moved(set);
-    let lost = set.changes.iter().filter(|c| {
+    set.changes.iter().filter(move |c| {
         let gone = !c.after.is_file() && !moved.contains(&c.path);
         c.before.is_file() && (gone || c.after.is_file() && c.after.size() < c.before.size() / 2)
-    });
-    lost.fold((0, 0), |(files, bytes), c| (files + 1, bytes + c.before.size()))
+    })
 }
 
 fn moved(set: &ChangeSet) -> BTreeSet<&PathBuf> {

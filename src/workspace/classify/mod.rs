@@ -8,15 +8,16 @@ mod approval;
 mod links;
 mod loss;
 
-pub use approval::Approval;
+pub use approval::{Approval, Permitted};
 pub use loss::LargeLoss;
 
 use super::change::{Change, ChangeSet};
 use super::node::Node;
-use super::view::View;
+use super::repository::{HookDirs, is_repository};
+use super::view::{Brake, View};
 use crate::permission::{PathClass, ProtectedPaths, Runner};
 use links::Links;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,8 @@ pub struct ChangeClasses {
     by_path: BTreeMap<PathBuf, ChangeClass>,
     /// What the whole set takes away, the gravest first.
     pub losses: Vec<LargeLoss>,
+    roots: Vec<PathBuf>,
+    limit: Brake,
 }
 
 impl ChangeClasses {
@@ -51,6 +54,11 @@ impl ChangeClasses {
             ChangeClass::RunsLater(runner) => Some(runner),
             _ => None,
         }
+    }
+
+    /// The paths of `set` that belong to a large loss.
+    pub fn lost<'a>(&self, set: &'a ChangeSet) -> BTreeSet<&'a Path> {
+        loss::paths_of(set, &self.losses, &|_| true)
     }
 
     pub fn runs_later(&self) -> impl Iterator<Item = (&Path, &Runner)> {
@@ -95,6 +103,10 @@ impl<'a> Classifier<'a> {
         }
         if let Some(runner) = self.on_path(change) {
             return ChangeClass::RunsLater(runner);
+        }
+        if self.set.hook_dirs.holds(&change.path) {
+            let why = "git runs it: `core.hooksPath` names its directory".into();
+            return ChangeClass::RunsLater(Runner { by: "git".into(), why });
         }
         if let Some(class) = self.in_repository(&change.path) {
             return class;
@@ -216,7 +228,11 @@ pub(super) fn is_reached(path: &Path, roots: &[PathBuf], protected: &ProtectedPa
         by_tool: true,
         steps: Vec::new(),
     };
-    let set = ChangeSet::new(vec![change]);
+    let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
+    let is = |dir: &Path| exists(dir) && is_repository(dir, &exists);
+    let read = |file: &Path, most| crate::text::regular::read(file, most).ok();
+    let hook_dirs = HookDirs::find([path], &is, &[&read]);
+    let set = ChangeSet { hook_dirs, ..ChangeSet::new(vec![change]) };
     let classifier = Classifier::new(&set, roots, protected);
     set.changes.first().is_some_and(|c| matches!(classifier.classify(c), ChangeClass::RunsLater(_)))
 }
@@ -233,8 +249,9 @@ impl View {
                 class => drop(by_path.insert(change.path.clone(), class)),
             }
         }
-        let losses = loss::losses(set, self.roots(), self.loss_limit());
-        ChangeClasses { by_path, losses }
+        let (roots, limit) = (self.roots().to_vec(), self.loss_limit());
+        let losses = loss::losses(set, &roots, limit, &|_| true);
+        ChangeClasses { by_path, losses, roots, limit }
     }
 }
 

@@ -294,7 +294,7 @@ fn missing_worktree(path: &Path, contents: &Contents<'_>, facts: &mut Vec<Reposi
 }
 
 /// The path without `.` and `..`, by its names alone.
-fn flat(path: &Path) -> PathBuf {
+pub(super) fn flat(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

@@ -6,9 +6,13 @@
 mod config;
 mod config_keys;
 mod facts;
+mod git_places;
+mod hooks_path;
 mod recognise;
 
+pub(in crate::workspace) use crate::permission::is_repository;
 pub(in crate::workspace) use facts::{Contents, facts_of};
 pub use facts::{Fate as RepositoryFate, RepositoryChange, RepositoryFact};
+pub(in crate::workspace) use git_places::GitPlaces;
+pub(in crate::workspace) use hooks_path::HookDirs;
 pub use recognise::Repositories;
-pub(in crate::workspace) use recognise::is_repository;

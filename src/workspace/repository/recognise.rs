@@ -1,9 +1,7 @@
-//! Which directories are repositories.
-//!
-//! git accepts a directory that has `HEAD`, `objects` and `refs`, or whose `commondir` leads to the last two; it asks
-//! only whether the names exist. A directory that a `commondir` leads to needs no `HEAD` of its own. All of them are
-//! found here by the names in them alone, so that no `.git` file has to be found and followed first.
+//! Which directories are repositories: all of them are found by the names in them alone, as
+//! [`crate::permission::is_repository`] says, so that no `.git` file has to be found and followed first.
 
+use crate::permission::{is_git_name, is_repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -72,23 +70,6 @@ impl Repositories {
 
 /// Where a repository names other directories of objects.
 pub(super) const ALTERNATES: &str = "objects/info/alternates";
-
-fn is_git_name(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == ".git")
-}
-
-/// True for a directory that git would take for a repository, or for the common part of one.
-pub(in crate::workspace) fn is_repository(dir: &Path, exists: &dyn Fn(&Path) -> bool) -> bool {
-    let has = |name: &str| exists(&dir.join(name));
-    if is_git_name(dir) {
-        return true;
-    }
-    if has("objects") && (has("refs") || has("reftable")) {
-        // With the two alone it may be any directory of a project; git reads and runs nothing from it then.
-        return ["HEAD", "config", "hooks", "packed-refs", "info"].iter().any(|name| has(name));
-    }
-    has("commondir") && has("HEAD")
-}
 
 #[cfg(test)]
 mod tests {

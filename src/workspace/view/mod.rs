@@ -5,8 +5,10 @@
 //! workspace before it is applied.
 
 mod apart;
+mod applied;
 mod base;
 mod batch;
+mod brake;
 mod discarded;
 mod fold;
 mod git;
@@ -24,6 +26,7 @@ mod sweep;
 mod undo;
 
 pub use base::Base;
+pub use brake::{Brake, Braked};
 pub use discarded::{Aside, Discarded, RestoreError};
 pub use fold::Effects;
 pub(super) use git::repository_state;
@@ -33,7 +36,7 @@ pub(super) use mend::{mend_record, mend_roots};
 pub(super) use roots::write_roots;
 pub use roots::{keeps_pending, pending_damage, pending_damage_at_start, roots_of};
 pub use run::{CommandView, Mount};
-pub use settle::{Applied, Brake, Braked, Choice, Part, repository_of};
+pub use settle::{Applied, Choice, Part, repository_of};
 pub use snapshot::Snapshot;
 pub(super) use stack::node_at;
 pub use undo::UndoPlan;

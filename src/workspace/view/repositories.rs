@@ -7,11 +7,12 @@ use super::super::journal::{Entry, Kind, Label};
 use super::super::node::Node;
 use super::super::open::open_regular;
 use super::super::repository::{
-    Contents, Repositories, RepositoryChange, RepositoryFate, facts_of, is_repository,
+    Contents, HookDirs, Repositories, RepositoryChange, RepositoryFate, facts_of, is_repository,
 };
 use super::fold::Effects;
 use super::stack::{node_at, stat_at};
 use super::{Base, Shelf, View};
+use crate::permission::is_git_name;
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -46,7 +47,14 @@ impl View {
 
     /// Adds to `set` which of its changes lie in a repository, and what they mean there.
     pub(super) fn with_repositories(&self, shelf: Shelf, set: ChangeSet) -> ChangeSet {
-        let repositories = self.repositories(shelf, set.changes.iter().map(|c| c.path.as_path()));
+        // A plain file is no repository, and looking for one at each of many files would cost more than all the rest.
+        let place = |change: &Change| -> PathBuf {
+            let plain = !change.before.is_directory() && !change.after.is_directory();
+            let parent = change.path.parent().filter(|_| plain && !is_git_name(&change.path));
+            parent.unwrap_or(&change.path).to_path_buf()
+        };
+        let places: BTreeSet<PathBuf> = set.changes.iter().map(place).collect();
+        let repositories = self.repositories(shelf, places.iter().map(PathBuf::as_path));
         let changed: Vec<RepositoryChange> = repositories
             .outermost()
             .map(|repository| {
@@ -54,7 +62,21 @@ impl View {
                 self.repository_change(shelf, repository, &below.collect::<Vec<_>>(), &repositories)
             })
             .collect();
-        ChangeSet { repositories, repository_changes: changed, ..set }
+        let hook_dirs = self.hook_dirs(shelf, &set);
+        ChangeSet { repositories, repository_changes: changed, hook_dirs, ..set }
+    }
+
+    fn hook_dirs(&self, shelf: Shelf, set: &ChangeSet) -> HookDirs {
+        let exists = |path: &Path| self.had(path) || self.has(shelf, path);
+        let is = |dir: &Path| exists(dir) && is_repository(dir, &exists);
+        // The person's own settings may be links to where they keep them.
+        let outside = |path: &Path, most| crate::text::regular::read(path, most).ok();
+        let before = |path: &Path, most| match self.locate(path) {
+            Some(_) => self.content_before(shelf, path, most).ok().flatten(),
+            None => outside(path, most),
+        };
+        let after = |path: &Path, most| self.content_after(shelf, path, most).ok().flatten();
+        HookDirs::find(set.changes.iter().map(|c| c.path.as_path()), &is, &[&before, &after])
     }
 
     fn repository_change(

@@ -45,46 +45,12 @@ pub enum Applied {
     },
 }
 
-/// What write mode lets a turn take away without asking.
+/// Who answers for what an apply takes away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Brake {
-    pub files: usize,
-    pub bytes: u64,
-}
-
-impl Default for Brake {
-    fn default() -> Brake {
-        Brake { files: 20, bytes: 1 << 20 }
-    }
-}
-
-/// Why the brake held a command's effects back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Braked {
-    Loss {
-        files: usize,
-        bytes: u64,
-    },
-    Repository,
-    /// The path, and why it is protected.
-    Protected(PathBuf, String),
-    /// They build on what is pending already.
-    Pending,
-}
-
-impl Braked {
-    pub fn words(&self) -> String {
-        match self {
-            Braked::Loss { files, bytes } => {
-                format!(
-                    "it deletes or overwrites {files} files ({bytes} bytes) that this turn did not create"
-                )
-            }
-            Braked::Repository => "it changes a git repository".into(),
-            Braked::Protected(path, why) => format!("`{}` is protected: {why}", path.display()),
-            Braked::Pending => "it builds on changes that are pending already".into(),
-        }
-    }
+enum Losses {
+    /// The apply: a loss that was not approved is an error.
+    Refused,
+    LookedAt,
 }
 
 /// The directory of the repository a path belongs to, if it lies in one: `/w/.git`.
@@ -142,7 +108,7 @@ impl View {
     /// `choice` with what it cannot do without: directories, all of a repository's own files, both ends of a move.
     /// A repository's hooks and settings that run programs are no part of its state: they land when they are chosen
     /// themselves.
-    fn completed(set: &ChangeSet, classes: &ChangeClasses, choice: &Choice) -> Choice {
+    pub(super) fn completed(set: &ChangeSet, classes: &ChangeClasses, choice: &Choice) -> Choice {
         let plain = |path: &&PathBuf| classes.runner(path).is_none();
         let whole = |paths: &BTreeSet<PathBuf>| -> BTreeSet<PathBuf> {
             let whole = set.with_whole_repositories(paths.iter().filter(plain).cloned().collect());
@@ -157,16 +123,28 @@ impl View {
     }
 
     /// Lands what was chosen, all of it or nothing. What was not chosen stays pending. Refused where something of it
-    /// runs later: see [`View::apply_approved`].
+    /// runs later. The caller has looked at losses, as [`View::apply_braked`] does: others call
+    /// [`View::apply_approved`].
     pub fn apply(&self, choice: &Choice, label: Label) -> Result<Applied, ApplyError> {
-        self.apply_approved(choice, &Approval::none(), label)
+        self.apply_checked(choice, &Approval::none(), Losses::LookedAt, label)
     }
 
-    /// The same where a person approved paths that run later, each by itself.
+    /// The same with what a person approved: paths that run later, each by itself, and large losses. Everything else of
+    /// the two is refused.
     pub fn apply_approved(
         &self,
         choice: &Choice,
         approval: &Approval,
+        label: Label,
+    ) -> Result<Applied, ApplyError> {
+        self.apply_checked(choice, approval, Losses::Refused, label)
+    }
+
+    fn apply_checked(
+        &self,
+        choice: &Choice,
+        approval: &Approval,
+        losses: Losses,
         label: Label,
     ) -> Result<Applied, ApplyError> {
         if self.is_empty(Shelf::Pending) {
@@ -177,6 +155,11 @@ impl View {
         let classes = self.classify(&set);
         let choice = View::completed(&set, &classes, choice);
         refuse_unapproved(&set, &classes, &choice, approval)?;
+        if losses == Losses::Refused
+            && let Some(loss) = classes.unapproved_losses(&set, &choice, approval).into_iter().next()
+        {
+            return Err(ApplyError::Loss(loss));
+        }
         let mut steps = Vec::new();
         for change in set.changes.iter().filter(|c| choice.contains_key(&c.path)) {
             // Whatever lies where a pipe, a socket or a device would come stays, with all that is in it.
@@ -405,50 +388,6 @@ impl View {
         }
         drop(self.objects().put(&theirs));
         diffy::merge_bytes(&before, &theirs, &after).ok()
-    }
-
-    /// After a command in write mode: lands its effects unless the brake holds them back. `touched` are the paths it
-    /// changed, `made` the contents this turn made, `lost` what it has taken away so far.
-    pub fn apply_braked(
-        &self,
-        touched: &BTreeSet<PathBuf>,
-        brake: Brake,
-        turn: &mut super::Turn,
-        label: Label,
-    ) -> Result<Result<Applied, Braked>, ApplyError> {
-        let set = self.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
-        let choice: Choice = set
-            .changes
-            .iter()
-            .filter(|c| touched.contains(&c.path))
-            .map(|c| (c.path.clone(), Part::Whole))
-            .collect();
-        let classes = self.classify(&set);
-        let choice = View::completed(&set, &classes, &choice);
-        let chosen = || set.changes.iter().filter(|c| choice.contains_key(&c.path));
-        if choice.keys().any(|path| !touched.contains(path)) {
-            return Ok(Err(Braked::Pending));
-        }
-        if let Some((change, runner)) = chosen().find_map(|c| Some((c, classes.runner(&c.path)?))) {
-            return Ok(Err(Braked::Protected(change.path.clone(), runner.why.clone())));
-        }
-        if chosen().any(|c| set.repositories.of(&c.path).is_some()) {
-            return Ok(Err(Braked::Repository));
-        }
-        let old = |c: &&Change| c.before.hash().is_some_and(|h| !turn.made.contains(h.to_hex().as_str()));
-        let gone = |c: &&Change| c.before.is_file() && !c.before.same_content(&c.after);
-        let (files, bytes) =
-            chosen().filter(|c| gone(c) && old(c)).fold((0, 0), |(n, b), c| (n + 1, b + c.before.size()));
-        let (files, bytes) = (turn.lost.0 + files, turn.lost.1 + bytes);
-        if files > brake.files || bytes > brake.bytes {
-            return Ok(Err(Braked::Loss { files, bytes }));
-        }
-        let applied = self.apply(&choice, label)?;
-        if let Applied::Landed(entry) = &applied {
-            turn.lost = (files, bytes);
-            turn.made.extend(entry.changes.iter().filter_map(|c| Some(c.after.hash()?.to_hex().to_string())));
-        }
-        Ok(Ok(applied))
     }
 }
 

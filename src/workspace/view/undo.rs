@@ -61,7 +61,7 @@ impl UndoPlan {
 }
 
 /// Several transactions as one: what was before the first, what is after the last.
-fn composed(entries: &[Entry]) -> BTreeMap<PathBuf, Landed> {
+pub(super) fn composed(entries: &[Entry]) -> BTreeMap<PathBuf, Landed> {
     let mut all: BTreeMap<PathBuf, Landed> = BTreeMap::new();
     for change in entries.iter().flat_map(|e| &e.changes) {
         match all.get_mut(&change.path) {

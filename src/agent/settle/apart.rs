@@ -1,0 +1,142 @@
+//! What is approved by itself at the end of a turn: large losses and paths that run later.
+
+use super::super::driver::Agent;
+use super::super::event::{Choice, ChoiceQuestion, Event, Question, Reply};
+use super::Settled;
+use super::words::{counted, losses, overview};
+use crate::audit::Kind;
+use crate::conversation::CallId;
+use crate::text::sanitize;
+use crate::tools::{Detail, Preview};
+use crate::workspace::{
+    Approval, Aside, ChangeClasses, ChangeSet, Choice as PathChoice, Part, PathChange, Shelf, View, Workspace,
+};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+
+impl Agent {
+    /// What is taken away on a large scale needs its name typed, as a destroyer does.
+    pub(super) async fn confirm_losses(
+        &self,
+        classes: &ChangeClasses,
+        workspace: &Workspace,
+        events: &UnboundedSender<Event>,
+    ) -> bool {
+        let Some(loss) = classes.losses.first() else { return true };
+        let all = losses(classes, workspace);
+        let word = loss.word(&|path: &Path| workspace.shown(path));
+        let (reply, answer) = oneshot::channel();
+        drop(events.send(Event::Question(Question {
+            id: CallId::new("apply"),
+            tool: "apply".into(),
+            reason: all.join("; "),
+            preview: Preview { line: "apply all".into(), detail: Detail::Text(all.join("\n")) },
+            always: None,
+            pattern: None,
+            typed: Some(word),
+            why: String::new(),
+            flag: None,
+            reply,
+        })));
+        matches!(answer.await, Ok(Reply::Yes))
+    }
+
+    /// Asks about each path that runs later, by itself and with another key than the rest.
+    pub(super) async fn settle_protected(
+        &self,
+        view: &View,
+        workspace: &Workspace,
+        mut settled: Settled,
+        events: &UnboundedSender<Event>,
+    ) -> Settled {
+        let mut asked: BTreeSet<PathBuf> = BTreeSet::new();
+        loop {
+            let Ok(set) = view.changes(Shelf::Pending) else { return settled };
+            let classes = view.classify(&set);
+            let Some(path) = self.waiting(&set, &classes).into_iter().find(|path| !asked.contains(path))
+            else {
+                break;
+            };
+            let Some(change) = set.get(&path) else { break };
+            let (reply, answer) = oneshot::channel();
+            drop(events.send(Event::Choice(about_one(&set, &classes, change, (view, workspace), reply))));
+            let answer = answer.await.unwrap_or('k');
+            let _still = view.hold_still().await;
+            let now = view.changes(Shelf::Pending).ok();
+            if now.and_then(|now| now.get(&path).cloned()).as_ref() != Some(change) {
+                let words = "what is pending has changed while you looked; here it is again";
+                drop(events.send(Event::Notice(words.into())));
+                continue;
+            }
+            asked.insert(path.clone());
+            let only: PathChoice = set.below(&path).into_iter().map(|path| (path, Part::Whole)).collect();
+            match answer {
+                'y' => {
+                    // All that goes with a directory was shown with it.
+                    let approval = Approval::none().shown(change);
+                    let losses = classes.unapproved_losses(&set, &only, &approval);
+                    let approval = approval.seen(&losses);
+                    if let Some(Settled::Applied) =
+                        self.apply_chosen(only, PathChoice::new(), &approval, view, workspace, events).await
+                    {
+                        settled = Settled::Applied;
+                    }
+                }
+                'd' => {
+                    let name = sanitize::name(&workspace.shown(&path)).into_owned();
+                    drop(events.send(Event::Notice(self.discard_one(view, &only, &name))));
+                    if settled == Settled::Kept {
+                        settled = Settled::Discarded;
+                    }
+                }
+                'r' => return Settled::Review,
+                'n' => {}
+                _ => break,
+            }
+        }
+        if let Ok(set) = view.changes(Shelf::Pending)
+            && !set.is_empty()
+        {
+            let said = format!("{} pending: /changes, /apply, /discard", counted(&set, &view.classify(&set)));
+            drop(events.send(Event::Notice(said)));
+        }
+        settled
+    }
+
+    fn discard_one(&self, view: &View, only: &PathChoice, name: &str) -> String {
+        let back = match view.set_aside(only) {
+            Ok(Aside::Kept) => "/undo brings it back",
+            Ok(Aside::TooLarge) => "too large to be kept for undo",
+            Err(e) => return format!("could not be discarded: {e}"),
+        };
+        self.wrote_down(Kind::Discard, format!("discarded: {name}; {back}"))
+    }
+}
+
+/// The question about one path that runs later.
+fn about_one(
+    set: &ChangeSet,
+    classes: &ChangeClasses,
+    change: &PathChange,
+    (view, workspace): (&View, &Workspace),
+    reply: oneshot::Sender<char>,
+) -> ChoiceQuestion {
+    let name = sanitize::name(&workspace.shown(&change.path)).into_owned();
+    let why = classes.runner(&change.path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
+    let part = set.part(|c| c.path.starts_with(&change.path));
+    ChoiceQuestion {
+        title: format!("! {name} ({}): apply this file?", change.verb().word()),
+        reason: why,
+        detail: Detail::Changes(Box::new(overview(&part, view, workspace))),
+        choices: vec![
+            Choice::consent('y', "yes, apply this file"),
+            Choice::plain('n', "no, keep it pending"),
+            Choice::plain('r', "review"),
+            Choice::plain('k', "keep all that are left pending"),
+            Choice::for_good('d', "discard it"),
+        ],
+        reply,
+    }
+}

@@ -1,0 +1,104 @@
+//! Applying what the person chose at the end of a turn.
+
+use super::super::driver::Agent;
+use super::super::event::Event;
+use super::Settled;
+use crate::audit::Kind;
+use crate::text::sanitize;
+use crate::workspace::{
+    Applied, ApplyError, Approval, Assent, ChangeSet, Choice as PathChoice, Label, Node, View, Workspace,
+};
+use std::path::PathBuf;
+use tokio::sync::mpsc::UnboundedSender;
+
+impl Agent {
+    /// `said`, and that it is not in the audit log, where it could not be written there.
+    pub(super) fn wrote_down(&self, kind: Kind, said: String) -> String {
+        let session = self.session().map(|s| s.id().to_string());
+        match self.gate().settled(kind, "the question at the end of a turn", session, &said) {
+            Ok(()) => self
+                .parts
+                .env
+                .mounts
+                .push_all()
+                .into_iter()
+                .fold(said, |said, why| format!("{said}; not carried to its store: {why}")),
+            Err(e) => format!("{said}; this is not in the audit log: {e}"),
+        }
+    }
+
+    /// Everything but what runs later and was not approved. `None` when it is to be asked again.
+    pub(super) async fn apply_all(
+        &self,
+        shown: &ChangeSet,
+        approval: &Approval,
+        view: &View,
+        workspace: &Workspace,
+        events: &UnboundedSender<Event>,
+    ) -> Option<Settled> {
+        let mut chosen = View::everything(shown);
+        let special = shown.changes.iter().filter(|c| matches!(c.after, Node::Special { .. }));
+        let special: PathChoice = special.filter_map(|c| chosen.remove_entry(&c.path)).collect();
+        let chosen = view.classify(shown).permitted(shown, &chosen, approval).choice;
+        self.apply_chosen(chosen, special, approval, view, workspace, events).await
+    }
+
+    pub(super) async fn apply_chosen(
+        &self,
+        chosen: PathChoice,
+        special: PathChoice,
+        approval: &Approval,
+        view: &View,
+        workspace: &Workspace,
+        events: &UnboundedSender<Event>,
+    ) -> Option<Settled> {
+        let label = Label { assent: Assent::you("the question"), ..view.turn().label.clone() };
+        let (view, approval) = (view.clone(), approval.clone());
+        let done = tokio::task::spawn_blocking(move || {
+            let applied = view.apply_approved(&chosen, &approval, label)?;
+            if !matches!(applied, Applied::Changed { .. }) {
+                // Pipes, sockets and devices are never applied: they would be pending for ever.
+                view.discard(&special).map_err(ApplyError::Journal)?;
+            }
+            Ok::<_, ApplyError>(applied)
+        });
+        let (said, settled) = match done.await {
+            Ok(Ok(Applied::Landed(entry))) => {
+                let s = if entry.changes.len() == 1 { "" } else { "s" };
+                let mut said = format!("applied {} change{s}; /undo takes them back", entry.changes.len());
+                let in_place = entry.changes.iter().filter(|c| c.in_place).map(|c| c.path.clone());
+                let in_place: Vec<PathBuf> = in_place.collect();
+                if !in_place.is_empty() {
+                    let why = "several names, or an owner that cannot be kept";
+                    said.push_str(&format!("; written in place ({why}): {}", names(&in_place, workspace)));
+                }
+                (self.wrote_down(Kind::Apply, said), Some(Settled::Applied))
+            }
+            Ok(Ok(Applied::Nothing)) => ("there was nothing left to apply".into(), Some(Settled::Nothing)),
+            Ok(Ok(Applied::Changed { merged, conflicts })) => changed(&merged, &conflicts, workspace),
+            Ok(Err(e)) => (format!("not applied: {e}"), Some(Settled::Kept)),
+            Err(e) => (format!("not applied: {e}"), Some(Settled::Kept)),
+        };
+        drop(events.send(Event::Notice(said)));
+        settled
+    }
+}
+
+fn names(paths: &[PathBuf], workspace: &Workspace) -> String {
+    let name = |path: &PathBuf| sanitize::name(&workspace.shown(path)).into_owned();
+    paths.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+fn changed(merged: &[PathBuf], conflicts: &[PathBuf], workspace: &Workspace) -> (String, Option<Settled>) {
+    let both = match merged.is_empty() {
+        true => String::new(),
+        false => format!("{} changed since, and both changes were merged", names(merged, workspace)),
+    };
+    if conflicts.is_empty() {
+        return (format!("nothing was applied: {both}, as shown now"), None);
+    }
+    let also = if both.is_empty() { both } else { format!("; {both}") };
+    let conflicts = names(conflicts, workspace);
+    let words = "changed since in the same lines: discard that, or apply the others by name";
+    (format!("nothing was applied: {conflicts} {words}{also}"), Some(Settled::Kept))
+}

@@ -1,0 +1,142 @@
+//! The end of a turn: what is pending is shown, and the person says what becomes of it.
+
+mod apart;
+mod apply;
+mod words;
+
+use super::driver::Agent;
+use super::event::{Choice, ChoiceQuestion, Event};
+use crate::audit::Kind;
+use crate::permission::Mode;
+use crate::tools::Detail;
+use crate::workspace::{Approval, Aside, ChangeClasses, ChangeSet, Shelf, View, Workspace};
+use std::path::PathBuf;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::oneshot;
+pub use words::overview;
+use words::{apply_words, counted, headline, reason};
+
+/// The most of a diff that is put into a question, in bytes; the rest is counted.
+const DIFF: usize = 1 << 20;
+
+/// What the person chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// Nothing was pending from this turn.
+    Nothing,
+    Applied,
+    Discarded,
+    /// It stays pending.
+    Kept,
+    /// It stays pending, and the person wants to look at it file by file.
+    Review,
+}
+
+impl Agent {
+    /// Asks what becomes of the changes that this turn left pending. Without an answer they stay pending.
+    pub async fn settle(&mut self, events: &UnboundedSender<Event>) -> Settled {
+        let workspace = self.env().workspace.clone();
+        let Some(view) = workspace.view().cloned() else { return Settled::Nothing };
+        // A background command may have ended between two turns: that is asked about as well.
+        if !view.turn().held & !view.take_late() {
+            return Settled::Nothing;
+        }
+        loop {
+            let Ok(set) = view.changes(Shelf::Pending) else { return Settled::Nothing };
+            if set.is_empty() {
+                return Settled::Nothing;
+            }
+            let classes = view.classify(&set);
+            let waiting = self.waiting(&set, &classes).len();
+            if waiting == set.listed(&classes) {
+                return self.settle_protected(&view, &workspace, Settled::Kept, events).await;
+            }
+            let (question, answer) = about_all(&set, &classes, waiting, (&view, &workspace));
+            drop(events.send(Event::Choice(question)));
+            let mut answer = answer.await.unwrap_or('k');
+            if answer == 'a' && !self.confirm_losses(&classes, &workspace, events).await {
+                answer = 'k';
+            }
+            // What was shown is what is decided on: a background command may have ended under the question, and none
+            // puts anything there until this is done.
+            let still = view.hold_still().await;
+            if matches!(answer, 'a' | 'd') && view.changes(Shelf::Pending).is_ok_and(|now| now != set) {
+                let words = "what is pending has changed while you looked; here it is again";
+                drop(events.send(Event::Notice(words.into())));
+                continue;
+            }
+            match answer {
+                // Without an answer they changed meanwhile and were merged: that is another question.
+                'a' => {
+                    let approval = self.approval_of_mode(&set, &classes).seen(&classes.losses);
+                    let settled = self.apply_all(&set, &approval, &view, &workspace, events).await;
+                    drop(still);
+                    if let Some(settled) = settled {
+                        return self.settle_protected(&view, &workspace, settled, events).await;
+                    }
+                }
+                'd' => {
+                    drop(events.send(Event::Notice(self.discard_all(&view, &set, &classes))));
+                    return Settled::Discarded;
+                }
+                'r' => return Settled::Review,
+                _ => {
+                    let said = format!("{} pending: /changes, /apply, /discard", counted(&set, &classes));
+                    drop(events.send(Event::Notice(said)));
+                    return Settled::Kept;
+                }
+            }
+        }
+    }
+
+    fn discard_all(&self, view: &View, set: &ChangeSet, classes: &ChangeClasses) -> String {
+        let back = match view.set_aside(&View::everything(set)) {
+            Ok(Aside::Kept) => "/undo brings it back",
+            Ok(Aside::TooLarge) => "too large to be kept for undo",
+            Err(e) => return format!("could not be discarded: {e}"),
+        };
+        self.wrote_down(Kind::Discard, format!("discarded: {}; {back}", counted(set, classes)))
+    }
+
+    /// The paths that are asked about one by one: in unrestricted mode none.
+    fn waiting(&self, set: &ChangeSet, classes: &ChangeClasses) -> Vec<PathBuf> {
+        match self.env().mode.load() {
+            Mode::Unrestricted => Vec::new(),
+            _ => classes.to_approve(set).into_iter().map(|(path, _)| path.to_path_buf()).collect(),
+        }
+    }
+
+    fn approval_of_mode(&self, set: &ChangeSet, classes: &ChangeClasses) -> Approval {
+        match self.env().mode.load() {
+            Mode::Unrestricted => set
+                .changes
+                .iter()
+                .filter(|c| classes.runner(&c.path).is_some())
+                .fold(Approval::none(), Approval::shown),
+            _ => Approval::none(),
+        }
+    }
+}
+
+/// The question about everything that is pending.
+fn about_all(
+    set: &ChangeSet,
+    classes: &ChangeClasses,
+    waiting: usize,
+    (view, workspace): (&View, &Workspace),
+) -> (ChoiceQuestion, oneshot::Receiver<char>) {
+    let (reply, answer) = oneshot::channel();
+    let question = ChoiceQuestion {
+        title: headline(set, classes, view, workspace),
+        reason: reason(view),
+        detail: Detail::Changes(Box::new(overview(set, view, workspace))),
+        choices: vec![
+            Choice::consent('a', &apply_words(waiting)),
+            Choice::plain('r', "review"),
+            Choice::plain('k', "keep pending"),
+            Choice::for_good('d', "discard all"),
+        ],
+        reply,
+    };
+    (question, answer)
+}

@@ -1,0 +1,63 @@
+//! The words of the question at the end of a turn.
+
+use super::DIFF;
+use crate::text::sanitize;
+use crate::tools::{ChangeOverview, FileDiff};
+use crate::workspace::{ChangeClasses, ChangeSet, View, Workspace, patches};
+use std::path::{Path, PathBuf};
+
+/// The first line: what is taken away on a large scale comes before everything else.
+pub(super) fn headline(
+    set: &ChangeSet,
+    classes: &ChangeClasses,
+    view: &View,
+    workspace: &Workspace,
+) -> String {
+    let (added, removed) = set.lines(view.objects());
+    let rest = format!("{}, +{added} -{removed} lines: apply?", counted(set, classes));
+    let mut parts: Vec<String> = losses(classes, workspace);
+    parts.push(rest);
+    parts.join("; ")
+}
+
+pub(super) fn apply_words(waiting: usize) -> String {
+    match waiting {
+        0 => "apply all".into(),
+        1 => "apply all but the one marked !".into(),
+        count => format!("apply all but the {count} marked !"),
+    }
+}
+
+/// What a change set takes away, a sentence for each loss.
+pub(super) fn losses(classes: &ChangeClasses, workspace: &Workspace) -> Vec<String> {
+    classes.losses.iter().map(|loss| loss.words(&|path: &Path| workspace.shown(path))).collect()
+}
+
+/// `3 changes`.
+pub(super) fn counted(set: &ChangeSet, classes: &ChangeClasses) -> String {
+    let count = set.listed(classes);
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} change{s}")
+}
+
+pub(super) fn reason(view: &View) -> String {
+    let reasons = view.turn().braked.clone();
+    match reasons.is_empty() {
+        true => "none of this is in the workspace yet".into(),
+        false => format!("held back: {}", reasons.join("; ")),
+    }
+}
+
+/// The list of what changes, and then how. Of a very large set some is left out, and counted.
+pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOverview {
+    let list = set.listing(view.objects(), &view.classify(set), |path| workspace.shown(path));
+    let mut room = DIFF;
+    let file = |(path, mut patch): (PathBuf, Vec<u8>)| {
+        let left_out = patch.len().saturating_sub(room);
+        patch.truncate(room);
+        room -= patch.len();
+        FileDiff { name: sanitize::name(&workspace.shown(&path)).into_owned(), patch, left_out }
+    };
+    let files = patches(set, view.objects(), workspace.cwd()).into_iter().map(file).collect();
+    ChangeOverview { list, files }
+}

@@ -1,0 +1,125 @@
+//! Questions of the command line about what is approved by itself: large losses, and each path that runs later. They
+//! are those of the shell, asked through the same guarded reader, a line for each answer.
+
+use super::report::warn;
+use crate::audit::Kind;
+use crate::serve::changes::{self, Told, Wanted};
+use crate::text::visible;
+use crate::ui::{Theme, exact, talk};
+use crate::workspace::{
+    Approval, ChangeClasses, ChangeSet, Choice, Label, Part, PathChange, Shelf, View, Workspace, patch,
+};
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+/// The longest difference that is shown whole. What is longer is not asked about here.
+const MOST: usize = 1 << 20;
+
+/// True where a person reads what is written and types what is read.
+pub(super) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks for the word that stands for the large losses in what is wanted, and approves them by it.
+pub(super) fn confirm_losses(view: &View, workspace: &Workspace, wanted: &mut Wanted) {
+    let shown = |path: &Path| workspace.shown(path);
+    let losses = changes::losses_of(view, wanted, &shown);
+    if talk::confirm_losses(&losses, &shown, talk::consent_alone) {
+        wanted.approval = std::mem::take(&mut wanted.approval).seen(&losses);
+    }
+}
+
+/// What was done with one path.
+pub(super) struct Asked {
+    pub(super) kind: Kind,
+    pub(super) told: Told,
+}
+
+enum OneAnswer {
+    Apply,
+    Keep,
+    KeepRest,
+    Discard,
+}
+
+/// Shows each of `waiting` and asks about it alone.
+pub(super) fn one_by_one(
+    view: &View,
+    workspace: &Workspace,
+    waiting: &[PathBuf],
+    label: &Label,
+) -> Vec<Asked> {
+    let shown = |path: &Path| workspace.shown(path);
+    let mut done = Vec::new();
+    for path in waiting {
+        let Ok(set) = view.changes(Shelf::Pending) else { break };
+        let classes = view.classify(&set);
+        let Some(change) = set.get(path) else { continue };
+        if !show(&set, &classes, change, (view, workspace)) {
+            continue;
+        }
+        match ask() {
+            OneAnswer::Apply => {
+                let approval = approval_of(&set, &classes, change);
+                let wanted = Wanted { approval, only_approved: true, ..Wanted::default() };
+                let told = changes::apply(view, &wanted, label.clone(), &shown);
+                // What is left is asked about next, and listed at the end.
+                let lines = told.lines.iter().take(1).cloned().collect();
+                done.push(Asked { kind: Kind::Apply, told: Told { lines, ..told } });
+            }
+            OneAnswer::Discard => {
+                let told = changes::discard(view, std::slice::from_ref(path), "placet undo", &shown);
+                done.push(Asked { kind: Kind::Discard, told });
+            }
+            OneAnswer::Keep => {}
+            OneAnswer::KeepRest => break,
+        }
+    }
+    done
+}
+
+/// The person saw this change with all that goes with it.
+fn approval_of(set: &ChangeSet, classes: &ChangeClasses, change: &PathChange) -> Approval {
+    let approval = Approval::none().shown(change);
+    let all: Choice = set.below(&change.path).into_iter().map(|path| (path, Part::Whole)).collect();
+    let losses = classes.unapproved_losses(set, &all, &approval);
+    approval.seen(&losses)
+}
+
+/// Shows the whole change; false where it is too long for that, so that nobody can be asked.
+fn show(
+    set: &ChangeSet,
+    classes: &ChangeClasses,
+    change: &PathChange,
+    (view, workspace): (&View, &Workspace),
+) -> bool {
+    let part = set.part(|c| c.path.starts_with(&change.path));
+    let name = visible::name(&workspace.shown(&change.path)).into_owned();
+    let why = classes.runner(&change.path).map(|r| r.why.clone()).unwrap_or_default();
+    let why = visible::guard_line(&why).into_owned();
+    let bytes = patch(&part, view.objects(), workspace.cwd());
+    if bytes.len() > MOST {
+        warn(&format!("! {name}: {why}; its difference has {} bytes and is not shown here", bytes.len()));
+        warn(&format!(
+            "hint: `placet review` shows it; `--apply-protected {name}` applies exactly this file"
+        ));
+        return false;
+    }
+    warn(&format!("! {name} ({}): {why}", change.verb().word()));
+    exact::diff(&bytes, &Theme::plain()).iter().for_each(|line| warn(&line.to_string()));
+    true
+}
+
+fn ask() -> OneAnswer {
+    loop {
+        let answer =
+            talk::consent_alone("apply this file? yes, no, discard, or keep all that are left pending: ");
+        match answer.as_deref().map(str::trim) {
+            Some("yes" | "y") => return OneAnswer::Apply,
+            Some("discard" | "d") => return OneAnswer::Discard,
+            Some("" | "no" | "n") => return OneAnswer::Keep,
+            None | Some("keep" | "k") => return OneAnswer::KeepRest,
+            Some(_) => warn("not an answer: type `yes`, `no`, `discard` or `keep`, and Enter"),
+        }
+    }
+}

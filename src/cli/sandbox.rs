@@ -1,0 +1,207 @@
+//! `placet sandbox run`: one command of the person's own in the view, and what becomes of its changes.
+
+use super::args::Options;
+use super::asking::{self, Asked};
+use super::changes::{list, name_waiting, named_and_pending, waits};
+use super::feed::Feed;
+use super::report::{self, Failure, warn};
+use super::start;
+use crate::app::App;
+use crate::audit::Kind;
+use crate::permission::Level;
+use crate::process::Ending;
+use crate::serve::changes::{self, Told, Wanted};
+use crate::session::Scratchpads;
+use crate::text::visible;
+use crate::tools::{run_confined, withheld_line};
+use crate::ui::talk;
+use crate::workspace::{Assent, Label, Shelf, View, Workspace};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// What happens to the effects of `sandbox run`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    Ask,
+    Apply,
+    Discard,
+}
+
+impl Then {
+    pub(super) fn of(apply: bool, discard: bool) -> Then {
+        match (apply, discard) {
+            (true, _) => Then::Apply,
+            (_, true) => Then::Discard,
+            _ => Then::Ask,
+        }
+    }
+}
+
+pub(super) fn run(
+    command: &[String],
+    hosts: &[String],
+    then: Then,
+    options: &Options,
+) -> Result<u8, Failure> {
+    let app = start::app(options)?;
+    let (backend, sentence) = app.backend();
+    if backend != crate::sandbox::Backend::Overlay {
+        return Err(Failure::new(format!("`sandbox run` needs a copy-on-write view: {sentence}"))
+            .hint("`placet doctor` says what this machine can do; see `When it cannot be had` in the guide's page on the sandbox"));
+    }
+    let name = app.fresh_view();
+    // The person's own command sees what the person does, whatever is classified.
+    if let Ok(policy) = app.policy.lock() {
+        policy.taint().begin(Level::Restricted);
+    }
+    let env = app.env(Arc::new(Scratchpads::in_memory()), &name);
+    let line = match command {
+        [line] => line.clone(),
+        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    };
+    let runtime = start::runtime()?;
+    let stop = CancellationToken::new();
+    let current = super::signals::Current::default();
+    current.set(Some(stop.clone()));
+    super::signals::watch(&runtime, current.clone());
+    let withheld = withheld_line(&env);
+    let mut broken = None;
+    let mut stream = io::stdout().is_terminal().then(|| visible::Stream::new(visible::Manner::Output));
+    let (input, feed) =
+        Feed::start().map_err(|e| Failure::new(format!("cannot pass standard input on: {e}")))?;
+    let running = run_confined(&env, &line, (hosts, input), &stop, |bytes| {
+        let mut out = io::stdout().lock();
+        let shown = stream.as_mut().map(|stream| stream.feed_bytes(bytes));
+        let bytes = shown.as_ref().map_or(bytes, |shown| shown.as_bytes());
+        if let Err(e) = out.write_all(bytes).and_then(|()| out.flush()) {
+            broken.get_or_insert(e);
+        }
+    });
+    let ran = runtime.block_on(running);
+    // Before anything is asked: what is typed from here on is no input of the command.
+    drop(feed);
+    if let Some(mut stream) = stream {
+        drop(io::stdout().lock().write_all(stream.finish().as_bytes()));
+    }
+    reset_terminal();
+    let (finished, _) = ran.map_err(|e| Failure { hint: e.hint.clone(), ..Failure::new(e.message) })?;
+    current.set(None);
+    if let Some(line) = withheld {
+        warn(&format!("note: {line}"));
+    }
+    let code = match finished.ending {
+        Ending::Exit(code) => u8::try_from(code).unwrap_or(report::ERROR),
+        Ending::Signal(signal) => u8::try_from(128 + signal).unwrap_or(report::ERROR),
+        Ending::Cancelled => return Ok(report::INTERRUPTED),
+        Ending::TimedOut | Ending::Lost => report::ERROR,
+    };
+    let Some(view) = env.workspace.view() else { return Ok(code) };
+    let label = Label {
+        turn: name.clone(),
+        title: line,
+        assent: Assent::you("placet sandbox run"),
+        ..Label::default()
+    };
+    settle(&app, view, &env.workspace, (then, options), (code, label))
+}
+
+/// What becomes of what the command changed. The exit code is the command's, unless something stays pending.
+fn settle(
+    app: &App,
+    view: &View,
+    workspace: &Workspace,
+    (then, options): (Then, &Options),
+    (code, label): (u8, Label),
+) -> Result<u8, Failure> {
+    let name = label.turn.clone();
+    let approval = named_and_pending(view, workspace, options)?;
+    let set = view.changes(Shelf::Pending).map_err(Failure::new)?;
+    if set.is_empty() {
+        warn("it changes nothing");
+        return Ok(code);
+    }
+    let shown = |path: &Path| workspace.shown(path);
+    list(&set, view, workspace);
+    let then = if then == Then::Ask && approval.is_none() { ask() } else { then };
+    match then {
+        Then::Ask if approval.is_none() => {
+            waits(&name);
+            Ok(report::REFUSED)
+        }
+        Then::Apply | Then::Ask => {
+            let mut wanted = Wanted { approval, only_approved: then == Then::Ask, ..Wanted::default() };
+            if asking::can_ask() {
+                asking::confirm_losses(view, workspace, &mut wanted);
+            }
+            let told = changes::apply(view, &wanted, label.clone(), &shown);
+            record(app, Kind::Apply, &told)?;
+            if told.done && asking::can_ask() {
+                for Asked { kind, told } in asking::one_by_one(view, workspace, &told.waiting, &label) {
+                    record(app, kind, &told)?;
+                }
+            } else {
+                name_waiting(&told);
+            }
+            let left = view.changes(Shelf::Pending).map_err(Failure::new)?;
+            if told.done && !left.is_empty() {
+                waits(&name);
+                return Ok(report::REFUSED);
+            }
+            Ok(if told.done { code } else { report::ERROR })
+        }
+        Then::Discard => {
+            let told = changes::discard(view, &[], "placet undo", &shown);
+            warn(&visible::guard(&told.lines.join("\n")));
+            Ok(if told.done { code } else { report::ERROR })
+        }
+    }
+}
+
+/// Into the audit log, and to the person.
+fn record(app: &App, kind: Kind, told: &Told) -> Result<(), Failure> {
+    let text = told.lines.join("\n");
+    if told.done && !text.is_empty() {
+        app.gate.settled(kind, "placet sandbox run", None, &text)?;
+    }
+    if !text.is_empty() {
+        warn(&visible::guard(&text));
+    }
+    Ok(())
+}
+
+/// Takes back what output that went to the terminal by another way (a pipe to `cat`) may have set: colours, concealed
+/// text, a character set, a hidden cursor.
+fn reset_terminal() {
+    let mut err = io::stderr().lock();
+    if io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb") {
+        drop(err.write_all(b"\x1b[!p\x1b[0m\x1b(B\x0f").and_then(|()| err.flush()));
+    }
+}
+
+/// A word as `sh` reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// Asks what becomes of all of it; without a terminal it stays pending.
+fn ask() -> Then {
+    if !asking::can_ask() {
+        return Then::Ask;
+    }
+    loop {
+        let answer = talk::consent_alone("apply, discard, or Enter to keep it pending? ");
+        match answer.as_deref().map(str::trim) {
+            Some("apply" | "a") => return Then::Apply,
+            Some("discard" | "d") => return Then::Discard,
+            None | Some("" | "keep" | "k") => return Then::Ask,
+            Some(_) => warn("not an answer: type `apply`, `discard` or `keep`, and Enter"),
+        }
+    }
+}

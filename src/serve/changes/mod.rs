@@ -1,0 +1,237 @@
+//! Applying, discarding and taking back, in words: for the shell's commands and for those of the command line.
+
+use crate::text::sanitize;
+use crate::workspace::{
+    Applied, ApplyError, Approval, Aside, ChangeClasses, ChangeSet, Choice, Label, LargeLoss, Node, Part,
+    Permitted, Shelf, View,
+};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+mod past;
+mod report;
+mod undo;
+
+pub use past::{damage_line, entry_line, entry_paths, figures, journal_lines, repair_lines, when};
+pub use report::{ChangeReport, ChangeState, Classification, TurnChanges, classification};
+pub use undo::{Back, redo, redo_saying, undo, undo_discard, undo_entries, undo_saying};
+
+/// How something went, for a person: the sentences, and whether all of it was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    pub lines: Vec<String>,
+    pub done: bool,
+    /// Paths that run later and stay pending, because nobody approved them by themselves.
+    pub waiting: Vec<PathBuf>,
+    /// Losses that nobody approved: all that goes with them stays pending.
+    pub losses: Vec<LargeLoss>,
+}
+
+impl Told {
+    fn done(line: impl Into<String>) -> Told {
+        Told { lines: vec![line.into()], done: true, ..Told::default() }
+    }
+
+    fn failed(line: impl Into<String>) -> Told {
+        Told { lines: vec![line.into()], ..Told::default() }
+    }
+
+    /// True when nothing of it stays pending for want of an approval.
+    pub fn all_done(&self) -> bool {
+        self.done && self.waiting.is_empty() && self.losses.is_empty()
+    }
+
+    fn and(mut self, line: impl Into<String>) -> Told {
+        self.lines.push(line.into());
+        self
+    }
+}
+
+/// A path as a person reads it.
+pub type Shown<'a> = &'a dyn Fn(&Path) -> String;
+
+fn named(path: &Path, shown: Shown<'_>) -> String {
+    sanitize::name(&shown(path)).into_owned()
+}
+
+fn s(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+/// What is pending at or below `paths`; everything, if there are none. The error names a path with nothing pending.
+pub fn choice(set: &ChangeSet, paths: &[PathBuf], shown: Shown<'_>) -> Result<Choice, String> {
+    if paths.is_empty() {
+        return Ok(View::everything(set));
+    }
+    let mut chosen: BTreeSet<PathBuf> = BTreeSet::new();
+    for path in paths {
+        let below = set.below(path);
+        if below.is_empty() {
+            return Err(format!("nothing is pending at `{}`", named(path, shown)));
+        }
+        chosen.extend(below);
+    }
+    Ok(chosen.into_iter().map(|path| (path, Part::Whole)).collect())
+}
+
+/// What is to be applied.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// At or below these paths; everything, if there are none.
+    pub paths: Vec<PathBuf>,
+    /// What the person approved by itself: its paths are wanted as well.
+    pub approval: Approval,
+    /// Nothing but what was approved.
+    pub only_approved: bool,
+}
+
+/// Applies what is wanted. What runs later and was not named stays pending, and is listed with the reason; so does a
+/// large loss that was not approved.
+pub fn apply(view: &View, wanted: &Wanted, label: Label, shown: Shown<'_>) -> Told {
+    let set = match view.changes(Shelf::Pending) {
+        Ok(set) => set,
+        Err(e) => return Told::failed(format!("what is pending cannot be read: {e}")),
+    };
+    let classes = view.classify(&set);
+    let mut chosen = match wanted.choice(&set, &classes, shown) {
+        Ok(chosen) => chosen,
+        Err(why) => return Told::failed(why),
+    };
+    let special = without_special(&set, &mut chosen);
+    let Permitted { choice, waiting, losses } = classes.permitted(&set, &chosen, &wanted.approval);
+    let stays = !waiting.is_empty() || !losses.is_empty();
+    let mut told = match choice.is_empty() && stays {
+        true => Told { done: true, ..Told::default() },
+        false => apply_choice(view, &choice, &wanted.approval, label, shown),
+    };
+    if told.done && !special.is_empty() {
+        if let Err(e) = view.discard(&special) {
+            return Told::failed(format!("pipes, sockets and devices could not be thrown away: {e}"));
+        }
+        for path in special.keys() {
+            let words = "a pipe, socket or device, which is never applied; thrown away";
+            told = told.and(format!("{}: {words}", named(path, shown)));
+        }
+    }
+    if told.done {
+        told.lines.extend(losses.iter().map(|loss| format!("stays pending: it {}", loss.words(shown))));
+        told.lines.extend(waiting.iter().map(|path| waits(&classes, path, shown)));
+        (told.waiting, told.losses) = (waiting, losses);
+    }
+    told
+}
+
+/// What `wanted` would take away on a large scale without an approval.
+pub fn losses_of(view: &View, wanted: &Wanted, shown: Shown<'_>) -> Vec<LargeLoss> {
+    let Ok(set) = view.changes(Shelf::Pending) else { return Vec::new() };
+    let classes = view.classify(&set);
+    let Ok(chosen) = wanted.choice(&set, &classes, shown) else { return Vec::new() };
+    classes.permitted(&set, &chosen, &wanted.approval).losses
+}
+
+impl Wanted {
+    /// What is wanted of `set`. The error names a path with nothing pending.
+    fn choice(&self, set: &ChangeSet, classes: &ChangeClasses, shown: Shown<'_>) -> Result<Choice, String> {
+        let mut chosen = match self.only_approved {
+            true => Choice::new(),
+            false => choice(set, &self.paths, shown)?,
+        };
+        for path in self.approval.paths() {
+            let belongs = classes.goes_with(set, path);
+            if belongs.is_empty() {
+                return Err(format!("nothing is pending at `{}`", named(path, shown)));
+            }
+            chosen.extend(belongs.into_iter().map(|path| (path, Part::Whole)));
+        }
+        if self.only_approved {
+            let removed = classes.removed_files(set, &self.approval);
+            chosen.extend(removed.into_iter().map(|path| (path, Part::Whole)));
+        }
+        Ok(chosen)
+    }
+}
+
+fn waits(classes: &ChangeClasses, path: &Path, shown: Shown<'_>) -> String {
+    let why = classes.runner(path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
+    format!("{}: stays pending: {why}", named(path, shown))
+}
+
+/// Takes pipes, sockets and devices out of `chosen`, and gives them back: they can only be thrown away.
+pub fn without_special(set: &ChangeSet, chosen: &mut Choice) -> Choice {
+    let special = set.changes.iter().filter(|c| matches!(c.after, Node::Special { .. }));
+    special.filter_map(|change| chosen.remove_entry(&change.path)).collect()
+}
+
+pub fn apply_choice(
+    view: &View,
+    choice: &Choice,
+    approval: &Approval,
+    label: Label,
+    shown: Shown<'_>,
+) -> Told {
+    match view.apply_approved(choice, approval, label) {
+        Ok(Applied::Landed(entry)) => {
+            let count = entry.changes.len();
+            let mut told = Told::done(format!("applied {count} change{}", s(count)));
+            for change in entry.changes.iter().filter(|c| c.in_place) {
+                let words = "written in place: it has several names, or an owner that cannot be kept";
+                told = told.and(format!("{}: {words}", named(&change.path, shown)));
+            }
+            told
+        }
+        Ok(Applied::Nothing) => Told::done("nothing is pending"),
+        Ok(Applied::Changed { merged, conflicts }) => {
+            let mut told = Told::failed("nothing was applied: files changed since");
+            for path in merged {
+                told = told.and(format!(
+                    "{}: merged with what is there now; look at it and apply again",
+                    named(&path, shown)
+                ));
+            }
+            for path in conflicts {
+                let words = "the same lines changed, or it changed while the command ran: discard it, or put it right by hand";
+                told = told.and(format!("{}: {words}", named(&path, shown)));
+            }
+            told
+        }
+        Err(e) => failure(&e),
+    }
+}
+
+fn failure(error: &ApplyError) -> Told {
+    Told::failed(format!("not applied: {error}"))
+}
+
+/// Throws away what is pending at or below `paths`; `undo` is the command that brings it back.
+pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: Shown<'_>) -> Told {
+    let done = view.changes(Shelf::Pending).and_then(|set| {
+        let chosen = choice(&set, paths, shown).map_err(std::io::Error::other)?;
+        let aside = view.set_aside(&chosen)?;
+        Ok((set.len() - view.changes(Shelf::Pending)?.len(), aside))
+    });
+    match done {
+        Ok((0, _)) => Told::done("nothing is pending"),
+        Ok((count, Aside::Kept)) => {
+            Told::done(format!("discarded {count} change{}; {undo} brings {} back", s(count), them(count)))
+        }
+        Ok((count, Aside::TooLarge)) => {
+            let why = "too large to be kept for undo";
+            Told::done(format!("discarded {count} change{} for good: {why}", s(count)))
+        }
+        Err(e) => Told::failed(format!("not discarded: {e}")),
+    }
+}
+
+fn them(count: usize) -> &'static str {
+    if count == 1 { "it" } else { "them" }
+}
+
+/// Turns whose work is pending in `chosen`; changes of which nobody knows the turn count as one.
+pub fn turns_in(set: &ChangeSet, chosen: &Choice) -> usize {
+    let chosen = set.changes.iter().filter(|change| chosen.contains_key(&change.path));
+    let turns = chosen.flat_map(|change| {
+        let known = change.steps.iter().map(|step| step.origin.as_ref().map(|origin| origin.turn.clone()));
+        if change.steps.is_empty() { vec![None] } else { known.collect() }
+    });
+    turns.collect::<BTreeSet<Option<String>>>().len()
+}

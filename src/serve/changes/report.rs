@@ -1,0 +1,114 @@
+//! The changes of a turn for a program: what each is, what it means, and whether it was applied.
+
+use crate::permission::Runner;
+use crate::workspace::{ChangeClass, ChangeClasses, ChangeSet, PathChange, Shelf, View};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// One path that a turn changed, or that is pending.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangeReport {
+    path: String,
+    /// `created`, `modified`, `deleted`, `renamed`, `mode` or `special`.
+    change: String,
+    /// Where a renamed file was before.
+    from: Option<String>,
+    classification: Classification,
+    /// The program that runs or obeys the file later, and when.
+    runs_later: Option<RunBy>,
+    /// The program whose next build, test or install runs the file.
+    runs_with_build: Option<RunBy>,
+    state: ChangeState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Classification {
+    Ordinary,
+    /// The next build, test or install runs it.
+    RunsWithBuild,
+    /// A program runs or obeys it without being asked to.
+    RunsLater,
+    /// It belongs to the removal of a repository, of a root, or of more than the loss limit.
+    LargeLoss,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct RunBy {
+    by: String,
+    why: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeState {
+    Applied,
+    Pending,
+}
+
+/// What was pending at the end of a turn, before anything of it was applied.
+#[derive(Debug, Default)]
+pub struct TurnChanges {
+    set: ChangeSet,
+    classes: ChangeClasses,
+}
+
+impl TurnChanges {
+    pub fn of(view: &View) -> TurnChanges {
+        let set = view.changes(Shelf::Pending).unwrap_or_default();
+        let classes = view.classify(&set);
+        TurnChanges { set, classes }
+    }
+
+    /// All changes of the turn, now that it is settled: what was applied, then what is pending.
+    pub fn reports(&self, view: &View) -> Vec<ChangeReport> {
+        let applied = view.applied_in(&view.turn().label.turn);
+        let by_name = view.classify(&applied);
+        let lost = self.classes.lost(&self.set);
+        let mut reports: Vec<ChangeReport> = Vec::new();
+        for change in &applied.changes {
+            // What was pending was read, not only its name.
+            let classes = if self.set.get(&change.path).is_some() { &self.classes } else { &by_name };
+            reports.push(report(change, classes, &lost, ChangeState::Applied));
+        }
+        let left = TurnChanges::of(view);
+        let lost = left.classes.lost(&left.set);
+        let pending = left.set.changes.iter();
+        reports.extend(pending.map(|change| report(change, &left.classes, &lost, ChangeState::Pending)));
+        reports
+    }
+}
+
+/// What the change at `path` means. What runs later is approved as that, also where it belongs to a loss.
+pub fn classification(classes: &ChangeClasses, lost: &BTreeSet<&Path>, path: &Path) -> Classification {
+    match classes.of(path) {
+        ChangeClass::RunsLater(_) => Classification::RunsLater,
+        ChangeClass::LargeLoss(_) => Classification::LargeLoss,
+        _ if lost.contains(path) => Classification::LargeLoss,
+        ChangeClass::RunsWithBuild(_) => Classification::RunsWithBuild,
+        ChangeClass::Ordinary => Classification::Ordinary,
+    }
+}
+
+fn report(
+    change: &PathChange,
+    classes: &ChangeClasses,
+    lost: &BTreeSet<&Path>,
+    state: ChangeState,
+) -> ChangeReport {
+    let run_by = |runner: &Runner| RunBy { by: runner.by.clone(), why: runner.why.clone() };
+    ChangeReport {
+        path: change.path.to_string_lossy().into_owned(),
+        change: change.verb().word().into(),
+        from: change.moved_from.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        classification: classification(classes, lost, &change.path),
+        runs_later: classes.runner(&change.path).map(run_by),
+        runs_with_build: match classes.of(&change.path) {
+            ChangeClass::RunsWithBuild(runner) => Some(run_by(runner)),
+            _ => None,
+        },
+        state,
+    }
+}

@@ -1,0 +1,192 @@
+//! Undo and redo, in words.
+
+use super::past::{letter, list};
+use super::{Shown, Told, failure, named, s};
+use crate::workspace::{JournalEntry, Label, RestoreError, UndoPlan, View};
+use std::path::{Path, PathBuf};
+
+/// Brings back the newest discard of `views`, if nothing that stands was applied after it. `journal` is a view of the
+/// same directory.
+pub fn undo_discard(views: &[View], journal: &View, shown: Shown<'_>) -> Option<Told> {
+    let discards = views.iter().filter_map(|view| Some((view, view.last_discard()?)));
+    let (view, discarded) = discards.max_by_key(|(_, discarded)| discarded.at)?;
+    let applied = journal.journal().turns().first().and_then(|turn| turn.last().map(|entry| entry.at));
+    if applied.is_some_and(|at| at > discarded.at) {
+        return None;
+    }
+    let count = discarded.count;
+    Some(match view.restore(&discarded) {
+        Ok(()) => Told::done(format!("brought back {count} discarded change{}, pending again", s(count))),
+        Err(RestoreError::Pending(paths)) => {
+            let names: Vec<String> = paths.iter().map(|path| named(path, shown)).collect();
+            let why = "other changes are pending there: apply or discard them first";
+            Told::failed(format!("the discard was not taken back: {}: {why}", names.join(", ")))
+        }
+        Err(RestoreError::Io(e)) => Told::failed(format!("the discard was not taken back: {e}")),
+    })
+}
+
+/// What undo is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Back {
+    /// This many turns.
+    Turns(usize),
+    /// What the last turn that touched this path did to it.
+    Path(PathBuf),
+}
+
+/// Takes back. What cannot be brought back is told instead of doing anything, unless `rest` says to do the others.
+pub fn undo(view: &View, back: &Back, rest: bool, label: &Label, shown: Shown<'_>) -> Told {
+    undo_saying(view, back, (rest, "/undo rest"), label, shown)
+}
+
+/// The same where another word than `/undo rest` stands for "the others".
+pub fn undo_saying(view: &View, back: &Back, rest: (bool, &str), label: &Label, shown: Shown<'_>) -> Told {
+    let turns = view.journal().turns();
+    let (entries, only): (Vec<JournalEntry>, Option<&Path>) = match back {
+        Back::Turns(count) => (turns.into_iter().take(*count).rev().flatten().collect(), None),
+        Back::Path(path) => {
+            let touches = |turn: &&Vec<JournalEntry>| {
+                turn.iter().any(|e| e.changes.iter().any(|c| c.path.starts_with(path)))
+            };
+            (turns.iter().find(touches).cloned().unwrap_or_default(), Some(path))
+        }
+    };
+    if entries.is_empty() {
+        return past_damage(view, 0).unwrap_or_else(|| Told::done("there is nothing to undo here"));
+    }
+    undo_entries(view, &entries, only, rest, label, shown)
+}
+
+/// As [`undo`], for transactions that were chosen already, oldest first.
+pub fn undo_entries(
+    view: &View,
+    entries: &[JournalEntry],
+    only: Option<&Path>,
+    rest: (bool, &str),
+    label: &Label,
+    shown: Shown<'_>,
+) -> Told {
+    let label = match only {
+        Some(_) => Label { turn: format!("{}-undo-{}", label.turn, last_id(view)), ..label.clone() },
+        None => label.clone(),
+    };
+    let first = entries.iter().map(|entry| entry.id).min().unwrap_or(0);
+    if let Some(told) = past_damage(view, first) {
+        return told;
+    }
+    let plan = view.plan_undo(entries, only, label);
+    carry_out(view, plan, rest, "undid", shown)
+}
+
+/// Refuses to take back anything while a transaction after `id` is damaged: it may belong to the same turn, or have
+/// taken this one back already.
+fn past_damage(view: &View, id: u64) -> Option<Told> {
+    let damage = view.journal().damage_after(id);
+    let newest = damage.last()?;
+    let mut told = Told::failed(format!("nothing was changed: {newest}"));
+    if damage.len() > 1 {
+        told = told.and(format!("{} more records are damaged: `placet doctor` lists them", damage.len() - 1));
+    }
+    Some(told.and(
+        "hint: `placet journal repair` moves damaged records aside; then what came before can be undone",
+    ))
+}
+
+fn last_id(view: &View) -> u64 {
+    view.journal().entries().last().map_or(0, |e| e.id)
+}
+
+/// Puts back what the last undo took away.
+pub fn redo(view: &View, rest: bool, label: &Label, shown: Shown<'_>) -> Told {
+    redo_saying(view, (rest, "/redo rest"), label, shown)
+}
+
+/// The same where another word than `/redo rest` stands for "the others".
+pub fn redo_saying(view: &View, rest: (bool, &str), label: &Label, shown: Shown<'_>) -> Told {
+    let undo = view.journal().to_redo();
+    if let Some(told) = past_damage(view, undo.as_ref().map_or(0, |undo| undo.id)) {
+        return told;
+    }
+    match undo {
+        None => Told::done("there is nothing to redo here"),
+        Some(undo) => carry_out(view, view.plan_redo(&undo, label.clone()), rest, "redid", shown),
+    }
+}
+
+fn carry_out(
+    view: &View,
+    plan: std::io::Result<UndoPlan>,
+    (rest, how): (bool, &str),
+    did: &str,
+    shown: Shown<'_>,
+) -> Told {
+    let plan = match plan {
+        Ok(plan) => plan,
+        Err(e) => return Told::failed(format!("nothing was changed: {e}")),
+    };
+    let left: Vec<String> =
+        plan.left.iter().map(|(path, why)| format!("{}: {why}", named(path, shown))).collect();
+    if !left.is_empty() && (!rest || plan.is_empty()) {
+        let mut told = Told::failed("nothing was changed, because not all of it can be brought back:");
+        told.lines.extend(left);
+        if !plan.is_empty() {
+            let count = plan.paths().count();
+            told.lines.push(format!("`{how}` does the other {count} change{}", s(count)));
+        }
+        return told;
+    }
+    let changed = plan.paths().map(|(path, before, after)| {
+        let merged = plan.merged.iter().any(|p| p == path);
+        (path, letter(before, after), if merged { " (merged; your later work stays)" } else { "" })
+    });
+    let lines = list(changed, &|path| plan.repositories.of(path).map(Path::to_path_buf), shown);
+    let objects = plan.objects_left;
+    if plan.is_empty() && plan.left.is_empty() && objects > 0 {
+        // Someone may have built on them: undo never deletes objects.
+        let stay = if objects == 1 { "stays" } else { "stay" };
+        let what = format!("{objects} git object{}, which {stay} for `git gc`", s(objects));
+        return Told::done(format!("nothing was changed: all that is left of it is {what}"))
+            .and("`undo 2` goes back one turn further");
+    }
+    let left: Vec<String> =
+        plan.left.iter().map(|(path, why)| format!("{}: {why}", named(path, shown))).collect();
+    if !left.is_empty() && (!rest || plan.is_empty()) {
+        let mut told = Told::failed("nothing was changed, because not all of it can be brought back:");
+        told.lines.extend(left);
+        if !plan.is_empty() {
+            let count = plan.paths().count();
+            told.lines.push(format!("`{how}` does the other {count} change{}", s(count)));
+        }
+        return told;
+    }
+    let changed = plan.paths().map(|(path, before, after)| {
+        let merged = plan.merged.iter().any(|p| p == path);
+        (path, letter(before, after), if merged { " (merged; your later work stays)" } else { "" })
+    });
+    let lines = list(changed, &|path| plan.repositories.of(path).map(Path::to_path_buf), shown);
+    let objects = plan.objects_left;
+    if plan.is_empty() && plan.left.is_empty() && objects > 0 {
+        // Someone may have built on them: undo never deletes objects.
+        let first = format!(
+            "nothing was changed: git objects are all that is left to take back, and {objects} git object{} stay{} for `git gc`",
+            s(objects),
+            if objects == 1 { "s" } else { "" }
+        );
+        return Told::done(first).and("`undo 2` goes back one turn further");
+    }
+    match view.carry_out(plan) {
+        Ok(Some(entry)) => {
+            let count = entry.changes.len();
+            let mut told = Told::done(format!("{did} {count} change{}", s(count)));
+            told.lines.extend(lines);
+            if objects > 0 {
+                told.lines.push(format!("{objects} git object{} left for `git gc`", s(objects)));
+            }
+            told.lines.extend(left.into_iter().map(|line| format!("left as it is: {line}")));
+            told
+        }
+        Ok(None) => Told::done("everything is like that already; `undo 2` goes back one turn further"),
+        Err(e) => failure(&e),
+    }
+}

@@ -1,0 +1,25 @@
+//! What a turn applied, as a change set.
+
+use super::super::change::{Change, ChangeSet};
+use super::View;
+use super::undo::composed;
+
+impl View {
+    /// What the transactions of this turn came to, path by path. What was applied and taken back in it is left out.
+    pub fn applied_in(&self, turn: &str) -> ChangeSet {
+        let mut entries = self.journal().entries();
+        entries.retain(|entry| entry.label.turn == turn);
+        let change = |(path, landed): (_, super::super::journal::Landed)| Change {
+            path,
+            before: landed.before,
+            after: landed.after,
+            content: None,
+            moved_from: None,
+            twin: landed.twin,
+            raced: false,
+            by_tool: false,
+            steps: Vec::new(),
+        };
+        ChangeSet::new(composed(&entries).into_iter().map(change).collect())
+    }
+}

@@ -1,0 +1,196 @@
+//! The guide's tables on modes, permissions and headless use, cell by cell against the code.
+
+use placet::conversation::CallId;
+use placet::permission::{Decision, Landing, Mode, ModeCell, Place, Policy, Reach};
+use placet::workspace::Brake;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn page(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The rows below the table head that begins with `head`, as cells; backquotes are left out.
+fn table(page: &str, head: &str) -> Vec<Vec<String>> {
+    let lines = page.lines().skip_while(|line| !line.starts_with(head)).skip(2);
+    let cells = |line: &str| {
+        let inner = line.trim().trim_matches('|');
+        inner.split(" | ").map(|cell| cell.replace('`', "").trim().to_string()).collect()
+    };
+    let rows: Vec<Vec<String>> = lines.take_while(|line| line.starts_with('|')).map(cells).collect();
+    assert!(!rows.is_empty(), "there is no table `{head}`");
+    rows
+}
+
+/// What the policy answers, in the words of the guide.
+fn answer(mode: Mode, reach: Reach) -> &'static str {
+    let policy = Policy::new(ModeCell::new(mode), Vec::new(), vec![PathBuf::from("/w")]);
+    let writes = matches!(&reach, Reach::Write { .. });
+    match policy.decide(&CallId::new("c"), "run_command", vec![reach]) {
+        Decision::Allow(permit) if writes && permit.landing() == Landing::Hold => "pending",
+        Decision::Allow(_) => "yes",
+        Decision::Ask(_) => "asks",
+        Decision::Deny(_) => "refused",
+    }
+}
+
+fn write(path: &str, place: Place) -> Reach {
+    Reach::Write { path: path.into(), place }
+}
+
+fn run(command: &str, confined: bool) -> Reach {
+    Reach::Run { command: command.into(), cwd: "/w".into(), confined }
+}
+
+#[test]
+fn what_still_asks_is_what_the_policy_asks() {
+    let modes = [Mode::Read, Mode::Ask, Mode::Write, Mode::Unrestricted];
+    let rows = table(&page("guide/modes.md"), "| | read | ask | write | unrestricted |");
+    for row in &rows {
+        // What the row is about, and what the second half of a cell is about.
+        let (reach, other) = match row[0].as_str() {
+            name if name.starts_with("read outside") => {
+                (Reach::Read { path: "/etc/hosts".into(), place: Place::Outside }, None)
+            }
+            name if name.starts_with("write outside") => {
+                (write("/etc/hosts", Place::Outside), Some(write("/home/me/.bashrc", Place::Outside)))
+            }
+            name if name.starts_with("[protected files]") => (write("/w/.envrc", Place::Protected), None),
+            name if name.starts_with("the [network]") => (Reach::Network { host: "a.b".into() }, None),
+            name if name.starts_with("a command, where there is no view") => {
+                (run("cargo test", false), Some(run("rm -rf /", false)))
+            }
+            name => panic!("no reach for the row `{name}`"),
+        };
+        for (mode, cell) in modes.into_iter().zip(&row[1..]) {
+            let (first, second) = cell.split_once("; ").map_or((cell.as_str(), None), |(a, b)| (a, Some(b)));
+            assert_eq!(first, answer(mode, reach.clone()), "{}: {mode}", row[0]);
+            if let Some(second) = second {
+                assert!(second.ends_with("ask"), "{second}");
+                assert_eq!(answer(mode, other.clone().unwrap()), "asks", "{}: {mode}: {second}", row[0]);
+            }
+        }
+    }
+    assert_eq!(rows.len(), 5);
+}
+
+#[test]
+fn the_table_of_modes_is_what_the_modes_do() {
+    let rows = table(&page("guide/modes.md"), "| prompt | mode | file tools |");
+    assert_eq!(rows.len(), Mode::ALL.len());
+    for (mode, row) in Mode::ALL.into_iter().zip(rows) {
+        let inside = || write("/w/a", Place::Inside);
+        let reads = answer(mode, Reach::Read { path: "/w/a".into(), place: Place::Inside });
+        let tools = match (reads, answer(mode, inside())) {
+            ("refused", "refused") => "none",
+            ("yes", "refused") => "those that change nothing",
+            ("yes", "yes" | "pending") => "all",
+            other => panic!("{mode}: {other:?}"),
+        };
+        let commands = match (answer(mode, run("cargo test", true)), mode.landing()) {
+            ("refused", _) => "none",
+            ("yes", Landing::Direct) => "without a sandbox, with your rights",
+            ("yes", _) => "in the view",
+            other => panic!("{mode}: {other:?}"),
+        };
+        let becomes = match mode.landing() {
+            _ if mode == Mode::None => "",
+            Landing::Discard => "thrown away",
+            Landing::Hold => "kept [pending]",
+            Landing::Apply => "applied after each call",
+            Landing::Direct => "real at once",
+        };
+        assert_eq!(row[0], format!("[{}]", mode.letter()));
+        assert_eq!((row[1].as_str(), row[2].as_str(), row[3].as_str()), (mode.name(), tools, commands));
+        assert!(row.get(4).map_or("", String::as_str).starts_with(becomes), "{mode}: {row:?}");
+    }
+}
+
+#[test]
+fn the_table_of_protected_files_is_what_file_tools_and_commands_do() {
+    let rows = table(&page("guide/modes.md"), "| | a file tool | a command |");
+    let modes = [Mode::Read, Mode::Ask, Mode::Write, Mode::Unrestricted];
+    for (mode, row) in modes.into_iter().zip(&rows) {
+        assert_eq!(row[0], mode.name());
+        let tool = match answer(mode, write("/w/.envrc", Place::Protected)) {
+            "refused" => "refused",
+            "pending" => "the change is pending, marked !",
+            "asks" => "asks, each time",
+            other => panic!("{mode}: {other}"),
+        };
+        assert_eq!(row[1], tool, "{mode}");
+        let command = match mode.landing() {
+            Landing::Discard => "the change is thrown away",
+            Landing::Hold => "the change is pending",
+            Landing::Apply => "all changes of the command are pending",
+            Landing::Direct => "the change is real at once",
+        };
+        assert!(row[2].starts_with(command), "{mode}: {row:?}");
+    }
+    assert_eq!(rows.len(), modes.len());
+}
+
+#[test]
+fn the_loss_limit_of_the_guide_is_that_of_the_code() {
+    let limit = Brake::default();
+    let rows = table(&page("guide/modes.md"), "| held back | |");
+    let loss = rows.iter().find(|row| row[0] == "a loss").unwrap();
+    assert!(loss[1].contains(&format!("brake.files ({})", limit.files)), "{loss:?}");
+    assert!(loss[1].contains("brake.bytes (1 MB)") && limit.bytes == 1 << 20, "{loss:?}");
+}
+
+/// The values of an enum in a schema, whatever its shape there.
+fn values(schema: &Value, name: &str) -> BTreeSet<String> {
+    let definition = &schema["$defs"][name];
+    let of = |value: &Value| -> Vec<String> {
+        let many = value["enum"].as_array().cloned().unwrap_or_default();
+        many.iter().chain(value.get("const")).filter_map(|v| v.as_str().map(String::from)).collect()
+    };
+    let one_of = definition["oneOf"].as_array().cloned().unwrap_or_default();
+    one_of.iter().chain([definition]).flat_map(of).collect()
+}
+
+fn first_cells(page: &str, head: &str) -> BTreeSet<String> {
+    table(page, head).into_iter().map(|row| row[0].clone()).collect()
+}
+
+#[test]
+fn the_tables_of_the_json_formats_are_what_the_schema_says() {
+    let headless = page("guide/headless.md");
+    let schema = &placet::serve::schema()["json"];
+    assert_eq!(first_cells(&headless, "| `ending` | meaning |"), values(schema, "How"));
+    assert_eq!(first_cells(&headless, "| `classification` | meaning |"), values(schema, "Classification"));
+    let fields = first_cells(&headless, "| field | |");
+    let fields: BTreeSet<&str> = fields.iter().flat_map(|cell| cell.split(", ")).collect();
+    let known = schema["$defs"]["ChangeReport"]["properties"].as_object().unwrap();
+    assert_eq!(fields, known.keys().map(String::as_str).collect());
+}
+
+#[test]
+fn the_exit_codes_of_the_guide_are_those_of_the_code() {
+    let codes = first_cells(&page("guide/headless.md"), "| code | meaning |");
+    let known = placet::cli::reference::EXIT_CODES.iter().map(ToString::to_string);
+    assert_eq!(codes, known.collect());
+}
+
+#[test]
+fn every_option_in_the_tables_is_one_of_the_command_line() {
+    let options = page("reference/command-line.md");
+    for name in ["guide/modes.md", "guide/permissions.md", "guide/headless.md"] {
+        let text = page(name);
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        for word in rows.iter().flat_map(|row| row.split(['`', ' ', ',', '|', ';', '(', ')'])) {
+            if word.len() > 2 && word.starts_with("--") && !word.starts_with("---") {
+                let option = word.split('=').next().unwrap();
+                assert!(options.contains(&format!("{option} ")), "{name}: `{option}`");
+            }
+        }
+    }
+    for flag in ["--apply-protected", "--apply-loss"] {
+        for name in ["guide/modes.md", "guide/headless.md"] {
+            assert!(page(name).lines().any(|l| l.starts_with('|') && l.contains(flag)), "{name}: {flag}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! A large loss, and what runs later, where no screen is: never applied with the rest without a person, and asked about
+//! one by one where `sandbox run` and `apply` have a terminal.
+
+use crate::support::binary::Place;
+use crate::support::pty::{self, Pty};
+
+fn has_view(place: &Place) -> bool {
+    let there = place.run(["doctor"]).stdout.contains("copy-on-write view of their own");
+    if !there {
+        eprintln!("skipped: there is no view here");
+    }
+    there
+}
+
+/// A repository by its form; git is not needed.
+fn place() -> Place {
+    let place = Place::new().file(".git/HEAD", "ref: refs/heads/main\n").file("notes.txt", "one\n");
+    place.write(".git/objects/aa/b", "x");
+    place.write(".git/refs/heads/main", "x");
+    for n in 0..30 {
+        place.write(&format!("many/{n}"), "x\n");
+    }
+    place
+}
+
+const DOORS: [&[&str]; 3] = [
+    &["-p", "run sh do.sh", "--mode", "ask", "--apply"],
+    &["-p", "run sh do.sh", "--mode", "write", "--apply"],
+    &["sandbox", "run", "--apply", "--", "sh do.sh"],
+];
+
+#[test]
+fn a_repository_goes_only_by_its_name() {
+    for door in DOORS {
+        let place = place().file("do.sh", "rm -rf .git; echo two > notes.txt");
+        if !has_view(&place) {
+            return;
+        }
+        let out = place.run(door).code(3).warns("stays pending: it removes the repository `.git` (3 files)");
+        assert!(
+            place.tree.join(".git/HEAD").exists() && place.tree.join(".git/objects/aa/b").exists(),
+            "{out:#?}"
+        );
+        assert_eq!(place.read("notes.txt"), "two\n", "{door:?}: the rest is applied: {out:#?}");
+        place.run(["apply"]).code(3).warns("--apply-protected");
+        place.run(["apply", "--apply-loss", "3"]).code(3);
+        assert!(place.tree.join(".git/HEAD").exists());
+        place.run(["apply", "--apply-protected", ".git"]).code(0);
+        assert!(!place.tree.join(".git").exists());
+    }
+}
+
+#[test]
+fn many_files_go_only_by_their_number() {
+    for door in DOORS {
+        let place = place().file("do.sh", "rm -r many; echo two > notes.txt");
+        if !has_view(&place) {
+            return;
+        }
+        let out =
+            place.run(door).code(3).warns("stays pending: it removes 30 files").warns("`--apply-loss 30`");
+        assert!(place.tree.join("many/0").exists(), "{out:#?}");
+        assert_eq!(place.read("notes.txt"), "two\n", "{door:?}: {out:#?}");
+        place.run(["apply"]).code(3);
+        place.run(["apply", "--apply-loss", "29"]).code(3);
+        place.run(["apply", "--apply-protected", "."]).code(1);
+        assert!(place.tree.join("many/29").exists());
+        place.run(["apply", "--apply-loss", "30"]).code(0).says("applied 31 changes");
+        assert!(!place.tree.join("many").exists());
+    }
+}
+
+/// Also where it is less than the loss limit, and in write mode without a flag.
+#[test]
+fn everything_in_a_root_goes_only_by_its_name() {
+    for door in [
+        &["-p", "run rm notes.txt", "--mode", "write"][..],
+        &["-p", "run rm notes.txt", "--mode", "ask", "--apply"],
+    ] {
+        let place = Place::new().file("notes.txt", "one\n");
+        if !has_view(&place) {
+            return;
+        }
+        let out = place.run(door).code(3);
+        assert!(out.stderr.contains("removes everything in"), "{out:#?}");
+        assert_eq!(place.read("notes.txt"), "one\n");
+        place.run(["apply", "--apply-protected", "."]).code(0);
+        assert!(!place.tree.join("notes.txt").exists());
+    }
+    // What the turn made itself is no loss.
+    let place = Place::new();
+    place.run(["-p", "run echo x > a", "--mode", "write"]).code(0);
+    place.run(["-p", "run echo x > b; rm b", "--mode", "write"]).code(0);
+}
+
+#[test]
+fn the_flags_apply_exactly_what_they_name_in_the_turn_itself() {
+    let place = place().file("do.sh", "rm -rf .git many; echo two > notes.txt; echo A=1 > .envrc");
+    if !has_view(&place) {
+        return;
+    }
+    place.run(["-p", "run sh do.sh", "--mode", "ask", "--apply-protected", ".git"]).code(3);
+    assert!(!place.tree.join(".git").exists() && place.tree.join("many/1").exists());
+    assert_eq!(place.read("notes.txt"), "one\n", "only what is named");
+    place.run(["discard"]).code(0);
+    place.run(["-p", "run sh do.sh", "--mode", "ask", "--apply", "--apply-loss", "30"]).code(3);
+    assert!(!place.tree.join("many").exists() && !place.tree.join(".envrc").exists());
+    assert_eq!(place.read("notes.txt"), "two\n");
+}
+
+fn sandbox_run(line: &str) -> Pty {
+    let mut start = pty::shell().size(110, 40).arg("sandbox").arg("run").arg("--").arg(line);
+    for file in [".git/HEAD", ".git/objects/a", ".git/refs/a"] {
+        start = start.file(file, "x\n");
+    }
+    start.file("notes.txt", "one\n").spawn()
+}
+
+const QUESTION: &str = "apply, discard, or Enter to keep it pending?";
+const ALONE: &str = "apply this file?";
+
+#[test]
+fn sandbox_run_asks_about_each_file_that_runs_later() {
+    let mut pty = sandbox_run(
+        "echo two > notes.txt; echo A=1 > .envrc; mkdir .vscode; echo {} > .vscode/tasks.json; echo x > AGENTS.md",
+    );
+    pty.until("the question", |s| s.contains(QUESTION));
+    pty.answer("apply\r");
+    pty.until("the first file", |s| s.contains("! .envrc (created): direnv runs it") && s.contains(ALONE));
+    assert!(pty.screen().contains("+A=1") && pty.read("notes.txt") == "two\n");
+    assert!(!pty.exists(".envrc") && !pty.exists(".vscode/tasks.json"));
+    // The answer of the other question is none here, and neither is what comes in one piece.
+    for wrong in ["apply\r", "a\r", "1\r"] {
+        pty.answer(wrong);
+        pty.until("the answers", |s| s.trim_end().ends_with("keep all that are left pending:"));
+        assert!(!pty.exists(".envrc"), "{wrong:?}");
+    }
+    pty.send("yes\r");
+    pty.until("no answer", |s| s.contains("is no answer"));
+    assert!(!pty.exists(".envrc"));
+    pty.answer("yes\r");
+    pty.until("the second file", |s| s.contains("tasks.json (created)"));
+    assert!(pty.exists(".envrc") && !pty.exists(".vscode/tasks.json"));
+    pty.answer("\r");
+    pty.until("the third file", |s| s.contains("AGENTS.md (created)"));
+    pty.answer("discard\r");
+    assert_eq!(pty.ended(), 3);
+    assert!(!pty.exists(".vscode/tasks.json") && !pty.exists("AGENTS.md"), "{}", pty.screen());
+    assert!(pty.screen().contains("pending: ") && pty.is_cooked(), "{}", pty.screen());
+}
+
+#[test]
+fn sandbox_run_wants_the_name_of_a_repository_that_goes() {
+    for (word, goes) in [("yes\r", false), ("\r", false), (".git\r", true)] {
+        let mut pty = sandbox_run("rm -rf .git; echo two > notes.txt");
+        pty.until("the question", |s| s.contains("removes the repository `.git`") && s.contains(QUESTION));
+        pty.answer("apply\r");
+        pty.until("the word", |s| s.contains("type `.git` and Enter to apply this"));
+        assert!(pty.exists(".git/HEAD") && pty.read("notes.txt") == "one\n");
+        pty.answer(word);
+        assert_eq!(pty.ended(), if goes { 0 } else { 3 }, "{word:?}: {}", pty.screen());
+        assert_eq!(pty.exists(".git/HEAD"), !goes, "{word:?}");
+        assert_eq!(pty.read("notes.txt"), "two\n", "{word:?}: the rest is applied");
+    }
+}
+
+#[test]
+fn apply_in_the_shell_wants_the_name_too() {
+    let mut pty = pty::shell().size(110, 40).arg("--mode").arg("ask").file("notes.txt", "one\n");
+    for file in [".git/HEAD", ".git/objects/a", ".git/refs/a"] {
+        pty = pty.file(file, "x\n");
+    }
+    let mut pty = pty.open();
+    pty.line("run rm -rf .git; echo two > notes.txt");
+    pty.until("the question", |s| s.contains("removes the repository `.git`") && s.contains("keep pending"));
+    pty.answer("k");
+    pty.until("it is pending", |s| s.contains("pending: /changes"));
+    pty.line("/apply");
+    pty.until("the word", |s| s.contains("type `.git` and Enter to apply this"));
+    pty.answer("\r");
+    pty.until("the rest", |s| s.contains("stays pending: it removes the repository"));
+    assert!(pty.exists(".git/HEAD") && pty.read("notes.txt") == "two\n");
+    pty.line("/apply");
+    pty.until("the word again", |s| s.matches("type `.git` and Enter").count() == 2);
+    pty.answer(".git\r");
+    pty.until("that it is applied", |_| !pty.exists(".git/HEAD"));
+}
