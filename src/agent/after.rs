@@ -4,7 +4,7 @@
 use super::calls::Shared;
 use super::driver::lock;
 use super::event::{Event, Question, Reply};
-use crate::conversation::{Call, CallId, Outcome, Part, text_of};
+use crate::conversation::{Call, CallId, LowerFile, Note, Outcome, Part, text_of};
 use crate::hooks::{Action, Point, Ruling};
 use crate::permission::{Level, Reach};
 use crate::tools::{Detail, Facts, Inspect, Output, Plan, Preview, Summary, ToolError};
@@ -134,9 +134,13 @@ impl Shared {
         ))
     }
 
-    /// Throws away what the command changed at a lower level than the session's, and says so.
-    pub(super) async fn held_down(self: Arc<Self>, watch: Option<Watch>, mut output: Output) -> Output {
-        let Some(Watch { view, before }) = watch else { return output };
+    /// Discards what the command changed at a lower level than the session's; the note says what.
+    pub(super) async fn held_down(
+        self: Arc<Self>,
+        watch: Option<Watch>,
+        mut output: Output,
+    ) -> (Output, Option<Note>) {
+        let Some(Watch { view, before }) = watch else { return (output, None) };
         let (env, shared) = (Arc::clone(&self.env), Arc::clone(&self));
         let thrown = tokio::task::spawn_blocking(move || {
             let mut set = view.changes(Shelf::Pending).map_err(|e| e.to_string())?;
@@ -145,48 +149,39 @@ impl Shared {
                 (policy.taint().load(), move |path: &PathBuf| policy.level_of(path))
             };
             set.changes.retain(|c| before.get(&c.path) != Some(&c.after) && level_of(&c.path) < taint);
-            let lines = blocked(&set, taint, &level_of, |path| env.workspace.shown(path));
+            let note = blocked(&set, taint, &level_of, |path| env.workspace.shown(path));
             if !set.is_empty() {
                 view.discard(&View::everything(&set)).map_err(|e| e.to_string())?;
             }
-            Ok::<_, String>(lines)
+            Ok::<_, String>(note)
         });
-        let lines = match thrown.await {
-            Ok(Ok(lines)) => lines,
-            Ok(Err(e)) => {
-                return withheld(&output, &format!("what the command wrote could not be judged: {e}"));
+        let note = match thrown.await.unwrap_or_else(|e| Err(e.to_string())) {
+            Ok(note) => note,
+            Err(e) => {
+                let why = format!("what the command wrote could not be judged: {e}");
+                return (withheld(&output, &why), None);
             }
-            Err(e) => return withheld(&output, &format!("what the command wrote could not be judged: {e}")),
         };
-        if !lines.is_empty() {
-            output.for_model.push(Part::text(format!("\n{}", lines.join("\n"))));
+        if note.is_some() {
             output.for_person.line.push_str(" · write-down blocked");
         }
-        output
+        (output, note)
     }
 }
+
+/// The most files that the note names.
+const NAMED: usize = 10;
 
 fn blocked(
     set: &ChangeSet,
     taint: Level,
     level_of: &dyn Fn(&PathBuf) -> Level,
     shown: impl Fn(&PathBuf) -> String,
-) -> Vec<String> {
-    let one = |path: &PathBuf| {
-        format!(
-            "[Write-down blocked — your session taint is {taint}, but the target resource \"{}\" is classified {}; this change was thrown away]",
-            shown(path),
-            level_of(path)
-        )
-    };
-    let mut lines: Vec<String> = set.changes.iter().take(10).map(|c| one(&c.path)).collect();
-    if set.len() > lines.len() {
-        lines.push(format!(
-            "[and {} more changes at a lower level were thrown away]",
-            set.len() - lines.len()
-        ));
-    }
-    lines
+) -> Option<Note> {
+    let file = |path: &PathBuf| LowerFile { path: shown(path), level: level_of(path).name().into() };
+    let files: Vec<LowerFile> = set.changes.iter().take(NAMED).map(|c| file(&c.path)).collect();
+    let more = set.len() - files.len();
+    (!set.is_empty()).then(|| Note::WriteDownBlocked { level: taint.name().into(), files, more })
 }
 
 /// Everything of a result that is text.
@@ -221,7 +216,7 @@ fn withheld(output: &Output, why: &str) -> Output {
     let line = output.for_person.line.lines().next().unwrap_or_default().to_string();
     Output {
         outcome: Outcome::Denied,
-        for_model: vec![Part::text(error.for_model().replacen("error:", "denied:", 1))],
+        for_model: vec![Part::text(error.denied())],
         for_person: Summary::failure(&line, &error.message),
         facts: Facts::None,
         recorded: output.recorded.clone(),

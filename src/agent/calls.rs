@@ -6,8 +6,8 @@ use super::event::{Enquiry, Event, Question, Reply};
 use super::gate::{Entrance, Visit, described};
 use super::trickle::{Piece, trickle};
 use super::turn::Input;
-use crate::audit::{Kind, Note, digest};
-use crate::conversation::{Call, CallId, CallResult, Fact, Interruption, Outcome, Part};
+use crate::audit::{AuditNote, Kind, digest};
+use crate::conversation::{Call, CallId, CallResult, Fact, Interruption, Note, Outcome, Part};
 use crate::hooks::{Action, Point};
 use crate::metrics::Status;
 use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask, Reach};
@@ -33,7 +33,7 @@ pub(super) struct Cleared {
 struct Ready {
     plan: Box<dyn Plan>,
     permit: Permit,
-    decided: Note,
+    decided: AuditNote,
 }
 
 /// Shared by the tasks of one turn.
@@ -136,7 +136,7 @@ impl Shared {
             Err(Refusal::Stopped) => ("stopped", String::new()),
         };
         let why = Some(cut(why, 1000)).filter(|why| !why.is_empty());
-        let decided = Note { decision: Some(decision.into()), why, taint: self.taint(), ..note };
+        let decided = AuditNote { decision: Some(decision.into()), why, taint: self.taint(), ..note };
         self.visit.write(decided.clone()).map_err(Refusal::Error)?;
         judged.map(|(plan, permit)| Ready { plan, permit, decided })
     }
@@ -145,7 +145,7 @@ impl Shared {
         self: Arc<Self>,
         call: &Call,
         cancel: &CancellationToken,
-        note: &mut Note,
+        note: &mut AuditNote,
     ) -> Result<(Box<dyn Plan>, Permit), Refusal> {
         let shared = Arc::clone(&self);
         let wanted = call.clone();
@@ -247,12 +247,12 @@ impl Shared {
         call: &Call,
         ready: Ready,
         cancel: CancellationToken,
-    ) -> Result<Output, Refusal> {
+    ) -> Result<(Output, Option<Note>), Refusal> {
         let Ready { plan, permit, decided } = ready;
         if plan.outlasts_call() {
             self.may_outlast().map_err(Refusal::Error)?;
         }
-        self.visit.write(Note { kind: Kind::Intent, ..decided.clone() }).map_err(Refusal::Error)?;
+        self.visit.write(AuditNote { kind: Kind::Intent, ..decided.clone() }).map_err(Refusal::Error)?;
         self.tell(Event::CallRunning { id: call.id.clone() });
         let (title, watch, reach) = (plan.title(), self.watch(plan.as_ref()), plan.reach());
         let title_told = self.visit.gate.secrets.redact(&title).into_owned();
@@ -273,15 +273,15 @@ impl Shared {
             Err(e) => failed(&crashed(&e), &title),
         };
         drop(order);
-        let output = Arc::clone(&self).held_down(watch, output).await;
+        let (output, note) = Arc::clone(&self).held_down(watch, output).await;
         let status = if output.outcome == Outcome::Done { Status::Success } else { Status::Failure };
         self.visit.count(&call.name, status, started.elapsed());
         let outcome = Some(format!("{:?}", output.outcome).to_lowercase());
-        let ended = Note { kind: Kind::Result, outcome, taint: self.taint(), ..decided };
+        let ended = AuditNote { kind: Kind::Result, outcome, taint: self.taint(), ..decided };
         let written = self.visit.write(ended);
         // It has run; but nobody hears what came of it, since nothing says that they did.
         written.map_err(Refusal::Error)?;
-        Ok(output)
+        Ok((output, note))
     }
 
     /// Where a command's output goes as it comes: nowhere, when a hook has yet to look at it.
@@ -411,12 +411,14 @@ impl Shared {
         self.answer(CallResult::text(call, outcome, text).with(recorded), for_person);
     }
 
-    fn end(&self, call: &Call, output: Output) {
+    fn end(&self, call: &Call, (output, note): (Output, Option<Note>)) {
         let Output { outcome, for_model, for_person, facts, recorded } = output;
         if let Facts::Todos(items) = facts {
             self.tell(Event::Todos(items));
         }
-        self.answer(CallResult::new(call, outcome, from_tool(for_model)).with(recorded), for_person);
+        let mut parts = from_tool(for_model);
+        parts.extend(note.map(Part::Note));
+        self.answer(CallResult::new(call, outcome, parts).with(recorded), for_person);
     }
 
     fn answer(&self, result: CallResult, summary: Summary) {
@@ -491,6 +493,6 @@ fn failed(error: &ToolError, title: &str) -> Output {
         for_model: vec![Part::text(error.for_model())],
         for_person: Summary::failure(title, &error.message),
         facts: Facts::None,
-        recorded: Vec::new(),
+        recorded: vec![Fact::Failed { fault: error.fault }],
     }
 }

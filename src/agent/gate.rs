@@ -3,7 +3,7 @@
 //! One value for the whole program; a default one has nothing in it and lets everything through. It fails closed: what
 //! cannot be written down is not done, and a hook that cannot be asked blocks.
 
-use crate::audit::{AuditError, Kind, Log, Note};
+use crate::audit::{AuditError, AuditNote, Kind, Log};
 use crate::conversation::{Call, CallId, Input, Part};
 use crate::hooks::{Action, Context, Flow, Hooks, Point, Ruling};
 use crate::metrics::{Metrics, Status};
@@ -107,14 +107,14 @@ impl Gate {
         told: &str,
     ) -> Result<(), AuditError> {
         let Some(log) = &self.audit else { return Ok(()) };
-        let note = Note {
+        let note = AuditNote {
             session,
             tool: Some(by.into()),
             decision: Some("yes".into()),
             why: Some("the person said so".into()),
             preview_hash: Some(crate::audit::digest(told)),
             outcome: Some(told.lines().next().unwrap_or_default().chars().take(300).collect()),
-            ..Note::of(kind)
+            ..AuditNote::of(kind)
         };
         log.append(note).map(|_| ())
     }
@@ -127,21 +127,21 @@ impl Visit {
     }
 
     /// The beginning of an entry about `call`.
-    pub(super) fn note(&self, kind: Kind, call: &Call) -> Note {
-        Note {
+    pub(super) fn note(&self, kind: Kind, call: &Call) -> AuditNote {
+        AuditNote {
             session: self.session.clone(),
             tool: Some(call.name.clone()),
             call: Some(call.id.to_string()),
-            ..Note::of(kind)
+            ..AuditNote::of(kind)
         }
     }
 
     /// Writes an entry. An error means that what it is about must not go on.
-    pub(super) fn write(&self, note: Note) -> Result<(), ToolError> {
+    pub(super) fn write(&self, note: AuditNote) -> Result<(), ToolError> {
         let Some(log) = &self.gate.audit else { return Ok(()) };
         let clean = |text: String| self.gate.secrets.redact(&text).into_owned();
         let reach = note.reach.into_iter().map(clean).collect();
-        let note = Note { reach, why: note.why.map(clean), outcome: note.outcome.map(clean), ..note };
+        let note = AuditNote { reach, why: note.why.map(clean), outcome: note.outcome.map(clean), ..note };
         let written = log.append(note);
         written.map(|_| ()).map_err(|e| {
             tracing::error!("the audit log: {e}");
@@ -170,7 +170,7 @@ impl Visit {
         }
         let about = (!tool.is_empty()).then_some(tool);
         let ruling = self.gate.hooks.decide(point, context, cancel).await;
-        self.write(Note {
+        self.write(AuditNote {
             session: self.session.clone(),
             tool: Some(point.name().into()),
             call: call.map(ToString::to_string),
@@ -182,7 +182,7 @@ impl Visit {
                     .as_ref()
                     .map_or_else(|| "no hook had an opinion".into(), |_| ruling.says("decided")),
             ),
-            ..Note::of(Kind::Hook)
+            ..AuditNote::of(Kind::Hook)
         })?;
         Ok(ruling)
     }

@@ -6,7 +6,7 @@ use super::event::{Choice, ChoiceQuestion, Event};
 use super::notes::words_in;
 use super::parts::Start;
 use super::perform::Run;
-use crate::audit::{Kind, Note as Entry};
+use crate::audit::{AuditNote, Kind};
 use crate::conversation::{Answer, Block, Note, Part, text_of};
 use crate::hooks::{Action, Context, Point, Ruling};
 use crate::permission::Level;
@@ -70,11 +70,11 @@ impl Agent {
         if before > Level::Public {
             let why = "the person left the conversation".to_string();
             let level = Some(before.name().to_string());
-            let note = Entry {
+            let note = AuditNote {
                 session: visit.session.clone(),
                 why: Some(why),
                 taint: level,
-                ..Entry::of(Kind::Reset)
+                ..AuditNote::of(Kind::Reset)
             };
             visit.write(note).map_err(|e| e.message)?;
         }
@@ -159,7 +159,8 @@ impl Agent {
     ) -> Result<(), Ending> {
         let shown = context.text.clone().unwrap_or_default();
         let ruling = self.visit().ask(point, context, None, stop).await;
-        let ruling = ruling.map_err(|e| Ending::Blocked { why: e.message, hint: e.hint })?;
+        let ruling = ruling
+            .map_err(|e| Ending::Blocked { why: e.message, hint: e.hint.map(|hint| hint.to_string()) })?;
         match &ruling.action {
             Action::Allow | Action::Redact(_) => Ok(()),
             Action::Block(_) => {

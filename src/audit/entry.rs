@@ -29,7 +29,7 @@ pub enum Kind {
 
 /// What is said about it. Fields that do not apply are left out of the line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
+pub struct AuditNote {
     pub kind: Kind,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -57,9 +57,9 @@ pub struct Note {
     pub taint: Option<String>,
 }
 
-impl Note {
-    pub fn of(kind: Kind) -> Note {
-        Note {
+impl AuditNote {
+    pub fn of(kind: Kind) -> AuditNote {
+        AuditNote {
             kind,
             session: None,
             tool: None,
@@ -82,7 +82,7 @@ pub struct Entry {
     /// When it was written, RFC 3339 in UTC.
     pub time: String,
     #[serde(flatten)]
-    pub note: Note,
+    pub note: AuditNote,
     /// The code of the entry before; zeros for the first.
     pub prev: String,
 }

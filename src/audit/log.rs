@@ -5,7 +5,7 @@
 
 use super::chain::{GENESIS, Key};
 use super::entry::Line;
-use super::{AuditError, Entry, Kind, Note};
+use super::{AuditError, AuditNote, Entry, Kind};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -83,7 +83,7 @@ impl Log {
     }
 
     /// Adds an entry and returns its number. When this fails, whoever asked must not act: the entry may not be there.
-    pub fn append(&self, note: Note) -> Result<u64, AuditError> {
+    pub fn append(&self, note: AuditNote) -> Result<u64, AuditError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.as_ref().is_some_and(|o| !o.is_at(&self.places.log)) {
             *open = None;
@@ -131,7 +131,7 @@ impl Open {
         }
     }
 
-    fn append(&mut self, note: Note) -> io::Result<u64> {
+    fn append(&mut self, note: AuditNote) -> io::Result<u64> {
         let length = self.log.metadata()?.len();
         let tail = match &self.end {
             Some((known, head)) if *known == length => {
@@ -146,7 +146,7 @@ impl Open {
         let mut head = tail.head;
         let mut text = String::new();
         if let Some(why) = tail.alarm {
-            head = self.add(&mut text, Note { why: Some(why), ..Note::of(Kind::Alarm) }, &head)?;
+            head = self.add(&mut text, AuditNote { why: Some(why), ..AuditNote::of(Kind::Alarm) }, &head)?;
         }
         head = self.add(&mut text, note, &head)?;
         if let Err(e) = (&self.log).write_all(text.as_bytes()) {
@@ -160,7 +160,7 @@ impl Open {
         Ok(head.seq)
     }
 
-    fn add(&self, text: &mut String, note: Note, before: &Head) -> io::Result<Head> {
+    fn add(&self, text: &mut String, note: AuditNote, before: &Head) -> io::Result<Head> {
         let time = jiff::Timestamp::now().to_string();
         let entry = Entry { seq: before.seq + 1, time, note, prev: before.mac.clone() };
         let (line, mac) = entry.sealed(&self.key).map_err(io::Error::other)?;

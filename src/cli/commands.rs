@@ -116,7 +116,7 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
 }
 
 fn tool_failure(error: crate::tools::ToolError) -> Failure {
-    Failure { hint: error.hint.clone(), ..Failure::usage(error.message) }
+    Failure { hint: error.hint.as_ref().map(ToString::to_string), ..Failure::usage(error.message) }
 }
 
 /// The result on standard output, an error on standard error.

@@ -86,7 +86,8 @@ pub(super) fn run(
         drop(io::stdout().lock().write_all(stream.finish().as_bytes()));
     }
     reset_terminal();
-    let (finished, _) = ran.map_err(|e| Failure { hint: e.hint.clone(), ..Failure::new(e.message) })?;
+    let (finished, _) = ran
+        .map_err(|e| Failure { hint: e.hint.as_ref().map(ToString::to_string), ..Failure::new(e.message) })?;
     current.set(None);
     if let Some(line) = withheld {
         warn(&format!("note: {line}"));

@@ -42,6 +42,13 @@ pub enum Fault {
     NotText,
     /// It was not read before, or changed since.
     Unread,
+    /// These lines were not read before, the first counted from 0; all the others that the call touches were.
+    LinesUnread {
+        offset: usize,
+        limit: usize,
+    },
+    /// It changed since it was read, and the error shows how.
+    Changed,
     TextMissing,
     /// The text occurs so many times where it must be unique.
     Ambiguous(usize),

@@ -22,7 +22,7 @@ pub use earlier::{Earlier, Kept};
 pub use fact::{Fact, Fault};
 pub use id::{CallId, SessionId};
 pub use message::{Answer, Block, Message, StopReason, Thinking};
-pub use note::{Edition, Interruption, JobEnd, Note, PinnedKind, Scope};
+pub use note::{Edition, Interruption, JobEnd, LowerFile, Note, PinnedKind, Scope};
 pub use part::{Image, Part, text_of, words_of};
 pub use spec::ToolSpec;
 pub use summary::Summary;

@@ -59,6 +59,8 @@ pub enum Note {
     MessageLost,
     /// A change that could not be written to its mounted store.
     NotStored { reason: String },
+    /// What a command changed at a lower level than the conversation's, and placet discarded.
+    WriteDownBlocked { level: String, files: Vec<LowerFile>, more: usize },
     /// A note of a session of an earlier format, of which only the sentence is known.
     Earlier { text: String },
 }
@@ -77,6 +79,13 @@ pub enum Edition {
 pub enum Scope {
     Whole,
     End,
+}
+
+/// A file of [`Note::WriteDownBlocked`], and its level.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LowerFile {
+    pub path: String,
+    pub level: String,
 }
 
 /// When a call was interrupted.
@@ -135,6 +144,7 @@ impl Note {
                 | Note::Interrupted { .. }
                 | Note::PictureMissing { .. }
                 | Note::NotStored { .. }
+                | Note::WriteDownBlocked { .. }
         )
     }
 
@@ -162,6 +172,7 @@ impl Note {
             Note::PictureHidden { name, reason, .. } => vec![name, reason],
             Note::NotStored { reason } | Note::AnswerWithheld { reason } => vec![reason],
             Note::SumUp { focus } => vec![focus],
+            Note::WriteDownBlocked { files, .. } => files.iter_mut().map(|file| &mut file.path).collect(),
             other => other.text_mut().into_iter().collect(),
         }
     }

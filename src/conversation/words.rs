@@ -4,7 +4,7 @@
 //! request and provider caches hold. Nothing reads a sentence back. Names and commands in them are somebody else's words:
 //! they stay on one line, whatever they hold.
 
-use super::{Edition, Interruption, JobEnd, Note, Scope};
+use super::{Edition, Interruption, JobEnd, LowerFile, Note, Scope};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -73,6 +73,7 @@ impl Note {
             }
             Note::MessageLost => return Cow::Borrowed(MESSAGE_LOST),
             Note::NotStored { reason } => format!("[not carried to its store: {}]", on_one_line(reason)),
+            Note::WriteDownBlocked { level, files, more } => write_down_blocked(level, files, *more),
             Note::Earlier { text } => return Cow::Borrowed(text),
         };
         Cow::Owned(words)
@@ -135,6 +136,21 @@ fn result_left_out(tool: &str, arguments: &str, scratchpad: Option<&str>) -> Str
             on_one_line(arguments)
         ),
     }
+}
+
+fn write_down_blocked(level: &str, files: &[LowerFile], more: usize) -> String {
+    let line = |file: &LowerFile| {
+        format!(
+            "[Write-down blocked — your session taint is {level}, but the target resource \"{}\" is classified {}; this change was discarded]",
+            on_one_line(&file.path),
+            file.level
+        )
+    };
+    let mut lines: Vec<String> = files.iter().map(line).collect();
+    if more > 0 {
+        lines.push(format!("[{more} more changes at a lower level were discarded]"));
+    }
+    lines.join("\n")
 }
 
 fn sum_up(focus: &str) -> String {

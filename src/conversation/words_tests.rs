@@ -32,6 +32,11 @@ fn all(hostile: &str) -> Vec<Note> {
         Note::AnswerWithheld { reason: text() },
         Note::MessageLost,
         Note::NotStored { reason: text() },
+        Note::WriteDownBlocked {
+            level: "SECRET".into(),
+            files: vec![LowerFile { path: text(), level: "PUBLIC".into() }],
+            more: 2,
+        },
         Note::Earlier { text: text() },
     ]
 }

@@ -22,18 +22,18 @@ impl MediaError {
     pub fn hint(&self) -> &'static str {
         match self {
             MediaError::Unsupported(Kind::Jxl) => {
-                "convert it with run_command: `djxl FILE out.png`, or `magick FILE out.png`"
+                "convert it with a command: `djxl FILE out.png`, or `magick FILE out.png`"
             }
             MediaError::Unsupported(Kind::Heic) => {
-                "convert it with run_command: `heif-convert FILE out.png`, or `magick FILE out.png`"
+                "convert it with a command: `heif-convert FILE out.png`, or `magick FILE out.png`"
             }
             MediaError::Unsupported(_) => {
-                "convert it with run_command: `avifdec FILE out.png`, or `magick FILE out.png`"
+                "convert it with a command: `avifdec FILE out.png`, or `magick FILE out.png`"
             }
             MediaError::Oversize { .. } => "leave out `exact` to have it scaled down",
             MediaError::Broken { .. } => "the file is cut off or damaged; it was not sent",
             MediaError::Huge { .. } => {
-                "scale it down with run_command: `magick FILE -resize 4000x4000 out.png`"
+                "scale it down with a command: `magick FILE -resize 4000x4000 out.png`"
             }
             MediaError::Encode(..) => "try another format",
         }

@@ -327,7 +327,7 @@ pub(super) fn tools(shell: &mut Shell<'_>, rest: &str) -> After {
             shell.text(spec.description.trim());
             shell.text(&serde_json::to_string_pretty(&spec.schema).unwrap_or_default());
         }
-        Err(e) => shell.error(&e.message, e.hint.as_deref()),
+        Err(e) => shell.error(&e.message, e.hint.map(|hint| hint.to_string()).as_deref()),
     }
     None
 }

@@ -132,6 +132,6 @@ fn keep(shell: &Shell<'_>, job: &Job) {
                 job.log().display()
             ));
         }
-        Err(e) => shell.error(&e.message, e.hint.as_deref()),
+        Err(e) => shell.error(&e.message, e.hint.map(|hint| hint.to_string()).as_deref()),
     }
 }

@@ -1,5 +1,7 @@
 //! What a file is that is not text, told by its first bytes.
 
+use super::{Hint, HintTool, hint};
+
 /// The words for data with a well-known beginning; `None` for text and for what is not known.
 pub fn named(head: &[u8]) -> Option<&'static str> {
     const MAGIC: [(&[u8], &str); 27] = [
@@ -52,18 +54,17 @@ pub fn named(head: &[u8]) -> Option<&'static str> {
 }
 
 /// What to do about each kind.
-pub(super) fn advice(name: &str) -> &'static str {
-    match name {
-        n if n.contains("PDF") => "extract its text with run_command, for example `pdftotext FILE -`",
-        n if n.contains("zip") => "list it with run_command, for example `unzip -l FILE`",
-        n if n.contains("SQLite") => "query it with run_command, for example `sqlite3 FILE .schema`",
-        n if n.contains("ELF") => {
-            "inspect it with run_command, for example `readelf -h FILE` or `strings FILE`"
-        }
-        n if n.contains("tar archive") => "list it with run_command, for example `tar -tf FILE`",
-        n if n.contains("gzip") => "unpack it with run_command, for example `gzip -dc FILE | head`",
-        _ => "it is not text; inspect it with run_command, for example `file FILE` or `xxd FILE | head`",
-    }
+pub(super) fn advice(name: &str) -> Hint {
+    let (what, how) = match name {
+        n if n.contains("PDF") => ("extract its text with ", ", for example `pdftotext FILE -`"),
+        n if n.contains("zip") => ("list it with ", ", for example `unzip -l FILE`"),
+        n if n.contains("SQLite") => ("query it with ", ", for example `sqlite3 FILE .schema`"),
+        n if n.contains("ELF") => ("inspect it with ", ", for example `readelf -h FILE` or `strings FILE`"),
+        n if n.contains("tar archive") => ("list it with ", ", for example `tar -tf FILE`"),
+        n if n.contains("gzip") => ("unpack it with ", ", for example `gzip -dc FILE | head`"),
+        _ => ("it is not text; inspect it with ", ", for example `file FILE` or `xxd FILE | head`"),
+    };
+    hint![what, HintTool::RunCommand, how]
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use super::refusal::{bad_text, changed, never_read, not_shown, refuse_marks, sin
 use super::spans::{Effect, same_outside};
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
-    Changed, Detail, Env, Facts, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool,
-    ToolError, Touches,
+    Changed, Detail, Env, Facts, Fault, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary,
+    Tool, ToolError, Touches, hint,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
@@ -90,7 +90,7 @@ impl Tool for EditFile {
         if args.old_string.is_empty() {
             return Err(ToolError::hint(
                 "`old_string` is empty",
-                "name the text to replace; write_file makes new files",
+                hint!["name the text to replace; ", HintTool::WriteFile, " makes new files"],
             ));
         }
         let which = if args.replace_all == Some(true) { Which::All } else { Which::Only };
@@ -299,7 +299,8 @@ impl EditPlan {
             }
         }
         let Some(near) = near else {
-            return ToolError::hint(message, "nothing in it is alike; find the place with search_contents");
+            let hint = hint!["nothing in it is alike; find the place with ", HintTool::SearchContents];
+            return ToolError::hint(message, hint);
         };
         let what = if near.only_blanks { "differs only in blanks" } else { "is most like it" };
         message.push_str(&format!("\nline {} and on {what}; {}", near.start + 1, near.report.trim_end()));

@@ -1,5 +1,6 @@
 //! Errors that teach: what was wrong, and what to call next.
 
+use super::Hint;
 pub use crate::conversation::Fault;
 use thiserror::Error;
 
@@ -8,7 +9,7 @@ use thiserror::Error;
 #[error("{message}")]
 pub struct ToolError {
     pub message: String,
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
     /// What kind of failure it is, for the surfaces that have words of their own for it.
     pub fault: Fault,
 }
@@ -18,7 +19,7 @@ impl ToolError {
         ToolError { message: message.into(), hint: None, fault: Fault::Other }
     }
 
-    pub fn hint(message: impl Into<String>, hint: impl Into<String>) -> ToolError {
+    pub fn hint(message: impl Into<String>, hint: impl Into<Hint>) -> ToolError {
         ToolError { message: message.into(), hint: Some(hint.into()), fault: Fault::Other }
     }
 
@@ -34,10 +35,21 @@ impl ToolError {
 
     /// The text the model gets.
     pub fn for_model(&self) -> String {
+        if self.hint.is_none() && self.fault == Fault::Worded {
+            return self.message.clone();
+        }
+        self.labelled("error")
+    }
+
+    /// The text the model gets where a rule or a person refused.
+    pub fn denied(&self) -> String {
+        self.labelled("denied")
+    }
+
+    fn labelled(&self, label: &str) -> String {
         match &self.hint {
-            None if self.fault == Fault::Worded => self.message.clone(),
-            Some(hint) => format!("error: {}\nhint: {hint}", self.message),
-            None => format!("error: {}", self.message),
+            Some(hint) => format!("{label}: {}\nhint: {hint}", self.message),
+            None => format!("{label}: {}", self.message),
         }
     }
 }

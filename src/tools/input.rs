@@ -236,7 +236,7 @@ mod tests {
             "`look` has no parameter `Limit`; did you mean `limit`?"
         );
         let hint = shape().parse::<Args>(&json!([])).unwrap_err().hint.unwrap();
-        assert_eq!(hint, "look(path: string, limit?: integer, how?: string, force?: boolean)");
+        assert_eq!(hint.to_string(), "look(path: string, limit?: integer, how?: string, force?: boolean)");
     }
 
     #[test]

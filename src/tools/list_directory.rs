@@ -3,7 +3,8 @@
 use super::input::Shape;
 use super::work::{blocking, consent_of};
 use super::{
-    Detail, Env, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+    Detail, Env, Fault, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
+    Touches, hint,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
@@ -75,10 +76,11 @@ struct ListPlan {
 /// Opens a directory to walk, or tells what is there instead.
 pub(super) fn walk_root(env: &Env, at: &Resolved, consent: Consent<'_>) -> Result<Dir, ToolError> {
     env.workspace.walk_root(at, consent).map_err(|e| match e {
-        WorkspaceError::NotDirectory(_) => {
-            ToolError::hint(format!("`{}` is not a directory", at.written), "read it with read_file")
-                .because(Fault::NotDirectory)
-        }
+        WorkspaceError::NotDirectory(_) => ToolError::hint(
+            format!("`{}` is not a directory", at.written),
+            hint!["read it with ", HintTool::ReadFile],
+        )
+        .because(Fault::NotDirectory),
         other => env.path_error(&other),
     })
 }

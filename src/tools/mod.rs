@@ -15,6 +15,7 @@ mod edit_file;
 mod env;
 mod error;
 mod find_files;
+mod hint;
 mod hits;
 mod input;
 mod jobs;
@@ -50,6 +51,8 @@ pub use env::{
     Sight, Task, WithheldReport,
 };
 pub use error::{Fault, ToolError};
+use hint::hint;
+pub use hint::{Hint, HintPiece, HintTool};
 pub use jobs::{Job, Jobs, Shown};
 pub use registry::Registry;
 pub use result::{ChangeOverview, Changed, Detail, Facts, FileDiff, Output, Preview, Ran, Summary};

@@ -3,7 +3,7 @@
 //! A patch is text from anywhere: its names stay inside the workspace, whatever the mode. Only the call's own `path`
 //! goes where every tool's paths go.
 
-use super::{Env, Fault, ToolError};
+use super::{Env, Fault, HintTool, ToolError, hint};
 use crate::permission::Place;
 use crate::text::patch::{FilePatch, Kind};
 use crate::workspace::{Resolved, WorkspaceError};
@@ -159,7 +159,7 @@ fn inside(name: &str, env: &Env) -> Result<Resolved, ToolError> {
     }
     let outside = ToolError::hint(
         format!("the patch names `{name}`, which is outside the workspace; nothing was written"),
-        "a patch stays inside; change that file with edit_file, which asks for it",
+        hint!["a patch stays inside; change that file with ", HintTool::EditFile, ", which asks for it"],
     );
     Err(outside.because(Fault::Outside))
 }

@@ -2,7 +2,7 @@
 
 use super::patch_files::Step;
 use super::refusal::{changed, never_read, not_shown, since_read};
-use super::{Env, ToolError};
+use super::{Env, HintTool, ToolError, hint};
 use crate::text::RangeSet;
 use crate::text::patch::{Applied, Body, Kind, Near};
 use crate::workspace::{Hash, Resolved, Standing, TextFile};
@@ -67,7 +67,7 @@ pub(super) fn judge(
 
 fn data(env: &Env, at: &Resolved) -> ToolError {
     let name = env.workspace.shown(&at.path);
-    let hint = "give the hunk exact context, or remove the file with run_command";
+    let hint = hint!["give the hunk exact context, or remove the file with ", HintTool::RunCommand];
     ToolError::hint(format!("`{name}` holds data, and the patch does not quote what it changes"), hint)
 }
 

@@ -7,8 +7,8 @@ use super::input::Shape;
 use super::page::Page;
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
-    Detail, Env, Facts, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
-    Touches,
+    Detail, Env, Facts, Fault, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool,
+    ToolError, Touches, hint,
 };
 use super::{content, page};
 use crate::conversation::{Image, Outcome, Part, ToolSpec};
@@ -204,7 +204,7 @@ impl ReadPlan {
                     "`{}`: the PDF has {size} bytes, more than the {LARGEST_PDF} that can be sent",
                     self.args.path
                 ),
-                "extract its text with run_command, for example `pdftotext FILE -`",
+                content::advice("PDF"),
             ));
         }
         let bytes = opened.read_all(&self.at.path, LARGEST_PDF).map_err(|e| env.path_error(&e))?;
@@ -363,7 +363,7 @@ impl ReadPlan {
         match why {
             NotText::Utf32 => ToolError::hint(
                 format!("`{}` is {kind}, which is not supported ({size} bytes)", self.args.path),
-                "convert it with run_command: `iconv -f UTF-32 -t UTF-8 FILE`",
+                hint!["convert it with ", HintTool::RunCommand, ": `iconv -f UTF-32 -t UTF-8 FILE`"],
             ),
             _ => self.binary(&kind, size),
         }

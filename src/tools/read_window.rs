@@ -2,7 +2,7 @@
 
 use super::page::{self, Page};
 use super::read_file::{LINES, ReadPlan, past_end};
-use super::{Env, Output, ToolError};
+use super::{Env, HintTool, Output, ToolError, hint};
 use crate::workspace::{FileWindow, Opened, TextFile, WorkspaceError};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -23,7 +23,7 @@ impl ReadPlan {
                     "`{}` is UTF-16 text of {} bytes: too large to decode here",
                     self.args.path, opened.size
                 ),
-                "convert it with run_command: `iconv -f UTF-16 -t UTF-8 FILE > OTHER`",
+                hint!["convert it with ", HintTool::RunCommand, ": `iconv -f UTF-16 -t UTF-8 FILE > OTHER`"],
             ));
         }
         if memchr::memchr(0, head).is_some() {
@@ -57,7 +57,10 @@ impl ReadPlan {
         if !all && !shown.ends_with(b"\n") {
             return Err(ToolError::hint(
                 format!("line {} alone is longer than {} bytes", first + 1, bytes.len()),
-                "read it with limit 1 and scratchpad and page through that, or search_contents in it",
+                hint![
+                    "read it with limit 1 and scratchpad and page through that, or use ",
+                    HintTool::SearchContents
+                ],
             ));
         }
         let next = if all { "to the end".into() } else { format!("continue with offset {}", page.lines.end) };
@@ -118,11 +121,18 @@ impl ReadPlan {
         match endless {
             true => ToolError::hint(
                 format!("`{path}` is {size} bytes and its first line alone is longer than 1 MB"),
-                "search_contents cuts long lines around each match; or cut it up with run_command",
+                hint![
+                    HintTool::SearchContents,
+                    " cuts long lines around each match; or cut it up with ",
+                    HintTool::RunCommand
+                ],
             ),
             false => ToolError::hint(
                 format!("`{path}` is {size} bytes: too large to read whole"),
-                "give offset and limit for a window, pattern for matching lines, or use search_contents",
+                hint![
+                    "give offset and limit for a window, pattern for matching lines, or use ",
+                    HintTool::SearchContents
+                ],
             ),
         }
     }

@@ -1,7 +1,7 @@
 //! Why a file may not be changed, in words that lead on: what to read, what somebody else changed.
 
 use super::work::s;
-use super::{Env, Fault, ToolError};
+use super::{Env, Fault, HintTool, ToolError, hint};
 use crate::text::secret::marks;
 use crate::text::{LineDiff, RangeSet};
 use crate::workspace::{Change, EditError, Hash, Resolved, TextFile};
@@ -12,7 +12,7 @@ const MOST: usize = 12_000;
 pub(super) fn never_read(path: &str) -> ToolError {
     ToolError::hint(
         format!("`{path}` has not been read in this session"),
-        format!("read_file(path: \"{path}\") first, then repeat this call"),
+        hint![HintTool::ReadFile, format!("(path: \"{path}\") first, then repeat this call")],
     )
     .because(Fault::Unread)
 }
@@ -27,11 +27,12 @@ pub(super) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSet) -> Tool
     };
     let (start, end) =
         missing.ranges().fold((usize::MAX, 0), |(start, end), r| (start.min(r.start), end.max(r.end)));
+    let limit = end.saturating_sub(start);
     ToolError::hint(
         format!("line{} {missing} of `{path}` {were} not shown to you{only}", s(missing.len())),
-        format!("read_file(path: \"{path}\", offset: {start}, limit: {})", end.saturating_sub(start)),
+        hint![HintTool::ReadFile, format!("(path: \"{path}\", offset: {start}, limit: {limit})")],
     )
-    .because(Fault::Unread)
+    .because(Fault::LinesUnread { offset: start, limit })
 }
 
 /// Refuses a content that has a mark where the old one had a secret: writing it would lose the real value.
@@ -41,19 +42,31 @@ pub(super) fn refuse_marks(before: &[u8], after: &[u8]) -> Result<(), ToolError>
     }
     Err(ToolError::hint(
         "the new text holds `[redacted: ...]`, which stands for a value that was kept from you; writing it would lose that value",
-        "edit the lines around it with edit_file, or ask the person to put the value in",
+        hint![
+            "edit the lines around it with ",
+            HintTool::EditFile,
+            ", or ask the person to put the value in"
+        ],
     ))
 }
 
 pub(super) fn bad_text(error: &EditError) -> ToolError {
     let hint = match error {
         EditError::Undecodable { .. } => {
-            "edit the text beside those bytes, or convert the file with run_command (iconv) if the person wants that"
+            hint![
+                "edit the text next to those bytes, or convert the file with ",
+                HintTool::RunCommand,
+                " (iconv) if the person wants that"
+            ]
         }
         EditError::Unencodable(_) => {
-            "use characters the encoding has, or convert the file with run_command (iconv) if the person wants that"
+            hint![
+                "use characters the encoding has, or convert the file with ",
+                HintTool::RunCommand,
+                " (iconv) if the person wants that"
+            ]
         }
-        EditError::Placeholder => "leave those bytes out of the edit",
+        EditError::Placeholder => "leave those bytes out of the edit".into(),
     };
     ToolError::hint(error.to_string(), hint)
 }
@@ -70,8 +83,12 @@ pub(super) fn changed(
     if change.old.is_none() {
         return ToolError::hint(
             format!("`{path}` changed since you read it"),
-            format!("read_file(path: \"{path}\") again, then repeat the change on what is there now"),
-        );
+            hint![
+                HintTool::ReadFile,
+                format!("(path: \"{path}\") again, then repeat the change on what is there now")
+            ],
+        )
+        .because(Fault::Unread);
     }
     let (diff, shown) = since_read(change, file);
     env.ledger().told(&at.path, file.bytes(), hash, &change.carried, &shown);
@@ -79,6 +96,7 @@ pub(super) fn changed(
         format!("`{path}` changed since you read it. The changes:\n{}", diff.trim_end()),
         "you have now seen them: repeat the call on what is there now, no new read is needed",
     )
+    .because(Fault::Changed)
 }
 
 /// The difference between the content that was read and the one that is there, and the lines it shows.

@@ -8,7 +8,8 @@ use super::read_file::picture_error;
 use super::work::{blocking, consent_of};
 use super::write_file::{Content, WritePlan};
 use super::{
-    Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+    Detail, Env, Facts, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
+    Touches, hint,
 };
 use crate::conversation::{Outcome, Part, ToolSpec};
 use crate::media;
@@ -173,7 +174,7 @@ fn pad_error(error: &ScratchpadError) -> ToolError {
             ToolError::hint(error.to_string(), "delete it first, or choose another name")
         }
         ScratchpadError::Missing { .. } => {
-            ToolError::hint(error.to_string(), "see them with scratchpad(action: \"list\")")
+            ToolError::hint(error.to_string(), hint!["see them with ", HintTool::ScratchpadList])
         }
         _ => ToolError::new(error.to_string()),
     }

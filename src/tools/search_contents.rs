@@ -10,7 +10,10 @@ use super::list_directory::{gaps, left_out, walk_root};
 use super::output::interrupted;
 use super::page::GUTTER;
 use super::work::{blocking, consent_of, s};
-use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use super::{
+    Detail, Env, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+    hint,
+};
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
 use crate::text::RangeSet;
@@ -82,7 +85,7 @@ impl Tool for SearchContents {
         if args.pattern.is_empty() {
             return Err(ToolError::hint(
                 "`pattern` is empty",
-                "find_files lists files without looking into them",
+                hint![HintTool::FindFiles, " lists files without looking into them"],
             ));
         }
         let matcher = matcher(&args)?;
@@ -105,9 +108,9 @@ fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
             Case::Smart => drop(builder.case_smart(true)),
         }
     })
-    .map_err(|e| ToolError {
-        hint: e.hint.map(|hint| hint.replace("with `\\`", "with `\\`, or set literal")),
-        ..e
+    .map_err(|e| match args.pattern.contains('\n') {
+        true => e,
+        false => ToolError::hint(e.message, "escape special characters with `\\`, or set literal"),
     })
 }
 

@@ -1,30 +1,18 @@
-//! What placet's own tools are called in the surface in use, for the texts that name one.
+//! What placet's own tools are called in the tool set in use, for the texts that name one.
 //!
-//! Errors teach by naming the next call. Under another system's names that tool is called otherwise, or is not there at
-//! all; then the hint is left out, for it would lead nowhere.
+//! Errors teach by naming the next call. Another tool set has another name for that tool, or does not have the tool; then
+//! the hint is left out, since it would lead nowhere.
 
-use super::{Facts, Output, Tool, ToolError};
-use crate::conversation::Part;
+use super::{Facts, HintTool, Output, Tool, ToolError};
+use crate::conversation::{Outcome, Part};
 use serde_json::Value;
 use std::sync::Arc;
-
-/// The tools that hints name. `operations` and `scratchpad` are ordinary words too and are not looked for.
-const NAMED: [&str; 8] = [
-    "read_file",
-    "edit_file",
-    "write_file",
-    "apply_patch",
-    "list_directory",
-    "find_files",
-    "search_contents",
-    "run_command",
-];
 
 /// See the module.
 #[derive(Clone)]
 pub(super) struct Names {
-    /// Native names and what they are here, where that is another name or none.
-    other: Arc<[(&'static str, Option<String>)]>,
+    /// The tools that hints name, and their names here.
+    tools: Arc<[(HintTool, Option<String>)]>,
     /// How the text of a scratchpad is asked for, up to the name.
     page: Option<&'static str>,
 }
@@ -37,13 +25,18 @@ impl Names {
             let mut all = tools.iter().zip(called);
             all.find(|(tool, _)| tool.judged_as(&Value::Null) == native).map(|(_, called)| called.clone())
         };
-        let other = NAMED.into_iter().filter(|name| !has(name)).map(|name| (name, like(name))).collect();
+        let named = |tool: HintTool| match tool {
+            HintTool::ScratchpadList if has("scratchpad_list") => Some("scratchpad_list()".into()),
+            HintTool::ScratchpadList => has("scratchpad").then(|| tool.native().into()),
+            _ if has(tool.native()) => Some(tool.native().into()),
+            _ => like(tool.native()),
+        };
         let page = match (has("scratchpad"), has("scratchpad_read")) {
             (true, _) => Some("scratchpad(action: \"read\", name: "),
             (false, true) => Some("scratchpad_read(name: "),
             (false, false) => None,
         };
-        Names { other, page }
+        Names { tools: HintTool::ALL.into_iter().map(|tool| (tool, named(tool))).collect(), page }
     }
 
     /// ` Page with scratchpad(...)`, where scratchpads can be read.
@@ -52,63 +45,47 @@ impl Names {
     }
 
     pub(super) fn error(&self, error: ToolError) -> ToolError {
-        let hint = error.hint.and_then(|hint| self.hint(hint));
+        let hint = error.hint.and_then(|hint| hint.named(|tool| self.tool(tool)));
         ToolError { hint, ..error }
     }
 
-    /// The same for a call that failed when it ran.
+    /// The same for a call that failed when it ran: its text is made again from the error.
     pub(super) fn output(&self, output: Output) -> Output {
-        let Facts::Failed(error) = &output.facts else { return output };
-        let (before, error) = (error.for_model(), self.error(error.clone()));
-        match output.for_model.as_slice() {
-            [Part::Text { text }] if *text == before => Output {
-                for_model: vec![Part::text(error.for_model())],
-                facts: Facts::Failed(error),
-                ..output
-            },
+        match &output.facts {
+            Facts::Failed(error) if output.outcome == Outcome::Failed => {
+                let error = self.error(error.clone());
+                Output {
+                    for_model: vec![Part::text(error.for_model())],
+                    facts: Facts::Failed(error),
+                    ..output
+                }
+            }
             _ => output,
         }
     }
 
-    fn hint(&self, mut hint: String) -> Option<String> {
-        for (native, here) in self.other.iter() {
-            while let Some(at) = word(&hint, native) {
-                hint.replace_range(at..at + native.len(), here.as_deref()?);
-            }
-        }
-        Some(hint)
+    fn tool(&self, wanted: HintTool) -> Option<String> {
+        self.tools.iter().find(|(tool, _)| *tool == wanted).and_then(|(_, name)| name.clone())
     }
-}
-
-/// Where `name` stands as a word of its own, and not as part of a longer name or of a path.
-fn word(text: &str, name: &str) -> Option<usize> {
-    let joins = |c: char| c.is_alphanumeric() || "_-/.".contains(c);
-    let alone = |at: usize| {
-        let before = text.get(..at).and_then(|t| t.chars().next_back());
-        let after = text.get(at + name.len()..).and_then(|t| t.chars().next());
-        !before.is_some_and(joins) && !after.is_some_and(joins)
-    };
-    text.match_indices(name).map(|(at, _)| at).find(|at| alone(*at))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::hint::hint;
     use super::*;
-
-    fn names() -> Names {
-        let other = [("read_file", Some("file_read".to_string())), ("edit_file", None)];
-        Names { other: other.into(), page: None }
-    }
 
     #[test]
     fn a_hint_names_the_tool_as_it_is_called_here_or_is_left_out() {
-        let hint = |text: &str| names().hint(text.into());
+        let tools = [(HintTool::ReadFile, Some("file_read".to_string())), (HintTool::EditFile, None)];
+        let names = Names { tools: tools.into(), page: None };
+        let named = |hint| names.error(ToolError::hint("no", hint)).hint.map(|hint| hint.to_string());
+        // A file may be called like a tool: only the tool is renamed.
+        let read = hint![HintTool::ReadFile, "(path: \"read_file (1)\"), then edit_file by hand"];
         assert_eq!(
-            hint("read_file(path: \"a\"), then go on").as_deref(),
-            Some("file_read(path: \"a\"), then go on")
+            named(read).as_deref(),
+            Some("file_read(path: \"read_file (1)\"), then edit_file by hand")
         );
-        assert_eq!(hint("`.` has `read_file.rs`").as_deref(), Some("`.` has `read_file.rs`"));
-        assert_eq!(hint("look again").as_deref(), Some("look again"));
-        assert_eq!(hint("read it, then use edit_file"), None);
+        assert_eq!(named(hint!["look again"]).as_deref(), Some("look again"));
+        assert_eq!(named(hint!["read it, then use ", HintTool::EditFile]), None);
     }
 }

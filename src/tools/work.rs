@@ -1,7 +1,7 @@
 //! What the tools share: running off the event loop, and errors of the workspace in words that teach.
 
 use super::output::failed;
-use super::{Env, Fault, Output, Running, Sight, ToolError};
+use super::{Env, Fault, Hint, HintTool, Output, Running, Sight, ToolError, hint};
 use crate::text::nearest;
 use crate::workspace::{Consent, Ledger, Resolved, WorkspaceError};
 use std::path::Path;
@@ -38,21 +38,25 @@ impl Env {
     pub(super) fn path_error(&self, error: &WorkspaceError) -> ToolError {
         let message = error.to_string();
         let fault = fault_of(error);
-        let hint = match error {
+        let hint: Hint = match error {
             WorkspaceError::Missing(path) => return self.missing(path, message).because(fault),
-            WorkspaceError::Directory(_) => "list it with list_directory",
+            WorkspaceError::Directory(_) => hint!["list it with ", HintTool::ListDirectory],
             WorkspaceError::NotDirectory(_) => {
-                "a part of the path is a file; list its directory to see what is there"
+                "a part of the path is a file; list its directory to see what is there".into()
             }
-            WorkspaceError::Empty => "paths are relative to the working directory, or absolute",
-            WorkspaceError::Moved(_) => "it was swapped for a link or moved; look again before you call",
-            WorkspaceError::Raced(_) => "read the file again, then repeat the change on what is there now",
-            WorkspaceError::ReadOnly(_) => "ask the person whether its permissions should be changed",
-            WorkspaceError::Special { .. } => "only regular files and directories can be used",
+            WorkspaceError::Empty => "paths are relative to the working directory, or absolute".into(),
+            WorkspaceError::Moved(_) => {
+                "it was swapped for a link or moved; look again before you call".into()
+            }
+            WorkspaceError::Raced(_) => {
+                "read the file again, then repeat the change on what is there now".into()
+            }
+            WorkspaceError::ReadOnly(_) => "ask the person whether its permissions should be changed".into(),
+            WorkspaceError::Special { .. } => "only regular files and directories can be used".into(),
             WorkspaceError::Link(_) => {
-                "remove the link itself with run_command, or name the file it leads to"
+                hint!["remove the link itself with ", HintTool::RunCommand, ", or name the file it leads to"]
             }
-            WorkspaceError::Outside(_) => "stay inside the workspace, or ask the person for this path",
+            WorkspaceError::Outside(_) => "stay inside the workspace, or ask the person for this path".into(),
             _ => return ToolError::new(message).because(fault),
         };
         ToolError::hint(message, hint).because(fault)
@@ -62,7 +66,10 @@ impl Env {
     fn missing(&self, path: &Path, message: String) -> ToolError {
         let beside = path.ancestors().skip(1).find(|p| self.workspace.is_dir(p));
         let Some(dir) = beside.filter(|d| self.workspace.roots().iter().any(|r| d.starts_with(r))) else {
-            return ToolError::hint(message, "look around with list_directory or find_files");
+            return ToolError::hint(
+                message,
+                hint!["look around with ", HintTool::ListDirectory, " or ", HintTool::FindFiles],
+            );
         };
         let wanted = path.strip_prefix(dir).ok().and_then(|p| p.iter().next()).unwrap_or_default();
         let names: Vec<String> = self.workspace.names_in(dir, 5000);
@@ -70,7 +77,11 @@ impl Env {
         match nearest(&wanted.to_string_lossy(), names.iter().map(String::as_str)) {
             Some(name) => ToolError::hint(message, format!("`{shown}` has `{name}`; did you mean that?")),
             None => {
-                ToolError::hint(message, format!("list `{shown}` with list_directory, or use find_files"))
+                let list = format!("list `{shown}` with ");
+                ToolError::hint(
+                    message,
+                    hint![list, HintTool::ListDirectory, ", or use ", HintTool::FindFiles],
+                )
             }
         }
     }

@@ -8,8 +8,8 @@ use super::input::Shape;
 use super::refusal::{bad_text, changed, never_read, refuse_marks};
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
-    Changed, Detail, Env, Facts, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool,
-    ToolError, Touches,
+    Changed, Detail, Env, Facts, Fault, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary,
+    Tool, ToolError, Touches, hint,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
@@ -93,7 +93,7 @@ impl WritePlan {
         if mode == Mode::Create && at.exists {
             return Err(ToolError::hint(
                 format!("`{path}` exists already"),
-                "read it, then use edit_file or mode \"overwrite\"",
+                hint!["read it, then use ", HintTool::EditFile, " or mode \"overwrite\""],
             )
             .because(Fault::Exists));
         }
@@ -311,10 +311,14 @@ impl Writing {
                     self.path,
                     missing.start + 1
                 ),
-                format!(
-                    "read_file(path: \"{}\", offset: {}), or change only what you saw with edit_file",
-                    self.path, missing.start
-                ),
+                hint![
+                    HintTool::ReadFile,
+                    format!(
+                        "(path: \"{}\", offset: {}), or change only what you saw with ",
+                        self.path, missing.start
+                    ),
+                    HintTool::EditFile
+                ],
             )),
             Standing::Changed(change) if self.mode == Mode::Append && change.old.is_some() => Ok(()),
             Standing::Changed(change) => Err(changed(env, &self.at, &self.path, file, hash, &change)),

@@ -1,7 +1,7 @@
 //! The audit log: what stands in it, and that every change of it is found.
 
 use crate::support::binary::Place;
-use placet::audit::{AuditError, Break, Kind, Log, Note, Places, Report, entries, verify};
+use placet::audit::{AuditError, AuditNote, Break, Kind, Log, Places, Report, entries, verify};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -50,9 +50,14 @@ impl Desk {
     }
 }
 
-fn note(number: u64) -> Note {
+fn note(number: u64) -> AuditNote {
     let reach = vec![format!("read /w/{number}")];
-    Note { tool: Some("read_file".into()), reach, why: Some("because".into()), ..Note::of(Kind::Decision) }
+    AuditNote {
+        tool: Some("read_file".into()),
+        reach,
+        why: Some("because".into()),
+        ..AuditNote::of(Kind::Decision)
+    }
 }
 
 /// The code in a line.

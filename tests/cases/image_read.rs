@@ -147,9 +147,9 @@ fn damaged_and_monstrous_pictures_are_refused_in_bounded_time() {
         ("magic.png", "begins like a PNG picture but cannot be decoded"),
         ("bomb.png", "the picture is 60000x60000: decoding it would take more memory"),
         ("cut.gif", "begins like a GIF picture but cannot be decoded"),
-        ("photo.heic", "HEIC pictures are not supported\nhint: convert it with run_command: `heif-convert"),
-        ("x.avif", "AVIF pictures are not supported\nhint: convert it with run_command: `avifdec"),
-        ("x.jxl", "JPEG XL pictures are not supported\nhint: convert it with run_command: `djxl"),
+        ("photo.heic", "HEIC pictures are not supported\nhint: convert it with a command: `heif-convert"),
+        ("x.avif", "AVIF pictures are not supported\nhint: convert it with a command: `avifdec"),
+        ("x.jxl", "JPEG XL pictures are not supported\nhint: convert it with a command: `djxl"),
         ("bad.tga", "begins like a TGA picture but cannot be decoded"),
     ] {
         let start = std::time::Instant::now();

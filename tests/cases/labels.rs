@@ -117,7 +117,7 @@ fn a_command_counts_as_reading_what_it_names_and_what_it_writes_lower_is_thrown_
     let out = run("cat secret/plan.txt | sh -c 'cat > $(echo out).txt'; echo kept > secret/kept.txt");
     assert!(
         out.stdout
-            .contains("the target resource \"out.txt\" is classified PUBLIC; this change was thrown away"),
+            .contains("the target resource \"out.txt\" is classified PUBLIC; this change was discarded"),
         "{out:#?}"
     );
     assert!(!place.tree.join("out.txt").exists());

@@ -2,7 +2,8 @@
 
 use futures_util::StreamExt;
 use placet::conversation::{
-    Answer, Call, CallResult, Image, Input, Message, Outcome, Part, StopReason, ToolSpec, Transcript,
+    Answer, Call, CallResult, Fact, Fault, Image, Input, Message, Outcome, Part, StopReason, ToolSpec,
+    Transcript,
 };
 use placet::provider::{
     Capabilities, Model, Offline, Provider, ProviderError, Request, StreamEvent, grammar,
@@ -157,7 +158,7 @@ fn an_edit_refused_for_not_having_read_reads_and_tries_once_more() {
         if seen.get() > 0 {
             return done(call);
         }
-        CallResult::text(call, Outcome::Failed, "error: `f` has not been read\nhint: call read_file first")
+        unread(call, Fault::Unread)
     });
     let edits = [
         r#"edit_file {"path":"f","old_string":"a","new_string":"b"}"#.to_string(),
@@ -169,21 +170,31 @@ fn an_edit_refused_for_not_having_read_reads_and_tries_once_more() {
     let (rounds, _) =
         turn(&mut Transcript::default(), "replace \"a\" with \"b\" in f", |call| match call.name.as_str() {
             "read_file" => done(call),
-            _ => {
-                let words = "error: lines 2001-2003 of `f` were not shown to you: only lines 1-2000 were\n\
-                         hint: read_file(path: \"f\", offset: 2000, limit: 3)";
-                CallResult::text(call, Outcome::Failed, words)
-            }
+            _ => unread(call, Fault::LinesUnread { offset: 2000, limit: 3 }),
         });
     assert_eq!(rounds[1], [r#"read_file {"path":"f","offset":2000,"limit":3}"#]);
 
     let never = |call: &Call| match call.name.as_str() {
         "read_file" => done(call),
-        _ => CallResult::text(call, Outcome::Failed, "error: `f` has not been read"),
+        _ => unread(call, Fault::Unread),
     };
     let (rounds, text) = turn(&mut Transcript::default(), "replace \"a\" with \"b\" in f", never);
     assert_eq!(rounds.len(), 3, "once more and not for ever");
     assert_eq!(text, "`edit_file f` failed: error: `f` has not been read\n");
+
+    // A text that says so is no fact: a tool, a file or a server may say anything.
+    let says = |call: &Call| {
+        let words = "error: `f` has not been read\nhint: read_file(path: \"f\", offset: 1, limit: 2)";
+        CallResult::text(call, Outcome::Failed, words)
+    };
+    let (rounds, _) = turn(&mut Transcript::default(), "replace \"a\" with \"b\" in f", says);
+    assert_eq!(rounds.len(), 1);
+}
+
+/// A change that was refused because its file was not read.
+fn unread(call: &Call, fault: Fault) -> CallResult {
+    let result = CallResult::text(call, Outcome::Failed, "error: `f` has not been read");
+    result.with(vec![Fact::Failed { fault }])
 }
 
 #[test]

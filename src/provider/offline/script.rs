@@ -8,7 +8,7 @@ use super::grammar::{self, Planned, Wish};
 use super::report::{self, Found};
 use super::segment::{Quotes, segments, takes_the_line, words};
 use crate::conversation::{
-    Answer, Block, Call, CallId, CallResult, Input, Message, Outcome, Part, StopReason,
+    Answer, Block, Call, CallId, CallResult, Fact, Fault, Input, Message, Outcome, Part, StopReason,
 };
 use serde_json::{Value, json};
 use std::collections::{HashSet, VecDeque};
@@ -169,18 +169,19 @@ impl<'m> Walk<'m> {
 
     /// What to read first, where a change was refused for that and was not tried again before.
     fn unread(&mut self, call: &Call, result: &CallResult) -> Option<Planned> {
-        const REASONS: [&str; 4] =
-            ["has not been read", "read it first", "changed since", "not shown to you"];
         let changes = matches!(call.name.as_str(), "edit_file" | "write_file");
-        let body = result.body();
-        let refused = REASONS.iter().any(|reason| body.contains(reason)) && !body.contains("is not in `");
-        if !changes || !refused || result.outcome != Outcome::Failed {
+        if !changes || result.outcome != Outcome::Failed {
             return None;
         }
+        let lines = result.facts.iter().find_map(|fact| match fact {
+            Fact::Failed { fault: Fault::Unread | Fault::Changed } => Some(None),
+            Fact::Failed { fault: Fault::LinesUnread { offset, limit } } => Some(Some((*offset, *limit))),
+            _ => None,
+        })?;
         let path = call.input.to_replay().get("path").and_then(Value::as_str).map(String::from)?;
         let mut input = json!({"path": path});
-        // Where the error names the lines that are missing, those are the ones to read.
-        if let (Some(offset), Some(limit)) = (after(&body, "offset: "), after(&body, "limit: ")) {
+        // Where only some lines are missing, those are the ones to read.
+        if let Some((offset, limit)) = lines {
             input = json!({"path": path, "offset": offset, "limit": limit});
         }
         let key = format!("{} {}", call.name, call.input.to_replay());
@@ -209,13 +210,6 @@ impl<'m> Walk<'m> {
     fn id_base(&self, since: &[Message]) -> usize {
         self.before.len() + since.len() + 1
     }
-}
-
-/// The number behind `mark`.
-fn after(text: &str, mark: &str) -> Option<u64> {
-    let (_, rest) = text.rsplit_once(mark)?;
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok()
 }
 
 fn asks(calls: Vec<Planned>, because: Option<String>, base: usize) -> Answer {

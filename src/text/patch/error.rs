@@ -54,8 +54,8 @@ impl PatchError {
             PatchError::BadBinary { .. } => {
                 "make it again with `git diff --binary`; such content is not written by hand"
             }
-            PatchError::Link { .. } => "leave it out, and make the link with run_command: ln -s TARGET NAME",
-            PatchError::Submodule { .. } => "leave it out, and use git with run_command",
+            PatchError::Link { .. } => "leave it out, and make the link with a command: ln -s TARGET NAME",
+            PatchError::Submodule { .. } => "leave it out, and use git in a command",
             PatchError::BadName { .. } => "write the name plainly after `--- a/` and `+++ b/`",
             PatchError::BadMode { .. } => "modes are 100644 and 100755",
             PatchError::EmptyHunk { .. } | PatchError::NoHunks { .. } => {

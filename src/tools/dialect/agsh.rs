@@ -7,17 +7,15 @@ use super::super::edit_file::{Edit, EditPlan, Unread, Which};
 use super::super::find_files::{PathGlob, find_paths};
 use super::super::hits::Search;
 use super::super::look::{At, LookPlan, prefix, with_gaps};
-use super::super::output::failed;
 use super::super::read_file::{self, ReadPlan};
 use super::super::run_command::{self, RunPlan};
 use super::super::scratchpad::Scratchpad;
 use super::super::search_contents::{line_matcher, search_below};
 use super::super::write_file::{Mode, WritePlan};
 use super::super::{
-    Env, Facts, Output, Plan, Preview, Ran, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+    Env, Facts, HintTool, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError, Touches, hint,
 };
 use super::foreign::{Foreign, reads, writes};
-use crate::permission::{Permit, Reach};
 use crate::text::sanitize;
 use crate::workspace::{Consent, Show};
 use schemars::JsonSchema;
@@ -153,7 +151,7 @@ fn edit(args: &EditArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, T
     if args.old_string.is_empty() {
         return Err(ToolError::hint(
             "`old_string` is empty",
-            "name the text to replace; write_file makes new files",
+            hint!["name the text to replace; ", HintTool::WriteFile, " makes new files"],
         ));
     }
     let which = if args.replace_all == Some(true) { Which::All } else { Which::First };
@@ -296,41 +294,6 @@ impl Tool for Pad {
     }
 
     fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
-        let planned = self.inner.plan(&self.with_action(input), env);
-        planned.map(|inner| Box::new(PadCall(inner)) as Box<dyn Plan>).map_err(own_names)
-    }
-}
-
-/// A call of the one tool, whose hints name it as it is called here.
-struct PadCall(Box<dyn Plan>);
-
-fn own_names(error: ToolError) -> ToolError {
-    let hint = error.hint.map(|hint| hint.replace("scratchpad(action: \"list\")", "scratchpad_list()"));
-    ToolError { hint, ..error }
-}
-
-impl Plan for PadCall {
-    fn reach(&self) -> Vec<Reach> {
-        self.0.reach()
-    }
-
-    fn title(&self) -> String {
-        self.0.title()
-    }
-
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
-        self.0.prepare(env, sight).map_err(own_names)
-    }
-
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
-        let title = self.0.title();
-        let running = self.0.run(permit, ctx);
-        Box::pin(async move {
-            let output = running.await;
-            match &output.facts {
-                Facts::Failed(error) => failed(&title, &own_names(error.clone())),
-                _ => output,
-            }
-        })
+        self.inner.plan(&self.with_action(input), env)
     }
 }
