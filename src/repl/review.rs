@@ -1,7 +1,7 @@
 //! `/review`: what is pending, on the whole screen or line by line, and what is carried out of it.
 //!
 //! Whatever face asked, the decisions are in one [`Review`]; carrying them out is one apply (all of it or nothing), and
-//! only when that succeeded are the rejected parts thrown away.
+//! only when that succeeded are the rejected parts discarded, so that `/undo` can bring them back.
 
 use super::changes::{label, paths};
 use super::prompt::Prompter;
@@ -18,7 +18,8 @@ use crate::ui::review::{
 };
 use crate::ui::talk;
 use crate::workspace::{
-    Approval, Assent, Choice, Claim, Label, LargeLoss, LineStanding, Node, Part, Shelf, View, Workspace,
+    Approval, Aside, Assent, Choice, Claim, Label, LargeLoss, LineStanding, Node, Part, Shelf, View,
+    Workspace,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -208,8 +209,9 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
     Ok(Some(review))
 }
 
-/// Lands what was accepted, throws away what was rejected, and keeps for the agent what it should know. `confirm` asks
-/// about large losses in what was accepted; it is true where there are none. Landing is all or nothing; when it fails nothing is thrown away, and every decision stays remembered.
+/// Applies what was accepted, discards what was rejected, and stores what the agent should know. `confirm` asks about large
+/// losses in what was accepted; it is true where there are none. Applying is all or nothing; when it fails every decision
+/// stays remembered.
 pub fn carry_out(
     workspace: &Workspace,
     view: &View,
@@ -232,8 +234,13 @@ pub fn carry_out(
         if failed {
             // What was rejected goes all the same: it may be what cannot be merged with what is there now.
             let rejected = rejections(review);
-            let gone = rejected.is_empty() || view.discard(&rejected).is_ok();
-            let also = if rejected.is_empty() || !gone { "" } else { "; what you rejected is thrown away" };
+            let also = match view.set_aside(&rejected) {
+                Ok(Aside::Kept) if !rejected.is_empty() => {
+                    "; what you rejected is discarded, /undo brings it back"
+                }
+                Ok(Aside::TooLarge) => "; what you rejected is discarded for good: it is too large for undo",
+                Ok(Aside::Kept) | Err(_) => "",
+            };
             let lines =
                 vec![format!("what you accepted is pending still, and remembered{also}: /review goes on")];
             steps.push((Kind::Discard, Told { lines, ..Told::default() }));
@@ -241,21 +248,8 @@ pub fn carry_out(
         }
     }
     if !drop_out.is_empty() {
-        match view.discard(&drop_out) {
-            Ok(()) => {
-                let count = review.tally().1;
-                let s = if count == 1 { "" } else { "s" };
-                if count > 0 {
-                    steps.push((
-                        Kind::Discard,
-                        Told {
-                            lines: vec![format!("{count} hunk{s} rejected")],
-                            done: true,
-                            ..Told::default()
-                        },
-                    ));
-                }
-            }
+        match view.set_aside(&drop_out) {
+            Ok(aside) => steps.extend(rejected(review.tally().1, aside).map(|told| (Kind::Discard, told))),
             Err(e) => {
                 let lines = vec![format!("what was rejected is pending still: {e}")];
                 steps.push((Kind::Discard, Told { lines, ..Told::default() }));
@@ -283,7 +277,18 @@ pub fn carry_out(
     Ok(Carried { steps, outbox })
 }
 
-/// What lands, and what is thrown away after it.
+/// Reports what was rejected, and how it is brought back.
+fn rejected(count: usize, aside: Aside) -> Option<Told> {
+    let (s, them) = if count == 1 { ("", "it") } else { ("s", "them") };
+    let back = match aside {
+        Aside::Kept => format!("/undo brings {them} back"),
+        Aside::TooLarge => "too large to be stored for undo".into(),
+    };
+    let lines = vec![format!("{count} hunk{s} rejected; {back}")];
+    (count > 0).then(|| Told { lines, done: true, ..Told::default() })
+}
+
+/// What is applied, and what is discarded after that.
 fn choices(review: &Review, view: &View) -> io::Result<(Choice, Choice)> {
     let set = view.changes(Shelf::Pending)?;
     let special = |path: &PathBuf| set.get(path).is_some_and(|c| matches!(c.after, Node::Special { .. }));
@@ -325,7 +330,7 @@ fn choices(review: &Review, view: &View) -> io::Result<(Choice, Choice)> {
     Ok((land, out))
 }
 
-/// Throws away what was rejected and nothing else: what was accepted stays pending.
+/// What was rejected and nothing else: what was accepted stays pending.
 fn rejections(review: &Review) -> Choice {
     let mut out = Choice::new();
     for file in review.files.iter().filter(|f| f.is_rejected_in_part()) {

@@ -35,10 +35,10 @@ pub trait Pane {
     /// Draws everything; returns where the cursor stands, if it is to be seen.
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)>;
 
-    /// True when `key` would carry something out now. Such a key counts only when a frame was drawn since the last one
-    /// and nothing follows it at once: see [`super::input::guard`].
-    fn carries_out(&self, _key: KeyEvent) -> bool {
-        false
+    /// What `key` would apply, discard or mark for that now, if anything. Such a key counts only when it was meant: see
+    /// [`super::input::guard`].
+    fn guarded(&self, _key: KeyEvent) -> Option<Role> {
+        None
     }
 
     /// Takes in what was worked out beside it; true when that changes the picture.
@@ -96,9 +96,9 @@ pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
         while let Some((typed, checked)) = input.take() {
             let now = Instant::now();
             if let (Input::Key(key), Checked::No) = (&typed, checked)
-                && pane.carries_out(*key)
+                && let Some(role) = pane.guarded(*key)
             {
-                guard.press(*key, Role::Confirm, now);
+                guard.press(*key, role, now);
                 input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, Checked::No));
                 continue;
             }

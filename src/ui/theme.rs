@@ -5,8 +5,10 @@
 
 use super::ansi::Depth;
 use super::contrast::Lift;
+use crate::text::regular;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::str::FromStr;
 use thiserror::Error;
@@ -119,7 +121,15 @@ impl Theme {
         if name.contains('/') {
             return Err(unknown(name));
         }
-        let own = std::fs::read_to_string(dir.join("themes").join(format!("{name}.toml"))).ok();
+        let path = dir.join("themes").join(format!("{name}.toml"));
+        let own = match regular::read_to_string(&path, regular::SETTINGS) {
+            Ok(text) => Some(text),
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
+            Err(e) => {
+                let reason = format!("`{}` cannot be read: {e}", path.display());
+                return Err(ThemeError::Bad { name: name.into(), reason });
+            }
+        };
         let built_in = BUILT_IN.iter().find(|(n, ..)| *n == name).map(|(.., text)| (*text).to_string());
         let text = own.or(built_in).ok_or_else(|| unknown(name))?;
         Theme::parse(name, &text, depth)
@@ -191,7 +201,7 @@ impl Theme {
         own.sort();
         let listed = |name: &str| {
             let path = dir.join(format!("{name}.toml"));
-            let broken = match std::fs::read_to_string(&path) {
+            let broken = match regular::read_to_string(&path, regular::SETTINGS) {
                 Ok(text) => Theme::parse(name, &text, Depth::True).err(),
                 Err(e) => Some(ThemeError::Bad { name: name.into(), reason: e.to_string() }),
             };

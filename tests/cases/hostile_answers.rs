@@ -266,3 +266,107 @@ fn a_dumb_terminal_gets_lines_and_can_be_left() {
         assert!(!raw.contains(&0x1b), "{:?}", String::from_utf8_lossy(&raw));
     }
 }
+
+/// Sends `word` to a question that takes this word, in every way that is no answer; the question stays open.
+fn no_answers(pty: &mut Pty, question: &str, word: &str) {
+    // At once, before it could be read.
+    pty.send(&format!("{word}\r"));
+    for burst in [format!("{word}\r"), format!("{word}\r{word}\r"), marked(&format!("{word}\r"))] {
+        pty.until("no answer", |s| s.contains("is no answer") && s.trim_end().ends_with(question));
+        pause(700);
+        pty.send(&burst);
+        pause(300);
+    }
+    pty.until("the question", |s| s.trim_end().ends_with(question));
+}
+
+const TRUST: &str = "Type `trust` to accept it, Enter to go on without:";
+
+#[test]
+fn only_a_hand_trusts_a_projects_settings() {
+    let settings = || shell().size(110, 40).file(".placet/config.toml", "mode = \"unrestricted\"\n");
+    for ahead in ["trust\r", "trust\rtrust\r", &marked("trust\r")] {
+        // Typed while placet starts: dropped, or refused.
+        let mut pty = settings().spawn();
+        pty.send(ahead);
+        pty.until("the question", |s| s.contains(TRUST));
+        no_answers(&mut pty, TRUST, "trust");
+        pty.answer("y\r");
+        pty.until("the prompt", |s| s.contains("left out; it is asked again next time"));
+        pty.until("the usual mode", |s| s.contains("placet [r] >"));
+        pty.send("\x04");
+    }
+    let mut pty = settings().spawn();
+    pty.until("the question", |s| s.trim_end().ends_with(TRUST));
+    pty.answer("trust\r");
+    pty.until("the project's mode", |s| s.contains("placet [u] >"));
+}
+
+const RESET: &str = "Type `reset` to leave it for a new one, Enter to stay:";
+
+#[test]
+fn only_a_hand_leaves_a_classified_conversation() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("placet")).unwrap();
+    let settings = "[classification]\npaths = [\"CONFIDENTIAL:secret/**\"]\n";
+    std::fs::write(dir.path().join("placet/config.toml"), settings).unwrap();
+    let start = shell().size(110, 40).variable("XDG_CONFIG_HOME", dir.path().to_str().unwrap());
+    let mut pty = start.file("secret/plan.txt", "the plan\n").open();
+    pty.line("show secret/plan.txt");
+    pty.until("the level", |s| s.contains("CONFIDENTIAL >"));
+    // Typed ahead in the same write as the command.
+    pty.send("/taint reset\rreset\r");
+    pty.until("the question", |s| s.contains(RESET));
+    no_answers(&mut pty, RESET, "reset");
+    pty.answer("y\r");
+    pty.until("nothing", |s| s.contains("nothing was changed") && s.trim_end().ends_with("CONFIDENTIAL >"));
+    pty.line("/taint reset");
+    pty.until("the question again", |s| s.trim_end().ends_with(RESET));
+    pty.answer("reset\r");
+    pty.until("a new conversation", |s| s.trim_end().ends_with("placet [r] >"));
+}
+
+/// A key is often pasted, so a paste is an answer here; what was typed before the question is not.
+#[test]
+fn what_is_typed_ahead_is_no_part_of_a_providers_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let start = shell().size(110, 30).variable("XDG_CONFIG_HOME", dir.path().to_str().unwrap());
+    let mut pty = start.arg("config").arg("init").arg("--key").arg("anthropic").spawn();
+    pty.send("typed-ahead\r\x04");
+    pty.until("the question", |s| s.contains("type or paste the key"));
+    // What comes now is the answer.
+    pause(300);
+    pty.send("the-key\r");
+    pause(100);
+    pty.send("\x04");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    let stored = std::fs::read_to_string(dir.path().join("placet/keys.toml")).unwrap();
+    assert_eq!(stored.trim(), "anthropic = \"the-key\"");
+}
+
+/// Story: `Y`, Enter and `y` out of one paste accepted everything, and the next `y` by hand applied it.
+#[test]
+fn a_burst_in_the_review_decides_nothing_and_what_a_hand_rejects_comes_back() {
+    let mut pty = asked(shell().size(120, 30));
+    pty.answer("r");
+    pty.until("the review", |s| s.contains("0/1 hunks"));
+    for burst in ["Y\ry", "aa\rs", "A\ry", "X\ry", "R\ry", "rr\r"] {
+        pause(600);
+        pty.send(burst);
+        pause(250);
+        pty.until("nothing to be decided", |s| s.contains("0/1 hunks"));
+    }
+    assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
+    pause(300);
+    pty.send("X");
+    pty.until("the decision", |s| s.contains("1/1 hunks"));
+    pty.send("\r");
+    pty.until("the summary", |s| s.contains("rejected   1 hunk"));
+    pause(300);
+    pty.send("y");
+    pty.until("it is gone", |s| s.contains("1 hunk rejected; /undo brings it back"));
+    pty.until("the prompt", |s| s.trim_end().ends_with("placet [a] >"));
+    pty.line("/undo");
+    pty.until("it is pending again", |s| s.contains("brought back 1 discarded change") && s.contains("±1 >"));
+    assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
+}

@@ -33,14 +33,21 @@ fn reviewing(mut pty: Pty, command: &str) -> Pty {
     pty
 }
 
+/// Presses a key that decides, as a hand does: after what was on the screen before it, and with nothing behind it.
+fn decide_by(pty: &mut Pty, key: &str, decided: &str) {
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    pty.send(key);
+    pty.until(decided, |s| s.contains(decided));
+}
+
 #[test]
 fn decisions_and_comments_survive_a_crash_and_the_rest_lands_as_decided() {
     let text: String = (1..=40).map(|n| format!("line {n}\n")).collect();
     let pty = ask_mode().size(100, 30).file("a.txt", &text).open();
     let command = "sed -i -e s/^line.5$/five/ -e s/^line.20$/twenty/ -e s/^line.35$/thirty-five/ a.txt";
     let mut pty = reviewing(pty, command);
-    pty.send("ar");
-    pty.until("two decisions", |s| s.contains("2/3 hunks"));
+    decide_by(&mut pty, "a", "1/3 hunks");
+    decide_by(&mut pty, "r", "2/3 hunks");
     pty.send("cis this right?\r");
     pty.until("the comment", |s| s.contains("» is this right?"));
     let mut pty = ask_mode().size(100, 30).arg("--continue").after(pty).open();
@@ -386,8 +393,7 @@ fn a_file_that_was_changed_and_changed_back_is_the_persons_again() {
 fn a_review_of_one_path_leaves_decisions_and_comments_on_the_others() {
     let pty = ask_mode().size(100, 30).file("a.txt", "a\n").file("b.txt", "b\n").open();
     let mut pty = reviewing(pty, "sed -i s/a/A/ a.txt; sed -i s/b/B/ b.txt");
-    pty.send("r");
-    pty.until("one decision", |s| s.contains("1/2 hunks"));
+    decide_by(&mut pty, "r", "1/2 hunks");
     pty.send("gcnot this one\r");
     pty.until("a comment", |s| s.contains("» ") && s.contains("not this one"));
     pty.send("q");
@@ -396,7 +402,8 @@ fn a_review_of_one_path_leaves_decisions_and_comments_on_the_others() {
     pty.until("one file", |s| {
         s.contains("1 file ") && s.contains("0/1 hunks") && !s.contains("not this one")
     });
-    pty.send("a\r");
+    decide_by(&mut pty, "a", "1/1 hunks");
+    pty.send("\r");
     pty.until("the summary", |s| s.contains("accepted   1 hunk in 1 file") && !s.contains("comments"));
     pty.send("y");
     pty.until("it landed", |s| s.contains("applied 1 change") && s.contains("±1 >"));
@@ -437,19 +444,22 @@ fn rejecting_the_lines_that_clash_lets_the_others_land() {
     std::fs::write(pty.tree.path().join("a.txt"), text.replace("line 5\n", "mine\n")).unwrap();
     pty.line("/review");
     pty.until("it says so", |s| s.contains("changed in the workspace since"));
-    pty.send("Y\r");
+    decide_by(&mut pty, "Y", "2/2 hunks");
+    pty.send("\r");
     pty.until("the summary", |s| s.contains("accepted   2 hunks"));
     pty.send("y");
     pty.until("it cannot land", |s| s.contains("nothing was applied: files changed since"));
     pty.line("/review");
     pty.until("the decisions are there", |s| s.contains("2/2 hunks"));
-    pty.send("gjj]");
-    pty.send("[r\r");
+    pty.send("gjj][");
+    pty.until("the first hunk", |s| s.contains("2/2 hunks"));
+    decide_by(&mut pty, "r", "✗1");
+    pty.send("\r");
     pty.until("the summary", |s| {
         s.contains("accepted   1 hunk in 1 file") && s.contains("rejected   1 hunk")
     });
     pty.send("y");
-    pty.until("not yet: it was merged", |s| s.contains("what you rejected is thrown away"));
+    pty.until("not yet: it was merged", |s| s.contains("what you rejected is discarded"));
     // First merged, which has to be seen; then it lands.
     for said in ["merged with what is there now", "applied 1 change"] {
         pty.line("/review");

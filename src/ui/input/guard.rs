@@ -24,6 +24,9 @@ pub enum Role {
     Answer,
     /// It is the key that has to be pressed again.
     Confirm,
+    /// It marks what a later key applies or discards. A person reads and marks many times in a row, so the time between two
+    /// marks is short; but what was typed before the marks were on the screen, and a burst, mark nothing.
+    Mark,
     /// It ends a line of text that was typed at the question.
     EndOfText,
 }
@@ -76,6 +79,10 @@ impl Guard {
             _ if follows => None,
             Role::Answer => (self.is_seen(at) && is_after(before, QUIET, at)).then_some(ALONE),
             Role::Confirm => self.confirms(before, at).then_some(REPEAT),
+            Role::Mark => {
+                let drawn = self.drawn.is_some() && is_after(self.drawn, ALONE, at);
+                (drawn && is_after(before, ALONE, at)).then_some(ALONE)
+            }
             Role::EndOfText => is_after(before, ALONE, at).then_some(ALONE),
         };
         self.held = wait.map(|wait| (key, at + wait));

@@ -58,6 +58,16 @@ pub enum Action {
     Escape,
 }
 
+impl Action {
+    /// Whether it marks something to be applied or discarded.
+    pub fn decides(self) -> bool {
+        matches!(
+            self,
+            A::Accept | A::Reject | A::AcceptFile | A::RejectFile | A::AcceptAll | A::RejectAll | A::Redo
+        )
+    }
+}
+
 use Action as A;
 
 pub const TABLE: &[Row<Action>] = &[

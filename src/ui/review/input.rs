@@ -8,6 +8,7 @@ use super::history::Was;
 use super::rows::Row;
 use super::state::{Effect, Review, Subject};
 use crate::ui::composer::Composer;
+use crate::ui::input::guard::Role;
 use crate::ui::keymap::Keymap;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -68,9 +69,13 @@ impl Review {
         self.overlay = Overlay::Help { top: top.min(last) };
     }
 
-    /// True for the keys that carry out what was decided.
-    pub(super) fn carries_out(&self, key: KeyEvent) -> bool {
-        matches!(self.overlay, Overlay::Summary { .. }) && matches!(key.code, KeyCode::Char('y' | 's'))
+    /// The keys that carry out what was decided, and those that decide.
+    pub(super) fn guarded(&self, key: KeyEvent, map: &Keymap<Action>) -> Option<Role> {
+        match self.overlay {
+            Overlay::Summary { .. } if matches!(key.code, KeyCode::Char('y' | 's')) => Some(Role::Confirm),
+            Overlay::None => map.action(key).is_some_and(Action::decides).then_some(Role::Mark),
+            _ => None,
+        }
     }
 
     /// Only `y` and `s` carry anything out: Enter opened the summary, and a second one must not confirm it.

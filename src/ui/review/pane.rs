@@ -15,6 +15,7 @@ use super::rows::Row;
 use super::state::{Effect, Review};
 use crate::text::sanitize;
 use crate::ui::full::{Flow, Pane};
+use crate::ui::input::guard::Role;
 use crate::ui::keymap::Keymap;
 use crate::ui::picture::{Display, Placed};
 use crate::ui::{Theme, editor};
@@ -286,8 +287,8 @@ fn open(program: &str, file: &File, line: usize) -> std::io::Result<Opened> {
 }
 
 impl Pane for ReviewPane<'_> {
-    fn carries_out(&self, key: KeyEvent) -> bool {
-        self.review.carries_out(key)
+    fn guarded(&self, key: KeyEvent) -> Option<Role> {
+        self.review.guarded(key, &self.desk.keys)
     }
 
     fn key(&mut self, key: KeyEvent) -> Flow {

@@ -4,14 +4,16 @@
 //! it counts from the moment in which it has its name, so that a crash leaves it whole or not at all. It goes with the
 //! view, or when newer ones need the room: at most [`MOST`] discards and [`MOST_BYTES`] are kept.
 
+use super::super::change::Change;
 use super::base::{Base, Bases};
 use super::hold::Put;
 use super::layer::remove_dir_all;
-use super::settle::Choice;
+use super::settle::{Choice, Part};
 use super::{Held, Shelf, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Discards of a view that are kept.
@@ -29,6 +31,19 @@ pub struct Discarded {
     /// Changes that it took away.
     pub count: usize,
     bytes: u64,
+    /// Paths of which a part stayed pending, as bytes, and the hash of what stayed.
+    #[serde(default)]
+    stayed: Vec<(Vec<u8>, String)>,
+}
+
+impl Discarded {
+    /// Whether `change` is what the discard left of its path, so that bringing it back loses nothing.
+    fn left(&self, change: &Change) -> bool {
+        let hash = change.after.hash().map(|hash| hash.to_hex().to_string());
+        self.stayed
+            .iter()
+            .any(|(path, stayed)| path == change.path.as_os_str().as_bytes() && Some(stayed) == hash.as_ref())
+    }
 }
 
 /// Why a discard cannot be brought back.
@@ -58,6 +73,10 @@ impl View {
         let set = self.changes(Shelf::Pending)?;
         let all = set.discarded_with(&choice.keys().cloned().collect());
         let leaving = || set.changes.iter().filter(|change| all.contains(&change.path));
+        if leaving().next().is_none() {
+            self.discard(choice)?;
+            return Ok(Aside::Kept);
+        }
         let bytes: u64 = leaving().map(|change| change.after.size()).sum();
         if bytes > MOST_BYTES {
             self.discard(choice)?;
@@ -80,13 +99,27 @@ impl View {
         let at = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0);
         let kept = self.kept_discards();
         let number = kept.last().map_or(1, |last| last.number + 1);
-        let record = Discarded { number, at, count: leaving().count(), bytes };
+        let stays = |change: &Change| {
+            let bytes = self.stays(change, choice.get(&change.path)?)?;
+            Some((change.path.as_os_str().as_bytes().to_vec(), blake3::hash(&bytes).to_hex().to_string()))
+        };
+        let stayed = leaving().filter_map(stays).collect();
+        let record = Discarded { number, at, count: leaving().count(), bytes, stayed };
         crate::private::write(&fresh.join("discard.json"), &serde_json::to_vec(&record)?)?;
         crate::private::make_dir(&self.discards())?;
         std::fs::rename(&fresh, self.discards().join(number.to_string()))?;
         self.discard(choice)?;
         self.drop_oldest()?;
         Ok(Aside::Kept)
+    }
+
+    /// What of `change` stays pending when `part` of it is discarded.
+    fn stays(&self, change: &Change, part: &Part) -> Option<Vec<u8>> {
+        match part {
+            Part::Whole => None,
+            Part::Hunks(gone) => self.with_part(change, |index| !gone.contains(&index)),
+            Part::Content(bytes) => Some(bytes.to_vec()),
+        }
     }
 
     /// The discard that is brought back first.
@@ -112,7 +145,7 @@ impl View {
             let node = self.on(&aside, &base.path)?;
             let is_same = now.get(&base.path).is_some_and(|change| change.after == node);
             let collides = now.changes.iter().any(|change| {
-                change.path == base.path && change.after != node
+                change.path == base.path && change.after != node && !discarded.left(change)
                     || is_below(&change.path, &base.path) && !node.is_directory()
                     || is_below(&base.path, &change.path) && !change.after.is_directory()
             });

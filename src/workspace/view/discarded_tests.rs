@@ -1,6 +1,5 @@
 use super::super::tests::{Bench, bench, tree, whiteout};
 use super::*;
-use crate::workspace::Part;
 use std::fs;
 
 fn some(b: &Bench, paths: &[&str]) -> Choice {
@@ -81,6 +80,26 @@ fn what_is_pending_since_is_never_replaced() {
     b.view.discard(&b.all()).unwrap();
     back(&b).unwrap();
     assert_eq!(text(&b, "a"), "2\n");
+}
+
+/// As a review rejects: some lines go, others stay pending.
+#[test]
+fn a_rejected_part_comes_back_into_what_stayed() {
+    let b = bench();
+    b.write("a", "1\n2\n3\n");
+    b.hold("a", "one\n2\nthree\n", Some("1\n2\n3\n"));
+    let (words, path) = (b.words(), b.root.join("a"));
+    let stays = Part::Content(std::sync::Arc::new(b"one\n2\n3\n".to_vec()));
+    let reject = || b.view.set_aside(&Choice::from([(path.clone(), stays.clone())])).unwrap();
+    assert_eq!(reject(), Aside::Kept);
+    assert_eq!(text(&b, "a"), "one\n2\n3\n");
+    back(&b).unwrap();
+    assert_eq!((b.words(), text(&b, "a").as_str()), (words, "one\n2\nthree\n"));
+    // But not over what came since.
+    reject();
+    b.hold("a", "other\n", Some("1\n2\n3\n"));
+    assert!(matches!(back(&b), Err(RestoreError::Pending(_))));
+    assert_eq!(text(&b, "a"), "other\n");
 }
 
 #[test]

@@ -242,7 +242,7 @@ impl View {
     }
 
     /// The content that `change` has with only some of its hunks made.
-    fn with_part(&self, change: &Change, chosen: impl Fn(usize) -> bool) -> Option<Vec<u8>> {
+    pub(super) fn with_part(&self, change: &Change, chosen: impl Fn(usize) -> bool) -> Option<Vec<u8>> {
         let (before, after) = change.bytes(self.objects())?;
         Some(with_hunks(&before, &after, &hunks(&before, &after), chosen))
     }
