@@ -3,12 +3,14 @@
 use super::{Kind, MediaError, jpeg};
 use image::codecs::gif::GifDecoder;
 use image::metadata::Orientation;
-use image::{AnimationDecoder, DynamicImage, ImageDecoder, ImageReader, Limits};
+use image::{AnimationDecoder, ColorType, DynamicImage, ImageDecoder, ImageReader, Limits};
 use std::io::Cursor;
 
 /// Memory one picture may take while it is decoded, and its longest side.
 const MOST_BYTES: u64 = 400 << 20;
 const MOST_SIDE: u32 = 65_535;
+/// What of that is left for rows, tables and the compressed result.
+const SMALL_BUFFERS: u64 = 12 << 20;
 /// Pixels of all frames of an animation that are looked at.
 const FRAME_PIXELS: u64 = 200_000_000;
 
@@ -19,38 +21,57 @@ pub(super) struct Decoded {
     pub(super) stored: (u32, u32),
 }
 
+/// Whether a picture may be decoded, by its header: neither broken nor too large.
+pub fn admit(kind: Kind, bytes: &[u8]) -> Result<(), MediaError> {
+    admitted(kind, bytes).map(drop)
+}
+
 /// Decodes all of `bytes`, which are of `kind`.
 pub(super) fn decode(kind: Kind, bytes: &[u8]) -> Result<Decoded, MediaError> {
     let broken = |reason: String| MediaError::Broken { kind, reason };
-    let Some(format) = kind.format() else { return Err(MediaError::Unsupported(kind)) };
-    if kind == Kind::Jpeg && !jpeg::is_complete(bytes) {
-        return Err(broken("its data ends before the picture does".into()));
-    }
-    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-    reader.limits(limits());
-    let failed = |e: image::ImageError| match e {
-        image::ImageError::Limits(_) => huge(kind, bytes),
-        other => broken(other.to_string()),
-    };
-    let mut decoder = reader.into_decoder().map_err(failed)?;
-    let (width, height) = decoder.dimensions();
-    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let needed = decoder.total_bytes().saturating_mul(copies(kind, bytes, orientation)) / 2;
-    if needed > MOST_BYTES || width > MOST_SIDE || height > MOST_SIDE {
-        return Err(MediaError::Huge { width, height, most: MOST_BYTES >> 20 });
-    }
-    let mut image = DynamicImage::from_decoder(decoder).map_err(failed)?;
+    let (decoder, orientation) = admitted(kind, bytes)?;
+    let stored = decoder.dimensions();
+    let mut image = DynamicImage::from_decoder(decoder).map_err(|e| refused(kind, bytes, e))?;
     if kind == Kind::Gif {
         frames(bytes, usize::MAX).map_err(broken)?;
     }
     image.apply_orientation(orientation);
-    Ok(Decoded { image, stored: (width, height) })
+    Ok(Decoded { image, stored })
 }
 
-/// How often the pixels are in memory at once while a picture is decoded and brought to eight bits, in halves. The limits
-/// of the decoders count their output and little else.
-fn copies(kind: Kind, bytes: &[u8], orientation: Orientation) -> u64 {
-    let decoding = match kind {
+/// A decoder for what may be decoded, and how the picture is turned.
+fn admitted(kind: Kind, bytes: &[u8]) -> Result<(impl ImageDecoder, Orientation), MediaError> {
+    let Some(format) = kind.format() else { return Err(MediaError::Unsupported(kind)) };
+    if kind == Kind::Jpeg && !jpeg::is_complete(bytes) {
+        return Err(MediaError::Broken { kind, reason: "its data ends before the picture does".into() });
+    }
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+    reader.limits(limits());
+    let mut decoder = reader.into_decoder().map_err(|e| refused(kind, bytes, e))?;
+    let (width, height) = decoder.dimensions();
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let copies = decoding(kind, bytes).max(eight_bits(decoder.color_type())).max(turned(orientation));
+    let needed = decoder.total_bytes().saturating_mul(copies) / 2;
+    if needed > MOST_BYTES - SMALL_BUFFERS || width > MOST_SIDE || height > MOST_SIDE {
+        return Err(MediaError::Huge { width, height, most: MOST_BYTES >> 20 });
+    }
+    Ok((decoder, orientation))
+}
+
+fn refused(kind: Kind, bytes: &[u8], error: image::ImageError) -> MediaError {
+    match error {
+        image::ImageError::Limits(_) => huge(kind, bytes),
+        other => MediaError::Broken { kind, reason: other.to_string() },
+    }
+}
+
+/// How often the pixels are in memory at once while a picture is decoded, in halves. The limits of the decoders count their
+/// output and little else. `tests/cases/hostile_pictures.rs` measures the largest picture of each kind.
+fn decoding(kind: Kind, bytes: &[u8]) -> u64 {
+    match kind {
+        // The coefficients of all blocks, and what they are copied to on the way: 2648 MB were measured where the pixels
+        // are 419.
+        Kind::Jpeg if jpeg::is_in_parts(bytes) => 14,
         // The coefficients of all scans, in 16 bits each.
         Kind::Jpeg if jpeg::is_progressive(bytes) => 6,
         // The canvas and one frame, with its numbers of colours, beside the picture itself: 427 MB were measured where
@@ -64,16 +85,32 @@ fn copies(kind: Kind, bytes: &[u8], orientation: Orientation) -> u64 {
         // Sixteen bits become eight beside the first.
         Kind::Png | Kind::Tiff | Kind::Pnm | Kind::Farbfeld => 3,
         _ => 2,
-    };
-    // What is turned is a second picture while it is made.
-    let turned = match orientation {
+    }
+}
+
+/// The same while the pixels become eight bits a channel: see [`super::tone::eight_bit`].
+fn eight_bits(colour: ColorType) -> u64 {
+    match colour {
+        // Two bytes become four beside them.
+        ColorType::La8 => 6,
+        ColorType::La16 => 4,
+        ColorType::L16 | ColorType::Rgb16 | ColorType::Rgba16 => 3,
+        // With the light itself: three numbers a pixel, a byte of alpha.
+        ColorType::Rgb32F => 3,
+        ColorType::Rgba32F => 4,
+        _ => 2,
+    }
+}
+
+/// The same while it is turned: what is turned is a second picture while it is made.
+fn turned(orientation: Orientation) -> u64 {
+    match orientation {
         Orientation::NoTransforms
         | Orientation::FlipHorizontal
         | Orientation::FlipVertical
         | Orientation::Rotate180 => 0,
         _ => 4,
-    };
-    decoding.max(turned)
+    }
 }
 
 /// Decodes a picture and drops it; its size as stored.

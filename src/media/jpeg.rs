@@ -37,6 +37,25 @@ pub(super) fn is_progressive(bytes: &[u8]) -> bool {
     false
 }
 
+/// True for a picture whose first scan does not hold all of its components: the decoder keeps every block until the last
+/// scan.
+pub(super) fn is_in_parts(bytes: &[u8]) -> bool {
+    let (mut at, mut components) = (2, 0);
+    while let Some(marker) = next_marker(bytes, &mut at) {
+        match marker {
+            0xDA => return bytes.get(at + 2).is_none_or(|in_scan| *in_scan < components),
+            0x01 | 0xD0..=0xD9 => continue,
+            0xC0..=0xCF if !matches!(marker, 0xC4 | 0xC8 | 0xCC) => {
+                components = bytes.get(at + 7).copied().unwrap_or(u8::MAX);
+            }
+            _ => {}
+        }
+        let Some([high, low]) = bytes.get(at..at + 2) else { return false };
+        at += usize::from(u16::from_be_bytes([*high, *low]));
+    }
+    false
+}
+
 /// Moves on to the next marker, past data and stuffed bytes.
 fn next_marker(bytes: &[u8], at: &mut usize) -> Option<u8> {
     loop {

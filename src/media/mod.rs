@@ -12,7 +12,7 @@ mod load;
 mod thumb;
 mod tone;
 
-pub use decode::{check, size};
+pub use decode::{admit, check, size};
 pub use error::MediaError;
 pub use fit::{Fit, Fitted, fit, to_png};
 pub use kind::{Kind, is_pdf, sniff};

@@ -35,10 +35,22 @@ pub(super) fn eight_bit(image: DynamicImage) -> DynamicImage {
 fn plain(image: DynamicImage) -> DynamicImage {
     match image {
         DynamicImage::ImageRgba8(pixels) if pixels.pixels().all(|p| p.0[3] == 255) => {
-            DynamicImage::ImageRgb8(DynamicImage::ImageRgba8(pixels).into_rgb8())
+            let (width, height) = pixels.dimensions();
+            let mut bytes = pixels.into_raw();
+            drop_every_fourth(&mut bytes);
+            RgbImage::from_raw(width, height, bytes).unwrap_or_default().into()
         }
         other => other,
     }
+}
+
+/// In place, because a second picture would not fit into the memory that decoding may take.
+fn drop_every_fourth(bytes: &mut Vec<u8>) {
+    let mut number = 0_u8;
+    bytes.retain(|_| {
+        number = (number + 1) % 4;
+        number != 0
+    });
 }
 
 /// Reinhard's operator, extended so that the brightest light becomes white; light within the display's range is
