@@ -138,10 +138,10 @@ async fn attend(started: Result<Confined, String>, log: Option<Log>) -> std::io:
     let mut byte = [0];
     let (mut stays, mut alone) = (false, false);
     // It may have ended before anybody listened for that.
-    let mut status = reap(main).0;
-    while status.is_none() {
+    let mut reaped = reap(main);
+    while matches!(reaped, Ok((None, _))) {
         tokio::select! {
-            _ = ended.recv() => status = reap(main).0,
+            _ = ended.recv() => reaped = reap(main),
             () = stops.recv() => break,
             // One word may be sent here; everything else means that the other end is gone.
             read = line.read(&mut byte), if !alone => match read {
@@ -152,11 +152,14 @@ async fn attend(started: Result<Confined, String>, log: Option<Log>) -> std::io:
         }
     }
     // Also after an orderly end: what it left in the background goes with it.
-    let late = end_all(main, status).await;
+    let late = end_all(main, reaped.as_ref().ok().and_then(|(status, _)| *status)).await;
     if let Some(keeping) = keeping {
         let _ = tokio::time::timeout(DRAIN, keeping).await;
     }
-    let said = own.and_then(last_words).unwrap_or_else(|| words(late));
+    let said = own.and_then(last_words).unwrap_or_else(|| match reaped {
+        Err(error) if late.is_none() => format!("error the command cannot be waited for: {error}"),
+        _ => words(late),
+    });
     line.write_all(said.as_bytes()).await
 }
 

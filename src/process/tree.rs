@@ -9,15 +9,17 @@ use std::time::{Duration, Instant};
 const POLITE: Duration = Duration::from_millis(200);
 const FINAL: Duration = Duration::from_secs(3);
 
-/// Reaps whatever has ended. Returns the status of `main` if it was among them, and whether children remain.
-pub(super) fn reap(main: ChildPid) -> (Option<WaitStatus>, bool) {
+/// Reaps whatever has ended. Returns the status of `main` if it was among them, and whether children remain. An error is the
+/// system's: a seccomp profile may refuse `wait4`, and then no child is ever seen to end.
+pub(super) fn reap(main: ChildPid) -> rustix::io::Result<(Option<WaitStatus>, bool)> {
     let mut status = None;
     loop {
         match ChildPid::reap_any() {
             Ok(Reaped::Ended(pid, ended)) if pid == main => status = Some(ended),
             Ok(Reaped::Ended(..)) => {}
-            Ok(Reaped::Running) => return (status, true),
-            Ok(Reaped::Nobody) | Err(_) => return (status, false),
+            Ok(Reaped::Running) => return Ok((status, true)),
+            Ok(Reaped::Nobody) => return Ok((status, false)),
+            Err(error) => return Err(error),
         }
     }
 }
@@ -30,7 +32,8 @@ pub(super) async fn end_all(main: ChildPid, status: Option<WaitStatus>) -> Optio
     let mut told: BTreeSet<ChildPid> = BTreeSet::new();
     let mut status = status;
     loop {
-        let (ended, more) = reap(main);
+        // Where it cannot be waited for, `/proc` says what is still alive.
+        let (ended, more) = reap(main).unwrap_or_else(|_| (None, is_any_alive()));
         status = status.or(ended);
         if !more || start.elapsed() > FINAL {
             return status;
@@ -79,6 +82,19 @@ fn descendants() -> Vec<(ChildPid, i32)> {
     found
 }
 
+/// True while something below this process has not ended. What has ended and was not reaped is a zombie.
+#[cfg(target_os = "linux")]
+fn is_any_alive() -> bool {
+    let alive =
+        |pid: ChildPid| std::fs::read(pid.proc_dir().join("stat")).is_ok_and(|stat| !has_ended(&stat));
+    descendants().into_iter().any(|(pid, _)| alive(pid))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_any_alive() -> bool {
+    true
+}
+
 /// Elsewhere nothing is listed, and the command's group is what can be found.
 #[cfg(not(target_os = "linux"))]
 fn descendants() -> Vec<(ChildPid, i32)> {
@@ -102,7 +118,10 @@ fn tell(pid: ChildPid, parent: i32, signals: &[Signal]) -> bool {
     }
     for signal in signals {
         let _ = match &held {
-            Some(held) => rustix::process::pidfd_send_signal(held, *signal),
+            Some(held) => match rustix::process::pidfd_send_signal(held, *signal) {
+                Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => pid.signal(*signal),
+                told => told,
+            },
             None => pid.signal(*signal),
         };
     }
@@ -128,9 +147,21 @@ fn stat_parent(pid: ChildPid) -> Option<i32> {
 /// The fourth field of `/proc/PID/stat`; the second is a name in brackets that may itself hold brackets.
 #[cfg(target_os = "linux")]
 fn parent_in(stat: &[u8]) -> Option<i32> {
+    after_name(stat)?.nth(1)?.parse().ok()
+}
+
+/// Whether the third field of `/proc/PID/stat` says that the process is a zombie, or goes.
+#[cfg(target_os = "linux")]
+fn has_ended(stat: &[u8]) -> bool {
+    after_name(stat)
+        .and_then(|mut fields| fields.next())
+        .is_some_and(|state| matches!(state, "Z" | "X" | "x"))
+}
+
+#[cfg(target_os = "linux")]
+fn after_name(stat: &[u8]) -> Option<std::str::SplitAsciiWhitespace<'_>> {
     let after = memchr::memrchr(b')', stat)?;
-    let rest = std::str::from_utf8(stat.get(after + 1..)?).ok()?;
-    rest.split_ascii_whitespace().nth(1)?.parse().ok()
+    Some(std::str::from_utf8(stat.get(after + 1..)?).ok()?.split_ascii_whitespace())
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -141,5 +172,6 @@ mod tests {
     fn a_name_with_brackets_hides_no_parent() {
         assert_eq!(parent_in(b"12 (a) b (c)) S 7 12 12"), Some(7));
         assert_eq!(parent_in(b"garbage"), None);
+        assert!(has_ended(b"12 (a) S) Z 7 12 12") && !has_ended(b"12 (a) Z) S 7 12 12"));
     }
 }

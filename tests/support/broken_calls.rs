@@ -16,10 +16,10 @@ use std::process::{Command, Stdio};
 pub struct Broken {
     /// By number, with the error; whatever the arguments are.
     pub calls: Vec<(i64, i32)>,
+    /// A call that ends the process that makes it: what becomes of that shows that the call is made.
+    pub deadly: Option<i64>,
     /// `clone` with any (or, if false, with none) of these flags. `clone3` does not exist then.
     pub clone: Option<(u64, bool, i32)>,
-    /// `ioctl` with this request.
-    pub ioctl: Option<(u64, i32)>,
     pub processes: Option<u64>,
     pub open_files: Option<u64>,
     /// The user it runs as, if that is to change.
@@ -79,8 +79,9 @@ fn limit(resource: rustix::process::Resource, most: Option<u64>) {
 }
 
 fn filters(broken: &Broken) -> Vec<BpfProgram> {
-    let always = |errno: &i32, number: i64| filter(number, Vec::new(), *errno);
+    let always = |errno: &i32, number: i64| filter(number, Vec::new(), refused(*errno));
     let mut filters: Vec<_> = broken.calls.iter().map(|(number, errno)| always(errno, *number)).collect();
+    filters.extend(broken.deadly.map(|number| filter(number, Vec::new(), SeccompAction::KillProcess)));
     if let Some((flags, with, errno)) = broken.clone {
         let rules = match with {
             // Each flag by itself: any of them is enough.
@@ -91,12 +92,9 @@ fn filters(broken: &Broken) -> Vec<BpfProgram> {
                 .collect(),
             false => vec![same(0, flags, 0)],
         };
-        filters.push(filter(libc::SYS_clone, rules, errno));
+        filters.push(filter(libc::SYS_clone, rules, refused(errno)));
         // Its flags are behind a pointer; without it libc calls `clone`.
-        filters.push(filter(libc::SYS_clone3, Vec::new(), libc::ENOSYS));
-    }
-    if let Some((request, errno)) = broken.ioctl {
-        filters.push(filter(libc::SYS_ioctl, vec![same(1, 0xffff_ffff, request)], errno));
+        filters.push(filter(libc::SYS_clone3, Vec::new(), refused(libc::ENOSYS)));
     }
     filters
 }
@@ -107,10 +105,13 @@ fn same(argument: u8, mask: u64, value: u64) -> SeccompRule {
     SeccompRule::new(vec![condition]).unwrap()
 }
 
-fn filter(number: i64, rules: Vec<SeccompRule>, errno: i32) -> BpfProgram {
-    let errno = SeccompAction::Errno(errno.unsigned_abs());
+fn refused(errno: i32) -> SeccompAction {
+    SeccompAction::Errno(errno.unsigned_abs())
+}
+
+fn filter(number: i64, rules: Vec<SeccompRule>, action: SeccompAction) -> BpfProgram {
     let arch = std::env::consts::ARCH.try_into().unwrap();
-    SeccompFilter::new(BTreeMap::from([(number, rules)]), SeccompAction::Allow, errno, arch)
+    SeccompFilter::new(BTreeMap::from([(number, rules)]), SeccompAction::Allow, action, arch)
         .unwrap()
         .try_into()
         .unwrap()

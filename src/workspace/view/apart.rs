@@ -11,7 +11,7 @@ use super::super::node::{Eased, Node, open_anyway};
 use super::super::sparse;
 use super::fold::Effects;
 use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
-use super::run::CommandView;
+use super::run::{CommandView, RunDir};
 use super::stack::{Backing, Stack, join, node_at, stat_at};
 use super::{Shelf, View};
 use crate::text::regular;
@@ -29,22 +29,16 @@ const MERGEABLE: u64 = 16 << 20;
 /// The layers as they were when a command began, kept for as long as it runs.
 #[derive(Debug)]
 pub(super) struct Frozen {
-    dir: PathBuf,
+    dir: RunDir,
     /// For each root, the topmost first.
     pub(super) roots: Vec<Vec<Layer>>,
     /// Milliseconds since 1970.
     at: u64,
 }
 
-impl Drop for Frozen {
-    fn drop(&mut self) {
-        drop(layer::remove_dir_all(&self.dir));
-    }
-}
-
 impl View {
     /// Copies what lies above the workspace to `dir`: from `depth` on, as [`View::stack`] counts.
-    pub(super) fn freeze(&self, depth: usize, dir: PathBuf) -> io::Result<Frozen> {
+    pub(super) fn freeze(&self, depth: usize, dir: RunDir) -> io::Result<Frozen> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         let mut frozen = Frozen { dir, roots: Vec::new(), at };
@@ -54,7 +48,7 @@ impl View {
                 if layer.is_blank() || !layer.dir().is_dir() {
                     continue;
                 }
-                let to = frozen.dir.join(format!("{index}-{number}"));
+                let to = frozen.dir.path().join(format!("{index}-{number}"));
                 std::fs::create_dir_all(&to)?;
                 layer::copy_tree(&open_dir(layer.dir())?, &open_dir(&to)?)?;
                 layers.push(Layer::at(to));

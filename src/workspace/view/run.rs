@@ -5,9 +5,10 @@ use super::apart::Frozen;
 use super::fold::{Effects, Folding};
 use super::layer::{Layer, dir_flags, remove_dir_all};
 use super::{Shelf, View};
-use rustix::fs::Mode;
+use rustix::fs::{FlockOperation, Mode};
 use std::collections::HashMap;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +31,7 @@ pub struct CommandView {
     pub mounts: Vec<Mount>,
     /// How many of them are the home directory's.
     homes: usize,
-    dir: PathBuf,
+    _dir: RunDir,
     pub(super) shelf: Shelf,
     /// The home directory's part, kept apart from what can be applied.
     pub(super) home: Option<(View, Box<CommandView>)>,
@@ -63,10 +64,40 @@ impl CommandView {
     }
 }
 
-impl Drop for CommandView {
+/// A directory for one command, with a lock on it for as long as the command's view is there. Pids do not say whether it is
+/// in use: another pid namespace counts on its own.
+#[derive(Debug)]
+pub(super) struct RunDir {
+    path: PathBuf,
+    _lock: OwnedFd,
+}
+
+impl RunDir {
+    fn make(base: &Path) -> io::Result<RunDir> {
+        use std::os::unix::fs::DirBuilderExt;
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = base.join(format!("run-{}-{count}", std::process::id()));
+            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                made => made?,
+            }
+            let lock = rustix::fs::open(&path, dir_flags(), Mode::empty())?;
+            rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+            return Ok(RunDir { path, _lock: lock });
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for RunDir {
     fn drop(&mut self) {
-        if self.dir.exists() {
-            drop(remove_dir_all(&self.dir));
+        if self.path.exists() {
+            drop(remove_dir_all(&self.path));
         }
     }
 }
@@ -95,12 +126,10 @@ impl View {
             self.drop_scratch()?;
         }
         self.claim()?;
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let base = self.layers_dir();
         private(&base)?;
-        self.sweep_runs(&base);
-        let dir = base.join(format!("run-{}-{count}", std::process::id()));
+        sweep_runs(&base);
+        let dir = RunDir::make(&base)?;
         let mut mounts = Vec::new();
         let below_root = |home: &Path| self.roots().iter().any(|root| home.starts_with(root));
         let home = match home.filter(|h| h.parent().is_some() && h.is_dir() && !below_root(h)) {
@@ -114,19 +143,18 @@ impl View {
         };
         let homes = mounts.len();
         let depth = if shelf == Shelf::Scratch { 0 } else { 1 };
-        let frozen =
-            match company {
-                Company::Nobody => None,
-                Company::Others => {
-                    // Where the layers themselves are: a copy of them may be large, and the other place may be memory.
-                    private(self.dir())?;
-                    self.sweep_runs(self.dir());
-                    Some(self.freeze(
-                        depth,
-                        self.dir().join(format!("run-{}-{count}-frozen", std::process::id())),
-                    )?)
+        let frozen = match company {
+            Company::Nobody => None,
+            Company::Others => {
+                // Where the layers themselves are: a copy of them may be large, and the other place may be memory.
+                private(self.dir())?;
+                // There it is the same directory as above, or one that was not swept.
+                if self.dir() != base {
+                    sweep_runs(self.dir());
                 }
-            };
+                Some(self.freeze(depth, RunDir::make(self.dir())?)?)
+            }
+        };
         let since = now();
         for (index, root) in self.roots().iter().enumerate() {
             let mut lowers: Vec<PathBuf> = match &frozen {
@@ -139,10 +167,10 @@ impl View {
                 }
             };
             lowers.push(root.clone());
-            mounts.push(make(root, lowers, &dir.join(index.to_string()))?);
+            mounts.push(make(root, lowers, &dir.path().join(index.to_string()))?);
         }
         let _gate = (company == Company::Nobody).then_some(gate);
-        Ok(CommandView { mounts, homes, dir, shelf, home, since, by: None, frozen, _gate })
+        Ok(CommandView { mounts, homes, _dir: dir, shelf, home, since, by: None, frozen, _gate })
     }
 
     /// Folds what the command did; it and everything it started must be dead.
@@ -198,15 +226,17 @@ impl View {
             _ => self.dir().to_path_buf(),
         }
     }
+}
 
-    /// Layers that a killed process left are thrown away: their command never ended.
-    fn sweep_runs(&self, base: &Path) {
-        for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let pid = name.strip_prefix("run-").and_then(|rest| rest.split('-').next()?.parse::<i32>().ok());
-            if pid.is_some_and(|pid| !crate::process::is_running(pid)) {
-                drop(remove_dir_all(&entry.path()));
-            }
+/// Layers that a killed process left are discarded: their command never ended. Its lock ended with it.
+fn sweep_runs(base: &Path) {
+    for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
+        if !entry.file_name().to_string_lossy().starts_with("run-") {
+            continue;
+        }
+        let Ok(dir) = rustix::fs::open(entry.path(), dir_flags(), Mode::empty()) else { continue };
+        if rustix::fs::flock(&dir, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            drop(remove_dir_all(&entry.path()));
         }
     }
 }
@@ -230,4 +260,24 @@ fn make(target: &Path, lowers: Vec<PathBuf>, place: &Path) -> io::Result<Mount> 
     let layer = Layer::at(upper.clone());
     layer.open_like(lowers.first().map_or(target, PathBuf::as_path))?;
     Ok(Mount { target: target.to_path_buf(), lowers, upper, work })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_is_swept_by_its_lock_and_not_by_the_number_in_its_name() {
+        let base = tempfile::tempdir().unwrap();
+        let used = RunDir::make(base.path()).unwrap();
+        // Process 1 is always there; the layer of another namespace's process 1 may be left all the same.
+        let left = base.path().join("run-1-7");
+        std::fs::create_dir_all(left.join("0/upper")).unwrap();
+        std::fs::create_dir(base.path().join("home")).unwrap();
+        sweep_runs(base.path());
+        assert!(used.path().is_dir() && !left.exists() && base.path().join("home").is_dir());
+        let path = used.path().to_path_buf();
+        drop(used);
+        assert!(!path.exists());
+    }
 }
