@@ -9,6 +9,7 @@ use crate::provider::{Preset, catalog};
 use crate::repl::{Host, Trouble};
 use crate::session::{OpenSession, Scratchpads, SessionError, Store};
 use crate::storage::{Mounts, StoreError};
+use crate::text::regular;
 use crate::tools::{Bases, CommandSettings, Dialect, DialectSettings, Env, Jobs, Limits, Registry, is_batch};
 use crate::workspace::{Workspace, WorkspaceError};
 use std::path::{Path, PathBuf};
@@ -359,7 +360,7 @@ fn own_models(path: &Path) -> Vec<Problem> {
         hint: Some("the built-in figures hold where yours cannot be read".into()),
         permission: false,
     };
-    match std::fs::read_to_string(path) {
+    match regular::read_to_string(path, regular::SETTINGS) {
         Ok(text) => catalog::install(&text).iter().map(|p| problem(p.to_string())).collect(),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(e) => vec![problem(format!("cannot be read: {e}"))],
@@ -387,7 +388,7 @@ pub fn sources(paths: &Paths, cwd: &Path, project: WithProject) -> (Sources, Tru
     }
     let trust = TrustStore::open(&paths.trust_file());
     let user_file = paths.user_file();
-    let user = match std::fs::read_to_string(&user_file) {
+    let user = match regular::read_to_string(&user_file, regular::SETTINGS) {
         Ok(text) => Layer::user_file(&user_file, &text),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Layer::default(),
         Err(e) => unreadable(&user_file, &e),

@@ -7,6 +7,7 @@ use crate::config::{Config, HookText, Origin, Paths, Problem, Standing};
 use crate::hooks::{Hook, Hooks, Programs, Source, Spec};
 use crate::metrics::Metrics;
 use crate::permission::{Labels, Level, ProgramDirs, ProtectedPaths};
+use crate::text::regular;
 use globset::{Glob, GlobSetBuilder};
 
 /// Where the audit log and its guards lie.
@@ -49,7 +50,7 @@ pub(super) fn gate(config: &mut Config, paths: &Paths, withheld: Vec<String>) ->
 /// `withheld` names the environment variables that hold placet's own keys.
 fn secrets(config: &mut Config, paths: &Paths, withheld: &[String]) -> Result<Secrets, AppError> {
     let mut known: Vec<String> = withheld.iter().filter_map(|name| std::env::var(name).ok()).collect();
-    let stored = std::fs::read_to_string(paths.keys_file()).unwrap_or_default();
+    let stored = regular::read_to_string(&paths.keys_file(), regular::SETTINGS).unwrap_or_default();
     let stored: toml::Table = stored.parse().unwrap_or_default();
     known.extend(stored.values().filter_map(|value| value.as_str().map(String::from)));
     let mut shown = GlobSetBuilder::new();

@@ -2,6 +2,7 @@
 
 use super::AppError;
 use crate::provider::{Key, KeySource, Preset};
+use crate::text::regular;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -31,7 +32,7 @@ pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<KeySource>
         return Err(AppError::KeyFile { path: path.into(), mode });
     }
     let bad = |reason: String| AppError::File { path: path.into(), reason };
-    let text = fs::read_to_string(path).map_err(|e| bad(e.to_string()))?;
+    let text = regular::read_to_string(path, regular::SETTINGS).map_err(|e| bad(e.to_string()))?;
     // The parser's own message would quote the line, and with it the key.
     let table: toml::Table = text.parse().map_err(|_| bad("this is not valid TOML".into()))?;
     Ok(table.get(provider).and_then(toml::Value::as_str).map(|key| KeySource::Value(Key::new(key))))
@@ -40,7 +41,11 @@ pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<KeySource>
 /// Stores a key, keeping the others; the file is for its owner from the first moment.
 pub fn store(path: &Path, provider: &str, key: &str) -> Result<(), AppError> {
     let bad = |reason: String| AppError::File { path: path.into(), reason };
-    let before = fs::read_to_string(path).unwrap_or_default();
+    let before = match regular::read_to_string(path, regular::SETTINGS) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(e) => return Err(bad(e.to_string())),
+    };
     let mut table: toml::Table = before.parse().map_err(|_| bad("this is not valid TOML".into()))?;
     table.insert(provider.into(), toml::Value::String(key.trim().into()));
     let dir = path.parent().unwrap_or(Path::new("."));

@@ -4,6 +4,7 @@ use super::args::{ExportFormat, Options, SessionCommand};
 use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
 use crate::session::{Pictures, Pin, Store, html, markdown, pictures, to_json};
+use crate::text::regular;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
@@ -123,8 +124,11 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
+/// The largest export that is read: a session of many pictures has about 100 MB.
+const LARGEST_EXPORT: u64 = 1 << 30;
+
 fn import(store: &Store, file: &Path, options: &Options) -> Result<(), Failure> {
-    let text = std::fs::read_to_string(file)
+    let text = regular::read_to_string(file, LARGEST_EXPORT)
         .map_err(|e| Failure::new(format!("`{}` cannot be read: {e}", file.display())))?;
     let cwd = start::working_directory(options)?;
     let session = store.import(&text, &cwd).map_err(|e| {

@@ -1,6 +1,7 @@
 //! Trust in a project's file: given once by the person, bound to the file's content.
 
 use super::layer::Layer;
+use crate::text::regular;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
@@ -24,7 +25,7 @@ pub struct Project {
 impl Project {
     /// Reads the file once; its hash, its layer and the text that is shown are of the same bytes.
     pub fn read(path: &Path, trust: &TrustStore) -> io::Result<Project> {
-        let text = crate::text::regular::read_to_string(path, LARGEST)?;
+        let text = regular::read_to_string(path, LARGEST)?;
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         let trusted = trust.trusts(path, &hash);
         Ok(Project { layer: Layer::project_file(path, &text), path: path.into(), text, hash, trusted })
@@ -52,8 +53,10 @@ pub struct TrustStore {
 impl TrustStore {
     /// A store that cannot be read trusts nothing.
     pub fn open(path: &Path) -> TrustStore {
-        let trusted =
-            fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let trusted = regular::read(path, LARGEST)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default();
         TrustStore { path: path.into(), trusted }
     }
 

@@ -7,12 +7,16 @@
 use super::awake::{Awake, Wall};
 use super::cause;
 use super::proxy::Proxy;
+use crate::text::regular;
 use reqwest::header::HeaderValue;
 use reqwest::{Certificate, Method, StatusCode, Url};
 use std::path::PathBuf;
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::{Duration, SystemTime};
 use thiserror::Error;
+
+/// The largest file of certificates; the bundles of systems have 200 to 300 KB.
+const LARGEST_CA_FILE: u64 = 16 << 20;
 
 /// How long a kept connection may be silent before the system probes it.
 const PROBE: Duration = Duration::from_secs(20);
@@ -186,7 +190,7 @@ impl Client {
             let unread = |e: &dyn std::fmt::Display| {
                 format!("the certificates in `{}` cannot be read: {e}", path.display())
             };
-            let pem = std::fs::read(path).map_err(|e| unread(&e))?;
+            let pem = regular::read(path, LARGEST_CA_FILE).map_err(|e| unread(&e))?;
             let certificates = Certificate::from_pem_bundle(&pem).map_err(|e| unread(&cause::of(&e)))?;
             if certificates.is_empty() {
                 return Err(unread(&"there is none in it"));

@@ -11,8 +11,8 @@ pub(super) fn inside(
     spec: &Spec,
     proxy: Option<u16>,
 ) -> Vec<(OsString, OsString)> {
-    let mut kept: Vec<(OsString, OsString)> =
-        all.filter(|(name, value)| why(name, value, &spec.keep_env).is_none()).collect();
+    let passed = judged(all, &spec.keep_env).into_iter().filter(|one| one.why.is_none());
+    let mut kept: Vec<(OsString, OsString)> = passed.map(|one| (one.name, one.value)).collect();
     let mut put = |name: &str, value: &OsStr| {
         kept.retain(|(known, _)| known != name);
         kept.push((name.into(), value.into()));
@@ -38,18 +38,41 @@ pub(super) fn inside(
     kept
 }
 
-fn why(name: &OsStr, value: &OsStr, keep: &[String]) -> Option<Withheld> {
-    why_withheld(&name.to_string_lossy(), &value.to_string_lossy(), keep)
+/// A variable, and why a command does not get it.
+struct Judged {
+    name: OsString,
+    value: OsString,
+    why: Option<Withheld>,
+}
+
+fn judged(all: impl Iterator<Item = (OsString, OsString)>, keep: &[String]) -> Vec<Judged> {
+    let judge = |(name, value): (OsString, OsString)| {
+        let why = why_withheld(&name.to_string_lossy(), &value.to_string_lossy(), keep);
+        Judged { name, value, why }
+    };
+    let mut all: Vec<Judged> = all.map(judge).collect();
+    // git fails where `GIT_CONFIG_COUNT` promises a pair that is not there: all of them are passed, or none.
+    let why = all.iter().filter(|one| is_git_config(&one.name)).find_map(|one| one.why);
+    if why.is_some() {
+        all.iter_mut().filter(|one| is_git_config(&one.name)).for_each(|one| one.why = why);
+    }
+    all
+}
+
+/// Settings for git in the environment, each in three variables.
+fn is_git_config(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name == "GIT_CONFIG_COUNT" || name.starts_with("GIT_CONFIG_KEY_") || name.starts_with("GIT_CONFIG_VALUE_")
 }
 
 /// Names of variables that commands do not get because they look like secrets, in their order. Those that only lead out
 /// of the view are not among them.
 pub fn withheld_secrets(all: impl Iterator<Item = (OsString, OsString)>, keep: &[String]) -> Vec<String> {
-    let secret =
-        |name: &OsStr, value: &OsStr| why(name, value, keep).is_some_and(|why| why != Withheld::Socket);
-    let mut names: Vec<String> = all
-        .filter(|(name, value)| secret(name, value))
-        .map(|(name, _)| name.to_string_lossy().into_owned())
+    let secret = |one: &Judged| one.why.is_some_and(|why| why != Withheld::Socket);
+    let mut names: Vec<String> = judged(all, keep)
+        .iter()
+        .filter(|one| secret(one))
+        .map(|one| one.name.to_string_lossy().into_owned())
         .collect();
     names.sort();
     names
@@ -76,5 +99,24 @@ mod tests {
         let names: Vec<OsString> = inside(all(), &spec, None).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["PATH", "KEPT_KEY", "PLACET_SANDBOX"]);
         assert_eq!(withheld_secrets(all(), &spec.keep_env), ["STRIPE_KEY", "U"]);
+    }
+
+    #[test]
+    fn settings_for_git_are_passed_together_or_not_at_all() {
+        let names = |value: &str, keep: &[&str]| -> Vec<String> {
+            let all = [
+                ("GIT_CONFIG_COUNT", "1"),
+                ("GIT_CONFIG_KEY_0", "http.extraHeader"),
+                ("GIT_CONFIG_VALUE_0", value),
+                ("GIT_CONFIG_NOSYSTEM", "1"),
+            ];
+            let all = all.into_iter().map(|(name, value)| (name.into(), value.into()));
+            let keep_env = keep.iter().map(ToString::to_string).collect();
+            let kept = inside(all, &Spec { keep_env, ..Spec::default() }, None).into_iter();
+            kept.map(|(name, _)| name.into_string().unwrap()).filter(|name| name.starts_with("GIT")).collect()
+        };
+        let secret = "Authorization: Bearer ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+        assert_eq!(names(secret, &[]), ["GIT_CONFIG_NOSYSTEM"]);
+        assert_eq!(names(secret, &["GIT_CONFIG_VALUE_*"]).len(), 4);
     }
 }

@@ -1,7 +1,8 @@
 //! A store that is a directory. Links in it are neither followed nor listed.
 
 use super::memory::expected;
-use super::{Expect, Meta, Store, StoreError, check_path, version_of};
+use super::{Expect, LARGEST, Meta, Store, StoreError, check_path, version_of};
+use crate::text::regular;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +34,7 @@ impl Local {
     }
 
     fn version(&self, at: &Path) -> Result<Option<String>, StoreError> {
-        match std::fs::read(at) {
+        match regular::read(at, LARGEST) {
             Ok(bytes) => Ok(Some(version_of(&bytes))),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(StoreError::io(at, e)),
@@ -62,7 +63,7 @@ impl Local {
 
 fn meta_of(name: &str, path: &Path) -> Result<Meta, StoreError> {
     let fail = |e: std::io::Error| StoreError::io(path, e);
-    let bytes = std::fs::read(path).map_err(fail)?;
+    let bytes = regular::read(path, LARGEST).map_err(fail)?;
     let meta = std::fs::metadata(path).map_err(fail)?;
     let stamp = |time: std::io::Result<std::time::SystemTime>| {
         time.ok().and_then(|t| jiff::Timestamp::try_from(t).ok()).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
@@ -83,7 +84,7 @@ impl Store for Local {
 
     fn read(&self, path: &str) -> Result<Vec<u8>, StoreError> {
         let at = self.place(path)?;
-        std::fs::read(&at).map_err(|e| match e.kind() {
+        regular::read(&at, LARGEST).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => StoreError::Missing(path.into()),
             _ => StoreError::io(&at, e),
         })

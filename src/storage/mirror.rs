@@ -3,7 +3,8 @@
 //! The mirror remembers of each file what the store had and what was brought here. From that it knows who changed what:
 //! a file that changed on one side only goes to the other, one that changed on both stays as it is on both and is told.
 
-use super::{Expect, Meta, Store, StoreError, check_path};
+use super::{Expect, LARGEST, Meta, Store, StoreError, check_path};
+use crate::text::regular;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -99,7 +100,7 @@ impl Mirror {
         walk(&self.files, &self.files, &mut here, &mut synced)?;
         for path in &here {
             let at = self.files.join(path);
-            let bytes = std::fs::read(&at).map_err(|e| StoreError::io(&at, e))?;
+            let bytes = regular::read(&at, LARGEST).map_err(|e| StoreError::io(&at, e))?;
             let hash = blake3::hash(&bytes).to_hex().to_string();
             let known = index.get(path);
             if known.is_some_and(|known| known.hash == hash) {
@@ -180,7 +181,7 @@ impl Mirror {
 
     /// An index that cannot be read is none: everything is compared anew, and what differs is told.
     fn load(&self) -> Index {
-        let text = std::fs::read_to_string(&self.index).unwrap_or_default();
+        let text = regular::read_to_string(&self.index, LARGEST).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 
@@ -209,7 +210,7 @@ fn identity(dir: &Path) -> Result<String, StoreError> {
 }
 
 fn hash_of(at: &Path) -> Option<String> {
-    std::fs::read(at).ok().map(|bytes| blake3::hash(&bytes).to_hex().to_string())
+    regular::read(at, LARGEST).ok().map(|bytes| blake3::hash(&bytes).to_hex().to_string())
 }
 
 fn walk(root: &Path, dir: &Path, out: &mut Vec<String>, synced: &mut Synced) -> Result<(), StoreError> {

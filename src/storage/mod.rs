@@ -45,6 +45,9 @@ pub enum Expect {
 }
 
 /// A place for named files. Calls wait for as long as they take; each has its own deadline where a network is between.
+/// The largest file that goes into a store or comes out of one: it is in memory as a whole.
+const LARGEST: u64 = 1 << 30;
+
 pub trait Store: Send + Sync {
     /// Every file whose path begins with `prefix`, in the order of their paths.
     fn list(&self, prefix: &str) -> Result<Vec<Meta>, StoreError>;

@@ -9,6 +9,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+/// The largest file of settings, keys, a theme or a catalog. No person writes a larger one.
+pub const SETTINGS: u64 = 4 << 20;
+
 /// Opens a regular file for reading. Never waits: a pipe, a device or a directory is an error.
 pub fn open(path: &Path) -> io::Result<File> {
     // Before it is opened, because opening some devices already does something.

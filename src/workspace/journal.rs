@@ -326,7 +326,7 @@ impl Journal {
 
     /// True when transactions were removed: what no entry accounts for may have been theirs.
     pub fn was_pruned(&self) -> bool {
-        self.dir.join("pruned").exists() || self.ids(".json").first().is_some_and(|first| *first > 1)
+        self.dir.join("pruned").exists()
     }
 }
 

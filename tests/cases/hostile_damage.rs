@@ -70,10 +70,6 @@ fn object(place: &Place, content: &str) -> PathBuf {
 fn a_damaged_entry_is_named_by_everything_that_reads_the_journal() {
     for id in [1, 2, 3] {
         for (way, damage) in WAYS {
-            // The loss of the oldest cannot be told from pruning.
-            if (id, way) == (1, "missing") {
-                continue;
-            }
             let place = applied();
             let file = entry(&place, id);
             damage(&file);

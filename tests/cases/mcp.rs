@@ -3,13 +3,13 @@
 use crate::support::binary::{Place, Running};
 use serde_json::{Value, json};
 
-struct Client {
+pub(super) struct Client {
     running: Running,
     next: u64,
 }
 
 impl Client {
-    fn start(place: &Place, args: &[&str]) -> Client {
+    pub(super) fn start(place: &Place, args: &[&str]) -> Client {
         let mut client =
             Client { running: place.placet(["mcp", "serve"].iter().chain(args)).start(), next: 0 };
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
@@ -36,7 +36,7 @@ impl Client {
         serde_json::from_str(&self.running.line()).unwrap()
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(super) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.request(method, params);
         let answer = self.answer();
         assert_eq!(answer["id"], id, "{answer}");
@@ -44,12 +44,12 @@ impl Client {
         answer["result"].clone()
     }
 
-    fn call(&mut self, name: &str, arguments: Value) -> (bool, String) {
+    pub(super) fn call(&mut self, name: &str, arguments: Value) -> (bool, String) {
         let result = self.ask("tools/call", json!({"name": name, "arguments": arguments}));
         told(&result)
     }
 
-    fn close(mut self) {
+    pub(super) fn close(mut self) {
         drop(self.running.stdin.take());
         let out = self.running.end().code(0);
         assert_eq!(out.stderr, "");

@@ -72,3 +72,37 @@ fn a_server_of_ones_own_never_gets_another_server_s_key() {
     assert_eq!(out.code, 4, "{}", out.stderr);
     assert!(out.stderr.contains("MINE_KEY"), "{}", out.stderr);
 }
+
+/// Where a pipe, a device or a huge file lies in the place of a file that placet reads, it says so and reads nothing.
+#[test]
+fn what_is_no_regular_file_of_a_usual_size_is_refused_by_name() {
+    let ways: [(&str, fn(&std::path::Path)); 3] = [
+        ("not a regular file", |path| {
+            assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+        }),
+        ("not a regular file", |path| std::os::unix::fs::symlink("/dev/zero", path).unwrap()),
+        ("larger than", |path| std::fs::File::create(path).unwrap().set_len(2 << 30).unwrap()),
+    ];
+    for (why, lay) in ways {
+        let place = Place::new();
+        let at = |name: &str| place.config_dir().join(name);
+        std::fs::create_dir_all(at("themes")).unwrap();
+        let refused = |args: &[&str], name: &str, code: i32| {
+            let out = place.run(args);
+            let said = format!("{}{}", out.stdout, out.stderr);
+            assert!(said.contains(name) && said.contains(why), "{args:?}: {out:#?}");
+            assert_eq!(out.code, code, "{args:?}: {out:#?}");
+        };
+        lay(&at("themes/own.toml"));
+        refused(&["theme", "preview", "own"], "own.toml", 2);
+        refused(&["theme", "list"], "own", 0);
+        let export = place.beside("export.json");
+        lay(&export);
+        refused(&["session", "import", export.to_str().unwrap()], "export.json", 1);
+        lay(&at("models.toml"));
+        refused(&["doctor"], "models.toml", 1);
+        lay(&at("config.toml"));
+        // As with every mistake in the settings: the rest holds, and it is reported.
+        refused(&["-p", "help"], "config.toml", 0);
+    }
+}

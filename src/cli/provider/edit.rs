@@ -6,6 +6,7 @@ use super::super::report::{self, Failure, print, warn};
 use super::super::start;
 use crate::app::AppError;
 use crate::provider::Preset;
+use crate::text::regular;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -105,7 +106,7 @@ pub(super) fn remove(name: &str, _: &Options) -> Result<u8, Failure> {
 /// The file as it is now. One that cannot be understood is left alone.
 fn read() -> Result<(PathBuf, DocumentMut), Failure> {
     let path = start::paths().user_file();
-    let text = match fs::read_to_string(&path) {
+    let text = match regular::read_to_string(&path, regular::SETTINGS) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(e) => return Err(Failure::new(format!("`{}` cannot be read: {e}", path.display()))),

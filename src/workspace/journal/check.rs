@@ -1,7 +1,8 @@
 //! What is wrong with a journal: entries that cannot be read, and numbers without an entry.
 //!
-//! Numbers are given out once. So a number between two others that has no file was lost, unless a `.gone` file says
-//! that placet removed it; and the file `last` holds the newest number, so that the loss of the newest is seen too.
+//! Numbers are given out once, from 1. So a number without a file was lost, unless a `.gone` file says that placet removed
+//! it. The file `pruned` holds the number up to which pruning removed everything, and `last` the newest number, so that the
+//! loss of the oldest and of the newest is seen too.
 
 use super::super::damage::{Damage, DamagedPart, Fault};
 use super::Journal;
@@ -64,14 +65,13 @@ impl Journal {
         known.extend(self.ids(".json"));
         let gone = self.gone();
         let mut missing = Vec::new();
-        let mut next = known.first().copied();
+        // After the list: what another process prunes meanwhile is pruned, and not missing.
+        let mut next = self.pruned_up_to().map(|last| last.saturating_add(1)).or(known.first().copied());
         for id in &known {
             missing.extend(self.gap(next.unwrap_or(0), id.saturating_sub(1), &gone));
-            next = Some(id.saturating_add(1));
+            next = next.max(Some(id.saturating_add(1)));
         }
-        // Where everything was pruned, nothing is missing.
-        let from = next.or_else(|| (!self.dir.join("pruned").exists()).then_some(1));
-        if let (Some(from), Some(last)) = (from, noted) {
+        if let (Some(from), Some(last)) = (next, noted) {
             missing.extend(self.gap(from, last, &gone));
         }
         missing
@@ -98,6 +98,22 @@ impl Journal {
     fn without(&self, first: u64, last: u64) -> Damage {
         let part = DamagedPart::Entries(first, last);
         Damage { part, path: self.file(first, ".json"), fault: Fault::Missing }
+    }
+
+    /// The number up to which pruning removed everything, 0 where it removed nothing; `None` where an earlier version
+    /// pruned, which did not note it.
+    fn pruned_up_to(&self) -> Option<u64> {
+        match fs::read_to_string(self.dir.join("pruned")) {
+            Ok(text) => text.trim().parse().ok(),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Some(0),
+            Err(_) => None,
+        }
+    }
+
+    /// Notes that pruning removes everything up to this number: before it does, so that a crash loses nothing unseen.
+    pub(super) fn note_pruned(&self, last: u64) -> io::Result<()> {
+        let last = last.max(self.pruned_up_to().unwrap_or(0));
+        crate::private::write(&self.dir.join("pruned"), format!("{last}\n").as_bytes())
     }
 
     /// Ranges of numbers that placet removed itself, in their order.

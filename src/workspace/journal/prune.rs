@@ -10,7 +10,7 @@ use super::{Entry, Journal};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How much may be kept.
@@ -96,7 +96,12 @@ pub fn prune(journals: &Path, objects: &Objects, keep: Keep, needed: &Needed) ->
             pruned.bytes += size;
         }
     }
-    let mut removed: BTreeMap<std::path::PathBuf, Vec<u64>> = BTreeMap::new();
+    let mut removed: BTreeMap<PathBuf, Vec<u64>> = BTreeMap::new();
+    // Numbers that each journal has still, those of open entries among them.
+    let mut left: BTreeMap<PathBuf, BTreeSet<u64>> = BTreeMap::new();
+    for (journal, entry) in &kept {
+        left.entry(journal.dir.clone()).or_insert_with(|| journal.numbers()).insert(entry.id);
+    }
     for (journal, entry) in &kept {
         if entry.at >= oldest && bytes <= keep.max_bytes {
             break;
@@ -115,7 +120,7 @@ pub fn prune(journals: &Path, objects: &Objects, keep: Keep, needed: &Needed) ->
             }
         }
         let length = journal.length(entry.id);
-        journal.remove(entry.id);
+        journal.remove(entry.id, left.entry(journal.dir.clone()).or_default())?;
         removed.entry(journal.dir.clone()).or_default().push(entry.id);
         bytes = bytes.saturating_sub(length);
         pruned.bytes += length;
@@ -129,9 +134,20 @@ pub fn prune(journals: &Path, objects: &Objects, keep: Keep, needed: &Needed) ->
 }
 
 impl Journal {
-    fn remove(&self, id: u64) {
-        drop(crate::private::write_quick(&self.dir.join("pruned"), b""));
+    fn numbers(&self) -> BTreeSet<u64> {
+        self.ids(".json").into_iter().chain(self.ids(".open.json")).collect()
+    }
+
+    /// Removes an entry. `left` are the numbers that the journal has; nothing is damaged, so what is below the lowest of
+    /// them was pruned.
+    fn remove(&self, id: u64, left: &mut BTreeSet<u64>) -> io::Result<()> {
+        let was_lowest = left.first() == Some(&id);
+        left.remove(&id);
+        if was_lowest {
+            self.note_pruned(left.first().map_or(id, |next| next - 1))?;
+        }
         drop(fs::remove_file(self.file(id, ".json")));
+        Ok(())
     }
 
     /// By a clock that was set back, a newer number may have gone before an older one.
