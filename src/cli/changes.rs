@@ -171,9 +171,10 @@ pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Resu
     if !asking::can_ask() || told.waiting.is_empty() {
         return tell(&app, Kind::Apply, "placet apply", &told);
     }
-    // What runs later is asked about now, so it needs no hint.
-    let first = Told { waiting: Vec::new(), ..told.clone() };
-    tell(&app, Kind::Apply, "placet apply", &first)?;
+    let first = told.before_questions();
+    if !first.lines.is_empty() {
+        tell(&app, Kind::Apply, "placet apply", &first)?;
+    }
     for asked in asking::one_by_one(&view, &workspace, &told.waiting, &label) {
         tell(&app, asked.kind, "placet apply", &Told { waiting: Vec::new(), ..asked.told })?;
     }

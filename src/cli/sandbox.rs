@@ -132,25 +132,8 @@ fn settle(
             Ok(report::REFUSED)
         }
         Then::Apply | Then::Ask => {
-            let mut wanted = Wanted { approval, only_approved: then == Then::Ask, ..Wanted::default() };
-            if asking::can_ask() {
-                asking::confirm_losses(view, workspace, &mut wanted);
-            }
-            let told = changes::apply(view, &wanted, label.clone(), &shown);
-            record(app, Kind::Apply, &told)?;
-            if told.done && asking::can_ask() {
-                for Asked { kind, told } in asking::one_by_one(view, workspace, &told.waiting, &label) {
-                    record(app, kind, &told)?;
-                }
-            } else {
-                name_waiting(&told);
-            }
-            let left = view.changes(Shelf::Pending).map_err(Failure::new)?;
-            if told.done && !left.is_empty() {
-                waits(&name);
-                return Ok(report::REFUSED);
-            }
-            Ok(if told.done { code } else { report::ERROR })
+            let wanted = Wanted { approval, only_approved: then == Then::Ask, ..Wanted::default() };
+            apply(app, view, workspace, wanted, (code, label))
         }
         Then::Discard => {
             let told = changes::discard(view, &[], "placet undo", &shown);
@@ -158,6 +141,35 @@ fn settle(
             Ok(if told.done { code } else { report::ERROR })
         }
     }
+}
+
+/// Applies what is wanted, and asks where a person is about what needs an approval of its own.
+fn apply(
+    app: &App,
+    view: &View,
+    workspace: &Workspace,
+    mut wanted: Wanted,
+    (code, label): (u8, Label),
+) -> Result<u8, Failure> {
+    if asking::can_ask() {
+        asking::confirm_losses(view, workspace, &mut wanted);
+    }
+    let told = changes::apply(view, &wanted, label.clone(), &|path: &Path| workspace.shown(path));
+    if told.done && asking::can_ask() {
+        record(app, Kind::Apply, &told.before_questions())?;
+        for Asked { kind, told } in asking::one_by_one(view, workspace, &told.waiting, &label) {
+            record(app, kind, &told)?;
+        }
+    } else {
+        record(app, Kind::Apply, &told)?;
+        name_waiting(&told);
+    }
+    let left = view.changes(Shelf::Pending).map_err(Failure::new)?;
+    if told.done && !left.is_empty() {
+        waits(&label.turn);
+        return Ok(report::REFUSED);
+    }
+    Ok(if told.done { code } else { report::ERROR })
 }
 
 /// Into the audit log, and to the person.

@@ -265,6 +265,26 @@ impl Journal {
         self.ids(".json").into_iter().filter_map(|id| self.read(id, ".json").ok()).collect()
     }
 
+    /// The transactions of a turn that goes on or has just ended, oldest first.
+    pub fn entries_of(&self, turn: &str) -> Vec<Entry> {
+        /// Others write here as well, but not this many transactions between two of one turn.
+        const OTHERS: usize = 500;
+        let (mut found, mut others) = (Vec::new(), 0);
+        for entry in self.ids(".json").into_iter().rev().filter_map(|id| self.read(id, ".json").ok()) {
+            if entry.label.turn == turn {
+                found.push(entry);
+                others = 0;
+            } else {
+                others += 1;
+                if others > OTHERS {
+                    break;
+                }
+            }
+        }
+        found.reverse();
+        found
+    }
+
     /// A completed transaction. `None` when there is none of this number.
     pub fn entry(&self, id: u64) -> Result<Option<Entry>, Damage> {
         match self.read(id, ".json") {

@@ -165,6 +165,22 @@ fn sandbox_run_wants_the_name_of_a_repository_that_goes() {
 }
 
 #[test]
+fn apply_at_a_terminal_asks_as_sandbox_run_does() {
+    let mut pty = sandbox_run("rm -rf .git; echo A=1 > .envrc");
+    pty.until("the question", |s| s.contains(QUESTION));
+    pty.answer("\r");
+    assert_eq!(pty.ended(), 3);
+    let mut pty = pty::shell().size(110, 40).arg("apply").after(pty).spawn();
+    pty.until("the word", |s| s.contains("type `.git` and Enter to apply this"));
+    pty.answer(".git\r");
+    pty.until("the file", |s| s.contains("! .envrc (created): direnv runs it") && s.contains(ALONE));
+    assert!(!pty.exists(".git/HEAD") && !pty.exists(".envrc"), "{}", pty.screen());
+    pty.answer("yes\r");
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert!(pty.exists(".envrc") && pty.is_cooked());
+}
+
+#[test]
 fn apply_in_the_shell_wants_the_name_too() {
     let mut pty = pty::shell().size(110, 40).arg("--mode").arg("ask").file("notes.txt", "one\n");
     for file in [".git/HEAD", ".git/objects/a", ".git/refs/a"] {

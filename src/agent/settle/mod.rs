@@ -42,51 +42,54 @@ impl Agent {
             return Settled::Nothing;
         }
         loop {
-            let Ok(set) = view.changes(Shelf::Pending) else { return Settled::Nothing };
-            if set.is_empty() {
-                return Settled::Nothing;
-            }
-            let classes = view.classify(&set);
-            let waiting = self.waiting(&set, &classes).len();
-            if waiting == set.listed(&classes) {
-                return self.settle_protected(&view, &workspace, Settled::Kept, events).await;
-            }
-            let (question, answer) = about_all(&set, &classes, waiting, (&view, &workspace));
-            drop(events.send(Event::Choice(question)));
-            let mut answer = answer.await.unwrap_or('k');
-            if answer == 'a' && !self.confirm_losses(&classes, &workspace, events).await {
-                answer = 'k';
-            }
-            // What was shown is what is decided on: a background command may have ended under the question, and none
-            // puts anything there until this is done.
-            let still = view.hold_still().await;
-            if matches!(answer, 'a' | 'd') && view.changes(Shelf::Pending).is_ok_and(|now| now != set) {
-                let words = "what is pending has changed while you looked; here it is again";
-                drop(events.send(Event::Notice(words.into())));
-                continue;
-            }
-            match answer {
-                // Without an answer they changed meanwhile and were merged: that is another question.
-                'a' => {
-                    let approval = self.approval_of_mode(&set, &classes).seen(&classes.losses);
-                    let settled = self.apply_all(&set, &approval, &view, &workspace, events).await;
-                    drop(still);
-                    if let Some(settled) = settled {
-                        return self.settle_protected(&view, &workspace, settled, events).await;
-                    }
-                }
-                'd' => {
-                    drop(events.send(Event::Notice(self.discard_all(&view, &set, &classes))));
-                    return Settled::Discarded;
-                }
-                'r' => return Settled::Review,
-                _ => {
-                    let said = format!("{} pending: /changes, /apply, /discard", counted(&set, &classes));
-                    drop(events.send(Event::Notice(said)));
-                    return Settled::Kept;
-                }
+            if let Some(settled) = self.settle_once(&view, &workspace, events).await {
+                return settled;
             }
         }
+    }
+
+    /// Asks once about everything that is pending. `None` when it is to be asked again, because that has changed.
+    async fn settle_once(
+        &self,
+        view: &View,
+        workspace: &Workspace,
+        events: &UnboundedSender<Event>,
+    ) -> Option<Settled> {
+        let set = view.changes(Shelf::Pending).ok().filter(|set| !set.is_empty());
+        let Some(set) = set else { return Some(Settled::Nothing) };
+        let classes = view.classify(&set);
+        let waiting = self.waiting(&set, &classes).len();
+        if waiting == set.listed(&classes) {
+            return Some(self.settle_protected(view, workspace, Settled::Kept, events).await);
+        }
+        let (question, answer) = about_all(&set, &classes, waiting, (view, workspace));
+        drop(events.send(Event::Choice(question)));
+        let mut answer = answer.await.unwrap_or('k');
+        if answer == 'a' && !self.confirm_losses(&classes, workspace, events).await {
+            answer = 'k';
+        }
+        // What was shown is what is decided on: a background command may have ended under the question, and none puts
+        // anything there until this is done.
+        let still = view.hold_still().await;
+        if matches!(answer, 'a' | 'd') && view.changes(Shelf::Pending).is_ok_and(|now| now != set) {
+            let words = "what is pending has changed while you looked; here it is again";
+            drop(events.send(Event::Notice(words.into())));
+            return None;
+        }
+        let said = match answer {
+            'a' => {
+                let approval = self.approval_of_mode(&set, &classes).seen(&classes.losses);
+                // Without an answer they changed meanwhile and were merged: that is another question.
+                let settled = self.apply_all(&set, &approval, view, workspace, events).await?;
+                drop(still);
+                return Some(self.settle_protected(view, workspace, settled, events).await);
+            }
+            'r' => return Some(Settled::Review),
+            'd' => self.discard_all(view, &set, &classes),
+            _ => format!("{} pending: /changes, /apply, /discard", counted(&set, &classes)),
+        };
+        drop(events.send(Event::Notice(said)));
+        Some(if answer == 'd' { Settled::Discarded } else { Settled::Kept })
     }
 
     fn discard_all(&self, view: &View, set: &ChangeSet, classes: &ChangeClasses) -> String {

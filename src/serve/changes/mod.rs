@@ -41,6 +41,15 @@ impl Told {
         self.done && self.waiting.is_empty() && self.losses.is_empty()
     }
 
+    /// The same for somebody who is asked about what runs later now, one by one.
+    #[must_use]
+    pub fn before_questions(&self) -> Told {
+        let mut told = Told { waiting: Vec::new(), ..self.clone() };
+        // They are the last lines, one for each path.
+        told.lines.truncate(told.lines.len().saturating_sub(self.waiting.len()));
+        told
+    }
+
     fn and(mut self, line: impl Into<String>) -> Told {
         self.lines.push(line.into());
         self

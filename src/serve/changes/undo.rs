@@ -149,32 +149,6 @@ fn carry_out(
         return Told::done(format!("nothing was changed: all that is left of it is {what}"))
             .and("`undo 2` goes back one turn further");
     }
-    let left: Vec<String> =
-        plan.left.iter().map(|(path, why)| format!("{}: {why}", named(path, shown))).collect();
-    if !left.is_empty() && (!rest || plan.is_empty()) {
-        let mut told = Told::failed("nothing was changed, because not all of it can be brought back:");
-        told.lines.extend(left);
-        if !plan.is_empty() {
-            let count = plan.paths().count();
-            told.lines.push(format!("`{how}` does the other {count} change{}", s(count)));
-        }
-        return told;
-    }
-    let changed = plan.paths().map(|(path, before, after)| {
-        let merged = plan.merged.iter().any(|p| p == path);
-        (path, letter(before, after), if merged { " (merged; your later work stays)" } else { "" })
-    });
-    let lines = list(changed, &|path| plan.repositories.of(path).map(Path::to_path_buf), shown);
-    let objects = plan.objects_left;
-    if plan.is_empty() && plan.left.is_empty() && objects > 0 {
-        // Someone may have built on them: undo never deletes objects.
-        let first = format!(
-            "nothing was changed: git objects are all that is left to take back, and {objects} git object{} stay{} for `git gc`",
-            s(objects),
-            if objects == 1 { "s" } else { "" }
-        );
-        return Told::done(first).and("`undo 2` goes back one turn further");
-    }
     match view.carry_out(plan) {
         Ok(Some(entry)) => {
             let count = entry.changes.len();

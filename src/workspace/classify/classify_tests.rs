@@ -213,7 +213,11 @@ fn a_removed_repository_a_removed_root_and_much_at_once_are_large_losses() {
 fn a_large_loss_stays_with_all_that_belongs_to_it_until_it_is_approved() {
     let b = Bench::new();
     let mut changes: Vec<Change> = (0..21).map(|n| b.gone_file(&format!("many/{n:02}"))).collect();
-    changes.extend([b.change("many", dir(), Node::Absent), b.new_file("new"), b.gone_file("old")]);
+    changes.extend([
+        b.change("many", dir(), Node::Absent),
+        b.change("new", Node::Absent, file(0o600)),
+        b.gone_file("old"),
+    ]);
     let (set, classes) = b.classes(changes);
     let left = |approval: &Approval| classes.permitted(&set, &everything(&set), approval);
     let none = left(&Approval::none());
@@ -237,7 +241,7 @@ fn a_repository_that_goes_is_named_and_its_files_are_not_counted_twice() {
     let b = Bench::new();
     let mut changes: Vec<Change> = (0..30).map(|n| b.gone_file(&format!(".git/objects/{n}"))).collect();
     changes.extend([b.change(".git", dir(), Node::Absent), b.change(".git/objects", dir(), Node::Absent)]);
-    changes.push(b.new_file("new"));
+    changes.push(b.change("new", Node::Absent, file(0o600)));
     let (set, classes) = b.classes(changes);
     let git = b.root().join(".git");
     let left = classes.permitted(&set, &everything(&set), &Approval::none());

@@ -7,8 +7,7 @@ use super::undo::composed;
 impl View {
     /// What the transactions of this turn came to, path by path. What was applied and taken back in it is left out.
     pub fn applied_in(&self, turn: &str) -> ChangeSet {
-        let mut entries = self.journal().entries();
-        entries.retain(|entry| entry.label.turn == turn);
+        let entries = self.journal().entries_of(turn);
         let change = |(path, landed): (_, super::super::journal::Landed)| Change {
             path,
             before: landed.before,
