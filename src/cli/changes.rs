@@ -278,12 +278,9 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
 pub(super) fn list(set: &ChangeSet, view: &View, workspace: &Workspace) {
     let classes = view.classify(set);
     let shown = |path: &Path| workspace.shown(path);
-    for loss in &classes.losses {
-        warn(&visible::guard_line(&loss.words(&shown)));
-    }
-    for line in set.listing(view.objects(), &classes, shown) {
-        warn(&visible::guard_line(&line));
-    }
+    let losses = classes.losses.iter().map(|loss| loss.words(&shown));
+    let all = losses.chain(set.listing(view.objects(), &classes, shown));
+    warn(&all.map(|line| visible::guard_line(&line).into_owned()).collect::<Vec<_>>().join("\n"));
 }
 
 /// What the flags approve of what is pending. A path at which nothing is pending is reported, and is no error: it may

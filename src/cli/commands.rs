@@ -139,7 +139,8 @@ fn tell_result(parts: &[Part], outcome: Outcome) -> Result<u8, Failure> {
     match outcome {
         Outcome::Done => print_foreign(&out).map(|()| report::DONE),
         other => {
-            warn(crate::text::sanitize::block(out.trim_end()).as_ref());
+            // The tool's words, and what they quote: not placet's own.
+            report::pass_on(crate::text::sanitize::block(out.trim_end()).as_ref());
             Ok(if other == Outcome::Denied { report::REFUSED } else { report::ERROR })
         }
     }

@@ -40,10 +40,8 @@ impl Failure {
     /// Tells it on standard error, where nothing else may have been promised, and returns the code.
     pub fn tell(&self) -> ExitCode {
         let clean = crate::text::visible::guard(&self.message).into_owned();
-        warn(&format!("error: {clean}"));
-        if let Some(hint) = &self.hint {
-            warn(&format!("hint: {hint}"));
-        }
+        let hint = self.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
+        warn(&format!("error: {clean}{}", hint.unwrap_or_default()));
         ExitCode::from(self.code)
     }
 }
@@ -104,10 +102,15 @@ pub(super) fn print_foreign(text: &str) -> Result<(), Failure> {
     if io::stdout().is_terminal() { print(&crate::text::visible::guard(text)) } else { print(text) }
 }
 
-/// One line on standard error.
-pub(super) fn warn(line: &str) {
+/// Says something on standard error: to a person with the mark of what placet says itself.
+pub(super) fn warn(words: &str) {
     // There is nobody left to tell when this fails.
-    drop(writeln!(io::stderr().lock(), "{line}"));
+    drop(writeln!(io::stderr().lock(), "{}", crate::ui::own::for_stderr(words)));
+}
+
+/// Somebody else's text on standard error.
+pub(super) fn pass_on(text: &str) {
+    drop(writeln!(io::stderr().lock(), "{text}"));
 }
 
 /// The exit code for a turn that ended so, in which calls were refused or not.

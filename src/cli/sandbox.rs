@@ -67,7 +67,7 @@ pub(super) fn run(
     current.set(Some(stop.clone()));
     super::signals::watch(&runtime, current.clone());
     let withheld = withheld_line(&env);
-    let mut broken = None;
+    let (mut broken, mut in_line) = (None, false);
     let mut stream = io::stdout().is_terminal().then(|| visible::Stream::new(visible::Manner::Output));
     let (input, feed) =
         Feed::start().map_err(|e| Failure::new(format!("cannot pass standard input on: {e}")))?;
@@ -75,6 +75,7 @@ pub(super) fn run(
         let mut out = io::stdout().lock();
         let shown = stream.as_mut().map(|stream| stream.feed_bytes(bytes));
         let bytes = shown.as_ref().map_or(bytes, |shown| shown.as_bytes());
+        in_line = bytes.last().map_or(in_line, |last| *last != b'\n');
         if let Err(e) = out.write_all(bytes).and_then(|()| out.flush()) {
             broken.get_or_insert(e);
         }
@@ -83,7 +84,10 @@ pub(super) fn run(
     // Before anything is asked: what is typed from here on is no input of the command.
     drop(feed);
     if let Some(mut stream) = stream {
-        drop(io::stdout().lock().write_all(stream.finish().as_bytes()));
+        let rest = stream.finish();
+        // What placet says next begins at the margin.
+        let end = if in_line || !rest.is_empty() { "\n" } else { "" };
+        drop(io::stdout().lock().write_all((rest + end).as_bytes()));
     }
     reset_terminal();
     let (finished, _) = ran

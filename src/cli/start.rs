@@ -10,7 +10,7 @@ use crate::config::{Config, Paths, Problem, Project, TrustStore};
 use crate::conversation::Part;
 use crate::repl;
 use crate::serve::changes::{ChangeReport, TurnChanges};
-use crate::serve::headless::{self, Format, Reader};
+use crate::serve::headless::{self, Format, Reader, Side};
 use crate::session::{OpenSession, Store};
 use crate::ui::term;
 use std::io::{self, BufRead, IsTerminal, Read};
@@ -335,9 +335,11 @@ fn turn(
     start: Start,
     format: OutputFormat,
 ) -> Result<Turned, Failure> {
-    let reader = if io::stdout().is_terminal() { Reader::Person } else { Reader::Program };
+    let columns = usize::from(term::size().0);
+    let reader = if io::stdout().is_terminal() { Reader::Person { columns } } else { Reader::Program };
+    let side = if io::stderr().is_terminal() { Side::Person } else { Side::Program };
     let how = match format {
-        OutputFormat::Text => Format::Text(reader),
+        OutputFormat::Text => Format::Text(reader, side),
         OutputFormat::Json => Format::Json,
         OutputFormat::StreamJson => Format::StreamJson,
     };

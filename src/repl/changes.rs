@@ -57,13 +57,12 @@ impl Shell<'_> {
     pub(super) fn told(&mut self, told: Told) -> After {
         let mut lines = told.lines.into_iter();
         let first = lines.next().unwrap_or_default();
-        match told.done {
-            true => self.note(&first),
-            false => self.error(&first, None),
-        }
-        for line in lines {
-            self.hint(&format!("  {line}"));
-        }
+        let mut all = match told.done {
+            true => cell::notice(&first, &self.theme),
+            false => cell::error(&first, None, &self.theme),
+        };
+        all.extend(lines.flat_map(|line| cell::under(&line, &self.theme)));
+        self.print(&all);
         None
     }
 }
@@ -104,9 +103,8 @@ pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {
     };
     let shown = |path: &Path| workspace.shown(path);
     if only.is_empty() {
-        for line in set.listing(view.objects(), &view.classify(&set), shown) {
-            shell.print(&[ratatui::text::Line::raw(line)]);
-        }
+        let list = set.listing(view.objects(), &view.classify(&set), shown);
+        shell.say_lines(list.into_iter().map(ratatui::text::Line::raw));
         shell.hint("/changes PATH shows how; /apply, /discard with or without paths");
         return None;
     }
@@ -223,11 +221,12 @@ pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> After {
             }
             Ok(None) => shell.error(&format!("there is no transaction {id}"), Some("/journal lists them")),
             Ok(Some(entry)) => {
-                shell.note(&changes::entry_line(&entry));
+                let mut lines = cell::notice(&changes::entry_line(&entry), &shell.theme);
                 for change in &entry.changes {
                     let name = crate::text::sanitize::name(&workspace.shown(&change.path)).into_owned();
-                    shell.hint(&format!("  {} {name}", change.letter()));
+                    lines.extend(cell::under(&format!("{} {name}", change.letter()), &shell.theme));
                 }
+                shell.print(&lines);
             }
         }
         return None;
@@ -236,9 +235,7 @@ pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> After {
     if lines.is_empty() {
         shell.note("nothing was applied here yet");
     }
-    for line in lines {
-        shell.print(&[ratatui::text::Line::raw(line)]);
-    }
+    shell.say_lines(lines.into_iter().map(ratatui::text::Line::raw));
     None
 }
 

@@ -6,27 +6,33 @@ use crate::agent::Start;
 use crate::permission::{Mode, Planning};
 use crate::session::{Entry, Pictures, html, markdown, to_json};
 use crate::text::sanitize;
-use crate::ui::term;
+use crate::ui::{own, term};
 use ratatui::text::{Line, Span};
 use std::path::Path;
 
 impl Shell<'_> {
     pub(super) fn rows(&self, rows: &[(String, String)]) {
         let width = rows.iter().map(|(name, _)| crate::text::width::of(name)).max().unwrap_or(0);
-        for (name, text) in rows {
+        let line = |(name, text): &(String, String)| {
             let pad = " ".repeat(width.saturating_sub(crate::text::width::of(name)) + 2);
-            self.print(&[Line::from(vec![
+            Line::from(vec![
                 Span::styled(sanitize::line(name).into_owned(), self.theme.style("key")),
                 Span::raw(pad),
                 Span::raw(sanitize::line(text).into_owned()),
-            ])]);
-        }
+            ])
+        };
+        self.say_lines(rows.iter().map(line));
     }
 
+    /// Several lines of placet's own.
     pub(super) fn text(&self, text: &str) {
-        for line in sanitize::block(text).lines() {
-            self.print(&[Line::raw(line.to_string())]);
-        }
+        self.say_lines(sanitize::block(text).lines().map(|line| Line::raw(line.to_string())));
+    }
+
+    /// Somebody else's text, below a line of placet's own.
+    pub(super) fn quote(&self, text: &str) {
+        let line = |line: &str| Line::raw(format!("{}{line}", own::UNDER));
+        self.print(&sanitize::block(text).lines().map(line).collect::<Vec<_>>());
     }
 }
 
@@ -255,7 +261,7 @@ pub(super) fn export(shell: &mut Shell<'_>, rest: &str) -> After {
         }
     };
     if rest.is_empty() {
-        shell.text(&markdown(&row, &loaded, Pictures::Named));
+        shell.quote(&markdown(&row, &loaded, Pictures::Named));
         return None;
     }
     let path = shell.app.cwd().join(rest);
@@ -302,7 +308,7 @@ pub(super) fn scratchpad(shell: &mut Shell<'_>, rest: &str) -> After {
         return None;
     }
     match pads.get(rest) {
-        Ok(Entry::Text(text)) => shell.text(&text),
+        Ok(Entry::Text(text)) => shell.quote(&text),
         Ok(Entry::Image(image)) => shell.note(&image.describe()),
         Err(e) => shell.error(&e.to_string(), None),
     }

@@ -27,8 +27,7 @@ pub(super) fn context(shell: &mut Shell<'_>, rest: &str) -> After {
         shell.note("nothing has been said yet");
         return None;
     };
-    let lines: Vec<Line<'static>> = told(&agent.fill()).into_iter().map(Line::raw).collect();
-    shell.print(&lines);
+    shell.say_lines(told(&agent.fill()).into_iter().map(Line::raw));
     None
 }
 
@@ -42,9 +41,8 @@ fn summary(shell: &Shell<'_>) {
         return shell.look_at("the summary", &clean);
     }
     let head = format!("of {upto} messages, as the model has it:");
-    let lines = std::iter::once(head).chain(clean.lines().map(|line| format!("  {line}")));
-    let lines: Vec<Line<'static>> = lines.map(Line::raw).collect();
-    shell.print(&lines);
+    let lines = std::iter::once(head).chain(clean.lines().map(String::from));
+    shell.say_lines(lines.map(Line::raw));
 }
 
 const NOTHING: &str = "nothing is summed up";
@@ -110,7 +108,7 @@ fn told(fill: &Fill) -> Vec<String> {
         cell::short(fill.answer)
     )];
     if used + fill.answer > fill.window {
-        let words = "  more than fits: the oldest of it is left out of each request; /compact sums it up";
+        let words = "more than fits: the oldest of it is left out of each request; /compact sums it up";
         lines.push(words.into());
     }
     let wide = fill.shares.iter().map(|share| share.name.len()).max().unwrap_or(0);
@@ -120,14 +118,14 @@ fn told(fill: &Fill) -> Vec<String> {
         let bar = "#".repeat(cells.max(1));
         let hint = share.hint.map(|hint| format!("  ({hint})")).unwrap_or_default();
         lines.push(format!(
-            "  {:wide$}  {:>7}  {:>3}%  {bar:BAR$}{hint}",
+            "{:wide$}  {:>7}  {:>3}%  {bar:BAR$}{hint}",
             share.name,
             cell::short(share.tokens),
             percent(share.tokens)
         ));
     }
     if fill.summed_up > 0 {
-        lines.push(format!("  {} earlier messages are summed up; /transcript shows them", fill.summed_up));
+        lines.push(format!("{} earlier messages are summed up; /transcript shows them", fill.summed_up));
     }
     lines.iter().map(|line| line.trim_end().to_string()).collect()
 }
@@ -152,12 +150,12 @@ mod tests {
         };
         let wanted = [
             "30.0k of 200k tokens, 15% (by the provider's last count); 8.0k are kept free for the answer",
-            "  tool definitions        10.0k    5%  ##########",
-            "  results of read_file    20.0k   10%  ####################  (/compact)",
-            "  12 earlier messages are summed up; /transcript shows them",
+            "tool definitions        10.0k    5%  ##########",
+            "results of read_file    20.0k   10%  ####################  (/compact)",
+            "12 earlier messages are summed up; /transcript shows them",
         ];
         assert_eq!(told(&fill), wanted);
         let small = Fill { window: 37_000, ..fill };
-        assert!(told(&small)[1].starts_with("  more than fits: "));
+        assert!(told(&small)[1].starts_with("more than fits: "));
     }
 }

@@ -51,8 +51,7 @@ pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> After {
     }
     let model = agent.model().name.clone();
     let known = catalog::find(agent.provider_name(), &model).is_some_and(|m| m.price.is_some());
-    let lines: Vec<Line<'static>> = lines.into_iter().map(Line::raw).collect();
-    shell.print(&lines);
+    shell.say_lines(lines.into_iter().map(Line::raw));
     if !known {
         shell.hint(&format!("no price is known for {model}: models.toml beside your settings can name it"));
     }

@@ -77,7 +77,7 @@ impl ShellHelper {
         let choices = self.files.matching(typed, MOST).into_iter().map(|path| {
             let quoted = path.contains(char::is_whitespace);
             let text = if quoted { format!("@\"{path}\"") } else { format!("@{path}") };
-            Choice { shown: path, text }
+            Choice { shown: crate::text::visible::name(&path).into_owned(), text }
         });
         (word, choices.collect())
     }

@@ -23,7 +23,8 @@ impl Shell<'_> {
         Some(self.runtime.spawn(async move {
             loop {
                 for words in jobs.next_for_person(view.as_deref()).await {
-                    tell(ansi::line(&crate::ui::cell::notice(&words, &theme)));
+                    let lines = crate::ui::cell::notice(&words, &theme);
+                    tell(lines.iter().map(ansi::line).collect::<Vec<_>>().join("\r\n"));
                 }
             }
         }))
@@ -104,7 +105,7 @@ fn show(shell: &Shell<'_>, job: &Job) {
             if before > 0 {
                 shell.hint(&format!("{before} lines before these, in {}", job.log().display()));
             }
-            shell.text(&text);
+            shell.quote(&text);
         }
         Err(e) => shell.error(&format!("its output cannot be read: {e}"), None),
     }

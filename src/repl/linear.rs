@@ -112,9 +112,9 @@ fn confirm(shell: &Shell<'_>, prompter: &mut Prompter, review: &Review) -> Resul
         shell.note("nothing is decided: everything stays pending");
         return Ok(Outcome::Left);
     }
-    for (line, _) in review.summary().iter().filter(|(line, _)| !line.is_empty()) {
-        shell.print(&[ratatui::text::Line::raw(line.clone())]);
-    }
+    let summary = review.summary();
+    let lines = summary.iter().map(|(line, _)| line).filter(|line| !line.is_empty());
+    shell.say_lines(lines.map(|line| ratatui::text::Line::raw(line.clone())));
     let tell = if review.has_news() { ", `tell` to apply and tell the agent now" } else { "" };
     loop {
         let question = format!("Type `apply` to carry this out{tell}, Enter to leave it: ");

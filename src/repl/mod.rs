@@ -40,7 +40,7 @@ use crate::config::{Project, TrustStore};
 use crate::session::{Draft, Drafts, SessionError, Store};
 use crate::ui::ansi::{self, Depth};
 use crate::ui::paste::Pastes;
-use crate::ui::{Theme, ThemeError, term};
+use crate::ui::{Theme, ThemeError, cell, own, term};
 use crate::workspace::Workspace;
 use line::Line;
 use prompt::{Asked, Prompter, Screen, Typed};
@@ -337,7 +337,7 @@ impl Shell<'_> {
             let clean = crate::text::sanitize::line(&text.replace('\n', " / ")).into_owned();
             return self.print(&[Styled::raw(format!("you: {clean}"))]);
         }
-        self.print(&crate::ui::cell::said(text, &self.theme));
+        self.print(&cell::said(text, &self.theme));
     }
 
     fn ask(&mut self, prompter: &mut Prompter, draft: &str) -> Result<Asked, ReplError> {
@@ -405,14 +405,12 @@ impl Shell<'_> {
         project: Project,
         mut store: TrustStore,
     ) -> Result<(), ReplError> {
-        self.print(&[Styled::styled(
-            format!("{} would set:", project.path.display()),
-            self.theme.style("question"),
-        )]);
-        for setting in &self.app.config().untrusted {
-            let clean = crate::text::sanitize::line(setting).into_owned();
-            self.print(&[Styled::styled(format!("  {clean}"), self.theme.style("text"))]);
-        }
+        let path = crate::text::sanitize::name(&project.path.to_string_lossy()).into_owned();
+        let head = Styled::styled(format!("{path} would set:"), self.theme.style("question"));
+        let clean = |setting: &String| crate::text::sanitize::line(setting).into_owned();
+        let settings = self.app.config().untrusted.iter();
+        let settings = settings.map(|one| Styled::styled(clean(one), self.theme.style("text")));
+        self.say_lines(std::iter::once(head).chain(settings));
         let answer = prompter.ask_word("Type `trust` to accept it, Enter to go on without: ");
         if answer.trim() != "trust" {
             self.note("left out; it is asked again next time");
@@ -424,25 +422,33 @@ impl Shell<'_> {
         Err(ReplError::Terminal(begin_anew()))
     }
 
+    /// Lines that belong together and that placet says itself.
+    fn say_lines<'l>(&self, lines: impl IntoIterator<Item = Styled<'l>>) {
+        self.print(&own::block(lines, &self.theme));
+    }
+
+    /// Lines that have the mark already, or are somebody else's.
     fn print(&self, lines: &[Styled<'_>]) {
+        let columns = usize::from(term::size().0);
         let mut out = String::new();
         for line in lines {
+            let line = own::clear_margin(line.clone(), columns);
             // A dumb terminal has no styles at all, and shows what would switch them.
-            out.push_str(&if term::is_dumb() { line.to_string() } else { ansi::line(line) });
+            out.push_str(&if term::is_dumb() { line.to_string() } else { ansi::line(&line) });
             out.push_str("\r\n");
         }
         term::write_all(out.as_bytes());
     }
 
     fn note(&self, text: &str) {
-        self.print(&[crate::ui::cell::notice(text, &self.theme)]);
+        self.print(&cell::notice(text, &self.theme));
     }
 
     fn hint(&self, text: &str) {
-        self.print(&[Styled::styled(text.to_string(), self.theme.style("hint"))]);
+        self.print(&cell::hint(text, &self.theme));
     }
 
     fn error(&self, text: &str, hint: Option<&str>) {
-        self.print(&crate::ui::cell::error(text, hint, &self.theme));
+        self.print(&cell::error(text, hint, &self.theme));
     }
 }

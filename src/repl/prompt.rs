@@ -13,7 +13,7 @@ use crate::ui::input::{self, Prompted};
 use crate::ui::live::mode_label;
 use crate::ui::paste::{self, Pastes, TOO_LONG};
 use crate::ui::talk::{self, Talk, Terminal};
-use crate::ui::{Theme, ansi, editor, term};
+use crate::ui::{Theme, ansi, editor, own, term};
 use rustyline::config::{BellStyle, Configurer};
 use rustyline::error::ReadlineError;
 use rustyline::history::{History, MemHistory};
@@ -231,7 +231,7 @@ impl Prompter {
     }
 }
 
-/// `placet [r] > `, or `placet [a] ±3 CONFIDENTIAL > ` while changes wait in a classified conversation; of the same
+/// `◆ placet [r] > `, or `◆ placet [a] ±3 CONFIDENTIAL > ` while changes wait in a classified conversation; of the same
 /// width in every mode.
 struct ModePrompt {
     mode: ModeCell,
@@ -270,10 +270,12 @@ impl ModePrompt {
         }
         let waits = if pending > 0 { format!(" ±{pending}") } else { String::new() };
         let classified = if level > Level::Public { format!(" {level}") } else { String::new() };
-        self.raw = Mode::ALL.map(|m| format!("placet [{}]{waits}{classified} > ", m.letter())).to_vec();
+        self.raw =
+            Mode::ALL.map(|m| format!("{}placet [{}]{waits}{classified} > ", own::LEAD, m.letter())).to_vec();
         let styled = Mode::ALL.map(|m| {
             let span = |text: String, style: &str| ratatui::text::Span::styled(text, self.theme.style(style));
             ansi::line(&ratatui::text::Line::from(vec![
+                own::lead(&self.theme),
                 span("placet ".into(), "prompt"),
                 span(format!("[{}]", m.letter()), mode_label(m)),
                 span(waits.clone(), "question"),
@@ -315,7 +317,7 @@ fn pump(teller: &Option<Teller>, pastes: &Pastes) -> Option<Pump> {
             Input::PasteRefused(bytes) => paste::refused(bytes, TOO_LONG),
             _ => return None,
         };
-        tell(&teller, why);
+        tell(&teller, own::marked(&why));
         None
     };
     Pump::open(Arc::new(take)).map_err(|e| tracing::warn!("keys are read directly: {e}")).ok()
@@ -422,7 +424,7 @@ impl ConditionalEventHandler for PastePicture {
             Err(why) => (None, why),
         };
         if let Some(teller) = &self.0 {
-            tell(teller, words);
+            tell(teller, own::marked(&words));
         }
         Some(mention.map_or(Cmd::Noop, |text| Cmd::Insert(1, text)))
     }

@@ -85,7 +85,7 @@ impl Shell<'_> {
     }
 
     fn list_turns(&self, view: &View, turns: &[Past]) {
-        for (back, turn) in turns.iter().rev().enumerate().take(20) {
+        let line = |(back, turn): (usize, &Past)| {
             let (files, added, removed) = figures(view, &turn.entries);
             let s = if files == 1 { "" } else { "s" };
             let figures = match files {
@@ -93,8 +93,9 @@ impl Shell<'_> {
                 _ => format!("{files} file{s} +{added} -{removed}"),
             };
             let said = width::cut(&sanitize::line(&turn.said), 60);
-            self.print(&[ratatui::text::Line::raw(format!("{:>3}  {said}  ({figures})", back + 1))]);
-        }
+            ratatui::text::Line::raw(format!("{:>3}  {said}  ({figures})", back + 1))
+        };
+        self.say_lines(turns.iter().rev().enumerate().take(20).map(line));
         self.hint("/rewind N files|conversation|both goes back to before that turn");
     }
 

@@ -181,11 +181,12 @@ impl Shell<'_> {
         if rows.is_empty() {
             return self.note("there is no session yet");
         }
-        for (at, row) in rows.iter().enumerate() {
+        let line = |(at, row): (usize, &SessionRow)| {
             let pin = if row.pinned { "pinned: " } else { "" };
             let text = format!("{:>3}  {}  {}  {pin}{}", at + 1, when(row.updated), row.id, row.title);
-            self.print(&[ratatui::text::Line::raw(crate::text::sanitize::line(&text).into_owned())]);
-        }
+            ratatui::text::Line::raw(crate::text::sanitize::line(&text).into_owned())
+        };
+        self.say_lines(rows.iter().enumerate().map(line));
         self.hint("/resume NUMBER or /resume ID goes on with one");
     }
 

@@ -35,8 +35,7 @@ pub(super) fn tree(shell: &mut Shell<'_>, rest: &str) -> After {
             shell.pick_branch(&tree)?
         }
         "" => {
-            let lines = lines(&tree).into_iter().map(Line::raw).collect::<Vec<_>>();
-            shell.print(&lines);
+            shell.say_lines(lines(&tree).into_iter().map(Line::raw));
             shell.hint("/tree N goes to the end of a branch; /rewind begins one");
             return None;
         }

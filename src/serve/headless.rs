@@ -1,6 +1,7 @@
 //! One turn without a screen: the answer goes to one writer, everything else to another, and nobody is asked.
 
 use super::changes::ChangeReport;
+pub use super::text::Side;
 use super::{json, text};
 use crate::agent::{Agent, Ending, Event, Reply, Start};
 use crate::conversation::Outcome;
@@ -11,14 +12,17 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// The last answer's text; `Live` shows it as it comes, for a person who reads along.
-    Text(Reader),
+    Text(Reader, Side),
     Json,
     StreamJson,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    Person,
+    /// At a terminal of so many columns.
+    Person {
+        columns: usize,
+    },
     Program,
 }
 
@@ -72,7 +76,7 @@ pub async fn run(
     let (events, mut inbox) = unbounded_channel();
     let session = agent.session().map(|s| s.id().to_string());
     let mut voice: Box<dyn Voice + Send> = match format {
-        Format::Text(reader) => Box::new(text::Text::new(reader)),
+        Format::Text(reader, side) => Box::new(text::Text::new(reader, side)),
         Format::Json => Box::new(json::Whole::new(session)),
         Format::StreamJson => Box::new(json::Lines::new(session, agent.model().name.clone())),
     };

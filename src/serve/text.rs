@@ -4,7 +4,7 @@ use super::changes::ChangeReport;
 use super::headless::{Reader, Voice};
 use crate::agent::{Ending, Event};
 use crate::conversation::Outcome;
-use crate::text::{sanitize, visible};
+use crate::text::{own, sanitize, visible};
 use std::io::{self, Write};
 
 /// Only the text after the last call is the answer. For a program it is held back until it is known to be that; a
@@ -13,12 +13,41 @@ pub(super) struct Text {
     reader: Reader,
     held: String,
     clean: visible::Stream,
+    margin: own::Margin,
     at_line_start: bool,
+    side: Side,
+}
+
+/// Who reads what placet says beside the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// On a terminal, where an answer may be as well: it has placet's mark, and begins a line of its own.
+    Person,
+    Program,
 }
 
 impl Text {
-    pub(super) fn new(reader: Reader) -> Text {
-        Text { reader, held: String::new(), clean: visible::Stream::default(), at_line_start: true }
+    pub(super) fn new(reader: Reader, side: Side) -> Text {
+        let columns = if let Reader::Person { columns } = reader { columns } else { usize::MAX };
+        let (clean, margin) = (visible::Stream::default(), own::Margin::new(columns));
+        Text { reader, held: String::new(), clean, margin, at_line_start: true, side }
+    }
+
+    /// A broken error stream is no reason to stop: only the answer's own writer counts.
+    fn say(&mut self, word: &str, text: &str, to: (&mut dyn Write, &mut dyn Write)) -> io::Result<()> {
+        self.say_lines(&format!("{word}: {}", sanitize::line(text)), to)
+    }
+
+    fn say_lines(&mut self, words: &str, (out, side): (&mut dyn Write, &mut dyn Write)) -> io::Result<()> {
+        if self.side == Side::Program {
+            drop(writeln!(side, "{words}"));
+            return Ok(());
+        }
+        if self.reader != Reader::Program {
+            self.end_line(out)?;
+        }
+        drop(writeln!(side, "{}", own::marked(words)));
+        Ok(())
     }
 
     fn text(&mut self, text: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -27,8 +56,8 @@ impl Text {
                 self.held.push_str(text);
                 Ok(())
             }
-            Reader::Person => {
-                let shown = self.clean.feed(text);
+            Reader::Person { .. } => {
+                let shown = self.margin.feed(&self.clean.feed(text));
                 self.at_line_start = shown.is_empty() && self.at_line_start || shown.ends_with('\n');
                 out.write_all(shown.as_bytes())?;
                 out.flush()
@@ -39,7 +68,7 @@ impl Text {
     /// The text so far was not the answer: calls follow.
     fn aside(&mut self, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
         match self.reader {
-            Reader::Person => self.end_line(out),
+            Reader::Person { .. } => self.end_line(out),
             Reader::Program => {
                 let text = std::mem::take(&mut self.held);
                 if text.trim().is_empty() {
@@ -52,12 +81,13 @@ impl Text {
     }
 
     fn end_line(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        let rest = self.clean.finish();
+        let rest = self.margin.feed(&self.clean.finish());
         self.at_line_start &= rest.is_empty();
         out.write_all(rest.as_bytes())?;
         if !std::mem::replace(&mut self.at_line_start, true) {
             out.write_all(b"\n")?;
         }
+        self.margin.feed("\n");
         out.flush()
     }
 
@@ -74,10 +104,8 @@ impl Text {
         }
         if let Some((words, hint)) = ending.words() {
             // Several lines where they are needed: a recording that does not fit tells a difference.
-            drop(writeln!(side, "placet: {}", sanitize::block(&words)));
-            if let Some(hint) = hint {
-                say(side, "hint", &hint)?;
-            }
+            let hint = hint.map(|hint| format!("\nhint: {}", sanitize::line(&hint))).unwrap_or_default();
+            self.say_lines(&format!("placet: {}{hint}", sanitize::block(&words)), (out, side))?;
         }
         Ok(())
     }
@@ -95,17 +123,21 @@ impl Voice for Text {
                     Outcome::Denied => "refused",
                     Outcome::Interrupted => "stopped",
                 };
-                say(side, word, &summary.line)
+                self.say(word, &summary.line, (out, side))
             }
             Event::Question(question) => {
                 let flag = question.flag.as_ref().map(|f| format!("; {f} permits it")).unwrap_or_default();
-                say(side, "needs a person", &format!("{} ({}){flag}", question.preview.line, question.reason))
+                let text = format!("{} ({}){flag}", question.preview.line, question.reason);
+                self.say("needs a person", &text, (out, side))
             }
             Event::Retrying { attempt, of, wait, error } => {
-                say(side, "retry", &format!("{attempt}/{of} in {:.1} s: {error}", wait.as_secs_f64()))
+                let text = format!("{attempt}/{of} in {:.1} s: {error}", wait.as_secs_f64());
+                self.say("retry", &text, (out, side))
             }
-            Event::Silent { since } => say(side, "waiting", &format!("no data for {} s", since.as_secs())),
-            Event::Notice(text) => say(side, "note", text),
+            Event::Silent { since } => {
+                self.say("waiting", &format!("no data for {} s", since.as_secs()), (out, side))
+            }
+            Event::Notice(text) => self.say("note", text, (out, side)),
             _ => Ok(()),
         }
     }
@@ -119,10 +151,4 @@ impl Voice for Text {
     ) -> io::Result<()> {
         self.finish(ending, out, side)
     }
-}
-
-/// A broken error stream is no reason to stop: only the answer's own writer counts.
-fn say(side: &mut dyn Write, word: &str, text: &str) -> io::Result<()> {
-    drop(writeln!(side, "{word}: {}", sanitize::line(text)));
-    Ok(())
 }

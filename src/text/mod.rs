@@ -5,6 +5,7 @@ mod encoding;
 pub mod hunk;
 mod line_end;
 mod near;
+pub mod own;
 pub mod patch;
 mod range_set;
 pub mod regular;

@@ -1,6 +1,8 @@
-//! A transcript entry as lines for the scrollback: calls, diffs, notices, the end of a turn.
+//! A transcript entry as lines for the scrollback: calls, diffs, notices, the end of a turn. What placet itself says has
+//! its mark ([`super::own`]); all rows below it are as far in as the words behind the mark.
 
 use super::exact;
+use super::own;
 use super::picture;
 use super::theme::Theme;
 use crate::agent::Ending;
@@ -24,10 +26,8 @@ pub fn call(outcome: Outcome, summary: &Summary, theme: &Theme, fold: usize) -> 
         Outcome::Interrupted => ("■ ", "call.denied"),
     };
     let head = sanitize::line(&summary.line).into_owned();
-    let mut lines = vec![Line::from(vec![
-        Span::styled(mark, theme.style(label)),
-        Span::styled(head, theme.style("call")),
-    ])];
+    let head = vec![Span::styled(mark, theme.style(label)), Span::styled(head, theme.style("call"))];
+    let mut lines = vec![own::line(head, theme)];
     lines.extend(detail(&summary.detail, theme, fold));
     lines
 }
@@ -108,8 +108,28 @@ pub fn said(text: &str, theme: &Theme) -> Vec<Line<'static>> {
     clean.lines().enumerate().map(line).collect()
 }
 
-pub fn notice(text: &str, theme: &Theme) -> Line<'static> {
-    Line::styled(visible::guard_line(text).into_owned(), theme.style("notice"))
+pub fn notice(text: &str, theme: &Theme) -> Vec<Line<'static>> {
+    said_by_placet(text, "notice", theme)
+}
+
+/// Something that is read only by who looks for it.
+pub fn hint(text: &str, theme: &Theme) -> Vec<Line<'static>> {
+    said_by_placet(text, "hint", theme)
+}
+
+/// More of the block above it.
+pub fn under(text: &str, theme: &Theme) -> Vec<Line<'static>> {
+    let clean = visible::guard(text);
+    let row = |line: &str| {
+        Line::from(vec![Span::raw(own::UNDER), Span::styled(line.to_string(), theme.style("hint"))])
+    };
+    clean.lines().map(row).collect()
+}
+
+fn said_by_placet(text: &str, label: &str, theme: &Theme) -> Vec<Line<'static>> {
+    let clean = visible::guard(text);
+    let lines = clean.lines().map(|line| Line::styled(line.to_string(), theme.style(label)));
+    own::block(lines, theme)
 }
 
 pub fn error(text: &str, hint: Option<&str>, theme: &Theme) -> Vec<Line<'static>> {
@@ -121,24 +141,17 @@ pub fn error(text: &str, hint: Option<&str>, theme: &Theme) -> Vec<Line<'static>
     lines.extend(
         hint.map(|h| Line::from(vec![Span::styled("hint: ", theme.style("hint")), Span::raw(h.to_string())])),
     );
-    lines
+    own::block(lines, theme)
 }
 
 /// What the end of a turn leaves in the scrollback; nothing where it simply ended.
 pub fn ending(ending: &Ending, theme: &Theme) -> Vec<Line<'static>> {
-    match ending.words() {
-        None => Vec::new(),
-        Some((text, hint))
-            if matches!(ending, Ending::Failed(_) | Ending::Unsaved(_) | Ending::Blocked { .. }) =>
-        {
-            error(&text, hint.as_deref(), theme)
-        }
-        Some((text, hint)) => {
-            let mut lines = vec![Line::styled(text, theme.style("warning"))];
-            lines.extend(hint.map(|h| Line::styled(h, theme.style("hint"))));
-            lines
-        }
-    }
+    let Some((text, hint)) = ending.words() else { return Vec::new() };
+    let clean = visible::guard(&text).into_owned();
+    let mut lines: Vec<Line<'static>> =
+        clean.lines().map(|line| Line::styled(line.to_string(), theme.style("warning"))).collect();
+    lines.extend(hint.map(|h| Line::styled(h, theme.style("hint"))));
+    own::block(lines, theme)
 }
 
 /// `12.3k in, 1.2k out (9k cached)`.

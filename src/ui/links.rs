@@ -3,7 +3,7 @@
 //! Only what is visible becomes a link, and the visible text is the target: nothing can point elsewhere than it says.
 //! In a terminal that is not known to support it, the bytes are those of [`ansi::line`].
 
-use super::{Theme, ansi};
+use super::{Theme, ansi, own};
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -68,7 +68,8 @@ impl Links {
         let Some(cwd) = &self.cwd else { return ansi::line(line) };
         let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
         let mut found = addresses(&text);
-        let is_call = line.spans.first().is_some_and(|span| MARKS.contains(&span.content.as_ref()));
+        let is_call = line.spans.get(1).is_some_and(|span| MARKS.contains(&span.content.as_ref()))
+            && line.spans.first().is_some_and(|span| span.content == own::LEAD);
         let mut at = 0;
         for span in &line.spans {
             let (from, to) = (at, at + span.content.len());

@@ -5,7 +5,7 @@
 
 use super::syntax;
 use super::theme::Theme;
-use crate::text::width;
+use crate::text::{visible, width};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -88,7 +88,7 @@ impl<'t> Writer<'t> {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
             Event::Text(text) => match &mut self.code {
-                Some((_, code)) => code.push_str(&text),
+                Some((_, code)) => code.push_str(&visible::decoded(&text)),
                 None => self.push(&text, Style::default()),
             },
             Event::Code(text) => self.push(&text, self.theme.style("code")),
@@ -265,7 +265,8 @@ impl<'t> Writer<'t> {
 
     fn push(&mut self, text: &str, style: Style) {
         let base = self.styles.iter().fold(Style::default(), |all, one| all.patch(*one));
-        self.spans.push(Span::styled(text.to_string(), base.patch(style)));
+        // The parser makes characters of `&#27;` and `&diams;`.
+        self.spans.push(Span::styled(visible::decoded(text).into_owned(), base.patch(style)));
     }
 
     /// The start of a block: ends the line, and leaves a blank one where blocks are apart.

@@ -16,6 +16,7 @@ mod links;
 pub mod live;
 pub mod markdown;
 mod notify;
+pub mod own;
 pub mod pager;
 mod painter;
 pub mod paste;

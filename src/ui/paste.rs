@@ -2,9 +2,10 @@
 //!
 //! A line that is taller than the screen cannot be edited, so a long paste stands there as `[Pasted text #1: 30 lines,
 //! 1.2 kB]` and is put in its place when the line is sent. So is a paste whose bytes would not survive the line:
-//! control characters, or a backslash before a line end. Line ends become `\n`, for a terminal sends `\r` for each;
+//! control characters, or a backslash before a line end, and one with a row that would look like placet's own. Line ends become `\n`, for a terminal sends `\r` for each;
 //! nothing else of a paste is ever changed, and none is ever cut: what is too long is refused.
 
+use super::own;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -51,7 +52,7 @@ impl Pastes {
         } else {
             Cow::Borrowed(text)
         };
-        if fits(&text) && (typed || !means_more(&text)) {
+        if fits(&text) && (typed || !means_more(&text) && !own::imitates(&text)) {
             return Ok(text.into_owned());
         }
         let mut kept = self.kept();

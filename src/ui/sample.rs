@@ -4,7 +4,7 @@
 
 use super::live::mode_label;
 use super::theme::Theme;
-use super::{cell, syntax};
+use super::{cell, own, syntax};
 use crate::conversation::Outcome;
 use crate::permission::Mode;
 use crate::text::{sanitize, width};
@@ -53,6 +53,7 @@ fn heading(theme: &Theme) -> Line<'static> {
 
 fn prompt(mode: Mode, theme: &Theme) -> Line<'static> {
     Line::from(vec![
+        own::lead(theme),
         span("placet ", "prompt", theme),
         span(&format!("[{}]", mode.letter()), mode_label(mode), theme),
         span(" ±2", "question", theme),
@@ -97,25 +98,25 @@ fn change(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
 }
 
 fn said(theme: &Theme) -> Vec<Line<'static>> {
-    vec![
-        Line::from(span("Run `cargo test`?", "question", theme)),
-        Line::from(vec![
-            span("y", "key", theme),
-            span(" yes  ", "hint", theme),
-            span("n", "key", theme),
-            span(" no  ", "hint", theme),
-        ]),
-        Line::from(span("⠙ working, 12 s, Esc stops", "status", theme)),
-        cell::notice("a notice", theme),
-        Line::from(span("a warning", "warning", theme)),
-        Line::from(vec![span("error: ", "error", theme), span("what failed", "text", theme)]),
-        Line::from(vec![
-            span("a heading ", "heading", theme),
-            span("code ", "code", theme),
-            span("a link", "link", theme),
-            span(" thinking", "thinking", theme),
-        ]),
-    ]
+    let keys = vec![
+        span("y", "key", theme),
+        span(" yes  ", "hint", theme),
+        span("n", "key", theme),
+        span(" no  ", "hint", theme),
+    ];
+    let question = [Line::from(span("Run `cargo test`?", "question", theme)), Line::from(keys)];
+    let mut out = own::block(question, theme);
+    out.push(own::line(span("⠙ working, 12 s, Esc stops", "status", theme), theme));
+    out.extend(cell::notice("a notice", theme));
+    out.push(own::line(span("a warning", "warning", theme), theme));
+    out.extend(cell::error("what failed", None, theme));
+    out.push(Line::from(vec![
+        span("a heading ", "heading", theme),
+        span("code ", "code", theme),
+        span("a link", "link", theme),
+        span(" thinking", "thinking", theme),
+    ]));
+    out
 }
 
 #[cfg(test)]

@@ -3,14 +3,18 @@
 //! For screen readers, and where nothing may be repainted. Things are numbered, a number chooses one, and Enter alone
 //! never chooses anything. What is said has been made safe for the terminal by who says it.
 
-use super::{input, term};
+use super::{input, own, term};
 use crate::text::visible;
 use crate::workspace::LargeLoss;
 use std::path::Path;
 
 /// Who is talked to.
 pub trait Talk {
+    /// Says something of placet's own.
     fn say(&mut self, line: &str);
+
+    /// Says a line of somebody else's text.
+    fn quote(&mut self, line: &str);
 
     /// The line that is typed in answer; `None` when the person stopped, or has gone.
     fn ask(&mut self, question: &str) -> Option<String>;
@@ -21,7 +25,11 @@ pub struct Terminal;
 
 impl Talk for Terminal {
     fn say(&mut self, line: &str) {
-        term::write_all(format!("{line}\r\n").as_bytes());
+        term::write_all(format!("{}\r\n", own::marked(line)).as_bytes());
+    }
+
+    fn quote(&mut self, line: &str) {
+        term::write_all(format!("{}\r\n", own::clear_margin_of(line)).as_bytes());
     }
 
     fn ask(&mut self, question: &str) -> Option<String> {
@@ -89,6 +97,10 @@ pub(in crate::ui) mod script {
         fn say(&mut self, line: &str) {
             assert!(!line.contains(char::is_control), "{line:?} would act on a terminal");
             self.said.push(line.into());
+        }
+
+        fn quote(&mut self, line: &str) {
+            self.say(line);
         }
 
         fn ask(&mut self, question: &str) -> Option<String> {

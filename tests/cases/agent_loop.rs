@@ -170,7 +170,7 @@ fn the_question_says_what_the_turn_has_taken() {
     pty.until("keys that count", |s| !s.contains("(a moment:"));
     let shown = "◆ read_file was called 5 times with the same result. Go on?\n\
                  \x20 this turn has taken 50 in, 100 out so far\n\
-                 y yes  n no  Esc stop the turn  Tab your draft";
+                 \x20 y yes  n no  Esc stop the turn  Tab your draft";
     assert!(pty.screen().contains(shown), "{}", pty.screen());
     pty.send("n");
     pty.until("the end", |s| s.contains("stopped: read_file repeated the same thing 5 times"));

@@ -355,7 +355,7 @@ fn lines_typed_in_a_linear_turn_are_queued_steer_and_stop() {
     pty.until("the queue", |s| {
         s.contains("queued: 1 after") && s.contains("queued: 2 with the next request")
     });
-    pty.until("the answer", |s| s.contains("placet: with tabs then") && s.contains("you: later"));
+    pty.until("the answer", |s| s.contains("model: with tabs then") && s.contains("you: later"));
     assert!(said(&server, 1).last().unwrap().contains("use tabs"));
     assert!(pty.screen().contains("you: use tabs"), "{}", pty.screen());
     let told = between(&pty, "call: run", "you: later");

@@ -23,6 +23,7 @@ mod hooks;
 mod hostile_answers;
 mod hostile_damage;
 mod hostile_hooks_path;
+mod hostile_imitation;
 mod hostile_losses;
 mod hostile_mcp;
 mod hostile_notes;

@@ -482,8 +482,8 @@ fn the_prompt_counts_what_the_list_of_changes_lists() {
     pty.send("k");
     pty.until("the prompt", |s| s.contains("±2 >"));
     pty.line("/changes");
-    pty.until("two lines", |s| s.contains("\nR a.txt -> b.txt") && s.contains("\nA d/new.txt +1 -0"));
-    assert!(!pty.screen().contains("\nA d/ ") && !pty.screen().contains("\nD a.txt"), "{}", pty.screen());
+    pty.until("two lines", |s| s.contains("\n◆ R a.txt -> b.txt") && s.contains("\n  A d/new.txt +1 -0"));
+    assert!(!pty.screen().contains("A d/ ") && !pty.screen().contains("D a.txt"), "{}", pty.screen());
 }
 
 /// tmux gives the screen back at the width it had before, and wraps what is too long for it: it has to be empty then.

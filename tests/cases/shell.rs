@@ -115,7 +115,7 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
 
 #[test]
 fn what_is_kept_stands_in_the_prompt_and_lands_by_command() {
-    let mut pty = shell().arg("--mode").arg("ask").file("a.txt", "alpha\n").open();
+    let mut pty = shell().size(110, 30).arg("--mode").arg("ask").file("a.txt", "alpha\n").open();
     pty.line("run echo one > new.txt; rm a.txt");
     pty.until("a question", |s| s.contains("2 changes, +1 -1 lines: apply?"));
     quiet();
@@ -330,7 +330,7 @@ fn a_command_of_the_shell_answers_and_an_unknown_one_is_corrected() {
     for (line, expected) in [
         ("/mode ask", "before the person applies"),
         ("/status", "workspace"),
-        ("/tools", "read_file"),
+        ("/tools", "write_file"),
         ("/config mode", "mode"),
         ("/scratchpad", "no scratchpad"),
         ("/cost", "nothing was sent"),
@@ -370,7 +370,7 @@ fn the_cursor_stands_where_wide_text_ends() {
     pty.until("the text", |s| s.contains("日本語"));
     pause(100);
     let (column, _) = pty.cursor();
-    assert_eq!(column, 13 + 6 + 1 + 1 + 1 + 2);
+    assert_eq!(column, 15 + 6 + 1 + 1 + 1 + 2);
 }
 
 fn with_model(server: &MockServer) -> crate::support::pty::Start {

@@ -524,7 +524,7 @@ fn the_shell_shows_the_summary_takes_it_from_the_editor_and_takes_it_back() {
     say(&mut pty, "/compact edit", "the summary is as you wrote it, from the next request on");
     say(&mut pty, "/context summary", "You asked about mountains.");
     let shown =
-        "of 4 messages, as the model has it:\n  You asked about mountains.\u{241b}[31m I told you of rain.";
+        "◆ of 4 messages, as the model has it:\n  You asked about mountains.\u{241b}[31m I told you of rain.";
     assert!(pty.screen().contains(shown), "{}", pty.screen());
     say(&mut pty, "/compact edit", "the summary is as it was");
     say(&mut pty, "/compact undo", "is taken back: they are sent again");

@@ -274,7 +274,7 @@ fn the_cursor_stands_where_the_next_letter_goes_after_every_edit() {
 
 /// Where the cursor stands behind `before`, typed at a prompt of 40 columns in row `row`: a wide letter does not part.
 fn place(before: &[char], mut row: u16) -> (u16, u16) {
-    let mut column = 13;
+    let mut column = 15;
     for c in before {
         let wide = if ['日', '語'].contains(c) { 2 } else { 1 };
         if column + wide > 40 {

@@ -69,6 +69,14 @@ const LOOKS: &[(char, &str)] = &[
     ('~', "\u{223c}"),
 ];
 
+/// What most fonts draw like [`super::OWN`]: diamonds and lozenges of every size, black, white and coloured.
+const DIAMONDS: &str = "⋄⌑⌺⍚◇◈◊♢♦⛋❖⟐⟠⟡⟢⟣⧪⧫⧰⧱⬖⬗⬘⬙⬥⬦⬧⬨⬩⬪⬫⯁⯞💠🔶🔷🔸🔹🞗🞘🞙🞚🞛🞜🞝🞞🞟🞠🮮🮿";
+
+/// True when `c` looks like placet's own mark and is not the mark.
+pub fn looks_like_own(c: char) -> bool {
+    !c.is_ascii() && DIAMONDS.contains(c)
+}
+
 /// Characters of a word that are looked at on each side.
 const WORD: usize = 64;
 

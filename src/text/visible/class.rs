@@ -78,11 +78,16 @@ pub(super) fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
 }
 
+/// The picture of a control character.
+pub(super) fn is_picture(c: char) -> bool {
+    matches!(c, '\u{2400}'..='\u{2426}')
+}
+
 /// The rendering's own signs, which no text may imitate.
 fn is_reserved(c: char, manner: Manner) -> bool {
     match c {
         OWN => true,
-        '\u{2400}'..='\u{2426}' => manner != Manner::Rendered,
+        c if is_picture(c) => manner != Manner::Rendered,
         '⇥' | CONTINUED => matches!(manner, Manner::Exact | Manner::Quiet),
         _ => false,
     }
@@ -120,6 +125,9 @@ pub(super) fn is_plain(text: &str, manner: Manner, breaks: Breaks) -> bool {
             && manner != Manner::Rendered
             && text.as_bytes().get(at + 1).is_some_and(|b| sign_begins(*b));
         if sign || blanks >= BLANKS && exact || shown(c, manner) != Shown::AsIs || super::alike::is_alike(c) {
+            return false;
+        }
+        if super::alike::looks_like_own(c) {
             return false;
         }
     }

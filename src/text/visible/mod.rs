@@ -13,7 +13,7 @@ mod class;
 mod stream;
 mod write;
 
-pub use alike::{looks_like, skeleton};
+pub use alike::{looks_like, looks_like_own, skeleton};
 pub use stream::Stream;
 
 use std::borrow::Cow;
@@ -23,7 +23,8 @@ use write::Writer;
 /// Columns between tab stops.
 pub const TAB: usize = 4;
 
-/// The sign in the margin of every line that placet says itself. No other text can have it: the renderer writes it out.
+/// The sign in the margin of every line that placet says itself. No other text can have it: the renderer writes it out,
+/// and in prose and output also what looks like it at the beginning of a line.
 pub const OWN: char = '◆';
 
 /// The sign for a row that continues the line above it.
@@ -121,6 +122,33 @@ pub fn output(text: &str) -> Cow<'_, str> {
 /// One line of a command's output.
 pub fn output_line(text: &str) -> Cow<'_, str> {
     rendered(text, Manner::Output, Breaks::Shown)
+}
+
+/// Prose from which a decoder made characters that were not in it before, as Markdown does from `&#27;`. They are shown
+/// like all others, and the signs of the first rendering stay.
+pub fn decoded(text: &str) -> Cow<'_, str> {
+    use class::Shown;
+    let shown = |c: char| match class::shown(c, Manner::Prose) {
+        _ if matches!(c, '\n' | '\t') || class::is_joiner(c) || class::is_picture(c) => Shown::AsIs,
+        shown => shown,
+    };
+    if text.chars().all(|c| matches!(shown(c), Shown::AsIs | Shown::Mark)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match shown(c) {
+            Shown::AsIs | Shown::Mark => out.push(c),
+            Shown::Picture(picture) => out.push(picture),
+            Shown::Written => out.push_str(&written(c)),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// `c` by its number, as a sign: `<U+25C6>`.
+pub fn written(c: char) -> String {
+    write::written(c)
 }
 
 /// Bytes that need not be UTF-8, exact: the ones that are not text are written `<FF>`.

@@ -1,6 +1,7 @@
 //! The writer: takes a text character by character and gives out its rendering, so that a text in pieces and a whole one
 //! are the same. It waits only for what a sign needs: the end of a run, of blanks, of what could be a sign.
 
+use super::alike::looks_like_own;
 use super::class::{self, BLANKS, MARKS, Shown, SignMatch, TABS};
 use super::{Breaks, Manner, Piece, PieceKind, TAB};
 use std::ops::Range;
@@ -34,6 +35,8 @@ pub(super) struct Writer {
     breaks: Breaks,
     at: usize,
     column: usize,
+    /// The line has nothing but blanks so far.
+    is_blank: bool,
     /// Marks on the newest character; `None` when there is none that could bear one.
     marks: Option<usize>,
     pending: Pending,
@@ -51,6 +54,7 @@ impl Writer {
             breaks,
             at: 0,
             column: 0,
+            is_blank: true,
             marks: None,
             pending: Pending::Nothing,
             alike: Vec::new().into_iter(),
@@ -91,6 +95,7 @@ impl Writer {
         cut.iter().for_each(|byte| self.unit(Unit::Byte(*byte), 1, out));
         self.flush(None, out);
         self.column = 0;
+        self.is_blank = true;
         self.marks = None;
     }
 
@@ -127,6 +132,7 @@ impl Writer {
             Unit::Char('\n') if self.breaks == Breaks::Kept => {
                 plain(out, at, '\n');
                 self.column = 0;
+                self.is_blank = true;
                 self.marks = None;
             }
             Unit::Char('<') if self.manner != Manner::Rendered => {
@@ -135,9 +141,15 @@ impl Writer {
             Unit::Char('\u{1b}') if self.manner == Manner::Output => {
                 self.pending = Pending::Held("\u{1b}".into(), at);
             }
-            Unit::Char(c) if is_alike => self.sign(at..at + length, written(c), out),
+            Unit::Char(c) if is_alike || self.imitates_own(c) => self.sign(at..at + length, written(c), out),
             unit => self.begin(unit, at, out),
         }
+    }
+
+    /// A look-alike of placet's mark, where only the mark of placet's own lines may be.
+    fn imitates_own(&self, c: char) -> bool {
+        let may_begin = matches!(self.manner, Manner::Prose | Manner::Output) && self.is_blank;
+        may_begin && looks_like_own(c)
     }
 
     /// Draws a unit that stands for itself, or begins a run.
@@ -153,6 +165,8 @@ impl Writer {
             (Shown::AsIs, _) if c != ' ' => {
                 plain(out, at, c);
                 self.column += unicode_width::UnicodeWidthChar::width(c).unwrap_or(1);
+                // Also wide blanks, which prose keeps.
+                self.is_blank &= c.is_whitespace();
                 self.marks = Some(0);
             }
             (Shown::Mark, Some(marks)) if marks < MARKS => {
@@ -193,6 +207,7 @@ impl Writer {
                         Shown::Picture(picture) if count < PICTURES => picture.to_string().repeat(count),
                         _ => counted(&format!("U+{:04X}", u32::from(c)), count),
                     };
+                    self.is_blank = false;
                     let kind = if c == '\r' { PieceKind::Blank } else { PieceKind::Sign };
                     self.stand_in(at..at + count * c.len_utf8(), text, kind, out);
                 }
@@ -207,6 +222,7 @@ impl Writer {
             if offset == 0 && c == '<' {
                 plain(out, here, c);
                 self.column += 1;
+                self.is_blank = false;
                 self.marks = Some(0);
                 continue;
             }
@@ -249,6 +265,7 @@ impl Writer {
     }
 
     fn sign(&mut self, bytes: Range<usize>, text: String, out: &mut Vec<Piece>) {
+        self.is_blank = false;
         self.stand_in(bytes, text, PieceKind::Sign, out);
     }
 
@@ -288,7 +305,7 @@ fn plain(out: &mut Vec<Piece>, at: usize, c: char) {
     }
 }
 
-fn written(c: char) -> String {
+pub(super) fn written(c: char) -> String {
     counted(&format!("U+{:04X}", u32::from(c)), 1)
 }
 

@@ -6,7 +6,7 @@
 use super::guard::QUIET;
 use super::keyboard::Keyboard;
 use super::typing::{LineTyping, TypedLine};
-use crate::ui::term;
+use crate::ui::{own, term};
 use std::time::{Duration, Instant};
 
 /// How long nothing may happen before the loop looks again; nothing depends on it.
@@ -25,6 +25,7 @@ pub(in crate::ui) enum Weight {
 pub(in crate::ui) fn line(question: &str, weight: Weight) -> Option<String> {
     let wait = if weight == Weight::Consent { QUIET } else { Duration::ZERO };
     let mut keyboard = Keyboard::new().ok()?;
+    let question = &own::marked(question);
     loop {
         term::write_all(question.as_bytes());
         // After the question is on its way to the screen: what waits now was typed before.
@@ -133,5 +134,5 @@ fn next(keyboard: &mut Keyboard, typing: &mut LineTyping) -> Option<(TypedLine, 
 }
 
 fn say(line: &str) {
-    term::write_all(format!("{line}\r\n").as_bytes());
+    term::write_all(format!("{}\r\n", own::marked(line)).as_bytes());
 }

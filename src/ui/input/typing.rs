@@ -6,6 +6,7 @@
 
 use super::decode::Input;
 use super::guard::Guard;
+use crate::text::visible::{OWN, looks_like_own};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::Instant;
 use unicode_width::UnicodeWidthChar;
@@ -151,10 +152,20 @@ impl LineTyping {
     }
 }
 
-/// Text as the terminal may show it: nothing in it acts on the terminal.
+/// Text as the terminal may show it: nothing in it acts on the terminal, and no row of a paste begins like placet's own.
 fn shown(text: &str) -> String {
     let lines = text.replace("\r\n", "\n").replace('\r', "\n");
-    lines.chars().filter(|c| *c == '\n' || c.width().is_some()).collect::<String>().replace('\n', "\r\n")
+    let mut out = String::new();
+    for c in lines.chars() {
+        match c.width() {
+            None if c == '\n' => out.push_str("\r\n"),
+            None => {}
+            // As wide as the character is, so that it can be rubbed out.
+            Some(wide) if c == OWN || looks_like_own(c) => out.push_str(&"\u{fffd}".repeat(wide)),
+            Some(_) => out.push(c),
+        }
+    }
+    out
 }
 
 #[cfg(test)]

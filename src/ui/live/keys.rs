@@ -16,19 +16,19 @@ use std::time::Instant;
 impl Live {
     /// A paste goes to the draft whole, whatever stands in it, and never answers anything. One that cannot be kept is
     /// told above the pane.
-    pub fn paste(&mut self, text: &str, now: Instant) -> Option<Line<'static>> {
+    pub fn paste(&mut self, text: &str, now: Instant) -> Vec<Line<'static>> {
         self.guard.touch(now);
         match self.pastes.take_in(text) {
             Ok(text) => {
                 self.composer.insert(&text);
                 self.focus = QuestionFocus::Draft;
-                None
+                Vec::new()
             }
-            Err(why) => Some(cell::notice(&why, &self.theme)),
+            Err(why) => cell::notice(&why, &self.theme),
         }
     }
 
-    pub(super) fn notice(&self, text: &str) -> Line<'static> {
+    pub(super) fn notice(&self, text: &str) -> Vec<Line<'static>> {
         cell::notice(text, &self.theme)
     }
 

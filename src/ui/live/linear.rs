@@ -3,48 +3,30 @@
 //! For screen readers and for terminals in which nothing may be repainted: no pane, no cursor movement, no clock, no
 //! colour. The same things can be done as in the pane; questions are answered by a number and Enter. This part decides
 //! what is said and does no I/O.
+//!
+//! A line with placet's mark is placet's; a label without one is in front of somebody else's words.
+
+mod asking;
 
 use super::question::Asked;
 use super::{Action, Facts};
-use crate::agent::{Ending, Event, Queue, Queued, Reply, Sending, is_command};
+use crate::agent::{Ending, Event, Queue, Queued, Sending, is_command};
 use crate::conversation::Outcome;
 use crate::session::Draft;
 use crate::text::{sanitize, visible};
-use crate::tools::{Detail, Said};
 use crate::ui::cell;
-use crate::ui::exact;
 use crate::ui::input::guard::QUIET;
 use crate::ui::input::typing::TypedLine;
+use crate::ui::own;
 use crate::ui::paste::Pastes;
-use crate::ui::picture;
 use crate::ui::stream::Stream;
 use crate::ui::theme::Theme;
-use ratatui::style::Style;
+use asking::{Open, cancel};
 use ratatui::text::Line;
 use std::time::Instant;
 
 /// Rules and tables are not wider than this.
 const COLUMNS: usize = 80;
-
-/// An answer to a question, and what it is called.
-#[derive(Clone, Debug)]
-enum Choice {
-    Reply(Reply),
-    Loop(bool),
-    Key(char),
-    Said(Said),
-    Why,
-}
-
-struct Open {
-    asked: Asked,
-    choices: Vec<(String, Choice)>,
-    since: Instant,
-    /// Something was being typed when it came up: that line is no answer.
-    interrupts: bool,
-    /// This word allows it, and nothing shorter.
-    word: Option<String>,
-}
 
 pub(super) struct Linear {
     theme: Theme,
@@ -115,7 +97,7 @@ impl Linear {
             Event::Thinking(text) => {
                 let begins = self.thinking.is_none();
                 self.thinking.get_or_insert_default().push_str(&text);
-                if begins { vec!["thinking".into()] } else { Vec::new() }
+                if begins { vec![own::marked("thinking")] } else { Vec::new() }
             }
             Event::CallPlanned { title, .. } => self.told("call", &title),
             Event::CallOutput { text, .. } if self.facts.expanded => {
@@ -156,12 +138,15 @@ impl Linear {
             Event::Todos(items) => {
                 let news: Vec<String> = crate::tools::todo_lines(&items);
                 self.facts.todos = items;
-                let mut out = self.end_thinking();
-                out.extend(self.end_text());
+                let mut out = self.ended_parts();
                 out.extend(news.iter().map(|line| label("step", line)));
                 out
             }
-            Event::Steered(text) => self.told("you", &text.replace('\n', " / ")),
+            Event::Steered(text) => {
+                let mut out = self.ended_parts();
+                out.push(foreign("you", &text.replace('\n', " / ")));
+                out
+            }
             Event::Notice(text) => self.told("note", &text),
             Event::Ended(ending) => self.end(&ending, now),
             _ => Vec::new(),
@@ -169,9 +154,15 @@ impl Linear {
     }
 
     fn told(&mut self, word: &str, text: &str) -> Vec<String> {
+        let mut out = self.ended_parts();
+        out.push(label(word, text));
+        out
+    }
+
+    /// What was waiting of thoughts and of the answer.
+    fn ended_parts(&mut self) -> Vec<String> {
         let mut out = self.end_thinking();
         out.extend(self.end_text());
-        out.push(label(word, text));
         out
     }
 
@@ -179,7 +170,7 @@ impl Linear {
         let mut out = Vec::new();
         for line in plain(lines).into_iter().filter(|line| !line.trim().is_empty()) {
             let begins = !std::mem::replace(&mut self.spoke, true);
-            out.push(if begins { format!("placet: {line}") } else { line });
+            out.push(if begins { format!("model: {line}") } else { line });
         }
         out
     }
@@ -197,7 +188,7 @@ impl Linear {
             return Vec::new();
         }
         let clean = visible::prose(&text).into_owned();
-        clean.lines().filter(|l| !l.trim().is_empty()).map(|l| label("thought", l)).collect()
+        clean.lines().filter(|l| !l.trim().is_empty()).map(|l| foreign("thought", l)).collect()
     }
 
     fn end(&mut self, ending: &Ending, now: Instant) -> Vec<String> {
@@ -219,70 +210,6 @@ impl Linear {
         }
     }
 
-    fn ask(&mut self, asked: Asked, now: Instant) -> Vec<String> {
-        let (mut out, mut choices, mut word) = (Vec::new(), Vec::new(), None);
-        let mut choice = |words: &str, choice: Choice| choices.push((words.to_string(), choice));
-        match &asked {
-            Asked::Call(question) => {
-                out.push(label("question", &format!("allow? {}", question.preview.line)));
-                out.push(label("because", &question.reason));
-                out.extend(body(&question.preview.detail, &self.theme));
-                word = question.typed.clone();
-                choice("yes", Choice::Reply(Reply::Yes));
-                choice("no", Choice::Reply(Reply::No(String::new())));
-                for (grant, reply) in [(&question.always, Reply::Always), (&question.pattern, Reply::Pattern)]
-                {
-                    if let Some(grant) = grant {
-                        choice(&format!("always: {}", grant.describe()), Choice::Reply(reply));
-                    }
-                }
-                choice("never in this session", Choice::Reply(Reply::Never));
-                if !question.why.is_empty() {
-                    choice("why it asks", Choice::Why);
-                }
-                choice("no, and stop the turn", Choice::Reply(Reply::Cancel));
-            }
-            Asked::Loop(question) => {
-                let text = format!(
-                    "{} was called {} times with the same result; go on?",
-                    question.tool, question.times
-                );
-                out.push(label("question", &text));
-                let spent = format!("this turn has taken {} so far", cell::tokens(&question.spent));
-                out.push(label("note", &spent));
-                choice("go on", Choice::Loop(true));
-                choice("stop", Choice::Loop(false));
-            }
-            Asked::Enquiry(question) => {
-                let clean = sanitize::block(&question.question).into_owned();
-                out.extend(clean.lines().map(|line| label("question", line)));
-                for words in &question.choices {
-                    choice(words, Choice::Said(Said::Words(words.clone())));
-                }
-                choice("leave it open", Choice::Said(Said::Open));
-            }
-            Asked::Choice(question) => {
-                out.push(label("question", &question.title));
-                out.push(label("because", &question.reason));
-                out.extend(body(&question.detail, &self.theme));
-                for one in &question.choices {
-                    choice(&one.words, Choice::Key(one.key));
-                }
-            }
-        }
-        let text = self.told("question", "");
-        let mut said: Vec<String> = text.into_iter().filter(|line| line != "question: ").collect();
-        said.extend(out);
-        said.extend(choices.iter().enumerate().map(|(at, (words, _))| label(&(at + 1).to_string(), words)));
-        said.push(match &asked {
-            Asked::Enquiry(_) => "answer: type a number, or the answer itself, and Enter".into(),
-            _ => "answer: type a number and Enter".into(),
-        });
-        let interrupts = !self.begun.is_empty();
-        self.open = Some(Open { asked, choices, since: now, interrupts, word });
-        said
-    }
-
     /// Takes what was typed; returns what is said to it, and what the loop is to do.
     pub(super) fn typed(&mut self, typed: TypedLine, now: Instant) -> (Vec<String>, Option<Action>) {
         match typed {
@@ -298,7 +225,7 @@ impl Linear {
                 self.begun.clear();
                 if text.trim().is_empty() || self.open.is_some() {
                     self.recall = Some(text).filter(|text| !text.trim().is_empty());
-                    return (vec!["stopping".into()], self.stop());
+                    return (vec![own::marked("stopping")], self.stop());
                 }
                 self.recall = Some(text);
                 (vec![label("note", "the line is cleared; Ctrl-C again stops the turn")], None)
@@ -333,7 +260,7 @@ impl Linear {
                 (vec![label("note", why)], None)
             }
             TypedLine::End => match self.open.is_some() {
-                true => (vec!["stopping".into()], self.stop()),
+                true => (vec![own::marked("stopping")], self.stop()),
                 false => (Vec::new(), None),
             },
         }
@@ -354,7 +281,7 @@ impl Linear {
     fn line(&mut self, text: &str, now: Instant) -> (Vec<String>, Option<Action>) {
         match text.trim() {
             "" => (Vec::new(), None),
-            "/stop" => (vec!["stopping".into()], self.stop()),
+            "/stop" => (vec![own::marked("stopping")], self.stop()),
             "/mode" => (Vec::new(), Some(Action::CycleMode)),
             "/expand" => {
                 self.facts.expanded = !self.facts.expanded;
@@ -386,15 +313,6 @@ impl Linear {
         }
     }
 
-    /// What was typed is no answer: says which answers there are. The line comes back with the history.
-    fn remind(&mut self, text: &str) -> Vec<String> {
-        self.recall = Some(text.into());
-        let choices = self.open.iter().flat_map(|open| &open.choices).enumerate();
-        let choices = choices.map(|(at, (words, _))| label(&(at + 1).to_string(), words));
-        let why = "not an answer, and not sent: type one of these numbers and Enter";
-        std::iter::once(label("note", why)).chain(choices).collect()
-    }
-
     fn queue_paste(&self, text: &str) -> String {
         let text = text.trim_end_matches(['\n', '\r']);
         match self.pastes.put_away(text) {
@@ -416,66 +334,15 @@ impl Linear {
         let open = if self.open.is_some() { "; the question is still open" } else { "" };
         label("queued", &format!("{} {when}, /back takes it back{open}: {text}", self.queue.lines().len()))
     }
-
-    /// What comes of a line when it answers the question; `None` when it does not.
-    fn answer_to(&mut self, text: &str, now: Instant) -> Option<(Vec<String>, Option<Action>)> {
-        let open = self.open.as_mut()?;
-        let of_word = open.word.as_deref() == Some(text);
-        let number = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
-        let (words, choice) = match (of_word, number.and_then(|at| open.choices.get(at))) {
-            (true, _) => ("yes".to_string(), Choice::Reply(Reply::Yes)),
-            (false, Some(choice)) => choice.clone(),
-            (false, None) if matches!(open.asked, Asked::Enquiry(_)) && !is_command(text) => {
-                (text.to_string(), Choice::Said(Said::Words(text.into())))
-            }
-            (false, None) => return None,
-        };
-        let too_soon = now.saturating_duration_since(open.since) < QUIET;
-        if std::mem::take(&mut open.interrupts) || too_soon {
-            self.recall = Some(text.into());
-            let why = "that was begun before the question was told and is no answer; type it again";
-            return Some((vec![label("note", why)], None));
-        }
-        let consents = matches!(choice, Choice::Reply(Reply::Yes | Reply::Always | Reply::Pattern));
-        if let (true, Some(word), false) = (consents, &open.word, of_word) {
-            return Some((vec![label("question", &format!("type `{word}` and Enter to allow it"))], None));
-        }
-        if let (Choice::Why, Asked::Call(question)) = (&choice, &open.asked) {
-            let clean = sanitize::block(&question.why).into_owned();
-            return Some((clean.lines().map(|l| label("why", l)).collect(), None));
-        }
-        let cancels = matches!(choice, Choice::Reply(Reply::Cancel));
-        let asked = self.open.take()?.asked;
-        match (asked, choice) {
-            (Asked::Call(question), Choice::Reply(reply)) => drop(question.reply.send(reply)),
-            (Asked::Loop(question), Choice::Loop(on)) => drop(question.reply.send(on)),
-            (Asked::Choice(question), Choice::Key(key)) => drop(question.reply.send(key)),
-            (Asked::Enquiry(question), Choice::Said(said)) => drop(question.reply.send(said)),
-            _ => {}
-        }
-        Some((vec![label("answered", &words)], cancels.then_some(Action::Stop)))
-    }
 }
 
-fn cancel(asked: Asked) {
-    match asked {
-        Asked::Call(question) => drop(question.reply.send(Reply::Cancel)),
-        Asked::Loop(question) => drop(question.reply.send(false)),
-        Asked::Choice(_) | Asked::Enquiry(_) => {}
-    }
-}
-
-fn body(detail: &Detail, theme: &Theme) -> Vec<String> {
-    match detail {
-        Detail::Diff(diff) => exactly(&exact::diff(diff.as_bytes(), theme)),
-        Detail::Changes(_) => exactly(&cell::detail(detail, theme, usize::MAX)),
-        Detail::Text(text) => exactly(&exact::lines(text, Style::default(), theme)),
-        Detail::Image(image) => vec![label("picture", &picture::chip(image))],
-        Detail::None => Vec::new(),
-    }
-}
-
+/// What placet says itself: a label, and its words.
 fn label(word: &str, text: &str) -> String {
+    own::marked(&foreign(word, text))
+}
+
+/// A label for somebody else's words. It has no mark: placet says none of what follows it.
+fn foreign(word: &str, text: &str) -> String {
     format!("{word}: {}", sanitize::line(text))
 }
 

@@ -1,8 +1,8 @@
 use super::*;
-use crate::agent::{ChoiceQuestion, Question};
+use crate::agent::{ChoiceQuestion, Question, Reply};
 use crate::conversation::{CallId, Usage};
 use crate::permission::Taint;
-use crate::tools::{Preview, Summary};
+use crate::tools::{ChangeOverview, Detail, FileDiff, Preview, Summary};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -81,20 +81,20 @@ fn a_turn_is_told_in_labelled_lines() {
         said.extend(l.event(event, now));
     }
     insta::assert_snapshot!(said.join("\n"), @r"
-    thinking
-    placet: Two words.
+    ◆ thinking
+    model: Two words.
     a
     -
     1
-    call: read a.txt
-    done: read a.txt
+    ◆ call: read a.txt
+    ◆ done: read a.txt
       1:one
       2:two
       … 2 more lines
     you: use / tabs
-    waiting: no data for 10 s; Ctrl-C stops
-    placet: Done.
-    done: the turn, after 0 s
+    ◆ waiting: no data for 10 s; Ctrl-C stops
+    model: Done.
+    ◆ done: the turn, after 0 s
     ");
 }
 
@@ -103,31 +103,31 @@ fn a_question_is_answered_by_a_number_that_was_typed_after_it() {
     let (mut l, now) = linear();
     let (said, mut answer) = ask(&mut l, now, None);
     insta::assert_snapshot!(said.join("\n"), @r"
-    question: allow? run make
-    because: ask mode
+    ◆ question: allow? run make
+    ◆ because: ask mode
       make
       all
-    1: yes
-    2: no
-    3: never in this session
-    4: why it asks
-    5: no, and stop the turn
-    answer: type a number and Enter
+    ◆ 1: yes
+    ◆ 2: no
+    ◆ 3: never in this session
+    ◆ 4: why it asks
+    ◆ 5: no, and stop the turn
+    ◆ answer: type a number and Enter
     ");
     let later = now + Duration::from_secs(1);
     // Too soon; no number of a choice; and then the answer.
     assert!(l.typed(line("1"), now).0[0].contains("no answer"));
     for wrong in ["1 is wrong", "9", "y", "a", "yes"] {
         let (said, action) = l.typed(line(wrong), later);
-        assert!(said[0].starts_with("note: not an answer, and not sent"), "{said:?}");
-        assert_eq!((said[1].as_str(), action), ("1: yes", None));
+        assert!(said[0].starts_with("◆ note: not an answer, and not sent"), "{said:?}");
+        assert_eq!((said[1].as_str(), action), ("◆ 1: yes", None));
     }
     // In one piece, as a paste comes.
     assert!(l.typed(TypedLine::AtOnce("1".into()), later).0[0].contains("no answer"));
-    assert!(l.typed(TypedLine::Pasted("1\n1".into()), later).0[0].starts_with("queued: 1"));
+    assert!(l.typed(TypedLine::Pasted("1\n1".into()), later).0[0].starts_with("◆ queued: 1"));
     assert!(answer.try_recv().is_err());
-    assert_eq!(l.typed(line("4"), later).0, ["why: no rule"]);
-    assert_eq!(l.typed(line("1"), later), (vec!["answered: yes".to_string()], None));
+    assert_eq!(l.typed(line("4"), later).0, ["◆ why: no rule"]);
+    assert_eq!(l.typed(line("1"), later), (vec!["◆ answered: yes".to_string()], None));
     assert_eq!(answer.try_recv(), Ok(Reply::Yes));
 }
 
@@ -144,7 +144,7 @@ fn a_line_begun_before_a_question_never_answers_it() {
     l.typed(TypedLine::Begun("1".into()), now);
     assert!(l.typed(line("1"), later).0[0].contains("no answer"));
     assert!(answer.try_recv().is_err());
-    assert_eq!(l.typed(line("1"), later).0, ["answered: yes"]);
+    assert_eq!(l.typed(line("1"), later).0, ["◆ answered: yes"]);
     assert_eq!(answer.try_recv(), Ok(Reply::Yes));
 }
 
@@ -153,9 +153,9 @@ fn a_total_loss_wants_its_word_here_too() {
     let (mut l, now) = linear();
     let (_, mut answer) = ask(&mut l, now, Some("/home/me"));
     let later = now + Duration::from_secs(1);
-    assert_eq!(l.typed(line("1"), later).0, ["question: type `/home/me` and Enter to allow it"]);
+    assert_eq!(l.typed(line("1"), later).0, ["◆ question: type `/home/me` and Enter to allow it"]);
     assert!(answer.try_recv().is_err());
-    assert_eq!(l.typed(line("/home/me"), later).0, ["answered: yes"]);
+    assert_eq!(l.typed(line("/home/me"), later).0, ["◆ answered: yes"]);
     assert_eq!(answer.try_recv(), Ok(Reply::Yes));
 }
 
@@ -164,7 +164,7 @@ fn lines_queue_steer_and_come_back() {
     let (mut l, now) = linear();
     assert_eq!(
         l.typed(line("later"), now).0,
-        ["queued: 1 after this turn; /steer sends it with the next request, /back takes it back: later"]
+        ["◆ queued: 1 after this turn; /steer sends it with the next request, /back takes it back: later"]
     );
     l.typed(line("/steer use tabs"), now);
     l.typed(line("third"), now);
@@ -199,7 +199,11 @@ fn choices_of_other_questions_are_numbered_too() {
         reply,
     };
     let said = l.event(Event::Choice(question), now);
-    assert!(said.ends_with(&["1: apply".into(), "2: keep".into(), "answer: type a number and Enter".into()]));
+    assert!(said.ends_with(&[
+        "◆ 1: apply".into(),
+        "◆ 2: keep".into(),
+        "◆ answer: type a number and Enter".into()
+    ]));
     l.typed(line("2"), now + Duration::from_secs(1));
     assert_eq!(answer.try_recv(), Ok('k'));
 }
@@ -210,6 +214,41 @@ fn ctrl_z_suspends_and_keeps_what_was_begun_for_the_next_prompt() {
     let (said, action) = linear.typed(TypedLine::Suspend(String::new()), now);
     assert_eq!((said.len(), action), (0, Some(Action::Suspend)));
     let (said, action) = linear.typed(TypedLine::Suspend("half a line".into()), now);
-    assert_eq!(said, ["note: what was begun is at the next prompt: half a line"]);
+    assert_eq!(said, ["◆ note: what was begun is at the next prompt: half a line"]);
     assert_eq!((action, linear.draft().typed), (Some(Action::Suspend), "half a line".into()));
+}
+
+/// What the pane wants twice is wanted twice here: a yes to what was not all shown, and what has no way back.
+#[test]
+fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
+    let (mut l, now) = linear();
+    let (reply, mut answer) = oneshot::channel();
+    let file = |name: &str, left_out| FileDiff { name: name.into(), patch: b"+x\n".to_vec(), left_out };
+    let files = vec![file("all.rs", 0), file("big.bin", 70_000)];
+    let choices = vec![
+        crate::agent::Choice::consent('a', "apply all"),
+        crate::agent::Choice::for_good('d', "discard all"),
+    ];
+    let question = ChoiceQuestion {
+        title: "2 changes".into(),
+        reason: "ask".into(),
+        detail: Detail::Changes(Box::new(ChangeOverview { list: Vec::new(), files })),
+        choices,
+        reply,
+    };
+    let said = l.event(Event::Choice(question), now);
+    assert!(said.contains(&"◆ not shown: big.bin (70000 bytes)".to_string()), "{said:?}");
+    let later = now + Duration::from_secs(1);
+    let wants = |said: &[String], words: &str| assert!(said[0].starts_with(words), "{said:?}");
+    wants(
+        &l.typed(line("1"), later).0,
+        "◆ question: not all of big.bin (70000 bytes) was shown: type 1 and Enter again",
+    );
+    wants(&l.typed(line("2"), later).0, "◆ question: type 2 and Enter again to do it; any other line leaves");
+    wants(&l.typed(line("1"), later).0, "◆ question: not all of big.bin");
+    wants(&l.typed(line("x"), later).0, "◆ note: not an answer");
+    wants(&l.typed(line("1"), later).0, "◆ question: not all of big.bin");
+    assert!(answer.try_recv().is_err());
+    assert_eq!(l.typed(line("1"), later).0, ["◆ answered: apply all"]);
+    assert_eq!(answer.try_recv(), Ok('a'));
 }

@@ -159,11 +159,11 @@ fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
     b.pass(3_000);
     b.type_text("next thing");
     insta::assert_snapshot!(b.screen(), @r"
-    › run cargo test  3 s
+    ◆ › run cargo test  3 s
       two
       three
       four
-    [a] working · 3 s · test-model · 1.5k in, 30 out · 0% of co…
+    ◆ [a] working · 3 s · test-model · 1.5k in, 30 out · 0% of …
     > next thing
     ");
     b.event(Event::CallEnded {
@@ -178,7 +178,7 @@ fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
 
     Then
 
-    ✓ run cargo test (exit 0)
+    ◆ ✓ run cargo test (exit 0)
       1
       2
       3
@@ -195,10 +195,10 @@ fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
     ◆ Allow? run cargo test
       asks because: a command, without a sandbox (ask mode)
       cargo test
-    y yes  n no  a always: `cargo test` in /w  p always: run(cargo test *)
-    v never  w why  Esc stop the turn  Tab your draft  (a moment: keys
-    count after half a second of quiet)
-    [a] waiting for you · 0 s · test-model · Esc stops
+      y yes  n no  a always: `cargo test` in /w  p always: run(cargo test
+      *)  v never  w why  Esc stop the turn  Tab your draft  (a moment:
+      keys count after half a second of quiet)
+    ◆ [a] waiting for you · 0 s · test-model · Esc stops
     >
     ");
 }
@@ -321,7 +321,7 @@ fn enter_queues_lines_and_up_takes_the_newest_back() {
     3 after this turn: /undo
     4 with the next request: now
       Ctrl-S sends the newest with the next request, Up takes it back
-    [a] waiting for the model · 1 s · test-model · Esc stops
+    ◆ [a] waiting for the model · 1 s · test-model · Esc stops
     >
     ");
     let draft = b.live.draft();
@@ -466,13 +466,13 @@ fn calls_that_run_together_are_all_shown_with_what_they_are_about() {
     b.event(Event::CallLine { id: CallId::new("b"), text: "linking 3 of".into() });
     b.pass(10_000);
     insta::assert_snapshot!(b.screen(), @r#"
-    › read src/a/v…ot/fit/into/the/row.rs  12 s
-    › run make  12 s
+    ◆ › read src/a/…t/fit/into/the/row.rs  12 s
+    ◆ › run make  12 s
       two
        20%
       linking 3 of
-    › search "x" in src  10 s
-    [a] working · 12 s · test-model · Esc stops
+    ◆ › search "x" in src  10 s
+    ◆ [a] working · 12 s · test-model · Esc sto…
     >
     "#);
     // What the line became replaces it.
@@ -514,7 +514,7 @@ fn a_call_that_was_refused_says_what_it_was_about() {
     let summary = Summary::failure("edit_file", "a rule denies it");
     let name = "edit_file".into();
     b.event(Event::CallEnded { id: CallId::new("a"), name, outcome: Outcome::Denied, summary });
-    assert_eq!(b.scrollback, ["⊘ edit src/main.rs: a rule denies it"]);
+    assert_eq!(b.scrollback, ["◆ ⊘ edit src/main.rs: a rule denies it"]);
 }
 
 /// Story: with motion off, the clock went on by itself.

@@ -16,6 +16,7 @@ pub use speak::speak;
 use super::cell;
 use super::composer::Composer;
 use super::input::guard::Guard;
+use super::own;
 use super::paste::Pastes;
 use super::stream::Stream;
 use super::theme::Theme;
@@ -162,9 +163,15 @@ impl Live {
         self.composer.insert(text);
     }
 
-    /// Takes an event; returns the lines that are finished and go to the scrollback.
+    /// Takes an event; returns the lines that are finished and go to the scrollback. None of their rows begins with what
+    /// looks like placet's mark.
     pub fn event(&mut self, event: Event, now: Instant) -> Vec<Line<'static>> {
         self.news_at = now;
+        let lines = self.finished(event, now);
+        lines.into_iter().map(|line| own::clear_margin(line, self.columns)).collect()
+    }
+
+    fn finished(&mut self, event: Event, now: Instant) -> Vec<Line<'static>> {
         match event {
             Event::Requested => {
                 self.retry = None;
@@ -255,7 +262,7 @@ impl Live {
             Event::Retrying { attempt, of, wait, error } => {
                 self.retry = Some(Retry { attempt, of, at: now + wait });
                 let text = format!("{error}; retry {attempt}/{of} in {:.1} s", wait.as_secs_f64());
-                vec![cell::notice(&text, &self.theme)]
+                cell::notice(&text, &self.theme)
             }
             Event::Silent { since } => {
                 let seconds = since.as_secs();
@@ -280,7 +287,7 @@ impl Live {
             }
             Event::Notice(text) => {
                 let mut lines = self.end_text();
-                lines.push(cell::notice(&text, &self.theme));
+                lines.extend(cell::notice(&text, &self.theme));
                 lines
             }
             Event::Ended(ending) => self.end(&ending, now),
@@ -314,7 +321,8 @@ impl Live {
         if self.facts.expanded {
             lines.extend(text.trim().lines().map(|line| Line::styled(line.to_string(), style)));
         }
-        lines.push(Line::styled(format!("thought for {seconds} s ({words} words)"), style));
+        let thought = Line::styled(format!("thought for {seconds} s ({words} words)"), style);
+        lines.push(own::line(thought, &self.theme));
         lines
     }
 

@@ -6,17 +6,19 @@
 mod answer;
 mod body;
 mod key_row;
+mod twice;
 
 pub(super) use answer::{Answered, KeyMeaning, QuestionFocus};
+pub(super) use twice::{is_given_twice, left_out, second_words};
 
 use super::super::cell;
 use super::super::exact;
+use super::super::own;
 use super::super::theme::Theme;
-use super::super::wrap::wrap;
 use crate::agent::{ChoiceQuestion, Enquiry, LoopQuestion, Question, Reply};
-use crate::text::visible::{self, OWN};
+use crate::text::visible;
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
 pub(super) enum Asked {
     Call(Box<Question>),
@@ -85,34 +87,41 @@ impl Open {
     fn head(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
         let (question, notice) = (theme.style("question"), theme.style("notice"));
         let exactly = |lead: &str, text: &str, style: Style| {
-            exact::wrap(&exact::line(lead, text.as_bytes(), style, theme), columns, theme)
+            let mut line = exact::line(lead, text.as_bytes(), style, theme);
+            if let Some(rest) = lead.strip_prefix(own::LEAD) {
+                line.spans.splice(..1, [own::lead(theme), Span::styled(rest.to_string(), style)]);
+            }
+            exact::wrap(&line, columns, theme)
         };
         let own = |text: &str, style: Style| {
-            let text = format!("{OWN} {}", visible::guard_line(text));
-            exact::wrap(&Line::styled(text, style), columns, theme)
+            let text = Line::styled(visible::guard_line(text).into_owned(), style);
+            own::rows(&text, columns, theme)
         };
         match &self.asked {
             Asked::Call(q) => {
-                let mut head = exactly(&format!("{OWN} Allow? "), &q.preview.line, question);
+                let mut head = exactly(&format!("{}Allow? ", own::LEAD), &q.preview.line, question);
                 head.extend(exactly("  asks because: ", &q.reason, notice));
                 head
             }
             Asked::Choice(q) => {
                 let mut head = own(&q.title, question);
-                let reason = format!("  {}", visible::guard_line(&q.reason));
-                head.extend(wrap(&Line::styled(reason, notice), columns));
+                let reason = visible::guard_line(&q.reason).into_owned();
+                head.extend(own::under(&Line::styled(reason, notice), columns));
                 head
             }
             Asked::Enquiry(q) => {
                 let text = q.question.trim_end();
-                let lead = |at: usize| if at == 0 { format!("{OWN} the model asks: ") } else { "  ".into() };
+                let lead = |at: usize| match at {
+                    0 => format!("{}the model asks: ", own::LEAD),
+                    _ => own::UNDER.into(),
+                };
                 text.split('\n').enumerate().flat_map(|(at, l)| exactly(&lead(at), l, question)).collect()
             }
             Asked::Loop(q) => {
                 let text = format!("{} was called {} times with the same result. Go on?", q.tool, q.times);
                 let mut head = own(&text, question);
-                let spent = format!("  this turn has taken {} so far", cell::tokens(&q.spent));
-                head.extend(wrap(&Line::styled(spent, notice), columns));
+                let spent = format!("this turn has taken {} so far", cell::tokens(&q.spent));
+                head.extend(own::under(&Line::styled(spent, notice), columns));
                 head
             }
         }
@@ -129,7 +138,7 @@ impl Open {
     ) -> (Vec<Line<'static>>, usize, usize) {
         let head = self.head(theme, columns);
         let keys: Vec<Line<'static>> =
-            self.keys(theme, ready, focus).iter().flat_map(|line| wrap(line, columns)).collect();
+            self.keys(theme, ready, focus).iter().flat_map(|line| own::under(line, columns)).collect();
         let body = self.body(theme, columns);
         let total = body.rows.len();
         let fits = room.saturating_sub(head.len() + keys.len() + 1).max(1).min(total);
@@ -140,8 +149,8 @@ impl Open {
         rows.extend(part(first));
         if hidden > 0 {
             let s = if hidden == 1 { "" } else { "s" };
-            let text = format!("{OWN} {hidden} line{s} hidden: Down and PageDown show more");
-            rows.push(Line::styled(text, theme.style("warning")));
+            let text = format!("{hidden} line{s} hidden: Down and PageDown show more");
+            rows.push(own::line(Line::styled(text, theme.style("warning")), theme));
         }
         rows.extend(part(tail));
         rows.extend(keys);

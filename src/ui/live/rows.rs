@@ -3,6 +3,7 @@
 //! Everything is laid out anew for each frame from the state in [`Live`]; the painter writes what differs.
 
 use super::super::cell;
+use super::super::own;
 use super::super::wrap::wrap;
 use super::question::QuestionFocus;
 use super::{Live, RunningCall, mode_label};
@@ -138,13 +139,15 @@ impl Live {
             let style = self.theme.style("thinking");
             let lines = text.lines().rev().filter(|l| !l.trim().is_empty()).take(most);
             let wrapped = lines.map(|l| wrap(&Line::styled(l.to_string(), style), self.columns));
-            let mut last: Vec<Line<'static>> = wrapped.flat_map(|l| l.into_iter().rev()).take(most).collect();
+            let last = wrapped.flat_map(|l| l.into_iter().rev()).take(most);
+            let mut last: Vec<Line<'static>> = last.map(|row| own::clear_margin(row, self.columns)).collect();
             last.reverse();
             rows.extend(last);
         }
         if !self.stream.is_empty() {
             let tail = self.stream.tail(&self.theme, self.columns);
-            rows.extend(tail.iter().flat_map(|line| wrap(line, self.columns)));
+            let wrapped = tail.iter().flat_map(|line| wrap(line, self.columns));
+            rows.extend(wrapped.map(|row| own::clear_margin(row, self.columns)));
         }
         let (count, most) = (self.calls.len(), if self.facts.expanded { TALL_TAIL } else { 3 });
         let tail = room.saturating_sub(count).checked_div(count).unwrap_or(0).min(most);
@@ -153,16 +156,15 @@ impl Live {
             rows.extend(self.call_rows(call, tail, now));
         }
         if shown < count {
-            rows.push(Line::styled(
-                format!("› {} more calls", count - shown),
-                self.theme.style("call.running"),
-            ));
+            let text = format!("› {} more calls", count - shown);
+            rows.push(own::line(Line::styled(text, self.theme.style("call.running")), &self.theme));
         }
         if let Some((name, bytes)) = &self.coming {
             let name = sanitize::line(name);
             let size =
                 if *bytes > 999 { format!(" ({} bytes)", cell::short(*bytes as u64)) } else { String::new() };
-            rows.push(Line::styled(format!("› {name} …{size}"), self.theme.style("call.running")));
+            let text = format!("› {name} …{size}");
+            rows.push(own::line(Line::styled(text, self.theme.style("call.running")), &self.theme));
         }
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
@@ -175,12 +177,13 @@ impl Live {
         let time =
             if elapsed >= Duration::from_secs(1) { format!("  {}", clock(elapsed)) } else { String::new() };
         let title =
-            width::cut_middle(&sanitize::line(&call.title), self.columns.saturating_sub(3 + time.len()));
-        let mut rows = vec![Line::from(vec![
+            width::cut_middle(&sanitize::line(&call.title), self.columns.saturating_sub(5 + time.len()));
+        let head = vec![
             Span::styled("› ", self.theme.style("call.running")),
             Span::styled(title, self.theme.style("call")),
             Span::styled(time, self.theme.style("dim")),
-        ])];
+        ];
+        let mut rows = vec![own::line(head, &self.theme)];
         let lines = call.tail.lines().chain((!call.open.is_empty()).then_some(call.open.as_str()));
         // A progress bar writes over its own line: what it wrote last is what stands there.
         let written = lines.map(|l| l.trim_end_matches('\r').rsplit('\r').next().unwrap_or(l));
@@ -232,11 +235,12 @@ impl Live {
         if !self.stopping {
             rest.push("Esc stops".into());
         }
-        let text = width::cut(&visible::guard_line(&rest.join(" · ")), self.columns.saturating_sub(4));
-        Line::from(vec![
+        let text = width::cut(&visible::guard_line(&rest.join(" · ")), self.columns.saturating_sub(6));
+        let row = vec![
             Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode))),
             Span::styled(format!(" {text}"), self.theme.style("status")),
-        ])
+        ];
+        own::line(row, &self.theme)
     }
 
     /// The line in which an answer is typed, its end in sight.

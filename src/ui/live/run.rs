@@ -95,7 +95,7 @@ pub async fn run(
                             quiet_since = Instant::now();
                         }
                     }
-                    if let Some(refused) = refused(&mut live, &input) {
+                    for refused in refused(&mut live, &input) {
                         painter.insert(&links.line(&refused));
                         painter.insert("\n");
                     }
@@ -211,11 +211,11 @@ fn note_if_slow(what: &'static str, since: Instant) {
 }
 
 /// Takes a paste; returns what there is to say of one that was not kept.
-fn refused(live: &mut Live, input: &Input) -> Option<Line<'static>> {
+fn refused(live: &mut Live, input: &Input) -> Vec<Line<'static>> {
     match input {
         Input::Paste(text) => live.paste(text, Instant::now()),
-        Input::PasteRefused(bytes) => Some(live.notice(&paste::refused(*bytes, TOO_LONG))),
-        _ => None,
+        Input::PasteRefused(bytes) => live.notice(&paste::refused(*bytes, TOO_LONG)),
+        _ => Vec::new(),
     }
 }
 

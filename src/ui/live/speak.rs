@@ -7,7 +7,7 @@ use crate::permission::{Mode, ModeCell};
 use crate::ui::input::Keys;
 use crate::ui::input::decode::Input;
 use crate::ui::input::typing::{LineTyping, TypedLine};
-use crate::ui::term;
+use crate::ui::{own, term};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
@@ -57,7 +57,12 @@ pub async fn speak(
                 let Some(event) = event else { break Ending::Interrupted };
                 notifier.hear(&event, quiet_since, Instant::now());
                 let ended = if let Event::Ended(ending) = &event { Some(ending.clone()) } else { None };
-                say(&linear.event(event, Instant::now()));
+                let said = linear.event(event, Instant::now());
+                // Placet's lines begin at the margin, also while a line is typed.
+                if !said.is_empty() && !line.text().is_empty() {
+                    term::write_all(b"\n");
+                }
+                say(&said);
                 if let Some(ending) = ended {
                     break ending;
                 }
@@ -73,7 +78,7 @@ pub async fn speak(
 }
 
 fn say(lines: &[String]) {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text: String = lines.iter().map(|line| own::clear_margin_of(line) + "\n").collect();
     term::write_all(text.as_bytes());
 }
 
@@ -99,7 +104,7 @@ fn act(
         Some(Action::Stop) => stop.cancel(),
         Some(Action::CycleMode) => {
             mode.store(mode.load().next(modes));
-            say(&[format!("mode: {}", mode.load().name())]);
+            say(&[own::marked(&format!("mode: {}", mode.load().name()))]);
         }
         Some(Action::Suspend) => term::suspend(),
         None => {}

@@ -16,6 +16,7 @@ use crate::text::width;
 use crate::ui::Theme;
 use crate::ui::full::{Flow, Pane};
 use crate::ui::keymap::{Keymap, Row, row};
+use crate::ui::own;
 use crate::ui::pager::{self, Left, Pos, Scroll, Source, Taken, Wrap, bar};
 use crate::ui::reading::Help;
 use crate::ui::talk::Talk;
@@ -263,12 +264,8 @@ impl Pane for Transcript<'_> {
         let area = buffer.area;
         let text = Rect { height: area.height.saturating_sub(1), ..area };
         if self.entries.all.is_empty() {
-            buffer.set_line(
-                0,
-                0,
-                &Line::styled("nothing was said yet", self.theme.style("hint")),
-                area.width,
-            );
+            let empty = Line::styled("nothing was said yet", self.theme.style("hint"));
+            buffer.set_line(0, 0, &own::line(empty, &self.theme), area.width);
         }
         self.scroll.draw(&self.entries, &self.theme, buffer, text);
         let status = self.status();

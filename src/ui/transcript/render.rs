@@ -5,7 +5,7 @@
 use super::entry::{Entry, What};
 use crate::conversation::{Input, Outcome, Part};
 use crate::text::{sanitize, visible, width};
-use crate::ui::{Theme, cell, markdown, picture};
+use crate::ui::{Theme, cell, markdown, own, picture};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
@@ -41,7 +41,8 @@ pub(super) fn lines(
         if out.len() > LINES {
             let rest = out.len() - LINES;
             out.truncate(LINES);
-            out.push(Line::styled(format!("… {rest} more lines: `e` opens all of it"), theme.style("hint")));
+            let more = format!("… {rest} more lines: `e` opens all of it");
+            out.push(own::line(Line::styled(more, theme.style("hint")), theme));
         }
     }
     if fold == Fold::Open || !is_small(entry) || !next.is_some_and(is_small) {
@@ -57,7 +58,8 @@ fn is_small(entry: &Entry<'_>) -> bool {
 
 fn head(entry: &Entry<'_>, fold: Fold, theme: &Theme) -> Line<'static> {
     let sign = if fold == Fold::Open { "▾ " } else { "▸ " };
-    let mut spans = vec![Span::styled(sign, theme.style("dim"))];
+    // Its text is somebody else's: no line of it can look like a head.
+    let mut spans = vec![own::lead(theme), Span::styled(sign, theme.style("dim"))];
     let words = sanitize::line(&entry.head()).into_owned();
     let words = width::cut(&words, 400);
     match entry.what {

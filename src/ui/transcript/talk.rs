@@ -95,7 +95,7 @@ impl Transcript<'_> {
             let line =
                 if line.contains("──") { line.trim_matches(['─', ' ']) } else { line.trim_end() };
             if !line.trim().is_empty() {
-                talk.say(line);
+                talk.quote(line);
             }
         }
         talk.say(&format!("end of {}", at + 1));

@@ -96,13 +96,13 @@ fn everything_that_was_said_and_called_stands_in_order() {
     let (mut pane, _) = opened(&messages, 80, 24);
     press(&mut pane, "[\n");
     insta::assert_snapshot!(screen(&pane), @r#"
-      ▾ you  turn 1
+      ◆ ▾ you  turn 1
         Where is the tail written?
         Please look.
 
-      ▸ thinking  1 line
-      ▸ ✓ read_file src/a.rs  2 lines
-    ❯ ▾ ✗ run_command grep -n tail .
+      ◆ ▸ thinking  1 line
+      ◆ ▸ ✓ read_file src/a.rs  2 lines
+    ❯ ◆ ▾ ✗ run_command grep -n tail .
     │   command
     │     grep -n tail .
     │     echo done
@@ -110,13 +110,13 @@ fn everything_that_was_said_and_called_stands_in_order() {
     │   exit code 2
     │   grep: .: Is a directory
     │
-      ▾ big-1
+      ◆ ▾ big-1
         In a.rs:
 
         fn tail() {
         }
 
-      ▾ you  turn 2
+      ◆ ▾ you  turn 2
         thanks
 
      transcript  turn 1 of 2  entry 4 of 7      Enter fold  y copy  ? keys  q close
@@ -129,16 +129,16 @@ fn a_narrow_screen_wraps_and_keeps_its_bar() {
     let (mut pane, _) = opened(&messages, 40, 12);
     press(&mut pane, "g");
     insta::assert_snapshot!(screen(&pane), @r#"
-    ❯ ▾ you  turn 1
+    ❯ ◆ ▾ you  turn 1
     │   Where is the tail written?
     │   Please look.
     │
-      ▸ thinking  1 line
-      ▸ ✓ read_file src/a.rs  2 lines
-      ▸ ✗ run_command grep -n tail .  2
+      ◆ ▸ thinking  1 line
+      ◆ ▸ ✓ read_file src/a.rs  2 lines
+      ◆ ▸ ✗ run_command grep -n tail .  2
       lines
 
-      ▾ big-1
+      ◆ ▾ big-1
         In a.rs:
      transcript  turn 1 of 2  entry 1 of 7
     "#);
@@ -301,10 +301,10 @@ fn what_the_agent_was_told_of_a_review_is_folded_and_named_and_not_the_persons_w
     assert_eq!(
         [head(0), head(1), head(2), head(3)],
         [
-            "▸ review: 2 rejected, 1 comment  1 line",
-            "▾ you  turn 2",
-            "▸ review: 4 rejected, 2 comments  2 lines",
-            "▾ you  turn 3"
+            "◆ ▸ review: 2 rejected, 1 comment  1 line",
+            "◆ ▾ you  turn 2",
+            "◆ ▸ review: 4 rejected, 2 comments  2 lines",
+            "◆ ▾ you  turn 3"
         ]
     );
     // A turn that begins with a report is gone to like any other.

@@ -2,6 +2,7 @@
 //!
 //! Apart from what the question looks like, so that the rules for keys can be read and tested by themselves.
 
+use super::twice::is_given_twice;
 use super::{Asked, Open};
 use crate::agent::{Choice, Enquiry, Reply};
 use crate::tools::Said;
@@ -154,10 +155,7 @@ impl Open {
     fn choose(slot: &mut Option<Open>, chosen: Option<Choice>, escape: bool) -> Answered {
         let Some(open) = slot.as_mut() else { return Answered::Not };
         match chosen {
-            Some(choice)
-                if (choice.twice || choice.consents && !open.seen_end)
-                    && open.confirmed != Some(choice.key) =>
-            {
+            Some(choice) if is_given_twice(&choice, open.seen_end) && open.confirmed != Some(choice.key) => {
                 open.confirmed = Some(choice.key);
                 Answered::Open
             }

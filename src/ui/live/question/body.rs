@@ -2,12 +2,13 @@
 //!
 //! A row counts as seen when it was drawn, and what was cut off never does.
 
+use super::twice::not_shown;
 use super::{Asked, Open};
 use crate::agent::Enquiry;
 use crate::text::{RangeSet, visible};
 use crate::tools::{ChangeOverview, Detail};
 use crate::ui::theme::Theme;
-use crate::ui::{exact, picture, wrap};
+use crate::ui::{exact, own, picture};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::cell::RefCell;
@@ -16,8 +17,6 @@ use std::rc::Rc;
 
 /// Rows of the end of a call that are in view from the start.
 pub(super) const TAIL: usize = 2;
-/// Files that are named when they were not seen.
-const NAMED: usize = 3;
 
 /// The body at one width.
 #[derive(Default)]
@@ -86,26 +85,13 @@ impl Open {
         let (Some(overview), Some((_, _, body))) = (self.overview(), &*self.body.0.borrow()) else {
             return String::new();
         };
-        let mut named = Vec::new();
-        for (at, (from, file)) in body.files.iter().enumerate() {
+        let rows = |file: usize| {
+            let Some(at) = body.files.iter().position(|(_, number)| *number == file) else { return 0 };
+            let from = body.files.get(at).map_or(0, |part| part.0);
             let end = body.files.get(at + 1).map_or(body.rows.len(), |next| next.0);
-            let rows = RangeSet::of(*from..end).without(&self.seen.rows).len();
-            let Some(file) = overview.files.get(*file) else { continue };
-            let bytes = file.left_out;
-            match (rows, bytes) {
-                (0, 0) => {}
-                (rows, 0) => {
-                    named.push(format!("{} ({rows} row{})", file.name, if rows == 1 { "" } else { "s" }))
-                }
-                (_, bytes) => named.push(format!("{} ({bytes} bytes)", file.name)),
-            }
-        }
-        let more = named.len().saturating_sub(NAMED);
-        named.truncate(NAMED);
-        match more {
-            0 => named.join(", "),
-            more => format!("{} and {more} more files", named.join(", ")),
-        }
+            RangeSet::of(from..end).without(&self.seen.rows).len()
+        };
+        not_shown(overview, rows)
     }
 
     /// Everything that is asked about, wrapped to rows.
@@ -154,7 +140,8 @@ fn lines_of(detail: &Detail, theme: &Theme) -> Vec<Line<'static>> {
 }
 
 fn changes(overview: &ChangeOverview, theme: &Theme, columns: usize) -> Rows {
-    let listed = overview.list.iter().map(|row| Line::raw(visible::guard_line(row).into_owned()));
+    let row = |row: &String| Line::raw(format!("{}{}", own::UNDER, visible::guard_line(row)));
+    let listed = overview.list.iter().map(row);
     let wrap = |line: &Line<'static>| exact::wrap(line, columns, theme);
     let mut out = Rows { rows: listed.flat_map(|line| wrap(&line)).collect(), files: Vec::new() };
     for (at, file) in overview.files.iter().enumerate() {
@@ -178,5 +165,5 @@ fn choices_of(question: &Enquiry, theme: &Theme, columns: usize) -> Vec<Line<'st
         let digit = Span::styled((at + 1).to_string(), theme.style("key"));
         Line::from(vec![digit, Span::raw(format!(" {}", visible::line(words)))])
     };
-    question.choices.iter().enumerate().map(row).flat_map(|line| wrap::wrap(&line, columns)).collect()
+    question.choices.iter().enumerate().map(row).flat_map(|line| own::under(&line, columns)).collect()
 }

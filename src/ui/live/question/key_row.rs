@@ -1,7 +1,8 @@
 //! The row of keys below a question.
 
+use super::twice::second_words;
 use super::{Asked, Open, QuestionFocus};
-use crate::agent::{Choice, Enquiry};
+use crate::agent::Enquiry;
 use crate::text::sanitize;
 use crate::ui::theme::Theme;
 use ratatui::text::{Line, Span};
@@ -60,15 +61,10 @@ impl Open {
     /// What the key that was pressed once would do.
     fn confirmation(&self) -> Option<String> {
         let key = self.confirmed?;
-        let twice = |choice: &Choice| choice.key == key && choice.twice;
         Some(match &self.asked {
-            Asked::Choice(q) if q.choices.iter().any(twice) => {
-                format!("press {key} again to do it; any other key leaves everything as it is")
-            }
-            Asked::Choice(_) => {
-                let files = self.unseen();
-                let what = if files.is_empty() { "all of it".into() } else { format!("all of {files}") };
-                format!("not {what} was shown: press {key} again to do it unseen")
+            Asked::Choice(q) => {
+                let choice = q.choices.iter().find(|choice| choice.key == key)?;
+                second_words(choice, &self.unseen(), &format!("press {key}"), "key")
             }
             _ => format!("not all of it was shown: press {key} again to allow it unseen"),
         })

@@ -1,0 +1,65 @@
+//! The mark of what placet itself says, in plain text. How it looks on a screen is `ui`'s.
+
+use super::visible::{looks_like_own, written};
+use super::width;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// What the first row of a block of placet's own begins with: [`crate::text::visible::OWN`] and a blank.
+pub const LEAD: &str = "◆ ";
+/// What its further rows begin with.
+pub const UNDER: &str = "  ";
+
+/// `words` as a block of placet's own. A line break at the end stays one.
+pub fn marked(words: &str) -> String {
+    let mut out = String::from(LEAD);
+    for (at, line) in words.split_inclusive('\n').enumerate() {
+        if at > 0 && !line.trim().is_empty() {
+            out.push_str(UNDER);
+        }
+        out.push_str(line);
+    }
+    out
+}
+
+/// Somebody else's text on its way to a terminal, of which no row begins with what looks like the mark. Text may come in
+/// pieces.
+#[derive(Debug)]
+pub struct Margin {
+    columns: usize,
+    used: usize,
+    /// The row has nothing but blanks so far.
+    is_blank: bool,
+}
+
+impl Margin {
+    pub fn new(columns: usize) -> Margin {
+        Margin { columns: columns.max(1), used: 0, is_blank: true }
+    }
+
+    pub fn feed(&mut self, piece: &str) -> String {
+        let mut out = String::with_capacity(piece.len());
+        for grapheme in piece.graphemes(true) {
+            if grapheme.ends_with('\n') {
+                (self.used, self.is_blank) = (0, true);
+                out.push_str(grapheme);
+                continue;
+            }
+            let wide = width::of_grapheme(grapheme);
+            // The terminal goes on in the next row.
+            if self.used + wide > self.columns {
+                (self.used, self.is_blank) = (0, true);
+            }
+            let first = grapheme.chars().next().unwrap_or(' ');
+            if self.is_blank && looks_like_own(first) {
+                let signs: String = grapheme.chars().map(written).collect();
+                self.used = (self.used + signs.len()) % self.columns;
+                out.push_str(&signs);
+            } else {
+                self.used += wide;
+                out.push_str(grapheme);
+            }
+            self.is_blank &= first.is_whitespace();
+        }
+        out
+    }
+}

@@ -1,0 +1,202 @@
+//! Questions without a screen: what is asked line by line, and the lines that answer.
+
+use super::{Linear, exactly, label};
+use crate::agent::{Choice as Answer, Reply, is_command};
+use crate::text::sanitize;
+use crate::tools::{Detail, Said};
+use crate::ui::cell;
+use crate::ui::exact;
+use crate::ui::input::guard::QUIET;
+use crate::ui::live::Action;
+use crate::ui::live::question::{Asked, is_given_twice, left_out, second_words};
+use crate::ui::own;
+use crate::ui::picture;
+use crate::ui::theme::Theme;
+use ratatui::style::Style;
+use std::time::Instant;
+
+/// An answer to a question, and what it is called.
+#[derive(Clone, Debug)]
+enum Choice {
+    Reply(Reply),
+    Loop(bool),
+    Own(Answer),
+    Said(Said),
+    Why,
+}
+
+pub(super) struct Open {
+    pub(super) asked: Asked,
+    choices: Vec<(String, Choice)>,
+    pub(super) since: Instant,
+    /// Something was being typed when it came up: that line is no answer.
+    pub(super) interrupts: bool,
+    /// This word allows it, and nothing shorter.
+    word: Option<String>,
+    /// The answer that was given once and has to be given again.
+    confirmed: Option<char>,
+}
+
+impl Open {
+    /// What there is to say to an answer that has to be given twice, the first time.
+    fn second_look(&mut self, choice: &Answer, number: usize) -> Option<String> {
+        let Asked::Choice(question) = &self.asked else { return None };
+        let unseen = left_out(&question.detail);
+        if !is_given_twice(choice, unseen.is_empty())
+            || self.confirmed.replace(choice.key) == Some(choice.key)
+        {
+            return None;
+        }
+        Some(second_words(choice, &unseen, &format!("type {} and Enter", number + 1), "line"))
+    }
+}
+
+impl Linear {
+    pub(super) fn ask(&mut self, asked: Asked, now: Instant) -> Vec<String> {
+        let (mut out, mut choices, mut word) = (Vec::new(), Vec::new(), None);
+        let mut choice = |words: &str, choice: Choice| choices.push((words.to_string(), choice));
+        match &asked {
+            Asked::Call(question) => {
+                out.push(label("question", &format!("allow? {}", question.preview.line)));
+                out.push(label("because", &question.reason));
+                out.extend(body(&question.preview.detail, &self.theme));
+                word = question.typed.clone();
+                choice("yes", Choice::Reply(Reply::Yes));
+                choice("no", Choice::Reply(Reply::No(String::new())));
+                for (grant, reply) in [(&question.always, Reply::Always), (&question.pattern, Reply::Pattern)]
+                {
+                    if let Some(grant) = grant {
+                        choice(&format!("always: {}", grant.describe()), Choice::Reply(reply));
+                    }
+                }
+                choice("never in this session", Choice::Reply(Reply::Never));
+                if !question.why.is_empty() {
+                    choice("why it asks", Choice::Why);
+                }
+                choice("no, and stop the turn", Choice::Reply(Reply::Cancel));
+            }
+            Asked::Loop(question) => {
+                let text = format!(
+                    "{} was called {} times with the same result; go on?",
+                    question.tool, question.times
+                );
+                out.push(label("question", &text));
+                let spent = format!("this turn has taken {} so far", cell::tokens(&question.spent));
+                out.push(label("note", &spent));
+                choice("go on", Choice::Loop(true));
+                choice("stop", Choice::Loop(false));
+            }
+            Asked::Enquiry(question) => {
+                let text = format!("question: the model asks: {}", question.question.trim_end());
+                out.extend(own::marked(&sanitize::block(&text)).lines().map(String::from));
+                for words in &question.choices {
+                    choice(words, Choice::Said(Said::Words(words.clone())));
+                }
+                choice("leave it open", Choice::Said(Said::Open));
+            }
+            Asked::Choice(question) => {
+                out.push(label("question", &question.title));
+                out.push(label("because", &question.reason));
+                out.extend(body(&question.detail, &self.theme));
+                let unseen = left_out(&question.detail);
+                if !unseen.is_empty() {
+                    out.push(label("not shown", &unseen));
+                }
+                for one in &question.choices {
+                    choice(&one.words, Choice::Own(one.clone()));
+                }
+            }
+        }
+        let mut said = self.ended_parts();
+        said.extend(out);
+        said.extend(numbered(&choices));
+        let how = match (&asked, &word) {
+            (Asked::Enquiry(_), _) => "type a number, or the answer itself, and Enter".to_string(),
+            (_, Some(word)) => format!("type `{word}` and Enter to allow it, or a number and Enter"),
+            _ => "type a number and Enter".to_string(),
+        };
+        said.push(label("answer", &how));
+        let interrupts = !self.begun.is_empty();
+        self.open = Some(Open { asked, choices, since: now, interrupts, word, confirmed: None });
+        said
+    }
+
+    /// What was typed is no answer: says which answers there are. The line comes back with the history.
+    pub(super) fn remind(&mut self, text: &str) -> Vec<String> {
+        self.recall = Some(text.into());
+        let open = self.open.as_mut();
+        let choices = open.map_or_else(Vec::new, |open| {
+            open.confirmed = None;
+            numbered(&open.choices)
+        });
+        let why = "not an answer, and not sent: type one of these numbers and Enter";
+        std::iter::once(label("note", why)).chain(choices).collect()
+    }
+
+    /// What comes of a line when it answers the question; `None` when it does not.
+    pub(super) fn answer_to(&mut self, text: &str, now: Instant) -> Option<(Vec<String>, Option<Action>)> {
+        let open = self.open.as_mut()?;
+        let of_word = open.word.as_deref() == Some(text);
+        let number = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+        let (words, choice) = match (of_word, number.and_then(|at| open.choices.get(at))) {
+            (true, _) => ("yes".to_string(), Choice::Reply(Reply::Yes)),
+            (false, Some(choice)) => choice.clone(),
+            (false, None) if matches!(open.asked, Asked::Enquiry(_)) && !is_command(text) => {
+                (text.to_string(), Choice::Said(Said::Words(text.into())))
+            }
+            (false, None) => return None,
+        };
+        let too_soon = now.saturating_duration_since(open.since) < QUIET;
+        if std::mem::take(&mut open.interrupts) || too_soon {
+            self.recall = Some(text.into());
+            let why = "that was begun before the question was told and is no answer; type it again";
+            return Some((vec![label("note", why)], None));
+        }
+        let consents = matches!(choice, Choice::Reply(Reply::Yes | Reply::Always | Reply::Pattern));
+        if let (true, Some(word), false) = (consents, &open.word, of_word) {
+            return Some((vec![label("question", &format!("type `{word}` and Enter to allow it"))], None));
+        }
+        if let (Choice::Own(choice), Some(number)) = (&choice, number)
+            && let Some(words) = open.second_look(choice, number)
+        {
+            return Some((vec![label("question", &words)], None));
+        }
+        if let (Choice::Why, Asked::Call(question)) = (&choice, &open.asked) {
+            let clean = sanitize::block(&question.why).into_owned();
+            return Some((clean.lines().map(|l| label("why", l)).collect(), None));
+        }
+        let cancels = matches!(choice, Choice::Reply(Reply::Cancel));
+        let asked = self.open.take()?.asked;
+        match (asked, choice) {
+            (Asked::Call(question), Choice::Reply(reply)) => drop(question.reply.send(reply)),
+            (Asked::Loop(question), Choice::Loop(on)) => drop(question.reply.send(on)),
+            (Asked::Choice(question), Choice::Own(choice)) => drop(question.reply.send(choice.key)),
+            (Asked::Enquiry(question), Choice::Said(said)) => drop(question.reply.send(said)),
+            _ => {}
+        }
+        Some((vec![label("answered", &words)], cancels.then_some(Action::Stop)))
+    }
+}
+
+/// The answers with their numbers.
+fn numbered(choices: &[(String, Choice)]) -> Vec<String> {
+    choices.iter().enumerate().map(|(at, (words, _))| label(&(at + 1).to_string(), words)).collect()
+}
+
+pub(super) fn cancel(asked: Asked) {
+    match asked {
+        Asked::Call(question) => drop(question.reply.send(Reply::Cancel)),
+        Asked::Loop(question) => drop(question.reply.send(false)),
+        Asked::Choice(_) | Asked::Enquiry(_) => {}
+    }
+}
+
+fn body(detail: &Detail, theme: &Theme) -> Vec<String> {
+    match detail {
+        Detail::Diff(diff) => exactly(&exact::diff(diff.as_bytes(), theme)),
+        Detail::Changes(_) => exactly(&cell::detail(detail, theme, usize::MAX)),
+        Detail::Text(text) => exactly(&exact::lines(text, Style::default(), theme)),
+        Detail::Image(image) => vec![label("picture", &picture::chip(image))],
+        Detail::None => Vec::new(),
+    }
+}
