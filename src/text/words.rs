@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(20);
 /// More words than these are compared by their common beginning and end alone.
 const WORDS: usize = 4000;
+/// Lines on one side of a hunk that are compared with those of the other side.
+pub const LINES: usize = 200;
 /// Pairs of lines that are tried when the lines of a hunk are matched.
 const PAIRS: usize = 2500;
 /// What two lines must have in common to be versions of each other, in hundredths of their bytes.
@@ -51,8 +53,13 @@ pub fn changed(old: &str, new: &str) -> Option<Changed> {
     (common * 100 >= all * ALIKE).then_some(out)
 }
 
-/// Which removed line became which added line: pairs in rising order on both sides.
+/// Which removed line became which added line: pairs in rising order on both sides. In a hunk that is too long to be
+/// compared, lines at the same places are pairs if it has as many on both sides.
 pub fn pairs(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+    if old.len().max(new.len()) > LINES {
+        let places = if old.len() == new.len() { old.len() } else { 0 };
+        return (0..places).map(|n| (n, n)).collect();
+    }
     // One line for one line is its new version, or there is nothing to mark.
     if old.len() == 1 && new.len() == 1 || old.len() == new.len() && old.len() * new.len() > PAIRS {
         return (0..old.len()).map(|n| (n, n)).collect();

@@ -11,8 +11,8 @@ use ratatui::text::{Line, Span};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Lines of a hunk whose versions are compared.
-const PAIRED: usize = 200;
+/// Pairs of lines of one hunk that are compared: a question waits until all of it is laid out, the review does not.
+const COMPARED: usize = 2000;
 
 /// One line of untrusted bytes behind `lead`.
 pub fn line(lead: &str, bytes: &[u8], style: Style, theme: &Theme) -> Line<'static> {
@@ -100,14 +100,14 @@ fn marks(all: &[&[u8]]) -> Vec<Marked> {
         let old = run(at, b'-');
         let gap = all.get(old.end).is_some_and(|l| l.first() == Some(&b'\\'));
         let new = run(old.end + usize::from(gap), b'+');
-        if old.is_empty() || new.is_empty() || old.len() > PAIRED || new.len() > PAIRED {
+        if old.is_empty() || new.is_empty() {
             at = new.end.max(old.end).max(at + 1);
             continue;
         }
         let text = |n: usize| all.get(n).and_then(|l| std::str::from_utf8(l.get(1..)?).ok()).unwrap_or("");
         let olds: Vec<&str> = old.clone().map(text).collect();
         let news: Vec<&str> = new.clone().map(text).collect();
-        for (a, b) in words::pairs(&olds, &news) {
+        for (a, b) in words::pairs(&olds, &news).into_iter().take(COMPARED) {
             let (Some(was), Some(is)) = (olds.get(a), news.get(b)) else { continue };
             let Some(changed) = words::changed(was, is) else { continue };
             let blank = |text: &str, ranges: &[Range<usize>]| {
@@ -120,8 +120,10 @@ fn marks(all: &[&[u8]]) -> Vec<Marked> {
                 }
             }
         }
-        // Not only among the pairs: lines of a few words count as different when one word is another one.
-        for (a, was) in olds.iter().enumerate() {
+        // Not only among the pairs: lines of a few words count as different when one word is another one. Each is
+        // compared with each, so that a long hunk would take too long.
+        let compared = olds.len().max(news.len()) <= words::LINES;
+        for (a, was) in olds.iter().enumerate().filter(|_| compared) {
             for (b, is) in news.iter().enumerate() {
                 if was.is_ascii() && is.is_ascii() || !looks_like(was, is) {
                     continue;

@@ -21,8 +21,6 @@ pub(super) struct Pairs {
 
 /// Hunks whose pairs are kept.
 const KEPT: usize = 400;
-/// Lines of a hunk that are paired; in a longer one the same places are.
-const PAIRED: usize = 200;
 
 impl Inside {
     /// Everything is different now.
@@ -35,20 +33,13 @@ impl Inside {
             return Some(Rc::clone(known));
         }
         let hunk = lines.hunks.get(h)?;
-        let (removed, added) = (hunk.old.len(), hunk.new.len());
+        let removed = hunk.old.len();
         let mut pairs = Pairs::default();
-        if removed <= PAIRED && added <= PAIRED {
-            let old: Vec<&str> = hunk.old.clone().map(|n| lines.old.line(n)).collect();
-            let new: Vec<&str> = hunk.new.clone().map(|n| lines.new.line(n)).collect();
-            for (a, b) in words::pairs(&old, &new) {
-                pairs.partner.insert(a, removed + b);
-                pairs.partner.insert(removed + b, a);
-            }
-        } else if removed == added {
-            (0..removed).for_each(|n| {
-                pairs.partner.insert(n, removed + n);
-                pairs.partner.insert(removed + n, n);
-            });
+        let old: Vec<&str> = hunk.old.clone().map(|n| lines.old.line(n)).collect();
+        let new: Vec<&str> = hunk.new.clone().map(|n| lines.new.line(n)).collect();
+        for (a, b) in words::pairs(&old, &new) {
+            pairs.partner.insert(a, removed + b);
+            pairs.partner.insert(removed + b, a);
         }
         let mut kept = self.0.borrow_mut();
         if kept.len() >= KEPT {
