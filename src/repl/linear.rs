@@ -62,6 +62,7 @@ pub(super) fn run(
         for line in review.spoken(stop) {
             shell.print(&[ratatui::text::Line::raw(format!("  {line}"))]);
         }
+        review.hear(stop);
         let answer = prompter.ask_mark(&format!("hunk {} of {}: ", at + 1, stops.len()));
         match read(&answer) {
             Some(Answer::Mark(mark)) => {

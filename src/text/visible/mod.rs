@@ -184,4 +184,6 @@ fn joined(pieces: &[Piece]) -> String {
 }
 
 #[cfg(test)]
+pub(crate) mod samples;
+#[cfg(test)]
 mod tests;

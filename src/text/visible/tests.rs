@@ -1,3 +1,4 @@
+use super::samples::bytes;
 use super::*;
 use proptest::prelude::*;
 
@@ -138,20 +139,6 @@ fn look_alikes_are_known() {
         .map(|p| p.text)
         .collect();
     assert_eq!(shown, "<U+0441><U+043E><U+0440>");
-}
-
-fn bytes() -> impl Strategy<Value = Vec<u8>> {
-    let part = prop_oneof![
-        4 => "[ -~]{0,6}".prop_map(String::into_bytes),
-        3 => prop::sample::select(vec![
-            " ", "   ", "\t", "\n", "\r", "\r\n", "\u{1b}[31m", "\u{1b}]0;t\u{7}", "\u{9b}", "<", "<U+200B>", "<U+200B x",
-            "<FF>", "\u{200b}", "\u{301}", "\u{64b}", "日", "а", "◆", "⇥", "␛", "\u{3164}", "\u{feff}", "👩\u{200d}👧",
-        ]).prop_map(|s| s.as_bytes().to_vec()),
-        1 => (0usize..80).prop_map(|n| vec![b' '; n]),
-        1 => any::<char>().prop_map(|c| c.to_string().into_bytes()),
-        2 => prop::collection::vec(any::<u8>(), 0..4),
-    ];
-    prop::collection::vec(part, 0..16).prop_map(|parts| parts.concat())
 }
 
 proptest! {

@@ -72,6 +72,11 @@ fn cells_of(
     out
 }
 
+/// Columns that cells take together.
+pub(super) fn width_of(cells: &[Cell]) -> usize {
+    cells.iter().map(|c| c.width).sum()
+}
+
 /// Cuts cells into rows of at most `columns`.
 pub(super) fn wrap(cells: &[Cell], columns: usize) -> Vec<&[Cell]> {
     let columns = columns.max(2);
@@ -107,11 +112,11 @@ pub(super) fn window(cells: &[Cell], left: usize, columns: usize) -> &[Cell] {
     rest.get(..count).unwrap_or_default()
 }
 
-/// Keeps what is near a change in a line that is longer than `longest`, and says how much is left out in between.
+/// What is near a change in a text that is longer than `longest`; `None` for a shorter one.
 pub(super) fn shorten(text: &str, changes: &[Range<usize>], longest: usize) -> Option<Vec<Range<usize>>> {
     /// Bytes kept on both sides of a change.
     const NEAR: usize = 60;
-    if text.len() <= longest || changes.is_empty() {
+    if text.len() <= longest {
         return None;
     }
     let mut kept: Vec<Range<usize>> = Vec::new();

@@ -141,13 +141,15 @@ impl Review {
     fn selected(&self) -> Vec<Unit> {
         let mut lines: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
         let mut units = Vec::new();
-        let rows = self.rows.list.get(self.selection()).unwrap_or_default();
+        let mut rows = self.rows.list.get(self.selection()).unwrap_or_default().to_vec();
+        rows.iter_mut().for_each(|row| *row = row.whole());
+        rows.dedup();
         for row in rows {
-            match *row {
-                Row::Line { file, hunk, n } => {
+            match row {
+                Row::Line { file, hunk, n, .. } => {
                     lines.entry((file as usize, hunk as usize)).or_default().push(n as usize);
                 }
-                Row::Pair { file, hunk, old, new } => {
+                Row::Pair { file, hunk, old, new, .. } => {
                     let chosen = old.into_iter().chain(new).map(|n| n as usize);
                     lines.entry((file as usize, hunk as usize)).or_default().extend(chosen);
                 }
@@ -209,7 +211,11 @@ impl Review {
                 }
             }
         }
-        self.say(words.as_str());
+        let unseen = if mark_now == Mark::Accepted { self.unseen_words(units) } else { String::new() };
+        match unseen.as_str() {
+            "" => self.say(words.as_str()),
+            unseen => self.say(format!("{words}; not on the screen: {unseen}")),
+        }
         self.keep(&words, was);
         takes_back
     }
@@ -217,8 +223,8 @@ impl Review {
     /// Cuts the hunk so that the cursor's line begins a hunk of its own.
     pub(super) fn split(&mut self) -> Vec<Effect> {
         let cut = match self.row() {
-            Some(Row::Line { file, hunk, n }) => Some((file as usize, hunk as usize, n as usize)),
-            Some(Row::Pair { file, hunk, old, new }) => {
+            Some(Row::Line { file, hunk, n, .. }) => Some((file as usize, hunk as usize, n as usize)),
+            Some(Row::Pair { file, hunk, old, new, .. }) => {
                 old.or(new).map(|n| (file as usize, hunk as usize, n as usize))
             }
             _ => None,
@@ -285,7 +291,7 @@ impl Review {
     }
 }
 
-fn file_of(unit: &Unit) -> usize {
+pub(super) fn file_of(unit: &Unit) -> usize {
     match unit {
         Unit::Whole(file) | Unit::Hunk(file, _) | Unit::Lines(file, _, _) => *file,
     }

@@ -19,6 +19,9 @@ pub struct Doc {
 /// Where lines start, and where the last one ends.
 type Starts = Arc<[usize]>;
 
+/// Bytes of a line that are shown in one row of the list; the rest of a longer line has rows of its own.
+const PART: usize = 16 << 10;
+
 /// How a line ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -88,6 +91,17 @@ impl Doc {
         }
     }
 
+    /// How many parts a line is shown in: 1 for all but very long ones.
+    pub fn parts(&self, n: usize) -> usize {
+        self.line(n).len().div_ceil(PART).max(1)
+    }
+
+    /// The bytes of a line that its `part`th part shows. The parts of a line make up the whole line.
+    pub fn part(&self, n: usize, part: usize) -> Range<usize> {
+        let line = self.line(n);
+        bound(line, part)..bound(line, part.saturating_add(1))
+    }
+
     /// The line end that most lines have: for one that has to be given an end.
     pub fn usual_end(&self) -> &'static [u8] {
         let count = |end| (0..self.len().min(100)).filter(|n| self.end(*n) == end).count();
@@ -109,6 +123,20 @@ impl Doc {
         let starts = self.raw.as_ref().map_or(&self.starts, |(_, lines)| lines);
         self.text.get(span(starts, n..n + 1)).unwrap_or("")
     }
+}
+
+/// Where the `part`th part of a line begins: not inside a character, and not inside text that looks like a sign of
+/// [`crate::text::visible`], which the two halves could imitate one below the other.
+fn bound(line: &str, part: usize) -> usize {
+    /// More bytes than the longest sign has.
+    const SIGN: usize = 40;
+    let at = part.saturating_mul(PART);
+    if at == 0 || at >= line.len() {
+        return at.min(line.len());
+    }
+    let at = line.floor_char_boundary(at);
+    let near = line.floor_char_boundary(at - SIGN.min(at));
+    line.get(near..at).and_then(|text| text.find('<')).map_or(at, |sign| near + sign)
 }
 
 fn span(starts: &[usize], lines: Range<usize>) -> Range<usize> {
@@ -139,6 +167,16 @@ mod tests {
         assert_eq!(doc.line(2).chars().count(), 5);
         assert_eq!(doc.bytes(0..9), b"one\r\ntwo\nthr\xe9e");
         assert_eq!(doc.line(7), "");
+    }
+
+    #[test]
+    fn the_parts_of_a_long_line_make_up_the_line() {
+        let text = format!("{}é<U+200B>{}\nshort\n", "x".repeat(PART - 3), "日 ".repeat(PART));
+        let doc = Doc::new(text.into_bytes()).unwrap();
+        let parts: Vec<&str> = (0..doc.parts(0)).map(|n| &doc.line(0)[doc.part(0, n)]).collect();
+        assert!(parts.len() > 4 && parts.concat() == doc.line(0));
+        assert!(parts[1].starts_with("<U+200B>"), "a sign is not cut");
+        assert_eq!((doc.parts(1), doc.part(1, 0), doc.part(1, 7)), (1, 0..5, 5..5));
     }
 
     #[test]

@@ -102,6 +102,7 @@ impl Review {
             }
         }
         self.top = top;
+        self.look_at(scene);
     }
 
     /// Goes down or up inside a row that is taller than the screen; false when the cursor should move instead.
@@ -444,6 +445,7 @@ impl Review {
         if self.any_edit() {
             out.push(("edited     what you wrote lands in place of the agent's text".into(), "accepted"));
         }
+        out.extend(self.unseen_summary().into_iter().map(|line| (line, "question")));
         if let n @ 1.. = self.said().count() {
             let goes =
                 if pending { "with the next message to the agent" } else { "are printed when you leave" };

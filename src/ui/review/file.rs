@@ -51,6 +51,8 @@ pub struct Whole {
     pub reviewed: bool,
     /// What is shown of it.
     pub words: Vec<String>,
+    /// Lines that are not shown.
+    pub left_out: usize,
     /// Both sides as pictures, where they are.
     pub pictures: Option<Pictures>,
 }

@@ -158,22 +158,21 @@ impl Review {
     /// What a row says, for searching: both sides where there are two.
     fn texts(&self, row: Row) -> Vec<&str> {
         let lines = |file: u32| self.files.get(file as usize).and_then(File::lines);
-        let changed = |file: u32, hunk: u32, n: u32| {
+        let changed = |file: u32, hunk: u32, n: u32, part: u32| {
             let lines = lines(file)?;
-            let hunk = lines.hunks.get(hunk as usize)?;
-            Some(match (n as usize).checked_sub(hunk.old.len()) {
-                None => lines.old.line(hunk.old.start + n as usize),
-                Some(n) => lines.new.line(hunk.new.start + n),
-            })
+            let (side, line) = super::paint::place(lines, hunk as usize, n as usize)?;
+            let doc = if side == super::comment::Side::Old { &lines.old } else { &lines.new };
+            doc.line(line).get(doc.part(line, part as usize))
         };
         match row {
             Row::File(f) => self.files.get(f as usize).map(|f| f.name.as_str()).into_iter().collect(),
-            Row::Same { file, new, .. } => {
-                lines(file).map(|l| l.new.line(new as usize)).into_iter().collect()
+            Row::Same { file, new, part, .. } => {
+                let text = |l: &'_ super::file::Lines| l.new.part(new as usize, part as usize);
+                lines(file).and_then(|l| l.new.line(new as usize).get(text(l))).into_iter().collect()
             }
-            Row::Line { file, hunk, n } => changed(file, hunk, n).into_iter().collect(),
-            Row::Pair { file, hunk, old, new } => {
-                old.into_iter().chain(new).filter_map(|n| changed(file, hunk, n)).collect()
+            Row::Line { file, hunk, n, part } => changed(file, hunk, n, part).into_iter().collect(),
+            Row::Pair { file, hunk, old, new, part } => {
+                old.into_iter().chain(new).filter_map(|n| changed(file, hunk, n, part)).collect()
             }
             Row::Note(n) => self.comments.get(n as usize).map(|c| c.text.as_str()).into_iter().collect(),
             _ => Vec::new(),

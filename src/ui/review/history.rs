@@ -105,6 +105,9 @@ impl Review {
             }
             Was::Lines { file, was } => {
                 let lines = self.files.get_mut(file)?.lines_mut()?;
+                if !std::sync::Arc::ptr_eq(&lines.new.text(), &was.new.text()) {
+                    self.seen.forget(file);
+                }
                 Some(Was::Lines { file, was: Box::new(std::mem::replace(lines, *was)) })
             }
         }

@@ -316,7 +316,9 @@ impl Review {
 
     /// The exact text of the line, or of the lines selected, without gutters.
     pub(super) fn yank(&mut self) -> Vec<Effect> {
-        let rows = self.rows.list.get(self.selection()).unwrap_or_default();
+        let mut rows = self.rows.list.get(self.selection()).unwrap_or_default().to_vec();
+        rows.iter_mut().for_each(|row| *row = row.whole());
+        rows.dedup();
         let mut bytes: Vec<u8> = Vec::new();
         for row in rows {
             let Some(lines) = row.file().and_then(|f| self.files.get(f)).and_then(File::lines) else {
@@ -331,7 +333,7 @@ impl Review {
                     Some(n) => bytes.extend(lines.new.bytes(hunk.new.start + n..hunk.new.start + n + 1)),
                 }
             };
-            match *row {
+            match row {
                 Row::Same { new, .. } => bytes.extend(lines.new.bytes(new as usize..new as usize + 1)),
                 Row::Line { hunk, n, .. } => changed(hunk, n),
                 Row::Pair { hunk, old, new, .. } => {

@@ -98,6 +98,7 @@ fn together(
     if part.changes.len() > SHOWN {
         words.push(format!("and {} more", part.changes.len() - SHOWN));
     }
+    let left_out = part.changes.len().saturating_sub(SHOWN);
     let lines = part.lines(objects);
     words.push(format!("{} paths, +{} -{} lines", part.changes.len(), lines.0, lines.1));
     File {
@@ -108,7 +109,7 @@ fn together(
         letter: if repository { 'M' } else { 'D' },
         facts: Vec::new(),
         runs_later: None,
-        body: Body::Whole(Whole { words, ..Whole::default() }),
+        body: Body::Whole(Whole { words, left_out, ..Whole::default() }),
         key: key.finalize().to_hex().to_string(),
     }
 }
@@ -223,10 +224,10 @@ fn body(
         return words(vec![sizes(change), "too large to be shown line by line here".into()]);
     };
     *room -= size.min(*room);
-    text(change, before, after)
+    text(change, before, after, facts)
 }
 
-fn text(change: &PathChange, before: Vec<u8>, after: Vec<u8>) -> Body {
+fn text(change: &PathChange, before: Vec<u8>, after: Vec<u8>, facts: &mut Vec<String>) -> Body {
     let file = change.path.to_string_lossy();
     let picture =
         |bytes: &[u8]| sniff(bytes.get(..64).unwrap_or(bytes), &file).and_then(|k| k.media_type()).is_some();
@@ -236,19 +237,35 @@ fn text(change: &PathChange, before: Vec<u8>, after: Vec<u8>) -> Body {
         let pictures = Some(Pictures { before: side(before), after: side(after) });
         return Body::Whole(Whole { words: vec![words], pictures, ..Whole::default() });
     }
-    let whole = |words| Body::Whole(Whole { words, ..Whole::default() });
     let (Some(old), Some(new)) = (Doc::new(before.clone()), Doc::new(after.clone())) else {
-        return whole(wide_text(change, &before, &after));
+        let (words, left_out) = wide_text(change, &before, &after);
+        return Body::Whole(Whole { words, left_out, ..Whole::default() });
     };
+    facts.extend(encodings(&before, &after));
     let lines = Lines::new(old, new);
     match lines.hunks.is_empty() {
-        true => whole(vec!["a new empty file".into()]),
+        true => Body::Whole(Whole { words: vec!["a new empty file".into()], ..Whole::default() }),
         false => Body::Lines(lines),
     }
 }
 
-/// What is text, but not by bytes, is shown as a difference and decided as a whole; what is none, by its size.
-fn wide_text(change: &PathChange, before: &[u8], after: &[u8]) -> Vec<String> {
+/// What the lines do not show: text in another encoding than UTF-8 has other bytes.
+pub(super) fn encodings(before: &[u8], after: &[u8]) -> Option<String> {
+    let of = |bytes: &[u8]| match bytes {
+        [] => None,
+        _ => Detected::of(bytes).ok().map(|found| found.encoding.to_string()),
+    };
+    let utf8 = crate::text::Encoding::Utf8.to_string();
+    match (of(before), of(after)) {
+        (Some(was), Some(is)) if was != is => Some(format!("the encoding changes from {was} to {is}")),
+        (_, Some(is)) if is != utf8 => Some(format!("text in {is}")),
+        _ => None,
+    }
+}
+
+/// What is text, but not by bytes, is shown as a difference and decided as a whole; what is none, by its size. Lines that
+/// are not shown are counted.
+fn wide_text(change: &PathChange, before: &[u8], after: &[u8]) -> (Vec<String>, usize) {
     let decoded = |bytes: &[u8]| match bytes {
         [] => Some((String::new(), String::new())),
         _ => Detected::of(bytes).ok().map(|d| {
@@ -257,12 +274,17 @@ fn wide_text(change: &PathChange, before: &[u8], after: &[u8]) -> Vec<String> {
         }),
     };
     let (Some((old, _)), Some((new, encoding))) = (decoded(before), decoded(after)) else {
-        return vec![sizes(change)];
+        return (vec![sizes(change)], 0);
     };
     let diff = LineDiff::new(&old, &new).unified(3, 1 << 20);
     let mut words = vec![format!("text in {encoding}, decided as a whole")];
-    words.extend(diff.text.lines().take(SHOWN).map(String::from));
-    words
+    let all = sanitize::block(&diff.text);
+    let left_out = all.split('\n').count().saturating_sub(SHOWN + 1) + diff.left_out;
+    words.extend(all.lines().take(SHOWN).map(String::from));
+    if left_out > 0 {
+        words.push(format!("{left_out} more lines are not shown"));
+    }
+    (words, left_out)
 }
 
 fn sizes(change: &PathChange) -> String {

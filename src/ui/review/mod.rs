@@ -26,6 +26,7 @@ mod pane;
 mod renames;
 mod report;
 mod rows;
+mod seen;
 mod spoken;
 mod state;
 mod tree;
@@ -47,5 +48,7 @@ pub use report::{markdown, report, summary, value};
 pub use spoken::Stop;
 pub use state::{Effect, Review, Subject};
 
+#[cfg(test)]
+mod exact_tests;
 #[cfg(test)]
 mod review_tests;

@@ -89,7 +89,7 @@ impl<'a> Painter<'a> {
             Row::Same { file, new, .. } if !self.review.layout.side => {
                 self.is_short(file, Side::New, new as usize)
             }
-            Row::Line { file, hunk, n } => {
+            Row::Line { file, hunk, n, .. } => {
                 let lines = self.file(file).and_then(File::lines);
                 let place = lines.and_then(|lines| place(lines, hunk as usize, n as usize));
                 place.is_some_and(|(side, line)| self.is_short(file, side, line))
@@ -106,7 +106,8 @@ impl<'a> Painter<'a> {
         let Some(lines) = self.file(file).and_then(File::lines) else { return false };
         let doc = if side == Side::Old { &lines.old } else { &lines.new };
         let text = doc.line(line);
-        let plain = || text.bytes().all(|b| matches!(b, b' '..=b'~'));
+        // A `<` may be written out, and is wider then.
+        let plain = || text.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'<');
         let fits = text.len() + GUTTER < self.columns && plain() && doc.end(line) != End::None;
         fits || !self.review.look.wrap
     }
@@ -139,11 +140,11 @@ impl<'a> Painter<'a> {
         let lines = |file: u32| self.file(file).and_then(File::lines);
         match row {
             Row::File(file) => self.file(file).map_or((" ", Style::default()), |f| sign(f.standing())),
-            Row::Line { file, hunk, n } => {
+            Row::Line { file, hunk, n, .. } => {
                 let mark = lines(file).and_then(|l| Some(l.hunks.get(hunk as usize)?.mark(n as usize)));
                 sign(Standing::All(mark.unwrap_or_default()))
             }
-            Row::Pair { file, hunk, old, new } => {
+            Row::Pair { file, hunk, old, new, .. } => {
                 let hunk = lines(file).and_then(|l| l.hunks.get(hunk as usize));
                 hunk.map_or((" ", Style::default()), |hunk| {
                     let marks = old.into_iter().chain(new).map(|n| hunk.mark(n as usize));
@@ -182,10 +183,11 @@ impl<'a> Painter<'a> {
                 vec![self.words(&text, self.theme.style("hint"))]
             }
             Row::Note(n) => self.review.comments.get(n as usize).map(|c| self.note(c)).unwrap_or_default(),
-            Row::Same { file, old, new } => self.same(file, old as usize, new as usize),
-            Row::Line { file, hunk, n } => self.line(file, hunk as usize, n as usize),
-            Row::Pair { file, hunk, old, new } => {
-                self.pair(file, hunk as usize, old.map(|n| n as usize), new.map(|n| n as usize))
+            Row::Same { file, old, new, part } => self.same(file, old as usize, new as usize, part as usize),
+            Row::Line { file, hunk, n, part } => self.line(file, hunk as usize, n as usize, part as usize),
+            Row::Pair { file, hunk, old, new, part } => {
+                let (old, new) = (old.map(|n| n as usize), new.map(|n| n as usize));
+                self.pair(file, hunk as usize, old, new, part as usize)
             }
         }
     }
@@ -312,7 +314,7 @@ impl<'a> Painter<'a> {
 
     /// What there is to say about the line under the cursor: where it moved, what it became.
     pub(super) fn about(&self, row: Row) -> Option<String> {
-        let Row::Line { file, hunk, n } = row else { return None };
+        let Row::Line { file, hunk, n, .. } = row else { return None };
         let lines = self.file(file)?.lines()?;
         let (side, line) = place(lines, hunk as usize, n as usize)?;
         let (moved, words) = match side {

@@ -6,72 +6,127 @@ use super::comment::Side;
 use super::doc::{Doc, End};
 use super::file::{File, Lines};
 use super::paint::{Painter, cell, place};
+use super::rows::Row;
+use crate::text::visible::CONTINUED;
 use crate::text::{sanitize, width};
 use ratatui::style::Style;
 use std::ops::Range;
+use std::rc::Rc;
 
-/// Bytes of a wrapped line that are shown; what is longer can be scrolled.
-const LONGEST: usize = 4000;
+/// In front of a row that continues the row above.
+const CONTINUED_SIGN: &str = "↪";
 /// A changed line longer than this is shown around its changes.
 const LONG: usize = 600;
 
+/// A part of a line, and how it looks.
+struct Shown<'a> {
+    file: u32,
+    side: Side,
+    lines: &'a Lines,
+    line: usize,
+    part: usize,
+    look: Style,
+    /// What its other version does not have, in bytes of the whole line.
+    changes: &'a [Range<usize>],
+}
+
+/// A part of a changed line.
+struct ChangedLine<'a> {
+    file: u32,
+    side: Side,
+    lines: &'a Lines,
+    line: usize,
+    part: usize,
+    look: Style,
+    changes: Option<Rc<Vec<Range<usize>>>>,
+}
+
+impl ChangedLine<'_> {
+    fn as_shown(&self) -> Shown<'_> {
+        let ChangedLine { file, side, lines, line, part, look, .. } = *self;
+        let changes = self.changes.as_deref().map_or(&[][..], Vec::as_slice);
+        Shown { file, side, lines, line, part, look, changes }
+    }
+}
+
+/// Whether `at` is in one of these rising ranges.
+fn is_in(ranges: &[Range<usize>], at: usize) -> bool {
+    ranges.get(ranges.partition_point(|range| range.end <= at)).is_some_and(|range| range.contains(&at))
+}
+
+/// What of `range` lies in `of`, counted from where `of` begins.
+fn inside(range: &Range<usize>, of: &Range<usize>) -> Option<Range<usize>> {
+    let (start, end) = (range.start.max(of.start), range.end.min(of.end));
+    (start < end).then(|| start - of.start..end - of.start)
+}
+
 impl Painter<'_> {
-    pub(super) fn same(&self, file: u32, old: usize, new: usize) -> Vec<Vec<Cell>> {
+    pub(super) fn same(&self, file: u32, old: usize, new: usize, part: usize) -> Vec<Vec<Cell>> {
         let Some(lines) = self.file(file).and_then(File::lines) else { return Vec::new() };
-        let style = self.theme.style("text");
+        let look = self.theme.style("text");
+        let one = |side, line| Shown { file, side, lines, line, part, look, changes: &[] };
+        let first = part == 0;
         let (a, b) = (Some(lines.old_number(old)), Some(lines.new_number(new)));
+        let (a, b) = (a.filter(|_| first), b.filter(|_| first));
+        let sign = if first { " " } else { CONTINUED_SIGN };
         if self.review.layout.side {
-            let half = self.half();
-            let left = self.content(file, Side::Old, lines, old, style, &[], half - self.side_gutter(lines));
-            let right = self.content(file, Side::New, lines, new, style, &[], half - self.side_gutter(lines));
-            return self.beside_each_other(lines, (a, " ", left), (b, " ", right), style);
+            let room = self.half() - self.side_gutter(lines);
+            let left = self.content(&one(Side::Old, old), room);
+            let right = self.content(&one(Side::New, new), room);
+            return self.beside_each_other(lines, (a, sign, left), (b, sign, right), look);
         }
-        let gutter = self.gutter(file, lines, a, b, Some(new), " ", style);
-        let used: usize = gutter.iter().map(|c| c.width).sum();
-        let text = self.content(file, Side::New, lines, new, style, &[], self.room().saturating_sub(used));
-        self.with_gutter(&gutter, text, style)
+        let gutter = self.gutter(file, lines, a, b, Some(new).filter(|_| first), sign, look);
+        let used = cells::width_of(&gutter);
+        let text = self.content(&one(Side::New, new), self.room().saturating_sub(used));
+        self.with_gutter(&gutter, text, look)
     }
 
-    pub(super) fn line(&self, file: u32, h: usize, n: usize) -> Vec<Vec<Cell>> {
-        let Some(lines) = self.file(file).and_then(File::lines) else { return Vec::new() };
-        let Some((side, line)) = place(lines, h, n) else { return Vec::new() };
-        let look = self.look(file, side, line);
+    pub(super) fn line(&self, file: u32, h: usize, n: usize, part: usize) -> Vec<Vec<Cell>> {
+        let Some(changed) = self.changed(file, h, n, part) else { return Vec::new() };
+        let ChangedLine { side, lines, line, look, .. } = changed;
         let (old, new, sign) = match side {
             Side::Old => (Some(lines.old_number(line)), None, "-"),
             Side::New => (None, Some(lines.new_number(line)), "+"),
         };
         let blamed = (side == Side::New).then_some(line);
-        let gutter = self.gutter(file, lines, old, new, blamed, sign, look);
-        let used: usize = gutter.iter().map(|c| c.width).sum();
-        let changes = self.inside.changes(file as usize, h, n, lines);
-        let changes = changes.as_deref().map_or(&[][..], Vec::as_slice);
-        let text = self.content(file, side, lines, line, look, changes, self.room().saturating_sub(used));
+        let gutter = match part {
+            0 => self.gutter(file, lines, old, new, blamed, sign, look),
+            _ => self.gutter(file, lines, None, None, None, CONTINUED_SIGN, look),
+        };
+        let used = cells::width_of(&gutter);
+        let text = self.content(&changed.as_shown(), self.room().saturating_sub(used));
         self.with_gutter(&gutter, text, look)
     }
 
-    pub(super) fn pair(&self, file: u32, h: usize, old: Option<usize>, new: Option<usize>) -> Vec<Vec<Cell>> {
+    pub(super) fn pair(
+        &self,
+        file: u32,
+        h: usize,
+        old: Option<usize>,
+        new: Option<usize>,
+        part: usize,
+    ) -> Vec<Vec<Cell>> {
         let Some(lines) = self.file(file).and_then(File::lines) else { return Vec::new() };
         let room = self.half() - self.side_gutter(lines);
         let one = |n: Option<usize>| {
-            let n = n?;
-            let (side, line) = place(lines, h, n)?;
-            let look = self.look(file, side, line);
-            let changes = self.inside.changes(file as usize, h, n, lines);
-            let changes = changes.as_deref().map_or(&[][..], Vec::as_slice);
-            let text = self.content(file, side, lines, line, look, changes, room);
-            let (number, sign) = match side {
-                Side::Old => (lines.old_number(line), "-"),
-                Side::New => (lines.new_number(line), "+"),
+            let changed = self.changed(file, h, n?, part)?;
+            let (doc, number, sign) = match changed.side {
+                Side::Old => (&lines.old, lines.old_number(changed.line), "-"),
+                Side::New => (&lines.new, lines.new_number(changed.line), "+"),
             };
-            Some((number, sign, text, look))
+            let text = self.content(&changed.as_shown(), room);
+            Some(match part {
+                0 => (Some(number), sign, text, changed.look),
+                _ if part < doc.parts(changed.line) => (None, CONTINUED_SIGN, text, changed.look),
+                _ => (None, " ", text, Style::default()),
+            })
         };
-        let blank = || vec![Vec::new()];
         let (left, right) = (one(old), one(new));
         let left_look = left.as_ref().map_or(Style::default(), |l| l.3);
         let right_look = right.as_ref().map_or(Style::default(), |r| r.3);
-        let side = |part: Option<(usize, &'static str, Vec<Vec<Cell>>, Style)>| match part {
-            Some((number, sign, text, _)) => (Some(number), sign, text),
-            None => (None, " ", blank()),
+        let side = |part: Option<(Option<usize>, &'static str, Vec<Vec<Cell>>, Style)>| match part {
+            Some((number, sign, text, _)) => (number, sign, text),
+            None => (None, " ", vec![Vec::new()]),
         };
         self.columns_of(lines, (side(left), left_look), (side(right), right_look))
     }
@@ -164,7 +219,14 @@ impl Painter<'_> {
             let mut row = match n {
                 0 => gutter.to_vec(),
                 // A row that goes on keeps the gutter's width and the line's background.
-                _ => vec![cell(" ", filled); width],
+                _ => {
+                    let mut lead = vec![cell(" ", filled); width.saturating_sub(2)];
+                    lead.extend([
+                        cell(CONTINUED_SIGN, filled.patch(self.theme.style("hint"))),
+                        cell(" ", filled),
+                    ]);
+                    lead
+                }
             };
             row.extend(text);
             let used: usize = row.iter().map(|c| c.width).sum();
@@ -191,19 +253,42 @@ impl Painter<'_> {
         if moved { look.patch(self.theme.style("diff.moved")) } else { look }
     }
 
-    /// The text of a line in as many rows as it takes.
-    fn content(
-        &self,
-        file: u32,
-        side: Side,
-        lines: &Lines,
-        line: usize,
-        look: Style,
-        changes: &[Range<usize>],
-        columns: usize,
-    ) -> Vec<Vec<Cell>> {
-        let doc = if side == Side::Old { &lines.old } else { &lines.new };
-        let text = doc.line(line);
+    /// A part of a line in as many rows as it takes, or what of it is in sight where lines are not wrapped.
+    fn content(&self, shown: &Shown<'_>, columns: usize) -> Vec<Vec<Cell>> {
+        let hint = self.theme.style("hint");
+        let all = self.cells_of(shown);
+        if self.review.look.wrap {
+            let rows = wrap(&all, columns);
+            let last = rows.len().saturating_sub(1);
+            let full = |(n, row): (usize, &[Cell])| {
+                let mut row = row.to_vec();
+                // A wide character does not fit: the free column is not a blank of the line.
+                if n < last && cells::width_of(&row) < columns {
+                    row.push(cell(CONTINUED_SIGN, hint));
+                }
+                row
+            };
+            return rows.into_iter().enumerate().map(full).collect();
+        }
+        let left = self.review.left;
+        if cells::width_of(&all) <= left + columns || columns < 2 {
+            return vec![window(&all, left, columns).to_vec()];
+        }
+        let mut row = window(&all, left, columns - 1).to_vec();
+        row.push(cell("›", hint));
+        vec![row]
+    }
+
+    /// All cells of a part of a line.
+    fn cells_of(&self, shown: &Shown<'_>) -> Vec<Cell> {
+        let Shown { file, side, line, part, look, .. } = *shown;
+        let doc = if side == Side::Old { &shown.lines.old } else { &shown.lines.new };
+        if part >= doc.parts(line) {
+            return Vec::new();
+        }
+        let own = doc.part(line, part);
+        let text = doc.line(line).get(own.clone()).unwrap_or("");
+        let changes: Vec<Range<usize>> = shown.changes.iter().filter_map(|r| inside(r, &own)).collect();
         let changed = look != self.theme.style("text");
         // Colours of code only where the background says what changed; else the line's own colour has to.
         let colours = match changed && look.bg.is_none() {
@@ -211,18 +296,24 @@ impl Painter<'_> {
             false => self.beside.colours(file as usize, side, line),
         };
         let base = if colours.is_some() { Style { fg: None, ..look } } else { look };
+        let colours: Vec<(Range<usize>, Style)> = colours
+            .into_iter()
+            .flatten()
+            .filter_map(|(range, style)| Some((inside(&range, &own)?, style)))
+            .collect();
         let word = self.theme.style(if side == Side::Old { "diff.remove.word" } else { "diff.add.word" });
         let found = self.needle.places(text);
         let match_style = self.theme.style("match");
         let style = |at: usize| {
             let mut style = base;
-            if let Some((_, colour)) = colours.iter().flatten().find(|(range, _)| range.contains(&at)) {
+            let from = colours.partition_point(|(range, _)| range.end <= at);
+            if let Some((_, colour)) = colours.get(from).filter(|(range, _)| range.contains(&at)) {
                 style = style.patch(*colour);
             }
-            if changes.iter().any(|r| r.contains(&at)) {
+            if is_in(&changes, at) {
                 style = style.patch(word);
             }
-            if found.iter().any(|r| r.contains(&at)) {
+            if is_in(&found, at) {
                 style = style.patch(match_style);
             }
             style
@@ -237,47 +328,79 @@ impl Painter<'_> {
             (false, true) => Blanks::Exact,
             (false, false) => Blanks::Plain,
         };
-        let signs = (self.theme.style("hint"), self.theme.style("warning"));
-        let drawn = |range: Range<usize>| {
-            let inside = |r: &Range<usize>| {
-                r.start.max(range.start) - range.start..r.end.min(range.end).max(range.start) - range.start
-            };
-            let alike: Vec<Range<usize>> = changes.iter().map(inside).collect();
-            let part = text.get(range.clone()).unwrap_or("");
-            cells::content(part, |n| style(range.start + n), signs, blanks, &alike)
-        };
-        let wrapped = self.review.look.wrap;
-        let mut out = Vec::new();
         let hint = self.theme.style("hint");
-        let left_out = |out: &mut Vec<Cell>, bytes: usize, words: &str| {
-            out.extend(cells(&format!("⟨{bytes} bytes{words}⟩"), |_| hint));
+        let signs = (hint, self.theme.style("warning"));
+        let mut out = Vec::new();
+        let drawn = |out: &mut Vec<Cell>, range: Range<usize>| {
+            let alike: Vec<Range<usize>> = changes.iter().filter_map(|r| inside(r, &range)).collect();
+            let part = text.get(range.clone()).unwrap_or("");
+            out.extend(cells::content(part, |n| style(range.start + n), signs, blanks, &alike));
         };
-        match shorten(text, changes, LONG).filter(|_| wrapped) {
+        // Both versions have what is left out: it is in the workspace already.
+        let left_out = |out: &mut Vec<Cell>, bytes: usize| {
+            let words = format!("{CONTINUED} {bytes} unchanged bytes {CONTINUED}");
+            out.extend(cells(&words, |_| hint));
+        };
+        let shortens = self.review.look.wrap && !shown.changes.is_empty();
+        match shorten(text, &changes, LONG).filter(|_| shortens) {
             Some(kept) => {
                 let mut at = 0;
                 for part in kept {
                     if part.start > at {
-                        left_out(&mut out, part.start - at, "");
+                        left_out(&mut out, part.start - at);
                     }
-                    out.extend(drawn(part.clone()));
+                    drawn(&mut out, part.clone());
                     at = part.end;
                 }
                 if at < text.len() {
-                    left_out(&mut out, text.len() - at, "; W shows all");
+                    left_out(&mut out, text.len() - at);
                 }
             }
-            None if wrapped && text.len() > LONGEST => {
-                let end = text.floor_char_boundary(LONGEST);
-                out.extend(drawn(0..end));
-                left_out(&mut out, text.len() - end, "; W and l show them");
+            None => drawn(&mut out, 0..text.len()),
+        }
+        if part + 1 >= doc.parts(line) {
+            self.line_end(doc, line, changed, blanks, &mut out);
+        }
+        out
+    }
+
+    /// Columns that the changed part of a row takes where lines are not wrapped.
+    pub(super) fn extent(&self, row: Row) -> usize {
+        let wide = |file: u32, h: u32, n: u32, part: u32| {
+            let shown = self.changed(file, h as usize, n as usize, part as usize);
+            shown.map_or(0, |shown| cells::width_of(&self.cells_of(&shown.as_shown())))
+        };
+        match row {
+            Row::Line { file, hunk, n, part } => wide(file, hunk, n, part),
+            Row::Pair { file, hunk, old, new, part } => {
+                old.into_iter().chain(new).map(|n| wide(file, hunk, n, part)).max().unwrap_or(0)
             }
-            None => out.extend(drawn(0..text.len())),
+            _ => 0,
         }
-        self.line_end(doc, line, changed, blanks, &mut out);
-        match wrapped {
-            true => wrap(&out, columns).into_iter().map(<[Cell]>::to_vec).collect(),
-            false => vec![window(&out, self.review.left, columns).to_vec()],
+    }
+
+    /// Columns for the text of a changed line.
+    pub(super) fn text_columns(&self, row: Row) -> usize {
+        let Some(lines) = row.file().and_then(|f| self.review.files.get(f)).and_then(File::lines) else {
+            return 0;
+        };
+        match (self.review.layout.side, row) {
+            (true, _) => self.half() - self.side_gutter(lines),
+            (false, Row::Line { file, .. }) => {
+                let gutter = self.gutter(file, lines, None, None, None, " ", Style::default());
+                self.room().saturating_sub(cells::width_of(&gutter))
+            }
+            (false, _) => 0,
         }
+    }
+
+    /// What is shown of a changed line.
+    fn changed(&self, file: u32, h: usize, n: usize, part: usize) -> Option<ChangedLine<'_>> {
+        let lines = self.file(file).and_then(File::lines)?;
+        let (side, line) = place(lines, h, n)?;
+        let look = self.look(file, side, line);
+        let changes = self.inside.changes(file as usize, h, n, lines);
+        Some(ChangedLine { file, side, lines, line, part, look, changes })
     }
 
     /// What can be said of a line's end: shown with the other invisibles, and where it is all that changed.
@@ -286,7 +409,8 @@ impl Painter<'_> {
         match doc.end(line) {
             End::CrLf if blanks != Blanks::Plain => out.push(cell("␍", hint)),
             End::None if changed => {
-                out.extend(cells("  (no line end)", |_| hint));
+                // No text of a file has this sign.
+                out.extend(cells("  ␤(no line end)", |_| hint));
             }
             _ => {}
         }

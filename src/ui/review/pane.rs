@@ -248,6 +248,7 @@ impl<'a> ReviewPane<'a> {
     fn take_edit(&mut self, file: usize, lines: super::file::Lines) {
         let Some(Body::Lines(slot)) = self.review.files.get_mut(file).map(|f| &mut f.body) else { return };
         let was = std::mem::replace(slot, lines);
+        self.review.seen.forget(file);
         self.review.keep("an edited hunk", vec![Was::Lines { file, was: Box::new(was) }]);
         self.around.forget(file);
         self.review.lay_out();

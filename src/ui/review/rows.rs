@@ -28,12 +28,15 @@ pub enum Row {
         file: u32,
         old: u32,
         new: u32,
+        part: u32,
     },
-    /// The `n`th changed line of a hunk, removed ones first.
+    /// The `n`th changed line of a hunk, removed ones first. A very long line has several rows, one for each part
+    /// ([`Doc::part`](super::doc::Doc::part)): only the parts on the screen are laid out.
     Line {
         file: u32,
         hunk: u32,
         n: u32,
+        part: u32,
     },
     /// The same side by side: either may be missing.
     Pair {
@@ -41,6 +44,7 @@ pub enum Row {
         hunk: u32,
         old: Option<u32>,
         new: Option<u32>,
+        part: u32,
     },
     /// A hunk that changes blanks only, while those are hidden.
     Blanks {
@@ -62,6 +66,15 @@ impl Row {
             | Row::Blanks { file, .. } => Some(file as usize),
             Row::Note(_) | Row::Space => None,
         }
+    }
+
+    /// The row of the first part of the same line.
+    pub(super) fn whole(&self) -> Row {
+        let mut row = *self;
+        if let Row::Same { part, .. } | Row::Line { part, .. } | Row::Pair { part, .. } = &mut row {
+            *part = 0;
+        }
+        row
     }
 
     pub fn hunk(&self) -> Option<(usize, usize)> {
@@ -183,7 +196,13 @@ impl Rows {
             for line in at..end {
                 self.seam(f, lines, line);
                 let of_new = new + line - range.start;
-                self.list.push(Row::Same { file: number(f), old: number(line), new: number(of_new) });
+                let parts = lines.old.parts(line).max(lines.new.parts(of_new));
+                self.list.extend((0..parts).map(|part| Row::Same {
+                    file: number(f),
+                    old: number(line),
+                    new: number(of_new),
+                    part: number(part),
+                }));
                 self.notes(notes.at(f, Side::Old, line));
                 self.notes(notes.at(f, Side::New, of_new));
             }
@@ -211,7 +230,11 @@ impl Rows {
             for n in 0..hunk.old.len().max(hunk.new.len()) {
                 let old = (n < removed).then(|| number(n));
                 let new = (n < hunk.new.len()).then(|| number(removed + n));
-                self.list.push(Row::Pair { file, hunk: number(h), old, new });
+                let of_old = old.map_or(1, |_| lines.old.parts(hunk.old.start + n));
+                let of_new = new.map_or(1, |_| lines.new.parts(hunk.new.start + n));
+                let parts = 0..of_old.max(of_new);
+                let pair = |part| Row::Pair { file, hunk: number(h), old, new, part: number(part) };
+                self.list.extend(parts.map(pair));
                 if old.is_some() {
                     self.notes(notes.at(f, Side::Old, hunk.old.start + n));
                 }
@@ -222,7 +245,12 @@ impl Rows {
             return;
         }
         for n in 0..hunk.marks.len() {
-            self.list.push(Row::Line { file, hunk: number(h), n: number(n) });
+            let parts = match n.checked_sub(removed) {
+                None => lines.old.parts(hunk.old.start + n),
+                Some(n) => lines.new.parts(hunk.new.start + n),
+            };
+            let line = |part| Row::Line { file, hunk: number(h), n: number(n), part: number(part) };
+            self.list.extend((0..parts).map(line));
             match n.checked_sub(removed) {
                 None => self.notes(notes.at(f, Side::Old, hunk.old.start + n)),
                 Some(n) => self.notes(notes.at(f, Side::New, hunk.new.start + n)),

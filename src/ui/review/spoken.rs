@@ -6,6 +6,7 @@
 use super::comment::{Comment, Side};
 use super::comment::{Target, anchor};
 use super::decide::Unit;
+use super::doc::{Doc, End};
 use super::file::{Body, Hunk, Lines, Mark, Standing};
 use super::state::Review;
 use crate::text::sanitize;
@@ -65,10 +66,8 @@ impl Review {
                 if stop.hunk > 0 {
                     out.clear();
                 }
-                out.extend(
-                    hunk.old.clone().map(|n| format!("removed: {}", sanitize::line(lines.old.line(n)))),
-                );
-                out.extend(hunk.new.clone().map(|n| format!("added: {}", sanitize::line(lines.new.line(n)))));
+                out.extend(hunk.old.clone().map(|n| format!("removed: {}", exact(&lines.old, n))));
+                out.extend(hunk.new.clone().map(|n| format!("added: {}", exact(&lines.new, n))));
             }
         }
         let here = |c: &&Comment| match &c.target {
@@ -113,6 +112,16 @@ impl Review {
         };
         self.add_comment(target, text.to_string());
     }
+}
+
+/// A line with its end, where that is not a line feed alone.
+fn exact(doc: &Doc, line: usize) -> String {
+    let end = match doc.end(line) {
+        End::CrLf => "␍",
+        End::Lf => "",
+        End::None => "  ␤(no line end)",
+    };
+    format!("{}{end}", sanitize::line(doc.line(line)))
 }
 
 fn span(lines: &Lines, hunk: &Hunk) -> String {

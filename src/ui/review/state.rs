@@ -7,6 +7,7 @@ use super::history::History;
 use super::input::{Input, Overlay};
 use super::moved::Moves;
 use super::rows::{Layout, Row, Rows};
+use super::seen::SeenRows;
 use super::tree::Tree;
 use std::collections::BTreeSet;
 
@@ -92,6 +93,7 @@ pub struct Review {
     /// Columns and rows of the screen.
     pub size: (u16, u16),
     pub(super) history: History,
+    pub(super) seen: SeenRows,
     pub(super) next_comment: u64,
 }
 
@@ -124,6 +126,7 @@ impl Review {
             message: None,
             size: (80, 24),
             history: History::default(),
+            seen: SeenRows::default(),
             next_comment: 1,
         }
     }

@@ -142,9 +142,8 @@ impl<'h> Viewer<'h> {
             Act::NextSeen => self.next_seen(),
             Act::Edit => return Flow::Lend,
             Act::Copy => {
-                let at = self.scroll.cursor();
-                let line = self.lines.text.lines(at.block).into_iter().nth(at.line);
-                self.note = line.map(|line| (self.hands.copy)(&line));
+                let line = self.lines.text.line(self.lines.line_of(self.scroll.cursor()));
+                self.note = Some((self.hands.copy)(line.strip_suffix('\r').unwrap_or(&line)));
             }
         }
         Flow::Stay

@@ -2,7 +2,7 @@
 
 use super::text::FileText;
 use super::who::Who;
-use crate::text::visible::{Breaks, Manner, PieceKind, pieces};
+use crate::text::visible::{Breaks, CONTINUED, Manner, PieceKind, pieces};
 use crate::text::{sanitize, width};
 use crate::ui::Theme;
 use crate::ui::pager::{Cursor, Pos, Source};
@@ -143,8 +143,18 @@ impl Source for Lines {
         let (doc, first) = self.doc(block, &raw);
         let tint = self.tint.borrow();
         tint.want(doc, first..first + raw.len());
-        let line = |(at, line): (usize, &String)| styled(line, tint.line(doc, first + at).unwrap_or(&[]));
-        let lines = Rc::new(raw.iter().enumerate().map(line).collect::<Vec<_>>());
+        let within = self.text.is_within(block);
+        let line = |(at, line): (usize, &String)| match within && at == 0 {
+            // The colours are known from the beginning of the line on.
+            true => styled(line, &[]),
+            false => styled(line, tint.line(doc, first + at).unwrap_or(&[])),
+        };
+        let mut lines = raw.iter().enumerate().map(line).collect::<Vec<_>>();
+        if block + 1 == self.text.blocks() && self.text.is_unended() {
+            let words = Span::styled("  ␤(no line end)", self.theme.style("hint"));
+            lines.last_mut().into_iter().for_each(|line| line.spans.push(words.clone()));
+        }
+        let lines = Rc::new(lines);
         let mut cache = self.cache.borrow_mut();
         if cache.len() >= KEPT {
             cache.clear();
@@ -166,7 +176,12 @@ impl Source for Lines {
         let (digits, who) = (self.digits(), self.who_width());
         let sign = if under == Cursor::Here { "❯" } else { " " };
         let seen = if self.seen.lines.covers(&(line..line + 1)) { "▎" } else { " " };
-        let number = if at.row == 0 { format!("{:>digits$}", line + 1) } else { " ".repeat(digits) };
+        let goes_on = at.line == 0 && self.text.is_within(at.block);
+        let number = match at.row == 0 {
+            true if goes_on => format!("{CONTINUED:>digits$}"),
+            true => format!("{:>digits$}", line + 1),
+            false => " ".repeat(digits),
+        };
         let number_style = if under == Cursor::Here { "key" } else { "gutter" };
         let mut spans = vec![
             Span::styled(sign, self.theme.style("key")),
@@ -175,7 +190,7 @@ impl Source for Lines {
             Span::styled(number, self.theme.style(number_style)),
         ];
         if who > 0 {
-            let words = if at.row == 0 { self.who.of(line) } else { "" };
+            let words = if at.row == 0 && !goes_on { self.who.of(line) } else { "" };
             let words = width::cut(&sanitize::line(words), who - 1);
             let pad = " ".repeat(who.saturating_sub(1 + width::of(&words)));
             spans.push(Span::styled(format!(" {words}{pad}"), self.theme.style("dim")));

@@ -65,11 +65,6 @@ impl Viewer<'_> {
         }
     }
 
-    fn line(&self, line: usize) -> String {
-        let (block, at) = self.lines.text.place_of(line);
-        self.lines.text.lines(block).into_iter().nth(at).unwrap_or_default()
-    }
-
     /// `12, seen in turn 3: text`. That it was seen, or was not, is said where that changes below the line `told`.
     fn sentence(&self, line: usize, told: Option<usize>) -> String {
         let seen = |line: usize| {
@@ -83,7 +78,7 @@ impl Viewer<'_> {
             (None, None) => String::new(),
             (None, Some(_)) => ", not seen".into(),
         };
-        format!("{}{words}: {}", line + 1, styled(&self.line(line), &[]))
+        format!("{}{words}: {}", line + 1, styled(&self.lines.text.line(line), &[]))
     }
 
     /// The next line from `from` on that has these words, from the beginning again after the end.

@@ -1,6 +1,7 @@
 //! A file's lines in blocks, in memory or on disk: a file of any size opens at once and only what is looked at is read.
 //!
-//! Where lines begin is found by a thread that reads the file once. A line longer than 20,000 bytes is cut, and says so.
+//! Where lines begin is found by a thread that reads the file once. A very long line has several blocks: nothing of it is
+//! left out, and only what is looked at is laid out.
 
 use crate::text::Encoding;
 use std::fs::File;
@@ -11,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Lines of one block, and the bytes after which it ends with the line it is in.
 pub(super) const LINES: usize = 200;
 const BYTES: u64 = 128 << 10;
-/// Bytes of one line that are shown.
-const LINE: usize = 20_000;
+/// Bytes of a line in one block; the rest of a longer line has blocks of its own.
+const LINE: u64 = 16 << 10;
 /// What is looked through before the file is shown.
 const FIRST: u64 = 1 << 20;
 const PIECE: usize = 1 << 20;
@@ -22,6 +23,8 @@ const PIECE: usize = 1 << 20;
 struct Start {
     offset: u64,
     line: usize,
+    /// It begins inside that line.
+    within: bool,
 }
 
 enum Content {
@@ -43,6 +46,10 @@ struct Index {
     is_whole: bool,
     /// The last line has no end yet.
     open: bool,
+    /// The last line of all has no end.
+    is_unended: bool,
+    /// Where the newest line begins.
+    line_start: u64,
 }
 
 struct Shared {
@@ -122,39 +129,61 @@ impl FileText {
         self.shared.lock().starts.get(block).map_or(0, |start| start.line)
     }
 
-    /// The block that holds a line, and which of its lines that is.
+    /// True when a block begins inside a line that the block before it began.
+    pub fn is_within(&self, block: usize) -> bool {
+        self.shared.lock().starts.get(block).is_some_and(|start| start.within)
+    }
+
+    /// The block that holds the beginning of a line, and which of its lines that is.
     pub fn place_of(&self, line: usize) -> (usize, usize) {
         let index = self.shared.lock();
-        let block = index.starts.partition_point(|start| start.line <= line).saturating_sub(1);
+        let begun = |start: &Start| start.line < line || start.line == line && !start.within;
+        let block = index.starts.partition_point(begun).saturating_sub(1);
         (block, line - index.starts.get(block).map_or(0, |start| start.line).min(line))
     }
 
-    /// The lines of a block without their ends.
+    /// The lines of a block without their line feeds; a carriage return stays. The first and the last may be parts of a
+    /// line.
     pub fn lines(&self, block: usize) -> Vec<String> {
-        let (from, to, count) = {
+        let (from, to) = {
             let index = self.shared.lock();
             let Some(start) = index.starts.get(block) else { return Vec::new() };
             let next = index.starts.get(block + 1).copied();
-            let next = next.unwrap_or(Start { offset: index.end, line: index.lines });
-            (start.offset, next.offset, next.line - start.line)
+            (start.offset, next.map_or(index.end, |next| next.offset))
         };
         match &self.content {
             Content::Memory(text) => {
                 let text = text.get(usize_of(from)..usize_of(to)).unwrap_or("");
-                text.split('\n')
-                    .take(count)
-                    .map(|line| cut(line.strip_suffix('\r').unwrap_or(line)))
+                text.split_inclusive('\n')
+                    .map(|line| line.strip_suffix('\n').unwrap_or(line).into())
                     .collect()
             }
             Content::Disk { file, encoding, .. } => {
-                let bytes = read(file, from, usize_of((to - from).min(BYTES + 2 * LINE as u64)));
-                let line = |line: &[u8]| {
-                    let line = line.strip_suffix(b"\r").unwrap_or(line);
-                    cut(&encoding.decode(line.get(..line.len().min(LINE * 2)).unwrap_or(line)))
-                };
-                bytes.split(|byte| *byte == b'\n').take(count).map(line).collect()
+                let bytes = read(file, from, usize_of((to - from).min(BYTES + 2 * LINE)));
+                let line =
+                    |line: &[u8]| encoding.decode(line.strip_suffix(b"\n").unwrap_or(line)).into_owned();
+                bytes.split_inclusive(|byte| *byte == b'\n').map(line).collect()
             }
         }
+    }
+
+    /// A whole line without its end.
+    pub fn line(&self, line: usize) -> String {
+        let (first, at) = self.place_of(line);
+        let mut text = self.lines(first).into_iter().nth(at).unwrap_or_default();
+        for block in (first + 1..self.blocks()).take_while(|block| self.is_within(*block)) {
+            if self.first_line(block) > line {
+                break;
+            }
+            text.extend(self.lines(block).into_iter().next());
+        }
+        text
+    }
+
+    /// True when the last line is known and has no line feed.
+    pub fn is_unended(&self) -> bool {
+        let index = self.shared.lock();
+        index.is_whole && index.is_unended
     }
 
     /// The bytes of some lines, their ends included, if they are known and no more than `most`.
@@ -205,39 +234,53 @@ impl Shared {
 impl Index {
     fn take(&mut self, bytes: &[u8]) {
         if self.starts.is_empty() && !bytes.is_empty() {
-            self.starts.push(Start { offset: 0, line: 0 });
+            self.starts.push(Start { offset: 0, line: 0, within: false });
         }
         for feed in memchr::memchr_iter(b'\n', bytes) {
-            self.lines += 1;
             let here = self.end + feed as u64 + 1;
-            let last = self.starts.last().copied().unwrap_or(Start { offset: 0, line: 0 });
+            self.long_line(bytes, here - 1);
+            self.lines += 1;
+            self.line_start = here;
+            let last = self.starts.last().copied().unwrap_or(Start { offset: 0, line: 0, within: false });
             if self.lines - last.line >= LINES || here - last.offset >= BYTES {
-                self.starts.push(Start { offset: here, line: self.lines });
+                self.starts.push(Start { offset: here, line: self.lines, within: false });
             }
         }
+        self.long_line(bytes, self.end + bytes.len() as u64);
         self.end += bytes.len() as u64;
         if let Some(last) = bytes.last() {
             self.open = *last != b'\n';
         }
     }
 
+    /// Begins a block after every [`LINE`] bytes of the line that goes on up to `to`.
+    fn long_line(&mut self, bytes: &[u8], to: u64) {
+        loop {
+            let last = self.starts.last().map_or(0, |start| start.offset).max(self.line_start);
+            let mut at = (last + LINE).max(self.end);
+            // Not inside a character; at the edge of what was read the rest of one may be cut off.
+            while bytes.get(usize_of(at.saturating_sub(self.end))).is_some_and(|b| b & 0xc0 == 0x80)
+                && at < last + LINE + 3
+            {
+                at += 1;
+            }
+            if at >= to {
+                return;
+            }
+            self.starts.push(Start { offset: at, line: self.lines, within: true });
+        }
+    }
+
     fn finish(&mut self) {
         self.lines += usize::from(self.open);
+        self.is_unended = self.open;
         self.open = false;
         // A block that would begin at the very end has no lines.
-        if self.starts.last().is_some_and(|start| start.line >= self.lines) {
+        if self.starts.last().is_some_and(|start| start.line >= self.lines && !start.within) {
             self.starts.pop();
         }
         self.is_whole = true;
     }
-}
-
-fn cut(line: &str) -> String {
-    if line.len() <= LINE {
-        return line.to_string();
-    }
-    let kept = line.get(..line.floor_char_boundary(LINE)).unwrap_or("");
-    format!("{kept}… (a long line: the rest of it is not shown)")
 }
 
 /// What can be read: less at the end of the file, or where it cannot be read.
@@ -297,7 +340,7 @@ mod tests {
             &"é line\n".repeat(LINES),
             &"x\n".repeat(LINES * 3 + 7),
         ] {
-            let want: Vec<&str> = source.lines().collect();
+            let want: Vec<&str> = source.split_terminator('\n').collect();
             for text in [FileText::in_memory(source.into()), on_disk(source.as_bytes())] {
                 assert_eq!(all(&text), want);
                 assert_eq!((text.line_count(), text.is_whole()), (want.len(), true));
@@ -306,15 +349,21 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_found_by_its_number_and_a_long_one_is_cut() {
-        let source = format!("{}{}\nlast\n", "short\n".repeat(1000), "y".repeat(3 << 20));
-        let text = on_disk(source.as_bytes());
-        let (block, line) = text.place_of(1001);
-        assert_eq!(text.lines(block)[line], "last");
-        assert_eq!(text.first_line(block) + line, 1001);
-        let (block, line) = text.place_of(1000);
-        let long = &text.lines(block)[line];
-        assert!(long.starts_with("yyy") && long.ends_with("not shown)") && long.len() < LINE + 100);
-        assert_eq!(text.bytes_of(&(3..5), 1 << 20).unwrap(), b"short\nshort\n");
+    fn a_line_is_found_by_its_number_and_nothing_of_a_long_one_is_left_out() {
+        let long = format!("{}é{}\r", "y".repeat(16 * 1024 - 1), "日".repeat(1 << 20));
+        let source = format!("{}{long}\nlast\n", "short\n".repeat(1000));
+        for text in [on_disk(source.as_bytes()), FileText::in_memory(source.as_str().into())] {
+            let (block, line) = text.place_of(1001);
+            assert_eq!((text.lines(block)[line].as_str(), text.is_within(block)), ("last", false));
+            assert_eq!(text.first_line(block) + line, 1001);
+            assert_eq!(text.line_count(), 1002);
+            let (block, line) = text.place_of(1000);
+            assert!(!text.is_within(block) && text.is_within(block + 1));
+            let mut shown = text.lines(block)[line].clone();
+            let rest = (block + 1..text.blocks()).take_while(|block| text.is_within(*block));
+            rest.for_each(|block| shown.extend(text.lines(block)));
+            assert!(shown == long, "{} bytes of {}", shown.len(), long.len());
+        }
+        assert_eq!(on_disk(source.as_bytes()).bytes_of(&(3..5), 1 << 20).unwrap(), b"short\nshort\n");
     }
 }
