@@ -7,7 +7,7 @@ use super::event::{Event, Question, Reply};
 use crate::conversation::{Call, CallId, LowerFile, Note, Outcome, Part, text_of};
 use crate::hooks::{Action, Point, Ruling};
 use crate::permission::{Level, Reach};
-use crate::tools::{Detail, Facts, Inspect, Output, Plan, Preview, Summary, ToolError};
+use crate::tools::{Detail, DiffText, Facts, Inspect, Output, Plan, Preview, Summary, ToolError};
 use crate::workspace::{ChangeSet, Node, Shelf, View};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -195,7 +195,7 @@ fn redacted(output: Output, ruling: &Ruling) -> Output {
     };
     let detail = match output.for_person.detail {
         Detail::Text(text) => Detail::Text(ruling.redact(&text)),
-        Detail::Diff(text) => Detail::Diff(ruling.redact(&text)),
+        Detail::Diff(diff) => Detail::Diff(DiffText { text: ruling.redact(&diff.text), ..diff }),
         other => other,
     };
     Output {

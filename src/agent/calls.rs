@@ -12,8 +12,8 @@ use crate::hooks::{Action, Point};
 use crate::metrics::Status;
 use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask, Reach};
 use crate::tools::{
-    Children, Detail, Enquire, Env, Facts, Output, Plan, Preview, Progress, Registry, RunCtx, Said, Sight,
-    Summary, ToolError,
+    Children, Detail, DiffText, Enquire, Env, Facts, Output, Plan, Preview, Progress, Registry, RunCtx, Said,
+    Sight, Summary, ToolError,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -446,7 +446,7 @@ fn from_tool(parts: Vec<Part>) -> Vec<Part> {
 /// What a person was, or would have been, shown.
 fn fingerprint(preview: &Preview) -> String {
     let detail = match &preview.detail {
-        Detail::Text(text) | Detail::Diff(text) => text.as_str(),
+        Detail::Text(text) | Detail::Diff(DiffText { text, .. }) => text.as_str(),
         Detail::Changes(_) | Detail::Image(_) | Detail::None => "",
     };
     digest(&format!("{}\n{detail}", preview.line))

@@ -10,7 +10,7 @@ use crate::metrics::{Metrics, Status};
 use crate::permission::{Flowing, Policy, Reach, Violation};
 use crate::text::secret;
 use crate::tools::ToolError;
-use crate::tools::{Detail, Facts, Output, Ran, Summary};
+use crate::tools::{Detail, DiffText, Facts, Output, Ran, Summary};
 use globset::GlobSet;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -70,7 +70,7 @@ impl Secrets {
         };
         let detail = match output.for_person.detail {
             Detail::Text(words) => Detail::Text(text(words)),
-            Detail::Diff(words) => Detail::Diff(text(words)),
+            Detail::Diff(diff) => Detail::Diff(DiffText { text: text(diff.text), ..diff }),
             other => other,
         };
         let for_person = Summary { line: text(output.for_person.line), detail };

@@ -22,7 +22,7 @@ pub(super) fn can_ask() -> bool {
 
 /// Asks for the word that stands for the large losses in what is wanted, and approves them by it.
 pub(super) fn confirm_losses(view: &View, workspace: &Workspace, wanted: &mut Wanted) {
-    let shown = |path: &Path| workspace.shown(path);
+    let shown = |path: &Path| workspace.shortened(path);
     let losses = changes::losses_of(view, wanted, &shown);
     if talk::confirm_losses(&losses, &shown, talk::consent_alone) {
         wanted.approval = std::mem::take(&mut wanted.approval).seen(&losses);
@@ -49,7 +49,7 @@ pub(super) fn one_by_one(
     waiting: &[PathBuf],
     label: &Label,
 ) -> Vec<Asked> {
-    let shown = |path: &Path| workspace.shown(path);
+    let shown = |path: &Path| workspace.shortened(path);
     let mut done = Vec::new();
     for path in waiting {
         let Ok(set) = view.changes(Shelf::Pending) else { break };
@@ -94,7 +94,7 @@ fn show(
     (view, workspace): (&View, &Workspace),
 ) -> bool {
     let part = set.part(|c| c.path.starts_with(&change.path));
-    let name = visible::name(&workspace.shown(&change.path)).into_owned();
+    let name = visible::path(&workspace.shortened(&change.path));
     let why = classes.runner(&change.path).map(|r| r.why.clone()).unwrap_or_default();
     let why = visible::guard_line(&why).into_owned();
     let bytes = patch(&part, view.objects(), workspace.cwd());

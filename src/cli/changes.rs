@@ -87,7 +87,7 @@ pub(super) fn name_waiting(told: &Told) {
         warn(&format!("hint: `{}` applies exactly this loss", loss.flag()));
     }
     if let Some(path) = told.waiting.first() {
-        let path = visible::name(&path.to_string_lossy()).into_owned();
+        let path = visible::path(path);
         warn(&format!("hint: `--apply-protected {path}` applies exactly this file; it may be repeated"));
     }
 }
@@ -117,7 +117,8 @@ pub(super) fn show(json: bool, as_patch: bool, which: &Which, options: &Options)
         print_foreign(&(as_json(&set, &view) + "\n"))?;
     } else {
         print_foreign(
-            &(set.listing(view.objects(), &view.classify(&set), |p| workspace.shown(p)).join("\n") + "\n"),
+            &(set.listing(view.objects(), &view.classify(&set), |p| workspace.shortened(p)).join("\n")
+                + "\n"),
         )?;
     }
     Ok(report::DONE)
@@ -167,7 +168,7 @@ pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Resu
         asking::confirm_losses(&view, &workspace, &mut wanted);
     }
     let label = cli_label(&name, "placet apply");
-    let told = changes::apply(&view, &wanted, label.clone(), &|path| workspace.shown(path));
+    let told = changes::apply(&view, &wanted, label.clone(), &|path| workspace.shortened(path));
     if !asking::can_ask() || told.waiting.is_empty() {
         return tell(&app, Kind::Apply, "placet apply", &told);
     }
@@ -190,7 +191,7 @@ pub(super) fn discard(paths: &[PathBuf], which: &Which, options: &Options) -> Re
         return Ok(report::DONE);
     };
     let paths = resolved(&workspace, paths)?;
-    let told = changes::discard(&view, &paths, "placet undo", &|path| workspace.shown(path));
+    let told = changes::discard(&view, &paths, "placet undo", &|path| workspace.shortened(path));
     tell(&app, Kind::Discard, "placet discard", &told)
 }
 
@@ -204,7 +205,7 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
             Err(_) => Back::Path(app.workspace.resolve(text).map_err(Failure::new)?.path),
         },
     };
-    let shown = |path: &Path| app.workspace.shown(path);
+    let shown = |path: &Path| app.workspace.shortened(path);
     if what.is_none()
         && !rest
         && let Some(told) = changes::undo_discard(&app.discarded(), &view, &shown)
@@ -218,7 +219,7 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
 
 pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, Failure> {
     let app = start::app(options)?;
-    let shown = |path: &Path| app.workspace.shown(path);
+    let shown = |path: &Path| app.workspace.shortened(path);
     let label = cli_label("redo", "placet redo");
     let told = changes::redo_saying(&app.view("undo"), (rest, "placet redo --rest"), &label, &shown);
     tell(&app, Kind::Undo, "placet redo", &told)
@@ -250,7 +251,7 @@ pub(super) fn after(workspace: &Workspace, code: u8) -> u8 {
 pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Option<u8>, Failure> {
     let workspace = &agent.env().workspace;
     let Some(view) = workspace.view().filter(|v| v.turn().held) else { return Ok(None) };
-    let shown = |path: &Path| workspace.shown(path);
+    let shown = |path: &Path| workspace.shortened(path);
     let approval = named_and_pending(view, workspace, options)?;
     if options.apply || !approval.is_none() {
         let label = Label { assent: Assent::you("--apply"), ..view.turn().label.clone() };
@@ -277,7 +278,7 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
 /// What is pending, on standard error: what it takes away first, then a line for each path.
 pub(super) fn list(set: &ChangeSet, view: &View, workspace: &Workspace) {
     let classes = view.classify(set);
-    let shown = |path: &Path| workspace.shown(path);
+    let shown = |path: &Path| workspace.shortened(path);
     let losses = classes.losses.iter().map(|loss| loss.words(&shown));
     let all = losses.chain(set.listing(view.objects(), &classes, shown));
     warn(&all.map(|line| visible::guard_line(&line).into_owned()).collect::<Vec<_>>().join("\n"));
@@ -297,7 +298,7 @@ pub(super) fn named_and_pending(
         named.retain(|path| {
             let pending = !classes.goes_with(&set, path).is_empty();
             if !pending {
-                warn(&format!("note: nothing is pending at `{}`", visible::name(&workspace.shown(path))));
+                warn(&format!("note: nothing is pending at `{}`", visible::path(&workspace.shortened(path))));
             }
             pending
         });

@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::provider::Preset;
 use crate::sandbox::Backend;
 use crate::session::Store;
+use crate::text::visible;
 use crate::ui::ansi::Depth;
 use std::fmt::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -23,7 +24,7 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
             let app = &loaded.app;
             let file = paths.user_file();
             let state = if file.exists() { "" } else { " (none; defaults hold)" };
-            let _ = writeln!(out, "settings      {}{state}", file.display());
+            let _ = writeln!(out, "settings      {}{state}", visible::path(&file));
             // Each was told on standard error when the settings were read.
             let mistakes = app.config.problems.len();
             if mistakes > 0 {
@@ -33,7 +34,7 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
             let _ = writeln!(
                 out,
                 "workspace     {}",
-                app.workspace.roots().iter().map(|r| r.display().to_string()).collect::<Vec<_>>().join(", ")
+                app.workspace.roots().iter().map(|r| visible::path(r)).collect::<Vec<_>>().join(", ")
             );
             let _ = writeln!(out, "mode          {}: {}", app.mode.load(), app.mode.load().meaning());
             match app.answerer(None, None) {
@@ -74,7 +75,8 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
     let term = std::env::var("TERM").unwrap_or_default();
     let _ = writeln!(
         out,
-        "terminal      {term}, {:?} colours, {}x{}",
+        "terminal      {}, {:?} colours, {}x{}",
+        visible::line(&term),
         depth,
         crate::ui::term::size().0,
         crate::ui::term::size().1
@@ -114,7 +116,7 @@ fn network(out: &mut String, app: &App) {
     let set =
         names.iter().filter_map(|name| Some((name, std::env::var(name).ok().filter(|v| !v.is_empty())?)));
     for (name, value) in set {
-        let _ = writeln!(out, "network       {name}={}", without_password(&value));
+        let _ = writeln!(out, "network       {name}={}", visible::line(&without_password(&value)));
     }
     let variable = std::env::var("SSL_CERT_FILE").ok().filter(|v| !v.is_empty());
     if let Some(file) = variable {
@@ -150,7 +152,7 @@ fn kept(out: &mut String, app: &App) {
     for (what, dir) in places.iter().filter(|(_, dir)| dir.is_dir()) {
         let (files, bytes) = size(dir);
         let s = if files == 1 { "" } else { "s" };
-        let _ = writeln!(out, "{what:<13} {files} file{s}, {} in {}", in_units(bytes), dir.display());
+        let _ = writeln!(out, "{what:<13} {files} file{s}, {} in {}", in_units(bytes), visible::path(dir));
     }
 }
 
@@ -160,10 +162,10 @@ fn modes(out: &mut String, paths: &crate::config::Paths) {
         own_files::tighten_all(&[&paths.config, &paths.state, &paths.cache], &paths.keys_file());
     for (path, mode) in &tightened {
         let kind = if path.is_dir() { crate::private::DIR } else { crate::private::FILE };
-        let _ = writeln!(out, "mode          {} was {mode:o}; it is {kind:o} now", path.display());
+        let _ = writeln!(out, "mode          {} was {mode:o}; it is {kind:o} now", visible::path(path));
     }
     for (path, error) in &failed {
-        let _ = writeln!(out, "  remark      {}: its mode cannot be changed: {error}", path.display());
+        let _ = writeln!(out, "  remark      {}: its mode cannot be changed: {error}", visible::path(path));
     }
 }
 
@@ -171,7 +173,7 @@ fn modes(out: &mut String, paths: &crate::config::Paths) {
 fn damage(out: &mut String, app: &App) -> usize {
     let (damage, unseen) = app.damage();
     for one in &damage {
-        let _ = writeln!(out, "  wrong       {one}");
+        let _ = writeln!(out, "  wrong       {}", visible::line(&one.to_string()));
     }
     if !damage.is_empty() {
         let _ = writeln!(
@@ -193,7 +195,7 @@ fn damage(out: &mut String, app: &App) -> usize {
             out,
             "set aside     {files} damaged file{s}, {} in {}",
             in_units(bytes),
-            aside.display()
+            visible::path(&aside)
         );
     }
     damage.len()
@@ -236,17 +238,21 @@ fn keys(out: &mut String, paths: &crate::config::Paths) {
     let _ = writeln!(out, "keys          {shown}");
     let file = paths.keys_file();
     if let Ok(meta) = std::fs::metadata(&file) {
-        let _ =
-            writeln!(out, "  file        {} (mode {:o})", file.display(), meta.permissions().mode() & 0o777);
+        let _ = writeln!(
+            out,
+            "  file        {} (mode {:o})",
+            visible::path(&file),
+            meta.permissions().mode() & 0o777
+        );
     }
 }
 
 fn sessions(out: &mut String, dir: &std::path::Path) -> usize {
     match Store::open(dir).and_then(|(store, notes)| Ok((store.list(1_000_000)?.len(), notes))) {
         Ok((count, notes)) => {
-            let _ = writeln!(out, "sessions      {count} in {}", dir.display());
+            let _ = writeln!(out, "sessions      {count} in {}", visible::path(dir));
             for note in &notes {
-                let _ = writeln!(out, "  wrong       {note}");
+                let _ = writeln!(out, "  wrong       {}", visible::line(&note.to_string()));
             }
             notes.len()
         }

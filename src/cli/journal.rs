@@ -50,7 +50,7 @@ fn show(app: &App, view: &View, id: u64) -> Result<u8, Failure> {
     let entry = entry.ok_or_else(|| {
         Failure::new(format!("there is no transaction {id} here")).hint("`placet journal list` shows them")
     })?;
-    let shown = |path: &Path| app.workspace.shown(path);
+    let shown = |path: &Path| app.workspace.shortened(path);
     let mut lines = vec![changes::entry_line(&entry)];
     lines.extend(changes::entry_paths(&entry, &shown));
     print_foreign(&(lines.join("\n") + "\n"))?;
@@ -83,7 +83,10 @@ fn repair(app: &App) -> Result<u8, Failure> {
     }
     print_foreign(&changes::repair_lines(&repaired).iter().map(|l| format!("{l}\n")).collect::<String>())?;
     if aside.is_dir() {
-        print_foreign(&format!("nothing was deleted: the damaged files are in {}\n", aside.display()))?;
+        print_foreign(&format!(
+            "nothing was deleted: the damaged files are in {}\n",
+            crate::text::visible::path(&aside)
+        ))?;
     }
     if repaired.unseen > 0 {
         warn(&format!(

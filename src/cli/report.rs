@@ -3,6 +3,8 @@
 use crate::agent::Ending;
 use crate::app::AppError;
 use crate::session::SessionError;
+use crate::text::visible;
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -39,7 +41,7 @@ impl Failure {
 
     /// Tells it on standard error, where nothing else may have been promised, and returns the code.
     pub fn tell(&self) -> ExitCode {
-        let clean = crate::text::visible::guard(&self.message).into_owned();
+        let clean = visible::guard(&self.message).into_owned();
         let hint = self.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
         warn(&format!("error: {clean}{}", hint.unwrap_or_default()));
         ExitCode::from(self.code)
@@ -91,26 +93,33 @@ pub(super) fn written(result: io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// Writes all of `text` to standard output.
+/// Writes all of `text` to standard output; a terminal gets nothing that it acts on.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
+    let text = if io::stdout().is_terminal() { harmless(text) } else { text.into() };
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Like [`print`], with control characters neutralised when a person reads it.
 pub(super) fn print_foreign(text: &str) -> Result<(), Failure> {
-    if io::stdout().is_terminal() { print(&crate::text::visible::guard(text)) } else { print(text) }
+    if io::stdout().is_terminal() { print(&visible::guard(text)) } else { print(text) }
 }
 
 /// Says something on standard error: to a person with the mark of what placet says itself.
 pub(super) fn warn(words: &str) {
     // There is nobody left to tell when this fails.
-    drop(writeln!(io::stderr().lock(), "{}", crate::ui::own::for_stderr(words)));
+    drop(writeln!(io::stderr().lock(), "{}", crate::ui::own::for_stderr(&harmless(words))));
 }
 
 /// Somebody else's text on standard error.
 pub(super) fn pass_on(text: &str) {
     drop(writeln!(io::stderr().lock(), "{text}"));
+}
+
+/// A last guard for placet's own words, in which a path or an error of somebody else may be.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let acts = |c: char| c != '\n' && visible::acts(c);
+    if text.contains(acts) { visible::guard(text) } else { text.into() }
 }
 
 /// The exit code for a turn that ended so, in which calls were refused or not.

@@ -99,7 +99,7 @@ fn pending(args: &ReviewArgs, app: &App, chosen: &Chosen) -> Result<u8, Failure>
     if outcome == Outcome::Left {
         return Ok(report::DONE);
     }
-    let shown = |path: &Path| workspace.shown(path);
+    let shown = |path: &Path| workspace.shortened(path);
     let confirm = |losses: &[LargeLoss]| talk::confirm_losses(losses, &shown, talk::consent_alone);
     let carried = carry_out(workspace, view, &review, confirm, cli_label(name, "placet review"));
     let carried = carried.map_err(Failure::new)?;

@@ -127,7 +127,7 @@ fn settle(
         warn("it changes nothing");
         return Ok(code);
     }
-    let shown = |path: &Path| workspace.shown(path);
+    let shown = |path: &Path| workspace.shortened(path);
     list(&set, view, workspace);
     let then = if then == Then::Ask && approval.is_none() { ask() } else { then };
     match then {
@@ -158,7 +158,7 @@ fn apply(
     if asking::can_ask() {
         asking::confirm_losses(view, workspace, &mut wanted);
     }
-    let told = changes::apply(view, &wanted, label.clone(), &|path: &Path| workspace.shown(path));
+    let told = changes::apply(view, &wanted, label.clone(), &|path: &Path| workspace.shortened(path));
     if told.done && asking::can_ask() {
         record(app, Kind::Apply, &told.before_questions())?;
         for Asked { kind, told } in asking::one_by_one(view, workspace, &told.waiting, &label) {

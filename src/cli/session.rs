@@ -4,7 +4,7 @@ use super::args::{ExportFormat, Options, SessionCommand};
 use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
 use crate::session::{Pictures, Pin, Store, html, markdown, pictures, to_json};
-use crate::text::regular;
+use crate::text::{regular, visible};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
@@ -34,8 +34,8 @@ pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, Fail
                     "{}  {when}  {:>4}  {}  {pin}{}",
                     row.id,
                     row.entries,
-                    row.cwd.display(),
-                    row.title
+                    visible::path(&row.cwd),
+                    visible::line(&row.title)
                 );
             }
             print_foreign(&out)?;
@@ -110,7 +110,7 @@ fn export(store: &Store, id: &str, format: ExportFormat, output: Option<&Path>) 
             write_new(&picture, &bytes)?;
         }
     }
-    warn(&format!("wrote {}", path.display()));
+    warn(&format!("wrote {}", visible::path(&path)));
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use super::command::After;
 use crate::agent::overview;
 use crate::audit::Kind;
 use crate::serve::changes::{self, Back, Told, Wanted};
+use crate::text::visible;
 use crate::tools::Detail;
 use crate::ui::cell;
 use crate::ui::talk;
@@ -101,7 +102,7 @@ pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {
             return None;
         }
     };
-    let shown = |path: &Path| workspace.shown(path);
+    let shown = |path: &Path| workspace.shortened(path);
     if only.is_empty() {
         let list = set.listing(view.objects(), &view.classify(&set), shown);
         shell.say_lines(list.into_iter().map(ratatui::text::Line::raw));
@@ -117,7 +118,7 @@ pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {
 
 pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> After {
     let (workspace, view) = shell.viewed()?;
-    let shown = |path: &Path| workspace.shown(path);
+    let shown = |path: &Path| workspace.shortened(path);
     let told = match paths(&workspace, rest) {
         Ok(paths) => {
             let mut wanted = wanted(&view, paths);
@@ -126,7 +127,8 @@ pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> After {
         }
         Err(e) => Told { lines: vec![e], ..Told::default() },
     };
-    let waiting: Vec<String> = told.waiting.iter().map(|path| workspace.shown(path)).collect();
+    let waiting: Vec<String> =
+        told.waiting.iter().map(|path| visible::path(&workspace.shortened(path))).collect();
     let after = shell.done(Kind::Apply, "/apply", told);
     if let Some(first) = waiting.first() {
         shell.hint(&format!("look at it with /changes {first}; `/apply {first}` applies exactly this file"));
@@ -148,7 +150,7 @@ fn wanted(view: &View, paths: Vec<PathBuf>) -> Wanted {
 /// The approval with the large losses for which the person typed the word.
 fn with_losses(workspace: &Workspace, view: &View, wanted: &Wanted) -> Approval {
     let approval = wanted.approval.clone();
-    let shown = |path: &Path| workspace.shown(path);
+    let shown = |path: &Path| workspace.shortened(path);
     let losses = changes::losses_of(view, wanted, &shown);
     if talk::confirm_losses(&losses, &shown, talk::consent) { approval.seen(&losses) } else { approval }
 }
@@ -160,7 +162,7 @@ pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> After {
             shell.note("nothing was discarded");
             return None;
         }
-        Ok(paths) => changes::discard(&view, &paths, "/undo", &|path| workspace.shown(path)),
+        Ok(paths) => changes::discard(&view, &paths, "/undo", &|path| workspace.shortened(path)),
         Err(e) => Told { lines: vec![e], ..Told::default() },
     };
     shell.done(Kind::Discard, "/discard", told)
@@ -169,7 +171,7 @@ pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> After {
 /// The work of more than one turn is not thrown away by one line: asks, and is true when the person meant it.
 fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
     let Ok(set) = view.changes(Shelf::Pending) else { return true };
-    let Ok(chosen) = changes::choice(&set, paths, &|path| workspace.shown(path)) else { return true };
+    let Ok(chosen) = changes::choice(&set, paths, &|path| workspace.shortened(path)) else { return true };
     let turns = changes::turns_in(&set, &chosen);
     if turns < 2 {
         return true;
@@ -197,17 +199,18 @@ pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> After {
     };
     if rest.is_empty()
         && !others
-        && let Some(told) = changes::undo_discard(&shell.views(), &view, &|path| workspace.shown(path))
+        && let Some(told) = changes::undo_discard(&shell.views(), &view, &|path| workspace.shortened(path))
     {
         return shell.done(Kind::Undo, "/undo", told);
     }
-    let told = changes::undo(&view, &back, others, &label(&view, "/undo"), &|path| workspace.shown(path));
+    let told = changes::undo(&view, &back, others, &label(&view, "/undo"), &|path| workspace.shortened(path));
     shell.done(Kind::Undo, "/undo", told)
 }
 
 pub(super) fn redo(shell: &mut Shell<'_>, rest: &str) -> After {
     let (workspace, view) = shell.viewed()?;
-    let told = changes::redo(&view, rest == "rest", &label(&view, "/redo"), &|path| workspace.shown(path));
+    let told =
+        changes::redo(&view, rest == "rest", &label(&view, "/redo"), &|path| workspace.shortened(path));
     shell.done(Kind::Undo, "/redo", told)
 }
 
@@ -223,7 +226,7 @@ pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> After {
             Ok(Some(entry)) => {
                 let mut lines = cell::notice(&changes::entry_line(&entry), &shell.theme);
                 for change in &entry.changes {
-                    let name = crate::text::sanitize::name(&workspace.shown(&change.path)).into_owned();
+                    let name = visible::path(&workspace.shortened(&change.path));
                     lines.extend(cell::under(&format!("{} {name}", change.letter()), &shell.theme));
                 }
                 shell.print(&lines);

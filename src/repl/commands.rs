@@ -5,20 +5,21 @@ use super::{Shell, picking, session};
 use crate::agent::Start;
 use crate::permission::{Mode, Planning};
 use crate::session::{Entry, Pictures, html, markdown, to_json};
-use crate::text::sanitize;
+use crate::text::{sanitize, visible};
 use crate::ui::{own, term};
 use ratatui::text::{Line, Span};
 use std::path::Path;
 
 impl Shell<'_> {
+    /// Rows of two columns; what is somebody else's in them was rendered before.
     pub(super) fn rows(&self, rows: &[(String, String)]) {
         let width = rows.iter().map(|(name, _)| crate::text::width::of(name)).max().unwrap_or(0);
         let line = |(name, text): &(String, String)| {
             let pad = " ".repeat(width.saturating_sub(crate::text::width::of(name)) + 2);
             Line::from(vec![
-                Span::styled(sanitize::line(name).into_owned(), self.theme.style("key")),
+                Span::styled(visible::guard_line(name).into_owned(), self.theme.style("key")),
                 Span::raw(pad),
-                Span::raw(sanitize::line(text).into_owned()),
+                Span::raw(visible::guard_line(text).into_owned()),
             ])
         };
         self.say_lines(rows.iter().map(line));

@@ -3,7 +3,7 @@
 use super::Shell;
 use super::command::After;
 use super::prompt::Prompter;
-use crate::text::sanitize;
+use crate::text::{sanitize, visible};
 use crate::tools::Job;
 use crate::ui::ansi;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ fn list(shell: &Shell<'_>) {
         .map(|job| {
             job.tell_person_once();
             let shown = job.shown();
-            let at = shown.cwd.display();
+            let at = visible::path(&shown.cwd);
             (format!("{} {}", shown.number, shown.state), format!("{} · in {at}", shown.line))
         })
         .collect();
@@ -98,8 +98,8 @@ fn list(shell: &Shell<'_>) {
 
 fn show(shell: &Shell<'_>, job: &Job) {
     let shown = job.shown();
-    let state = sanitize::line(&shown.state).into_owned();
-    shell.note(&format!("job {} · {state} · {} · in {}", shown.number, shown.line, shown.cwd.display()));
+    let (state, at) = (sanitize::line(&shown.state), visible::path(&shown.cwd));
+    shell.note(&format!("job {} · {state} · {} · in {at}", shown.number, shown.line));
     match job.last_lines(LINES) {
         Ok((text, before)) => {
             if before > 0 {

@@ -9,10 +9,11 @@ use super::prompt::Typed;
 use super::session::when;
 use crate::provider::Preset;
 use crate::session::{Branch, Hit, Tree};
-use crate::text::sanitize;
+use crate::text::{sanitize, visible};
 use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
 use crate::workspace::{Consent, Shelf, Workspace};
 use ignore::WalkBuilder;
+use ratatui::text::Line;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -117,14 +118,15 @@ impl Shell<'_> {
             };
             let text = format!(
                 "{}\n\nbegun      {}\nlast used  {}\nentries    {}\ndirectory  {}\nname       {}",
-                row.title,
+                visible::line(&row.title),
                 when(row.created),
                 when(row.updated),
                 row.entries,
-                row.cwd.display(),
+                visible::path(&row.cwd),
                 row.id
             );
-            Preview { text, ..Preview::default() }
+            let drawn = text.lines().map(|line| Line::raw(visible::guard_line(line).into_owned())).collect();
+            Preview { drawn, ..Preview::default() }
         };
         let picker = self.picker("Sessions", feed).with_preview(about);
         self.pick(picker).into_iter().next()
@@ -256,9 +258,8 @@ fn preview(workspace: &Workspace, item: &Item) -> Preview {
     let Ok(at) = workspace.resolve(item.value()) else { return Preview::default() };
     if workspace.is_dir(&at.path) {
         let names = workspace.names_in(&at.path, 200);
-        return plain(
-            names.iter().map(|name| sanitize::name(name).into_owned()).collect::<Vec<_>>().join("\n"),
-        );
+        let drawn = names.iter().map(|name| Line::raw(sanitize::name(name).into_owned())).collect();
+        return Preview { drawn, ..Preview::default() };
     }
     let mut opened = match workspace.open(&at, Consent::Prepared) {
         Ok(opened) => opened,

@@ -108,7 +108,7 @@ impl Shell<'_> {
         tell: bool,
     ) -> Option<Start> {
         let confirm = |losses: &[LargeLoss]| {
-            talk::confirm_losses(losses, &|path: &Path| workspace.shown(path), talk::consent)
+            talk::confirm_losses(losses, &|path: &Path| workspace.shortened(path), talk::consent)
         };
         let carried = match carry_out(workspace, view, review, confirm, label(view, "/review")) {
             Ok(carried) => carried,
@@ -189,7 +189,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         set.changes.retain(|c| only.iter().any(|p| c.path.starts_with(p)));
     }
     let classes = view.classify(&set);
-    let mut files = review::pending(&set, &classes, view.objects(), &|path| workspace.shown(path));
+    let mut files = review::pending(&set, &classes, view.objects(), &|path| workspace.shortened(path));
     if files.is_empty() {
         return Ok(None);
     }
@@ -228,7 +228,7 @@ pub fn carry_out(
         let set = view.changes(Shelf::Pending)?;
         let losses = view.classify(&set).unapproved_losses(&set, &land, &approval);
         let approval = if confirm(&losses) { approval.seen(&losses) } else { approval };
-        let told = apply_choice(view, &land, &approval, label, &|path| workspace.shown(path));
+        let told = apply_choice(view, &land, &approval, label, &|path| workspace.shortened(path));
         let failed = !told.done;
         steps.push((Kind::Apply, told));
         if failed {

@@ -105,7 +105,7 @@ impl Shell<'_> {
             let entries: Vec<JournalEntry> = turns.into_iter().flat_map(|t| t.entries).collect();
             if !entries.is_empty() {
                 let workspace = self.app.workspace().clone();
-                let shown = |path: &Path| workspace.shown(path);
+                let shown = |path: &Path| workspace.shortened(path);
                 let told = undo_entries(
                     view,
                     &entries,

@@ -4,7 +4,6 @@
 
 use super::command::After;
 use super::{Shell, picking};
-use crate::text::sanitize;
 use crate::ui::ansi::Depth;
 use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
 use crate::ui::{Theme, ThemeError, sample};
@@ -35,9 +34,7 @@ impl Shell<'_> {
             Picker::new("Themes", feed, &self.theme, self.keymap("picker", KEYS)).with_preview(|item| {
                 match self.theme_named(item.value()) {
                     Ok(theme) => Preview { drawn: sample::sample(&theme, COLUMNS), ..Preview::default() },
-                    Err(e) => {
-                        Preview { text: sanitize::block(&e.to_string()).into_owned(), ..Preview::default() }
-                    }
+                    Err(e) => Preview { text: e.to_string(), ..Preview::default() },
                 }
             });
         self.show(&mut picker);

@@ -2,6 +2,7 @@
 
 use super::RangeSet;
 use similar::{Algorithm, DiffOp, DiffTag};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -16,8 +17,6 @@ pub struct LineDiff<'a> {
     ops: Vec<DiffOp>,
     /// Numbers of the first lines, for texts that are windows into longer ones.
     first: (usize, usize),
-    /// Line ends are of both kinds, so carriage returns are shown.
-    show_returns: bool,
 }
 
 /// A unified diff as text.
@@ -41,9 +40,7 @@ impl<'a> LineDiff<'a> {
         let new: Vec<&str> = new.split_inclusive('\n').collect();
         let deadline = Some(Instant::now() + PATIENCE);
         let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
-        let returns = |want| old.iter().chain(&new).any(|l| l.ends_with('\n') && l.ends_with("\r\n") == want);
-        let show_returns = returns(true) && returns(false);
-        LineDiff { old, new, ops, first: (old_first, new_first), show_returns }
+        LineDiff { old, new, ops, first: (old_first, new_first) }
     }
 
     /// Lines added and lines removed.
@@ -65,7 +62,8 @@ impl<'a> LineDiff<'a> {
         out
     }
 
-    /// Unified hunks with `context` lines around each change; about `most` bytes, whole lines, the rest counted.
+    /// Unified hunks with `context` lines around each change; about `most` bytes, whole lines, the rest counted. Lines
+    /// keep their carriage returns: what a person approves differs wherever the bytes differ.
     pub fn unified(&self, context: usize, most: usize) -> DiffView {
         let mut view = DiffView::default();
         for group in similar::group_diff_ops(self.ops.clone(), context) {
@@ -112,13 +110,8 @@ impl<'a> LineDiff<'a> {
             view.text.push(sign);
             match line.strip_suffix('\n') {
                 Some(line) => {
-                    let (line, end) = match line.strip_suffix('\r') {
-                        Some(line) if self.show_returns => (line, "␍\n"),
-                        Some(line) => (line, "\n"),
-                        None => (line, "\n"),
-                    };
                     view.text.push_str(line);
-                    view.text.push_str(end);
+                    view.text.push('\n');
                 }
                 None => {
                     view.text.push_str(line);
@@ -130,6 +123,18 @@ impl<'a> LineDiff<'a> {
             }
         }
     }
+}
+
+/// A diff as a model reads it: without carriage returns where every line has one, and else with a sign for each.
+pub fn for_model(diff: &str) -> Cow<'_, str> {
+    if !diff.contains("\r\n") {
+        return Cow::Borrowed(diff);
+    }
+    let is_header = |line: &str| line.starts_with("--- ") || line.starts_with("+++ ");
+    let is_content = |line: &&str| line.starts_with([' ', '+', '-']) && !is_header(line);
+    let mut content = diff.split_inclusive('\n').filter(is_content);
+    let mixed = content.any(|line| !line.ends_with("\r\n"));
+    Cow::Owned(diff.replace("\r\n", if mixed { "␍\n" } else { "\n" }))
 }
 
 fn changed_lines(op: &DiffOp) -> usize {
@@ -165,6 +170,15 @@ mod tests {
         let view = LineDiff::new("", &new).unified(3, 500);
         assert!(view.text.len() < 600);
         assert_eq!(view.shown.len() + view.left_out, 1000);
+    }
+
+    #[test]
+    fn carriage_returns_stay_and_a_model_is_spared_the_usual_ones() {
+        let text = |old: &str, new: &str| LineDiff::new(old, new).unified(3, 500).text;
+        assert_eq!(text("", "a\r\n"), "@@ -0,0 +1 @@\n+a\r\n");
+        assert_eq!(text("a\r\n", "a\n"), "@@ -1 +1 @@\n-a\r\n+a\n");
+        assert_eq!(for_model(&text("a\r\nb\r\n", "a\r\nc\r\n")), "@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
+        assert_eq!(for_model(&text("a\r\n", "a\n")), "@@ -1 +1 @@\n-a␍\n+a\n");
     }
 
     #[test]

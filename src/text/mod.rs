@@ -16,7 +16,7 @@ pub mod visible;
 pub mod width;
 pub mod words;
 
-pub use diff::{DiffView, LineDiff};
+pub use diff::{DiffView, LineDiff, for_model};
 pub use encoding::{Detected, Encoding, NotText, Unencodable};
 pub use line_end::{LineEnd, LineEnds};
 pub use near::nearest;

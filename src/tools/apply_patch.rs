@@ -13,6 +13,7 @@ use super::work::{blocking, consent_of, s};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
+use crate::text::for_model;
 use crate::text::patch::{Options, Patch, Prefix, parse};
 use crate::workspace::{Consent, Resolved};
 use schemars::JsonSchema;
@@ -131,10 +132,10 @@ impl Parsed {
     fn report(&self, env: &Env, done: &Done, draft: &Draft) -> String {
         let mut text = self.summary(done);
         let (diff, _) = shown(env, draft);
-        if diff.is_empty() {
+        if diff.text.is_empty() {
             text.push_str("nothing to change: the files are already as the patch leaves them\n");
         }
-        text.push_str(&cut(&diff, MODEL_DIFF));
+        text.push_str(&cut(&for_model(&diff.text), MODEL_DIFF));
         text.push_str(&done.others);
         text
     }
@@ -210,7 +211,8 @@ impl Plan for DryPlan {
         blocking(self.title(), move || {
             let (summary, draft) = self.look(&ctx.env, Consent::Permit(&permit))?;
             let (diff, (added, removed)) = shown(&ctx.env, &draft);
-            let text = format!("{summary}nothing was written; the patch would do this:\n{diff}");
+            let text =
+                format!("{summary}nothing was written; the patch would do this:\n{}", for_model(&diff.text));
             let line = format!("{} +{added} -{removed}", self.title());
             Ok(Output::done(text, Summary { line, detail: Detail::Diff(diff) }))
         })

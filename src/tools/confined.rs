@@ -362,7 +362,7 @@ fn told(workspace: &Workspace, effects: &Effects, fate: &Fate) -> Told {
         }
     }
     let counts = counts.join(", ");
-    let name = |path: &PathBuf| crate::text::sanitize::name(&workspace.shown(path)).into_owned();
+    let name = |path: &PathBuf| crate::text::visible::path(&workspace.shortened(path));
     let tops = tops(&effects.paths);
     let mut names: Vec<String> = Vec::new();
     for (path, below) in tops.iter().take(20) {

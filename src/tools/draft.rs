@@ -3,9 +3,9 @@
 //! Whatever takes several steps or several files (a patch, a batch of operations) does its steps here. Later steps see
 //! what earlier ones did; nothing on disk changes before [`Draft::commit`], and then all of it does or none.
 
-use super::{Env, ToolError};
+use super::{DiffText, Env, ToolError};
 use crate::permission::Permit;
-use crate::text::LineDiff;
+use crate::text::{DiffView, LineDiff};
 use crate::workspace::{
     After, Attrs, Before, Consent, Hash, LineEdit, Node, Resolved, Rewrite, TextFile, WorkspaceError,
     Written, hunks,
@@ -65,10 +65,10 @@ impl Leaf {
     }
 
     /// A unified diff of at most `most` bytes without a header, and the lines added and removed; empty for data.
-    pub(super) fn diff(&self, most: usize) -> (String, (usize, usize)) {
-        let Some((before, after)) = self.texts() else { return (String::new(), (0, 0)) };
+    pub(super) fn diff(&self, most: usize) -> (DiffView, (usize, usize)) {
+        let Some((before, after)) = self.texts() else { return (DiffView::default(), (0, 0)) };
         let diff = LineDiff::new(&before, &after);
-        (diff.unified(3, most).text, diff.counts())
+        (diff.unified(3, most), diff.counts())
     }
 }
 
@@ -76,7 +76,7 @@ impl Leaf {
 pub(super) struct Draft {
     leaves: BTreeMap<PathBuf, Leaf>,
     /// The difference as it is shown, kept until the next change: long files take long to compare.
-    pub(super) shown: OnceCell<(String, (usize, usize))>,
+    pub(super) shown: OnceCell<(DiffText, (usize, usize))>,
 }
 
 impl Draft {

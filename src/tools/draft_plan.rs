@@ -3,7 +3,9 @@
 use super::draft::{Draft, Held, Leaf, in_words};
 use super::refusal::refuse_marks;
 use super::work::{blocking, consent_of};
-use super::{Changed, Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, ToolError};
+use super::{
+    Changed, Detail, DiffText, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, ToolError,
+};
 use crate::permission::{Permit, Reach};
 use crate::workspace::{Consent, Resolved, Written};
 
@@ -112,27 +114,31 @@ impl Plan for DraftPlan {
 }
 
 /// The whole of a draft as one diff with a header for each file, and its lines added and removed.
-pub(super) fn shown(env: &Env, draft: &Draft) -> (String, (usize, usize)) {
+pub(super) fn shown(env: &Env, draft: &Draft) -> (DiffText, (usize, usize)) {
     draft.shown.get_or_init(|| compared(env, draft)).clone()
 }
 
-fn compared(env: &Env, draft: &Draft) -> (String, (usize, usize)) {
+fn compared(env: &Env, draft: &Draft) -> (DiffText, (usize, usize)) {
     let (mut text, mut counts) = (String::new(), (0, 0));
-    let mut left_out = 0;
+    let (mut left_out, mut files) = (0, 0);
     for leaf in draft.changes() {
         let (diff, (added, removed)) = leaf.diff(DIFF);
         counts = (counts.0 + added, counts.1 + removed);
         if text.len() > DIFF {
-            left_out += 1;
+            left_out += added + removed;
+            files += 1;
             continue;
         }
         text.push_str(&header(env, leaf));
-        text.push_str(&diff);
+        let diff = DiffText::from(diff);
+        text.push_str(&diff.text);
+        left_out += diff.left_out;
     }
-    if left_out > 0 {
-        text.push_str(&format!("[... {left_out} more files]\n"));
+    if files > 0 {
+        text.push_str(&format!("[... {files} more files]\n"));
+        left_out = left_out.max(files);
     }
-    (text, counts)
+    (DiffText { text, left_out }, counts)
 }
 
 fn header(env: &Env, leaf: &Leaf) -> String {

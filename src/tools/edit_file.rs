@@ -14,7 +14,7 @@ use super::{
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
-use crate::text::{LineDiff, RangeSet};
+use crate::text::{LineDiff, RangeSet, for_model};
 use crate::workspace::{Before, Consent, Hash, Resolved, Standing, TextFile, WorkspaceError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -171,8 +171,8 @@ impl Plan for EditPlan {
     fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
         if self.at.place == Place::Outside && sight == Sight::InsideOnly {
             // Without a look at the file only the words of the call can be shown.
-            let text = LineDiff::new(&self.edit.old, &self.edit.new).unified(3, PERSON_DIFF).text;
-            return Ok(Preview { line: self.title.clone(), detail: Detail::Diff(text) });
+            let view = LineDiff::new(&self.edit.old, &self.edit.new).unified(3, PERSON_DIFF);
+            return Ok(Preview { line: self.title.clone(), detail: Detail::Diff(view.into()) });
         }
         let work = self.work_out(env, consent_of(sight))?;
         let preview =
@@ -347,7 +347,7 @@ impl EditPlan {
 
     fn report(&self, env: &Env, work: &Work, line: &str, in_place: bool) -> Output {
         let path = env.workspace.shown(&self.at.path);
-        let mut text = match (work.effect.diff.is_empty(), work.places) {
+        let mut text = match (work.effect.diff.text.is_empty(), work.places) {
             (true, _) => format!("{path}: nothing to change, the new text is the old one\n"),
             (false, 1) => format!(
                 "edited {path}: +{} -{} lines, 0 bytes changed outside\n",
@@ -366,7 +366,7 @@ impl EditPlan {
         if let Some(note) = real_path_note(env, &self.at) {
             text.push_str(&format!("({note})\n"));
         }
-        text.push_str(&cut_diff(&work.effect.diff, MODEL_DIFF));
+        text.push_str(&cut_diff(&for_model(&work.effect.diff.text), MODEL_DIFF));
         if let Some(diff) = &work.others {
             text.push_str(&format!(
                 "somebody else changed the file since you read it; their changes are kept:\n{diff}"
@@ -397,7 +397,7 @@ impl EditPlan {
 
 /// The lines of the new content that [`cut_diff`] leaves in the result.
 fn shown_to_model(effect: &Effect) -> RangeSet {
-    if effect.diff.len() <= MODEL_DIFF { effect.shown.clone() } else { RangeSet::new() }
+    if effect.diff.text.len() <= MODEL_DIFF { effect.shown.clone() } else { RangeSet::new() }
 }
 
 fn cut_diff(diff: &str, most: usize) -> String {

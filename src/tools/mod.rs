@@ -55,7 +55,9 @@ use hint::hint;
 pub use hint::{Hint, HintPiece, HintTool};
 pub use jobs::{Job, Jobs, Shown};
 pub use registry::Registry;
-pub use result::{ChangeOverview, Changed, Detail, Facts, FileDiff, Output, Preview, Ran, Summary};
+pub use result::{ChangeOverview, Changed, Detail, DiffText, Facts, FileDiff, Output, Preview, Ran, Summary};
+#[cfg(test)]
+pub(crate) use run_command::CommandToApprove;
 pub use todo::{Todo, TodoStatus, lines_of as todo_lines, list_in as todos_in};
 
 use crate::conversation::ToolSpec;

@@ -3,7 +3,7 @@
 use super::work::s;
 use super::{Env, Fault, HintTool, ToolError, hint};
 use crate::text::secret::marks;
-use crate::text::{LineDiff, RangeSet};
+use crate::text::{LineDiff, RangeSet, for_model};
 use crate::workspace::{Change, EditError, Hash, Resolved, TextFile};
 
 /// The longest difference told in an error, in bytes.
@@ -105,7 +105,8 @@ pub(super) fn since_read(change: &Change, file: &TextFile) -> (String, RangeSet)
         return (String::new(), RangeSet::new());
     };
     let (old, new) = (old.text(), file.text());
-    let view = LineDiff::new(&old, &new).unified(3, MOST);
+    let mut view = LineDiff::new(&old, &new).unified(3, MOST);
+    view.text = for_model(&view.text).into_owned();
     let more = match view.left_out {
         0 => String::new(),
         n => format!("[... {n} more changed lines]\n"),

@@ -2,6 +2,7 @@
 
 use super::ToolError;
 use crate::conversation::{Fact, Image, Outcome, Part};
+use crate::text::DiffView;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -109,11 +110,35 @@ pub enum Detail {
     None,
     /// Output to fold to a few lines.
     Text(String),
-    /// A unified diff, for colours.
-    Diff(String),
+    /// A unified diff, its lines with their carriage returns.
+    Diff(DiffText),
     /// A change set that is asked about, or looked at.
     Changes(Box<ChangeOverview>),
     Image(Image),
+}
+
+/// A difference for the eye.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiffText {
+    pub text: String,
+    /// Changed lines that are not in it: nobody saw them.
+    pub left_out: usize,
+}
+
+impl From<DiffView> for DiffText {
+    fn from(view: DiffView) -> DiffText {
+        let mut text = view.text;
+        if view.left_out > 0 {
+            text.push_str(&format!("[... {} more changed lines]\n", view.left_out));
+        }
+        DiffText { text, left_out: view.left_out }
+    }
+}
+
+impl From<&str> for DiffText {
+    fn from(text: &str) -> DiffText {
+        DiffText { text: text.into(), left_out: 0 }
+    }
 }
 
 /// A change set for the eye: its list, and each file's patch, byte for byte.

@@ -14,10 +14,12 @@ use crate::conversation::{Fact, Outcome, Part, ToolSpec};
 use crate::permission::{Permit, Reach};
 use crate::process::{Capture, Command, Ending, Finished, ProcessError};
 use crate::session::Entry;
+use crate::text::visible;
 use crate::workspace::{Resolved, Writer};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -109,6 +111,42 @@ impl RunPlan {
     }
 }
 
+/// What a person is asked about before a command runs.
+pub(crate) struct CommandToApprove<'a> {
+    pub(crate) cwd: &'a Path,
+    pub(crate) background: bool,
+    /// Where it is not the usual one.
+    pub(crate) limit: Option<Duration>,
+    pub(crate) hosts: &'a [String],
+    pub(crate) line: &'a str,
+    pub(crate) stdin: &'a [u8],
+}
+
+impl CommandToApprove<'_> {
+    /// All of it, and how it runs: what is approved is what runs. How it runs comes first, where the command cannot
+    /// imitate it.
+    pub(crate) fn words(&self) -> String {
+        let mut how = vec![format!("in {}", visible::path(self.cwd))];
+        if self.background {
+            how.push("in the background".into());
+        }
+        how.extend(self.limit.map(|limit| format!("for at most {} s", limit.as_secs_f64())));
+        if !self.hosts.is_empty() {
+            how.push(format!("with the network, to {}", self.hosts.join(" and ")));
+        }
+        if self.stdin.is_empty() {
+            return format!("{}:\n{}", how.join(", "), self.line);
+        }
+        let (size, s) = (self.stdin.len(), if self.stdin.len() == 1 { "" } else { "s" });
+        how.push(format!("with {size} byte{s} of standard input, which follow the command"));
+        let input = match std::str::from_utf8(self.stdin) {
+            Ok(text) => text.into(),
+            Err(_) => visible::visible(self.stdin, visible::Breaks::Kept),
+        };
+        format!("{}:\n{}\nstandard input:\n{input}", how.join(", "), self.line)
+    }
+}
+
 pub(super) struct RunPlan {
     line: String,
     cwd: Resolved,
@@ -143,12 +181,16 @@ impl Plan for RunPlan {
         if !env.workspace.is_dir(&self.cwd.path) {
             return Err(self.no_directory());
         }
-        // All of it, and where: what is approved is what runs.
-        let how = if self.pace == Pace::Background { ", in the background" } else { "" };
-        let mut text = format!("in {}{how}:\n{}", self.cwd.path.display(), self.line);
-        if !self.hosts.is_empty() {
-            text.push_str(&format!("\nwith the network, to: {}", self.hosts.join(", ")));
+        let usual = self.timeout == env.commands.timeout || self.pace == Pace::Background;
+        let text = CommandToApprove {
+            cwd: &self.cwd.path,
+            background: self.pace == Pace::Background,
+            limit: (!usual).then_some(self.timeout),
+            hosts: &self.hosts,
+            line: &self.line,
+            stdin: self.stdin.as_deref().unwrap_or_default(),
         }
+        .words();
         Ok(Preview { line: self.title(), detail: Detail::Text(text) })
     }
 

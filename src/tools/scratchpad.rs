@@ -15,7 +15,7 @@ use crate::conversation::{Outcome, Part, ToolSpec};
 use crate::media;
 use crate::permission::{Permit, Reach};
 use crate::session::{Entry, MAX_ENTRY, ScratchpadError, check_name};
-use crate::text::LineDiff;
+use crate::text::{LineDiff, for_model};
 use crate::workspace::{Consent, Resolved, TextFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -259,6 +259,7 @@ impl PadPlan {
                 let text = get_text(&name)?;
                 let after = edited(&name, &text, &old, &new)?;
                 let diff = LineDiff::new(&text, &after).unified(2, 3000).text;
+                let diff = for_model(&diff).into_owned();
                 format!("edited the scratchpad `{name}`: {}\n{diff}", put(&name, after)?)
             }
             Deed::List => list(env),

@@ -1,5 +1,6 @@
 //! From replaced bytes to lines: what an edit did, told as line edits and as a small diff.
 
+use super::DiffText;
 use crate::text::{LineDiff, RangeSet};
 use crate::workspace::{LineEdit, LineIndex, TextFile};
 use std::ops::Range;
@@ -19,7 +20,7 @@ struct Block {
 pub(super) struct Effect {
     pub(super) added: usize,
     pub(super) removed: usize,
-    pub(super) diff: String,
+    pub(super) diff: DiffText,
     /// Lines of the new file that `diff` shows.
     pub(super) shown: RangeSet,
     pub(super) edits: Vec<LineEdit>,
@@ -36,7 +37,8 @@ impl Effect {
         let (old_index, new_index) = (old.index(), new.index());
         let blocks = blocks(&old_index, &new_index, changes);
         let edits = blocks.iter().map(|b| LineEdit { old: b.old.clone(), new_len: b.new.len() }).collect();
-        let mut effect = Effect { added: 0, removed: 0, diff: String::new(), shown: RangeSet::new(), edits };
+        let mut effect =
+            Effect { added: 0, removed: 0, diff: DiffText::default(), shown: RangeSet::new(), edits };
         let mut left_out = 0;
         for window in windows(&blocks, old_index.len(), new_index.len()) {
             let text = |file: &TextFile, index: &LineIndex, lines: &Range<usize>| {
@@ -47,17 +49,18 @@ impl Effect {
             let diff = LineDiff::window(&before, &after, window.old.start, window.new.start);
             let (added, removed) = diff.counts();
             (effect.added, effect.removed) = (effect.added + added, effect.removed + removed);
-            if effect.diff.len() >= most {
+            if effect.diff.text.len() >= most {
                 left_out += added + removed;
                 continue;
             }
-            let view = diff.unified(CONTEXT, most - effect.diff.len());
-            effect.diff.push_str(&view.text);
+            let view = diff.unified(CONTEXT, most - effect.diff.text.len());
+            effect.diff.text.push_str(&view.text);
             effect.shown.extend(&view.shown.moved(&(0..usize::MAX), window.new.start));
             left_out += view.left_out;
         }
         if left_out > 0 {
-            effect.diff.push_str(&format!("[... {left_out} more changed lines]\n"));
+            effect.diff.text.push_str(&format!("[... {left_out} more changed lines]\n"));
+            effect.diff.left_out = left_out;
         }
         effect
     }

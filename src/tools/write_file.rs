@@ -3,6 +3,7 @@
 //! Writing over a file asks for more than editing it: every line that is lost must have been seen. A file keeps its
 //! encoding, its byte order mark and its usual line end.
 
+use super::DiffText;
 use super::edit_file::Unread;
 use super::input::Shape;
 use super::refusal::{bad_text, changed, never_read, refuse_marks};
@@ -128,7 +129,7 @@ struct Work {
     old: Option<Arc<Vec<u8>>>,
     after: Arc<Vec<u8>>,
     /// A unified diff, where both sides are text; its lines added and removed.
-    diff: String,
+    diff: DiffText,
     counts: (usize, usize),
     edits: Option<Vec<LineEdit>>,
     /// Lines of the old content that the model had seen.
@@ -166,8 +167,8 @@ impl Plan for WritePlan {
     fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
         if self.writing.at.place == Place::Outside && sight == Sight::InsideOnly {
             let detail = match &self.writing.content {
-                Content::Text(text) => Detail::Diff(LineDiff::new("", text).unified(3, DIFF).text),
-                Content::Bytes(bytes) => Detail::Text(format!("{} bytes of data", bytes.len())),
+                Content::Text(text) => Detail::Diff(LineDiff::new("", text).unified(3, DIFF).into()),
+                Content::Bytes(bytes) => Detail::Text(data_words(bytes)),
             };
             return Ok(Preview { line: self.title.clone(), detail });
         }
@@ -182,9 +183,14 @@ impl Plan for WritePlan {
     }
 }
 
+/// Data that cannot be shown: its name tells it from all others.
+fn data_words(bytes: &[u8]) -> String {
+    format!("{} bytes of data, blake3 {}", bytes.len(), blake3::hash(bytes).to_hex())
+}
+
 fn detail(work: &Work) -> Detail {
-    match work.diff.is_empty() {
-        true => Detail::Text(format!("{} bytes", work.after.len())),
+    match work.diff.text.is_empty() {
+        true => Detail::Text(data_words(&work.after)),
         false => Detail::Diff(work.diff.clone()),
     }
 }
@@ -246,7 +252,7 @@ impl Writing {
             Content::Bytes(bytes) => (bytes.to_vec(), None),
         };
         let counts = diff.as_ref().map_or((0, 0), LineDiff::counts);
-        let diff = diff.map_or(String::new(), |d| d.unified(3, DIFF).text);
+        let diff = diff.map_or_else(DiffText::default, |d| d.unified(3, DIFF).into());
         Ok(Work {
             before: Before::Absent,
             old: None,
@@ -280,9 +286,9 @@ impl Writing {
             (Content::Text(_), Some(new)) if after.len() < 64 << 20 => {
                 let (before, after) = (old.text(), new.text());
                 let diff = LineDiff::new(&before, &after);
-                (diff.unified(3, DIFF).text, diff.counts())
+                (diff.unified(3, DIFF).into(), diff.counts())
             }
-            _ => (String::new(), (0, 0)),
+            _ => (DiffText::default(), (0, 0)),
         };
         Ok(Work { before: Before::Content(hash), old: Some(bytes), after, diff, counts, edits, known })
     }

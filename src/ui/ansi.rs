@@ -1,5 +1,6 @@
 //! Styles as escape sequences, at the depth of colour the terminal has.
 
+use crate::text::visible;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 use std::fmt::Write;
@@ -107,16 +108,21 @@ fn push_color(out: &mut String, color: Option<Color>, base: u8) {
     let _ = write!(out, ";{code}");
 }
 
-/// A styled line as text for the terminal, without its line break.
+/// A styled line as text for the terminal, without its line break. Only the styles act on the terminal, whatever the
+/// line holds.
 pub fn line(line: &Line<'_>) -> String {
     let mut out = String::new();
     for span in &line.spans {
         let style = line.style.patch(span.style);
+        let content = match span.content.contains(|c| c != '\n' && visible::acts(c)) {
+            true => visible::guard(&span.content),
+            false => span.content.as_ref().into(),
+        };
         if style == Style::default() || style == Style::reset() {
-            out.push_str(&span.content);
+            out.push_str(&content);
         } else {
             push_style(&mut out, style);
-            out.push_str(&span.content);
+            out.push_str(&content);
             out.push_str("\x1b[0m");
         }
     }

@@ -40,7 +40,7 @@ pub fn detail(detail: &Detail, theme: &Theme, fold: usize) -> Vec<Line<'static>>
             let clean = visible::output(text.trim_end_matches('\n'));
             folded(clean.lines().map(|l| styled(l, theme.style("output"))), fold, theme)
         }
-        Detail::Diff(text) => folded(diff_lines(text, theme).into_iter(), DIFF_LINES, theme),
+        Detail::Diff(diff) => folded(diff_lines(&diff.text, theme).into_iter(), DIFF_LINES, theme),
         Detail::Changes(overview) => changes(overview, theme),
         Detail::Image(image) => vec![styled(&picture::chip(image), theme.style("output"))],
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::text::visible::samples;
 use proptest::prelude::*;
 
 fn shown(patch: &str) -> Vec<String> {
@@ -91,5 +92,67 @@ proptest! {
         let theme = Theme::plain();
         let drawn = |bytes: &[u8]| -> Vec<String> { diff(&patch(bytes), &theme).iter().map(ToString::to_string).collect() };
         prop_assert_eq!(one == other, drawn(&one) == drawn(&other));
+    }
+}
+
+/// Rows as they are drawn, read to the end, without colours.
+fn read(lines: &[Line<'static>], columns: usize) -> String {
+    let theme = Theme::plain();
+    lines.iter().flat_map(|line| wrap(line, columns, &theme)).map(|row| format!("{row}\n")).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    /// The apply question, the permission question of a file, and the same line by line: what an edit does to a file.
+    #[test]
+    fn two_edits_that_differ_are_drawn_differently(
+        (before, after, other) in samples::three_versions(),
+        columns in 8usize..120,
+    ) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (before, after, other) = (text(&before), text(&after), text(&other));
+        let of = |new: &str| {
+            let view = crate::text::LineDiff::new(&before, new).unified(3, 1 << 20);
+            read(&diff(view.text.as_bytes(), &Theme::plain()), columns)
+        };
+        let (a, b) = (of(&after), of(&other));
+        prop_assert!(after == other || a != b, "{after:?} and {other:?} look the same:\n{a}");
+        prop_assert!(!a.chars().any(samples::acts), "{a:?}");
+    }
+
+    /// The permission question of a command.
+    #[test]
+    fn two_commands_that_run_differently_are_drawn_differently(
+        (line, other, stdin) in samples::three_versions(),
+        which in 0usize..6,
+        columns in 8usize..120,
+    ) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (line, other) = (text(&line), text(&other));
+        let hosts = ["example.org".to_string()];
+        let one = crate::tools::CommandToApprove {
+            cwd: std::path::Path::new("/w"), background: false, limit: None, hosts: &[], line: &line, stdin: &[],
+        };
+        // What could make one command look like another one with input or with the network.
+        let imitated = format!("{line}\nstandard input:\n{}", text(&stdin));
+        let two = match which {
+            0 => crate::tools::CommandToApprove { line: &other, ..one },
+            1 => crate::tools::CommandToApprove { stdin: &stdin, ..one },
+            2 => crate::tools::CommandToApprove { hosts: &hosts, ..one },
+            3 => crate::tools::CommandToApprove { background: true, ..one },
+            4 => crate::tools::CommandToApprove { line: &imitated, ..one },
+            _ => crate::tools::CommandToApprove { cwd: std::path::Path::new("/w "), ..one },
+        };
+        let differ = match which {
+            0 => line != other,
+            1 => !stdin.is_empty(),
+            _ => true,
+        };
+        let drawn = |command: &crate::tools::CommandToApprove<'_>| {
+            read(&lines(&command.words(), Style::default(), &Theme::plain()), columns)
+        };
+        let (a, b) = (drawn(&one), drawn(&two));
+        prop_assert!(!differ || a != b, "both look like {a}");
+        prop_assert!(!b.chars().any(samples::acts), "{b:?}");
     }
 }

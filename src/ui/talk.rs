@@ -6,7 +6,7 @@
 use super::{input, own, term};
 use crate::text::visible;
 use crate::workspace::LargeLoss;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Who is talked to.
 pub trait Talk {
@@ -20,16 +20,21 @@ pub trait Talk {
     fn ask(&mut self, question: &str) -> Option<String>;
 }
 
+/// Who says a line renders it; this is a last guard.
+fn guarded(line: &str) -> std::borrow::Cow<'_, str> {
+    if line.contains(visible::acts) { visible::guard_line(line) } else { line.into() }
+}
+
 /// The person at the terminal.
 pub struct Terminal;
 
 impl Talk for Terminal {
     fn say(&mut self, line: &str) {
-        term::write_all(format!("{}\r\n", own::marked(line)).as_bytes());
+        term::write_all(format!("{}\r\n", own::marked(&guarded(line))).as_bytes());
     }
 
     fn quote(&mut self, line: &str) {
-        term::write_all(format!("{}\r\n", own::clear_margin_of(line)).as_bytes());
+        term::write_all(format!("{}\r\n", own::clear_margin_of(&guarded(line))).as_bytes());
     }
 
     fn ask(&mut self, question: &str) -> Option<String> {
@@ -53,7 +58,7 @@ pub fn consent_alone(question: &str) -> Option<String> {
 /// nothing is.
 pub fn confirm_losses(
     losses: &[LargeLoss],
-    name: &dyn Fn(&Path) -> String,
+    name: &dyn Fn(&Path) -> PathBuf,
     ask: impl FnOnce(&str) -> Option<String>,
 ) -> bool {
     let Some(first) = losses.first() else { return true };

@@ -5,7 +5,7 @@ use super::node::Node;
 use super::objects::Objects;
 use super::origin::{Origin, Step};
 use super::repository::{HookDirs, Repositories, RepositoryChange, RepositoryFate};
-use crate::text::{Detected, LineDiff, regular, sanitize};
+use crate::text::{Detected, LineDiff, regular, sanitize, visible};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -123,7 +123,7 @@ impl Change {
         match (&self.before, &self.after) {
             (_, Node::Special { what }) => line.push_str(&format!(" ({what}: never applied)")),
             (_, Node::Link { target }) => {
-                line.push_str(&format!(" -> {}", sanitize::name(&target.to_string_lossy())));
+                line.push_str(&format!(" -> {}", visible::path(Path::new(target))));
             }
             (Node::File { attrs: a, .. }, Node::File { attrs: b, .. })
             | (Node::Directory { attrs: a }, Node::Directory { attrs: b })
@@ -317,9 +317,9 @@ impl ChangeSet {
         &self,
         objects: &Objects,
         classes: &ChangeClasses,
-        shown: impl Fn(&Path) -> String,
+        shown: impl Fn(&Path) -> PathBuf,
     ) -> Vec<String> {
-        let name = |path: &Path| sanitize::name(&shown(path)).into_owned();
+        let name = |path: &Path| visible::path(&shown(path));
         let line = |row: Row<'_>| {
             let line = match row {
                 Row::Repository(repository, files) => {

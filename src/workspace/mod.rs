@@ -70,7 +70,9 @@ pub use window::{FileWindow, WINDOW_CHUNK};
 pub use crate::text::hunk::{Hunk, hunks, with_hunks};
 
 use crate::permission::{Place, ProtectedPaths};
+use crate::text::visible;
 use globset::{GlobBuilder, GlobMatcher};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -319,17 +321,29 @@ impl Workspace {
         self.1.as_ref().is_some_and(|view| view.in_repository(path))
     }
 
-    /// The path as the screen and the model name it: relative to the working directory where it lies below it.
+    /// The path as the screen and the model name it: relative to the working directory where it lies below it. Two
+    /// different paths have different names, also where they are not UTF-8.
     pub fn shown(&self, path: &Path) -> String {
+        let short = self.shortened(path);
+        match short.to_str() {
+            Some(text) => text.into(),
+            None => visible::path_name(&short),
+        }
+    }
+
+    /// The same path in its bytes, for a surface that renders it itself.
+    pub fn shortened(&self, path: &Path) -> PathBuf {
         let aliased =
             self.0.aliases.iter().find_map(|(prefix, dir)| Some((prefix, path.strip_prefix(dir).ok()?)));
         if let Some((prefix, relative)) = aliased {
-            return format!("{prefix}{}", relative.to_string_lossy());
+            let mut name = OsString::from(prefix);
+            name.push(relative);
+            return name.into();
         }
         match path.strip_prefix(self.cwd()) {
             Ok(relative) if relative.as_os_str().is_empty() => ".".into(),
-            Ok(relative) => relative.to_string_lossy().into_owned(),
-            Err(_) => path.to_string_lossy().into_owned(),
+            Ok(relative) => relative.into(),
+            Err(_) => path.into(),
         }
     }
 }

@@ -158,3 +158,60 @@ fn a_terminal_gets_signs_and_a_pipe_gets_bytes() {
     let piped = place.run(["changes", "--patch"]);
     assert!(piped.stdout.contains(HOSTILE), "{piped:?}");
 }
+
+/// Names that are not UTF-8 were drawn alike, and a name with blanks could not be told from a row's other words.
+#[test]
+fn names_that_differ_look_different_in_every_list() {
+    let place = Place::new();
+    if !crate::support::den::sandbox_or_skip(placet::sandbox::Backend::Overlay) {
+        return;
+    }
+    let command = "for n in \"$(printf 'a\\377')\" \"$(printf 'a\\376')\" 'A new.txt' 'b +1 -0' \"$(printf 'x\\ny')\"; \
+                   do echo 1 > \"$n\"; done; ln -s 'to here' link";
+    let shown = on_a_terminal(&place, &["sandbox", "run", "--", command]);
+    let listed = on_a_terminal(&place, &["changes"]);
+    for out in [shown, listed] {
+        let text = String::from_utf8_lossy(&out);
+        for row in [
+            "A a<FF> +1 -0",
+            "A a<FE> +1 -0",
+            "A \"A new.txt\" +1 -0",
+            "A \"b +1 -0\" +1 -0",
+            "A x␊y +1 -0",
+            "A link -> \"to here\"",
+        ] {
+            assert!(text.lines().any(|line| line.trim_end() == row), "{row} is missing: {text}");
+        }
+    }
+}
+
+/// What a command reads decides what it does, and was not in the question.
+#[test]
+fn the_question_about_a_command_shows_its_standard_input() {
+    let pad = json!({"action": "write", "name": "in", "content": "touch PWNED\r\n"});
+    let call = json!({"command": "sh", "stdin_scratchpad": "in", "network": ["example.org"]});
+    let server = MockServer::start([
+        Reply::openai(&[Say::Call("c0", "scratchpad", &pad.to_string())]),
+        Reply::openai(&[Say::Call("c1", "run_command", &call.to_string())]),
+        Reply::openai(&[Say::Text("done")]),
+    ]);
+    let mut pty = with_model(&server).open();
+    pty.line("go on");
+    pty.until("the input", |s| {
+        s.contains("with the network, to example.org, with 13 bytes of standard input")
+            && s.contains("touch PWNED␍")
+    });
+}
+
+/// The line ends of a new file were dropped from the question about it.
+#[test]
+fn a_protected_file_with_carriage_returns_is_shown_with_them() {
+    let call = json!({"path": ".envrc", "content": "export A=1\r\nexport B=2\r\n"}).to_string();
+    let server = MockServer::start([
+        Reply::openai(&[Say::Call("c1", "write_file", &call)]),
+        Reply::openai(&[Say::Text("done")]),
+    ]);
+    let mut pty = with_model(&server).open();
+    pty.line("go on");
+    pty.until("both lines", |s| s.contains("export A=1␍") && s.contains("export B=2␍"));
+}

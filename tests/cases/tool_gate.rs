@@ -102,7 +102,8 @@ fn before_consent_nothing_outside_is_looked_at() {
         let mut plan = bench.registry.plan(tool, &Input::Object(input), &bench.env).unwrap();
         let preview = plan.prepare(&bench.env, Sight::InsideOnly).unwrap();
         let shown = match preview.detail {
-            Detail::Text(text) | Detail::Diff(text) => text,
+            Detail::Text(text) => text,
+            Detail::Diff(diff) => diff.text,
             _ => String::new(),
         };
         assert!(!shown.contains("secret"), "{tool}: {shown}");

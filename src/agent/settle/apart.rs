@@ -6,7 +6,7 @@ use super::Settled;
 use super::words::{counted, losses, overview};
 use crate::audit::Kind;
 use crate::conversation::CallId;
-use crate::text::sanitize;
+use crate::text::{sanitize, visible};
 use crate::tools::{Detail, Preview};
 use crate::workspace::{
     Approval, Aside, ChangeClasses, ChangeSet, Choice as PathChoice, Part, PathChange, Shelf, View, Workspace,
@@ -26,7 +26,7 @@ impl Agent {
     ) -> bool {
         let Some(loss) = classes.losses.first() else { return true };
         let all = losses(classes, workspace);
-        let word = loss.word(&|path: &Path| workspace.shown(path));
+        let word = loss.word(&|path: &Path| workspace.shortened(path));
         let (reply, answer) = oneshot::channel();
         drop(events.send(Event::Question(Question {
             id: CallId::new("apply"),
@@ -85,7 +85,7 @@ impl Agent {
                     }
                 }
                 'd' => {
-                    let name = sanitize::name(&workspace.shown(&path)).into_owned();
+                    let name = visible::path(&workspace.shortened(&path));
                     drop(events.send(Event::Notice(self.discard_one(view, &only, &name))));
                     if settled == Settled::Kept {
                         settled = Settled::Discarded;
@@ -123,7 +123,7 @@ fn about_one(
     (view, workspace): (&View, &Workspace),
     reply: oneshot::Sender<char>,
 ) -> ChoiceQuestion {
-    let name = sanitize::name(&workspace.shown(&change.path)).into_owned();
+    let name = visible::path(&workspace.shortened(&change.path));
     let why = classes.runner(&change.path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
     let part = set.part(|c| c.path.starts_with(&change.path));
     ChoiceQuestion {

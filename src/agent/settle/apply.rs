@@ -4,7 +4,7 @@ use super::super::driver::Agent;
 use super::super::event::Event;
 use super::Settled;
 use crate::audit::Kind;
-use crate::text::sanitize;
+use crate::text::visible;
 use crate::workspace::{
     Applied, ApplyError, Approval, Assent, ChangeSet, Choice as PathChoice, Label, Node, View, Workspace,
 };
@@ -85,7 +85,7 @@ impl Agent {
 }
 
 fn names(paths: &[PathBuf], workspace: &Workspace) -> String {
-    let name = |path: &PathBuf| sanitize::name(&workspace.shown(path)).into_owned();
+    let name = |path: &PathBuf| visible::path(&workspace.shortened(path));
     paths.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 

@@ -1,7 +1,7 @@
 //! The words of the question at the end of a turn.
 
 use super::DIFF;
-use crate::text::sanitize;
+use crate::text::visible;
 use crate::tools::{ChangeOverview, FileDiff};
 use crate::workspace::{ChangeClasses, ChangeSet, View, Workspace, patches};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(super) fn apply_words(waiting: usize) -> String {
 
 /// What a change set takes away, a sentence for each loss.
 pub(super) fn losses(classes: &ChangeClasses, workspace: &Workspace) -> Vec<String> {
-    classes.losses.iter().map(|loss| loss.words(&|path: &Path| workspace.shown(path))).collect()
+    classes.losses.iter().map(|loss| loss.words(&|path: &Path| workspace.shortened(path))).collect()
 }
 
 /// `3 changes`.
@@ -50,13 +50,13 @@ pub(super) fn reason(view: &View) -> String {
 
 /// The list of what changes, and then how. Of a very large set some is left out, and counted.
 pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOverview {
-    let list = set.listing(view.objects(), &view.classify(set), |path| workspace.shown(path));
+    let list = set.listing(view.objects(), &view.classify(set), |path| workspace.shortened(path));
     let mut room = DIFF;
     let file = |(path, mut patch): (PathBuf, Vec<u8>)| {
         let left_out = patch.len().saturating_sub(room);
         patch.truncate(room);
         room -= patch.len();
-        FileDiff { name: sanitize::name(&workspace.shown(&path)).into_owned(), patch, left_out }
+        FileDiff { name: visible::path(&workspace.shortened(&path)), patch, left_out }
     };
     let files = patches(set, view.objects(), workspace.cwd()).into_iter().map(file).collect();
     ChangeOverview { list, files }

@@ -1,6 +1,6 @@
 //! Applying, discarding and taking back, in words: for the shell's commands and for those of the command line.
 
-use crate::text::sanitize;
+use crate::text::{sanitize, visible};
 use crate::workspace::{
     Applied, ApplyError, Approval, Aside, ChangeClasses, ChangeSet, Choice, Label, LargeLoss, Node, Part,
     Permitted, Shelf, View,
@@ -57,10 +57,10 @@ impl Told {
 }
 
 /// A path as a person reads it.
-pub type Shown<'a> = &'a dyn Fn(&Path) -> String;
+pub type Shown<'a> = &'a dyn Fn(&Path) -> PathBuf;
 
 fn named(path: &Path, shown: Shown<'_>) -> String {
-    sanitize::name(&shown(path)).into_owned()
+    visible::path(&shown(path))
 }
 
 fn s(count: usize) -> &'static str {

@@ -18,6 +18,8 @@ pub use stream::Stream;
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use write::Writer;
 
 /// Columns between tab stops.
@@ -94,9 +96,33 @@ pub fn name(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{rest}", "\u{2420}".repeat(blanks)))
 }
 
+/// A path as a person reads it: exact, also where its name is not UTF-8, and on one line.
+pub fn path_name(path: &Path) -> String {
+    let bytes = path.as_os_str().as_bytes();
+    match std::str::from_utf8(bytes) {
+        Ok(text) => name(text).into_owned(),
+        Err(_) => visible(bytes, Breaks::Shown),
+    }
+}
+
+/// A path inside a list or a sentence: in quotes where blanks or quotes would leave open where the name ends.
+pub fn path(path: &Path) -> String {
+    let shown = path_name(path);
+    if !shown.is_empty() && !shown.contains([' ', '\u{2420}', '"']) {
+        return shown;
+    }
+    format!("\"{}\"", shown.replace('"', "<U+0022>"))
+}
+
 /// Several lines of which parts were rendered before, names for example: a last guard.
 pub fn guard(text: &str) -> Cow<'_, str> {
     rendered(text, Manner::Rendered, Breaks::Kept)
+}
+
+/// True for what a terminal acts on or reorders text by; the renderer never lets it out.
+pub fn acts(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// One line of which parts were rendered before.

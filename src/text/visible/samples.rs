@@ -4,8 +4,7 @@ use proptest::prelude::*;
 
 /// True for what a terminal acts on or reorders text by. Line breaks between rows are not it.
 pub(crate) fn acts(c: char) -> bool {
-    c.is_control() && c != '\n'
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c != '\n' && super::acts(c)
 }
 
 /// Bytes with everything in them that was once dropped, drawn alike or acted on.

@@ -84,6 +84,18 @@ fn everything_that_acts_or_hides_becomes_a_sign() {
     assert_eq!(block("a\r\nb \nc"), "a␍\nb␠\nc");
     assert_eq!(line("a\nb"), "a␊b");
     assert_eq!(name(" a"), "␠a");
+    for (bytes, shown) in [
+        (&b"a.rs"[..], "a.rs"),
+        (b"A new.txt", "\"A new.txt\""),
+        (b"a\"b", "\"a<U+0022>b\""),
+        (b"a\xff", "a<FF>"),
+        (b"a\xfe", "a<FE>"),
+        (b"a\nb", "a␊b"),
+        (b"", "\"\""),
+    ] {
+        use std::os::unix::ffi::OsStrExt;
+        assert_eq!(path(Path::new(std::ffi::OsStr::from_bytes(bytes))), shown);
+    }
     assert_eq!(visible(b"a\xff\xfe\xfe\xe2\x82z", Breaks::Shown), "a<FF><FE x2><E2><82>z");
 }
 
@@ -195,6 +207,20 @@ proptest! {
         }
         out.push_str(&stream.finish());
         prop_assert_eq!(out, joined(&pieces(&bytes, manner, Breaks::Kept, &[])));
+    }
+
+    #[test]
+    fn a_path_is_one_word_and_two_paths_differ(one in bytes(), other in bytes()) {
+        use std::os::unix::ffi::OsStrExt;
+        let of = |bytes: &[u8]| path(Path::new(std::ffi::OsStr::from_bytes(bytes)));
+        let (a, b) = (of(&one), of(&other));
+        prop_assert_eq!(one == other, a == b, "{} {}", a, b);
+        let quoted = a.len() > 1 && a.starts_with('"') && a.ends_with('"');
+        let inside = if quoted { &a[1..a.len() - 1] } else { &a };
+        prop_assert!(!inside.contains('"') && (quoted || !inside.contains([' ', '\n'])), "{}", a);
+        // A list has paths next to each other: `A a -> b` is not the file `a -> b`.
+        let ascii = |path: &Path| super::path(path);
+        prop_assert_ne!(format!("{} -> {}", ascii(Path::new("a")), ascii(Path::new("b"))), ascii(Path::new("a -> b")));
     }
 
     #[test]

@@ -120,6 +120,7 @@ impl Review {
             false if self.top.1 > 0 => self.top.1 = self.top.1.saturating_sub(step),
             _ => return false,
         }
+        self.look_at(scene);
         true
     }
 

@@ -5,7 +5,7 @@ use super::doc::Doc;
 use super::file::{Body, File, Lines, Pictures, Whole};
 use super::renames::renames;
 use crate::media::{self, sniff};
-use crate::text::{Detected, LineDiff, sanitize};
+use crate::text::{Detected, LineDiff, sanitize, visible};
 use crate::workspace::{ChangeClasses, ChangeSet, Node, Objects, PathChange, Verb};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,9 +22,9 @@ pub fn pending(
     set: &ChangeSet,
     classes: &ChangeClasses,
     objects: &Objects,
-    shown: &dyn Fn(&Path) -> String,
+    shown: &dyn Fn(&Path) -> PathBuf,
 ) -> Vec<File> {
-    let name = |path: &Path| sanitize::name(&shown(path)).into_owned();
+    let name = |path: &Path| visible::path_name(&shown(path));
     let moved: BTreeSet<&PathBuf> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
     let renames = renames(set, objects);
     let mut files: Vec<File> = Vec::new();
@@ -194,15 +194,15 @@ fn body(
         }
         (before, Node::Link { target }) => {
             let was = match before {
-                Node::Link { target } => format!(", was -> {}", sanitize::name(&target.to_string_lossy())),
+                Node::Link { target } => format!(", was -> {}", visible::path(Path::new(target))),
                 Node::Absent => String::new(),
                 Node::File { size, .. } => format!(", was a file of {size} bytes"),
                 _ => ", was something else".into(),
             };
-            return words(vec![format!("link -> {}{was}", sanitize::name(&target.to_string_lossy()))]);
+            return words(vec![format!("link -> {}{was}", visible::path(Path::new(target)))]);
         }
         (Node::Link { target }, Node::Absent) => {
-            return words(vec![format!("link, was -> {}", sanitize::name(&target.to_string_lossy()))]);
+            return words(vec![format!("link, was -> {}", visible::path(Path::new(target)))]);
         }
         (Node::Absent, Node::Directory { .. }) => return words(vec!["a new empty directory".into()]),
         (Node::Directory { .. }, Node::Absent) => return words(vec!["an empty directory that goes".into()]),
@@ -312,7 +312,7 @@ fn size(node: &Node) -> String {
             format!("{size} bytes ({})", hash.get(..12).unwrap_or_default())
         }
         Node::Absent => "nothing".into(),
-        Node::Link { target } => format!("a link -> {}", sanitize::name(&target.to_string_lossy())),
+        Node::Link { target } => format!("a link -> {}", visible::path(Path::new(target))),
         Node::Directory { .. } => "a directory".into(),
         Node::Special { what } => what.clone(),
     }

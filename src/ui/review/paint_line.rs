@@ -28,6 +28,8 @@ struct Shown<'a> {
     look: Style,
     /// What its other version does not have, in bytes of the whole line.
     changes: &'a [Range<usize>],
+    /// A theme without colours draws changed lines as it draws the others.
+    is_changed: bool,
 }
 
 /// A part of a changed line.
@@ -45,7 +47,7 @@ impl ChangedLine<'_> {
     fn as_shown(&self) -> Shown<'_> {
         let ChangedLine { file, side, lines, line, part, look, .. } = *self;
         let changes = self.changes.as_deref().map_or(&[][..], Vec::as_slice);
-        Shown { file, side, lines, line, part, look, changes }
+        Shown { file, side, lines, line, part, look, changes, is_changed: true }
     }
 }
 
@@ -64,7 +66,7 @@ impl Painter<'_> {
     pub(super) fn same(&self, file: u32, old: usize, new: usize, part: usize) -> Vec<Vec<Cell>> {
         let Some(lines) = self.file(file).and_then(File::lines) else { return Vec::new() };
         let look = self.theme.style("text");
-        let one = |side, line| Shown { file, side, lines, line, part, look, changes: &[] };
+        let one = |side, line| Shown { file, side, lines, line, part, look, changes: &[], is_changed: false };
         let first = part == 0;
         let (a, b) = (Some(lines.old_number(old)), Some(lines.new_number(new)));
         let (a, b) = (a.filter(|_| first), b.filter(|_| first));
@@ -289,7 +291,7 @@ impl Painter<'_> {
         let own = doc.part(line, part);
         let text = doc.line(line).get(own.clone()).unwrap_or("");
         let changes: Vec<Range<usize>> = shown.changes.iter().filter_map(|r| inside(r, &own)).collect();
-        let changed = look != self.theme.style("text");
+        let changed = shown.is_changed;
         // Colours of code only where the background says what changed; else the line's own colour has to.
         let colours = match changed && look.bg.is_none() {
             true => None,

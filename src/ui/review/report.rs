@@ -193,7 +193,7 @@ fn edited(file: &File) -> Option<Edited> {
     let lines: &Lines = file.lines().filter(|l| l.edited)?;
     let (old, new) = (lines.old.text(), lines.new.text());
     let diff = crate::text::LineDiff::new(&old, &new).unified(3, TEXT);
-    Some(Edited { path: file.name.clone(), diff: diff.text })
+    Some(Edited { path: file.name.clone(), diff: crate::text::for_model(&diff.text).into_owned() })
 }
 
 fn said(review: &Review, comment: &super::comment::Comment) -> Said {

@@ -280,3 +280,33 @@ proptest! {
         screen(&pane);
     }
 }
+
+/// The file read to its end, with what stands in front of each line.
+fn read(text: &str) -> String {
+    let pane = opened(text, None, 80, 24);
+    let lines = &pane.lines;
+    let blocks = (0..lines.blocks()).flat_map(|block| {
+        let rows = lines.lines(block);
+        (0..rows.len())
+            .map(|at| {
+                format!("{}{}\n", lines.gutter(pager::Pos::of(block, at), pager::Cursor::Elsewhere), rows[at])
+            })
+            .collect::<Vec<_>>()
+    });
+    blocks.collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    #[test]
+    fn two_files_that_differ_look_different(
+        (_, one, other) in crate::text::visible::samples::three_versions(),
+        long in prop_oneof![4 => Just(0usize), 1 => 16_300usize..16_400],
+    ) {
+        let text = |bytes: &[u8]| format!("{}{}", "x".repeat(long), String::from_utf8_lossy(bytes));
+        let (one, other) = (text(&one), text(&other));
+        let (a, b) = (read(&one), read(&other));
+        prop_assert!(one == other || a != b, "{one:?} and {other:?} look the same:\n{a}");
+        prop_assert!(!a.chars().any(crate::text::visible::samples::acts), "{a:?}");
+    }
+}

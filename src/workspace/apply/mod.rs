@@ -82,7 +82,7 @@ pub enum ApplyError {
     #[error("`{}` needs an approval of its own: {why}", .path.display())]
     Protected { path: PathBuf, why: String },
     /// Nobody approved what goes. Nothing was changed.
-    #[error("it {}, which needs an approval of its own", .0.words(&|path| path.to_string_lossy().into_owned()))]
+    #[error("it {}, which needs an approval of its own", .0.words(&|path| path.into()))]
     Loss(LargeLoss),
     #[error("the repository is in use or moved on meanwhile: {0}")]
     Repository(String),

@@ -12,7 +12,7 @@ mod replay;
 use super::origin::{Assent, Origin};
 use super::text_file::TextFile;
 use super::{Shelf, View};
-use crate::text::sanitize;
+use crate::text::visible;
 use past::Past;
 use replay::Replay;
 use std::io;
@@ -128,5 +128,5 @@ fn refused(path: &Path, why: &str) -> io::Error {
 }
 
 fn named(path: &Path) -> String {
-    sanitize::name(&path.to_string_lossy()).into_owned()
+    visible::path_name(path)
 }

@@ -1,6 +1,6 @@
 //! Large losses: a repository, a root, or more than the loss limit.
 
-use crate::text::sanitize;
+use crate::text::visible;
 use crate::workspace::change::{Change, ChangeSet};
 use crate::workspace::view::Brake;
 use std::collections::BTreeSet;
@@ -19,24 +19,25 @@ pub enum LargeLoss {
 
 impl LargeLoss {
     /// For a person: `removes the repository `.git` (46 files)`. `name` shows a path of the workspace.
-    pub fn words(&self, name: &dyn Fn(&Path) -> String) -> String {
+    pub fn words(&self, name: &dyn Fn(&Path) -> PathBuf) -> String {
         let counted = |files: usize| format!("{files} file{}", if files == 1 { "" } else { "s" });
         match self {
             LargeLoss::Repository { path, files } => {
-                format!("removes the repository `{}` ({})", sanitize::name(&name(path)), counted(*files))
+                format!("removes the repository `{}` ({})", visible::path_name(&name(path)), counted(*files))
             }
             LargeLoss::Root { path, files } => {
-                let root = path.to_string_lossy();
-                format!("removes everything in `{}` ({})", sanitize::name(&root), counted(*files))
+                format!("removes everything in `{}` ({})", visible::path_name(path), counted(*files))
             }
             LargeLoss::Files { files, bytes } => format!("removes {} ({bytes} bytes)", counted(*files)),
         }
     }
 
     /// What a person types to mean it: the name of what goes, where it can be typed.
-    pub fn word(&self, name: &dyn Fn(&Path) -> String) -> String {
+    pub fn word(&self, name: &dyn Fn(&Path) -> PathBuf) -> String {
         let word = match self {
-            LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => name(path),
+            LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => {
+                name(path).to_str().unwrap_or_default().to_string()
+            }
             LargeLoss::Files { .. } => String::new(),
         };
         let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_graphic());
@@ -47,7 +48,7 @@ impl LargeLoss {
     pub fn flag(&self) -> String {
         match self {
             LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => {
-                format!("--apply-protected {}", sanitize::name(&path.to_string_lossy()))
+                format!("--apply-protected {}", visible::path(path))
             }
             LargeLoss::Files { files, .. } => format!("--apply-loss {files}"),
         }

@@ -193,7 +193,7 @@ pub(super) fn cancel(asked: Asked) {
 
 fn body(detail: &Detail, theme: &Theme) -> Vec<String> {
     match detail {
-        Detail::Diff(diff) => exactly(&exact::diff(diff.as_bytes(), theme)),
+        Detail::Diff(diff) => exactly(&exact::diff(diff.text.as_bytes(), theme)),
         Detail::Changes(_) => exactly(&cell::detail(detail, theme, usize::MAX)),
         Detail::Text(text) => exactly(&exact::lines(text, Style::default(), theme)),
         Detail::Image(image) => vec![label("picture", &picture::chip(image))],

@@ -66,8 +66,18 @@ impl Open {
         let Window { head, tail } = self.window(total, fits);
         self.seen.rows.insert(head);
         self.seen.rows.insert(tail);
-        let cut = matches!(self.overview(), Some(overview) if overview.files.iter().any(|f| f.left_out > 0));
+        let cut = self.is_cut();
         self.seen_end |= !cut && self.seen.rows.covers(&(0..total));
+    }
+
+    /// Something of it is not here to be seen.
+    fn is_cut(&self) -> bool {
+        match &self.asked {
+            Asked::Call(question) => {
+                matches!(&question.preview.detail, Detail::Diff(diff) if diff.left_out > 0)
+            }
+            _ => self.overview().is_some_and(|overview| overview.files.iter().any(|f| f.left_out > 0)),
+        }
     }
 
     fn overview(&self) -> Option<&ChangeOverview> {
@@ -129,7 +139,7 @@ impl Open {
 
 fn lines_of(detail: &Detail, theme: &Theme) -> Vec<Line<'static>> {
     match detail {
-        Detail::Diff(diff) => exact::diff(diff.as_bytes(), theme),
+        Detail::Diff(diff) => exact::diff(diff.text.as_bytes(), theme),
         Detail::Text(text) => exact::lines(text, Style::default(), theme),
         Detail::Image(image) => vec![Line::raw(picture::chip(image))],
         Detail::Changes(overview) => {
