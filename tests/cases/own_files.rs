@@ -76,7 +76,9 @@ fn a_server_of_ones_own_never_gets_another_server_s_key() {
 /// Where a pipe, a device or a huge file lies in the place of a file that placet reads, it says so and reads nothing.
 #[test]
 fn what_is_no_regular_file_of_a_usual_size_is_refused_by_name() {
-    let ways: [(&str, fn(&std::path::Path)); 3] = [
+    /// Puts something at a path.
+    type Put = fn(&std::path::Path);
+    let ways: [(&str, Put); 3] = [
         ("not a regular file", |path| {
             assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
         }),
