@@ -71,7 +71,7 @@ impl View {
         }
         self.claim()?;
         let set = self.changes(Shelf::Pending)?;
-        let all = set.discarded_with(&choice.keys().cloned().collect());
+        let all = set.discarded_with(&set.with_whole_repositories(choice.keys().cloned().collect()));
         let leaving = || set.changes.iter().filter(|change| all.contains(&change.path));
         if leaving().next().is_none() {
             self.discard(choice)?;
@@ -93,6 +93,9 @@ impl View {
         for change in leaving() {
             let Some(base) = pending.bases().get(&change.path).cloned() else { continue };
             self.put_again(&shelf, pending, &base, Put::Keep)?;
+            bases.take(base, &pending.bases());
+        }
+        for base in self.watched(&leaving().map(|change| change.path.clone()).collect())? {
             bases.take(base, &pending.bases());
         }
         bases.save()?;

@@ -97,7 +97,7 @@ fn a_rejected_part_comes_back_into_what_stayed() {
     assert_eq!((b.words(), text(&b, "a").as_str()), (words, "one\n2\nthree\n"));
     // But not over what came since.
     reject();
-    b.hold("a", "other\n", Some("1\n2\n3\n"));
+    b.hold("a", "other\n", Some("one\n2\n3\n"));
     assert!(matches!(back(&b), Err(RestoreError::Pending(_))));
     assert_eq!(text(&b, "a"), "other\n");
 }

@@ -11,6 +11,7 @@ use super::layer::{Found, Layer, remove_dir_all};
 use super::stack::{join, node_at};
 use super::{Held, Shelf, View};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -220,8 +221,11 @@ impl View {
         if keep.is_empty() {
             return self.held(Shelf::Pending).wipe();
         }
+        let kept: BTreeSet<PathBuf> = keep.iter().map(|(base, _)| base.path.clone()).collect();
+        let watched = self.watched(&kept)?.into_iter().map(|base| (base, Put::Keep));
         let pending = &self.0.pending;
-        self.replace_pending(keep.into_iter().map(|(base, put)| (pending, base, put)).collect())
+        let all = keep.into_iter().chain(watched).map(|(base, put)| (pending, base, put));
+        self.replace_pending(all.collect())
     }
 
     /// Makes the pending shelf anew with these changes, each taken from the shelf that is named; parents come first.
@@ -261,6 +265,14 @@ impl View {
             let at = layer.open_like(self.root(index))?;
             return Ok(node.attrs().map_or(Ok(()), |attrs| attrs.give(&File::from(at)))?);
         };
+        // A record alone: a link to the workspace's own file would make it a change.
+        let is_record = match from.layers.get(index) {
+            Some(layer) => matches!(layer.find(&rel)?, Found::Through),
+            None => true,
+        };
+        if is_record && matches!(put, Put::Keep) {
+            return Ok(());
+        }
         // Where a directory above went, or became something else, whatever was in it is gone with it.
         let gone_above = rel.ancestors().skip(1).any(|dir| match layer.find(dir) {
             Ok(Found::Gone) => true,

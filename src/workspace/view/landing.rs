@@ -2,7 +2,7 @@
 
 use super::base::Base;
 use super::hold::Put;
-use super::stack::node_at;
+use super::stack::{Backing, node_at};
 use super::{Shelf, View};
 use std::io;
 use std::path::PathBuf;
@@ -46,6 +46,10 @@ impl View {
         let mut keep = Vec::new();
         for base in bases {
             let Some((index, rel)) = self.locate(&base.path) else { continue };
+            // Records without a change go, and `rebuild` takes along those that are still needed.
+            if self.stack(index, 1).backing(&rel)? == Backing::Plain {
+                continue;
+            }
             let now = node_at(&base.path)?;
             if now == base.node || self.stack(index, 1).node(&rel)? != now {
                 keep.push((base, Put::Keep));

@@ -10,7 +10,7 @@ use super::super::repository::{
     Contents, HookDirs, Repositories, RepositoryChange, RepositoryFate, facts_of, is_repository,
 };
 use super::fold::Effects;
-use super::stack::{node_at, stat_at};
+use super::stack::{Backing, node_at, stat_at};
 use super::{Base, Shelf, View};
 use crate::permission::is_git_name;
 use rustix::fs::OFlags;
@@ -168,6 +168,27 @@ impl View {
         held.save()
     }
 
+    /// The records that [`View::watch_repositories`] made for the repositories of `changed`, without those that are
+    /// changes themselves. They go wherever these changes go: without them nobody knows where the repository was.
+    pub(super) fn watched(&self, changed: &BTreeSet<PathBuf>) -> io::Result<Vec<Base>> {
+        let held = self.held(Shelf::Pending);
+        let mut watched: Vec<Base> =
+            held.bases().iter().filter(|base| !changed.contains(&base.path)).cloned().collect();
+        if !watched.is_empty() {
+            let repositories = self.repositories(Shelf::Pending, changed.iter().map(PathBuf::as_path));
+            let outermost: Vec<&Path> = repositories.outermost().collect();
+            watched.retain(|base| outermost.iter().any(|dir| super::git::is_state(dir, &base.path)));
+        }
+        let mut records = Vec::new();
+        for base in watched {
+            let Some((index, rel)) = self.locate(&base.path) else { continue };
+            if self.stack_of(held, index).backing(&rel)? == Backing::Plain {
+                records.push(base);
+            }
+        }
+        Ok(records)
+    }
+
     /// The repositories among `paths` of a transaction: those on disk, and those that its changes made or removed.
     pub(super) fn repositories_of_steps<'a>(
         &self,
@@ -192,3 +213,7 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     opened.file.take(most + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
     if bytes.len() as u64 > most { Err(format!("it is larger than {most} bytes")) } else { Ok(bytes) }
 }
+
+#[cfg(test)]
+#[path = "repositories_tests.rs"]
+mod tests;

@@ -76,11 +76,16 @@ impl View {
         for (base, steps) in bases {
             let Some((index, rel)) = self.locate(&base.path) else { continue };
             let stack = self.stack(index, held.depth);
+            let backing = stack.backing(&rel)?;
+            // A record of what the workspace held: whatever others made of it since is not pending here.
+            if backing == Backing::Plain {
+                continue;
+            }
             let after = stack.node(&rel)?;
             if after == base.node {
                 continue;
             }
-            let content = match stack.backing(&rel)? {
+            let content = match backing {
                 Backing::Layer(path) if after.is_file() => Some(path),
                 _ => None,
             };
@@ -336,8 +341,10 @@ impl View {
             return Ok(());
         }
         let changed: BTreeSet<PathBuf> = self.changes(Shelf::Pending)?.paths();
+        let watched: BTreeSet<PathBuf> = self.watched(&changed)?.into_iter().map(|base| base.path).collect();
         let bases: Vec<Base> = self.held(Shelf::Pending).bases().iter().cloned().collect();
-        let is_same = |base: &Base| !changed.contains(&base.path) && !base.node.is_directory() && !base.raced;
+        let needed = |path: &Path| changed.contains(path) || watched.contains(path);
+        let is_same = |base: &Base| !needed(&base.path) && !base.node.is_directory() && !base.raced;
         if !bases.iter().any(is_same) {
             return Ok(());
         }

@@ -1,0 +1,124 @@
+//! A pending commit and what the person does before they apply it: nobody touched the repository, so it lands.
+
+use super::super::discarded::Aside;
+use super::super::settle::{Applied, Choice, Part};
+use super::super::tests::{Bench, bench};
+use super::*;
+use std::fs;
+
+const COMMIT: &str = "1111111111111111111111111111111111111111\n";
+
+/// A repository, a file `a.txt`, and pending what `git commit` leaves, with a change of `a.txt` beside it.
+fn committed() -> Bench {
+    let b = bench();
+    b.write(".git/HEAD", "ref: refs/heads/main\n");
+    b.write(".git/objects/00/first", "o\n");
+    b.write(".git/refs/heads/main", "0000000000000000000000000000000000000000\n");
+    b.write(".git/packed-refs", "# pack-refs with:\n");
+    b.write("a.txt", "1\n2\n3\n4\n5\n");
+    b.command(|upper| {
+        fs::create_dir_all(upper.join(".git/refs/heads")).unwrap();
+        fs::create_dir_all(upper.join(".git/objects/11")).unwrap();
+        fs::write(upper.join(".git/refs/heads/main"), COMMIT).unwrap();
+        fs::write(upper.join(".git/objects/11/second"), "o\n").unwrap();
+    });
+    b.hold("a.txt", "1\n2\n3\n4\nfive\n", Some("1\n2\n3\n4\n5\n"));
+    b
+}
+
+fn only(b: &Bench, path: &str) -> Choice {
+    [(b.root.join(path), Part::Whole)].into_iter().collect()
+}
+
+#[track_caller]
+fn apply(b: &Bench, choice: &Choice) -> Applied {
+    b.view.apply(choice, Label::default()).unwrap()
+}
+
+#[track_caller]
+fn lands(b: &Bench) {
+    let applied = apply(b, &b.all());
+    assert!(matches!(applied, Applied::Landed(_)), "{applied:?}");
+    assert_eq!(fs::read_to_string(b.root.join(".git/refs/heads/main")).unwrap(), COMMIT);
+    assert!(b.view.is_empty(Shelf::Pending));
+}
+
+#[test]
+fn a_pending_commit_lands_after_a_later_turn() {
+    let b = committed();
+    b.hold("more", "x\n", None);
+    b.view.forget_unchanged().unwrap();
+    lands(&b);
+}
+
+#[test]
+fn a_pending_commit_lands_after_another_file() {
+    let b = committed();
+    assert!(matches!(apply(&b, &only(&b, "a.txt")), Applied::Landed(_)));
+    lands(&b);
+}
+
+#[test]
+fn a_pending_commit_lands_after_another_file_was_discarded() {
+    let b = committed();
+    b.view.set_aside(&only(&b, "a.txt")).unwrap();
+    lands(&b);
+}
+
+#[test]
+fn a_pending_commit_lands_after_a_discard_that_was_taken_back() {
+    let b = committed();
+    let words = b.words();
+    assert_eq!(b.view.set_aside(&b.all()).unwrap(), Aside::Kept);
+    assert!(b.view.is_empty(Shelf::Pending));
+    b.view.restore(&b.view.last_discard().unwrap()).unwrap();
+    assert_eq!(b.words(), words);
+    lands(&b);
+}
+
+#[test]
+fn a_part_of_a_commit_takes_all_of_it_aside_and_comes_back() {
+    let b = committed();
+    let words = b.words();
+    b.view.set_aside(&only(&b, ".git/refs/heads/main")).unwrap();
+    assert_eq!(b.words(), ["M a.txt"]);
+    b.view.restore(&b.view.last_discard().unwrap()).unwrap();
+    assert_eq!(b.words(), words);
+    lands(&b);
+}
+
+#[test]
+fn a_pending_commit_lands_after_a_file_was_merged() {
+    let b = committed();
+    b.write("a.txt", "one\n2\n3\n4\n5\n");
+    let merged = apply(&b, &b.all());
+    assert!(matches!(&merged, Applied::Changed { merged, .. } if merged.len() == 1), "{merged:?}");
+    lands(&b);
+    assert_eq!(fs::read_to_string(b.root.join("a.txt")).unwrap(), "one\n2\n3\n4\nfive\n");
+}
+
+#[test]
+fn a_repository_that_moved_on_is_still_refused_and_is_no_change_of_ours() {
+    for path in [".git/HEAD", ".git/packed-refs", ".git/refs/heads/side"] {
+        let b = committed();
+        b.hold("more", "x\n", None);
+        b.view.forget_unchanged().unwrap();
+        b.view.set_aside(&only(&b, "a.txt")).unwrap();
+        let words = b.words();
+        b.write(path, "ref: refs/heads/other\n");
+        assert_eq!(b.words(), words, "{path}");
+        let refused = b.view.apply(&b.all(), Label::default());
+        assert!(matches!(&refused, Err(ApplyError::Repository(why)) if why.contains(path)), "{refused:?}");
+    }
+}
+
+#[test]
+fn what_is_kept_of_a_repository_is_never_the_persons_own_file() {
+    let b = committed();
+    b.view.set_aside(&only(&b, "a.txt")).unwrap();
+    use std::os::unix::fs::MetadataExt;
+    assert_eq!(fs::metadata(b.root.join(".git/HEAD")).unwrap().nlink(), 1);
+    apply(&b, &b.all());
+    b.command(|upper| fs::write(upper.join("z"), "z").unwrap());
+    assert_eq!(b.words(), ["A z"]);
+}
