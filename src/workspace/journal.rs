@@ -16,6 +16,7 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ pub struct Entry {
     pub label: Label,
     pub kind: Kind,
     pub state: State,
+    /// What the names of its temporary files have in common, which nobody could guess.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub names: String,
     pub changes: Vec<Landed>,
     /// The calls that made the changes; their marks name them by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -44,6 +48,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Gives its temporary files other names.
+    pub(super) fn rename(&mut self) {
+        // The standard library seeds each of these from the system's random source.
+        self.names = format!("{:016x}", RandomState::new().build_hasher().finish());
+    }
+
     /// The calls that changed a path, with the contents that were kept between them.
     pub fn steps(&self, change: &Landed) -> Vec<Step> {
         let origin = |by: Option<usize>| self.origins.get(by?).cloned().map(std::sync::Arc::new);
@@ -207,17 +217,19 @@ impl Journal {
         let last = self.last_number();
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        let entry = Entry {
+        let mut entry = Entry {
             id: last.saturating_add(1),
             at,
             label,
             kind,
             state: State::Staging,
+            names: String::new(),
             changes,
             origins,
             repositories: Vec::new(),
             shut,
         };
+        entry.rename();
         self.save(&entry)?;
         Ok(entry)
     }

@@ -9,6 +9,7 @@ use super::super::node::{Eased, Node, open_anyway};
 use super::super::objects::Objects;
 use super::super::open::dir_at;
 use super::dirs::Dirs;
+use super::fault::fault;
 use super::{anchor, crash_point, temp_name};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -43,6 +44,8 @@ pub(super) struct Trouble {
     /// Somebody else was faster.
     pub(super) raced: bool,
     pub(super) done: Vec<(usize, Act)>,
+    /// The act that failed, if it may have got half way.
+    pub(super) begun: Option<(usize, Act)>,
 }
 
 /// Everything `entry` means, in order: indices into its changes.
@@ -95,9 +98,18 @@ pub(super) fn all(entry: &Entry) -> Result<(), Trouble> {
     let mut dirs = Dirs::default();
     for (index, act) in acts(entry) {
         let Some(change) = entry.changes.get(index) else { continue };
-        if let Err(error) = perform(&mut dirs, entry, index, change, act) {
+        let trouble = |error: io::Error, begun: Option<(usize, Act)>, done| {
             let raced = error.kind() == io::ErrorKind::ResourceBusy;
-            return Err(Trouble { path: change.path.clone(), error, raced, done });
+            // A file that somebody else changed was not written over.
+            let begun = begun.filter(|_| !raced || act != Act::Overwrite);
+            Trouble { path: change.path.clone(), error, raced, done, begun }
+        };
+        let spot = match Spot::of(&mut dirs, entry, index, &change.path) {
+            Ok(spot) => spot,
+            Err(error) => return Err(trouble(error, None, done)),
+        };
+        if let Err(error) = act_at(&spot, change, act) {
+            return Err(trouble(error, Some((index, act)), done));
         }
         done.push((index, act));
         crash_point();
@@ -105,7 +117,7 @@ pub(super) fn all(entry: &Entry) -> Result<(), Trouble> {
     sync(entry);
     match late_write(entry) {
         None => Ok(()),
-        Some(path) => Err(Trouble { path, error: raced(), raced: true, done }),
+        Some(path) => Err(Trouble { path, error: raced(), raced: true, done, begun: None }),
     }
 }
 
@@ -121,7 +133,7 @@ fn late_write(entry: &Entry) -> Option<PathBuf> {
         };
         let out = anchor(entry, index).and_then(|place| dirs.at(&place).ok());
         let out = out.and_then(|dir| {
-            let (file, _) = open_anyway(&*dir, &temp_name(entry.id, index, what), OFlags::NONBLOCK).ok()?;
+            let (file, _) = open_anyway(&*dir, &temp_name(entry, index, what), OFlags::NONBLOCK).ok()?;
             let closed = closed_soon(&file);
             Some(closed && super::super::sparse::hash_of(&file).ok() == change.before.hash())
         });
@@ -163,7 +175,7 @@ impl<'a> Spot<'a> {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let place = anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;
-        let [new, old] = ["new", "old"].map(|what| temp_name(entry.id, index, what));
+        let [new, old] = ["new", "old"].map(|what| temp_name(entry, index, what));
         let (dir, anchor) = (dirs.at(parent)?, dirs.at(&place)?);
         let _eased = [Eased::of(&dir), Eased::of(&anchor)];
         Ok(Spot { dir, name, anchor, new, old, _eased })
@@ -177,9 +189,12 @@ pub(super) fn perform(
     change: &Landed,
     act: Act,
 ) -> io::Result<()> {
-    let spot = Spot::of(dirs, entry, index, &change.path)?;
+    act_at(&Spot::of(dirs, entry, index, &change.path)?, change, act)
+}
+
+fn act_at(spot: &Spot<'_>, change: &Landed, act: Act) -> io::Result<()> {
     match act {
-        Act::Displace => displace(&spot, &change.before),
+        Act::Displace => displace(spot, &change.before),
         Act::RemoveDir => match rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR) {
             Ok(()) => Ok(()),
             // Somebody put something into it meanwhile.
@@ -190,13 +205,13 @@ pub(super) fn perform(
             Err(Errno::EXIST) => Err(raced()),
             other => Ok(other?),
         },
-        Act::Place => place(&spot, &change.after),
+        Act::Place => place(spot, &change.after),
         Act::Exchange => match (change.before.hash(), change.after.hash()) {
-            (Some(before), Some(after)) => exchange(&spot, before, after),
+            (Some(before), Some(after)) => exchange(spot, before, after),
             _ => Ok(()),
         },
-        Act::Overwrite => overwrite(&spot, &change.before),
-        Act::Dress => dress(&spot, &change.after),
+        Act::Overwrite => overwrite(spot, &change.before),
+        Act::Dress => dress(spot, &change.after),
     }
 }
 
@@ -206,6 +221,7 @@ fn displace(spot: &Spot<'_>, before: &Node) -> io::Result<()> {
         Err(Errno::NOENT) => return Err(raced()),
         other => other?,
     }
+    fault("displaced")?;
     if Node::read(&*spot.anchor, &spot.old)? == *before {
         return Ok(());
     }
@@ -299,7 +315,7 @@ pub(super) fn keep_displaced(objects: &Objects, entry: &Entry, checked: bool) {
         let known = change.before.hash().filter(|_| checked && !change.in_place);
         if let Some(hash) = known {
             let what = if acts_of(change).first() == Some(&Act::Exchange) { "new" } else { "old" };
-            let name = temp_name(entry.id, index, what);
+            let name = temp_name(entry, index, what);
             match keep_one(objects, &dir, &name, hash, change.before.size()) {
                 Ok(()) => drop(rustix::fs::unlinkat(&*dir, &name, AtFlags::empty())),
                 Err(e) => tracing::warn!("an old content was not kept: {e}"),
@@ -307,7 +323,7 @@ pub(super) fn keep_displaced(objects: &Objects, entry: &Entry, checked: bool) {
             continue;
         }
         for what in ["old", "new"] {
-            let name = temp_name(entry.id, index, what);
+            let name = temp_name(entry, index, what);
             let Ok(node) = Node::read(&*dir, &name) else { continue };
             let kept = match (&node, change.before.hash()) {
                 (Node::Absent, _) => continue,

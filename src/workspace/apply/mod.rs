@@ -7,10 +7,13 @@
 
 mod commit;
 mod dirs;
+mod fault;
 mod recover;
 mod rollback;
 mod stage;
 
+#[cfg(test)]
+pub(super) use fault::fail_at;
 pub use recover::{Recovered, recover};
 
 use super::Hash;
@@ -86,6 +89,11 @@ pub enum ApplyError {
     Loss(LargeLoss),
     #[error("the repository is in use or moved on meanwhile: {0}")]
     Repository(String),
+    /// Nothing was changed, but the journal says that it is being done.
+    #[error(
+        "the journal cannot be written: {0}; no file was changed yet, but the next start of placet applies it"
+    )]
+    Open(io::Error),
     #[error("the journal cannot be written: {0}")]
     Journal(io::Error),
 }
@@ -140,32 +148,26 @@ pub(super) fn land(
     let mut entry =
         journal.begin(label, kind, (changes, origins.into_vec()), shut).map_err(ApplyError::Journal)?;
     crash_point();
-    let staged = stage::all(objects, &mut entry, &steps);
+    let (staged, made) = staged(journal, objects, &mut entry, &steps);
     crash_point();
-    let staged = match staged {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            stage::clear(&entry);
-            Err(error)
-        }
-    };
-    let staged = staged.inspect_err(|_| drop(journal.drop_open(entry.id)));
-    staged.map_err(|(path, error)| ApplyError::Failed { path, error })?;
+    if let Err((path, error)) = staged {
+        stage::clear(&entry, made);
+        drop(journal.drop_open(entry.id));
+        return Err(ApplyError::Failed { path, error });
+    }
     entry.state = State::Committing;
     entry.repositories = touched_repositories(&entry, repositories);
     if let Err(e) = journal.save(&entry) {
-        stage::clear(&entry);
-        drop(journal.drop_open(entry.id));
+        abandon(journal, &mut entry, made)?;
         return Err(ApplyError::Journal(e));
     }
     crash_point();
     if let Err(trouble) = commit::all(&entry) {
-        let back = rollback::take_back(objects, &entry, trouble.done);
+        let back = rollback::take_back(objects, &entry, &trouble);
         if back.is_err() {
             return Err(ApplyError::Half { path: trouble.path, error: trouble.error });
         }
-        stage::clear(&entry);
-        drop(journal.drop_open(entry.id));
+        abandon(journal, &mut entry, made)?;
         return Err(match trouble.raced {
             true => ApplyError::Changed(vec![trouble.path]),
             false => ApplyError::Failed { path: trouble.path, error: trouble.error },
@@ -178,6 +180,46 @@ pub(super) fn land(
     journal.close(&mut entry).map_err(ApplyError::Journal)?;
     crash_point();
     Ok(entry)
+}
+
+/// Stages everything, under other names where somebody has a file of such a name. Also gives the changes of which there is
+/// a staged content now.
+fn staged(
+    journal: &Journal,
+    objects: &Objects,
+    entry: &mut Entry,
+    steps: &[Step],
+) -> (Result<(), stage::Failure>, Vec<usize>) {
+    const TRIES: usize = 4;
+    let mut tries = 1;
+    loop {
+        let mut made = Vec::new();
+        match stage::all(objects, entry, steps, &mut made) {
+            Err((_, error)) if error.kind() == io::ErrorKind::AlreadyExists && tries < TRIES => {
+                stage::clear(entry, std::mem::take(&mut made));
+                entry.rename();
+                if let Err(error) = journal.save(entry) {
+                    return (Err((PathBuf::new(), error)), made);
+                }
+                tries += 1;
+            }
+            other => return (other, made),
+        }
+    }
+}
+
+/// Nothing is changed, or not any more: staged contents and the open entry go. While the entry says that targets are
+/// being changed, the next start would do so, and needs what is staged.
+fn abandon(journal: &Journal, entry: &mut Entry, made: Vec<usize>) -> Result<(), ApplyError> {
+    entry.state = State::Staging;
+    if journal.save(entry).is_ok() {
+        stage::clear(entry, made);
+        drop(journal.drop_open(entry.id));
+        return Ok(());
+    }
+    journal.drop_open(entry.id).map_err(ApplyError::Open)?;
+    stage::clear(entry, made);
+    Ok(())
 }
 
 /// Directories whose own mode keeps us from changing what is in them.
@@ -241,9 +283,13 @@ pub(super) fn sync_file_system(at: &File) {
     drop(at.sync_all());
 }
 
-/// The names that staged and displaced contents have while a transaction is open.
-fn temp_name(id: u64, index: usize, what: &str) -> std::ffi::OsString {
-    format!(".placet-{id}-{index}.{what}").into()
+/// The names that staged and displaced contents have while a transaction is open: nobody else can know them before.
+fn temp_name(entry: &Entry, index: usize, what: &str) -> std::ffi::OsString {
+    match entry.names.as_str() {
+        // An earlier version left it open.
+        "" => format!(".placet-{}-{index}.{what}", entry.id).into(),
+        names => format!(".placet-{names}-{index}.{what}").into(),
+    }
 }
 
 /// The directory in which a change's temporary names lie: the nearest one that is there now and stays.

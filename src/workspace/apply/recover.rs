@@ -56,7 +56,7 @@ pub fn recover(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
     for mut entry in journal.open_entries() {
         match entry.state {
             State::Staging => {
-                stage::clear(&entry);
+                stage::clear(&entry, 0..entry.changes.len());
                 shut_again(&entry);
                 journal.drop_open(entry.id)?;
                 recovered.cleared.push(entry.id);
@@ -93,7 +93,7 @@ fn finish(objects: &Objects, entry: &Entry, kept: &mut Vec<PathBuf>) -> io::Resu
         let displaced = || {
             let dir = anchor(entry, index).and_then(|place| dir_at(&place).ok());
             dir.is_some_and(|dir| {
-                Node::read(&dir, &temp_name(entry.id, index, "old")).is_ok_and(|node| node == change.before)
+                Node::read(&dir, &temp_name(entry, index, "old")).is_ok_and(|node| node == change.before)
             })
         };
         let to_do = match act {
@@ -132,6 +132,6 @@ fn over_again(objects: &Objects, entry: &Entry, index: usize, path: &std::path::
         objects.put_file(&mut target, hash, size)?;
     }
     let place = anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;
-    let mut staged = std::fs::File::open(place.join(temp_name(entry.id, index, "new")))?;
+    let mut staged = std::fs::File::open(place.join(temp_name(entry, index, "new")))?;
     copy_over(&mut staged, &mut target)
 }

@@ -1,21 +1,31 @@
 //! Taking back what a transaction had done before it failed.
 
+use super::super::Hash;
 use super::super::atomic::exchange_checked;
 use super::super::journal::{Entry, Landed};
 use super::super::node::Node;
 use super::super::objects::Objects;
-use super::commit::{Act, Spot, copy_over, dress, for_writing};
+use super::commit::{Act, Spot, Trouble, copy_over, dress, for_writing};
 use super::dirs::Dirs;
-use rustix::fs::{AtFlags, Mode, RenameFlags};
+use rustix::fs::{AtFlags, Mode, RenameFlags, Stat};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 
-/// Undoes what was done, last first.
-pub(super) fn take_back(objects: &Objects, entry: &Entry, done: Vec<(usize, Act)>) -> io::Result<()> {
+/// Undoes what was done, last first: the act that failed, as far as it got, and then those before it.
+pub(super) fn take_back(objects: &Objects, entry: &Entry, trouble: &Trouble) -> io::Result<()> {
     let mut failed = Ok(());
     let mut dirs = Dirs::default();
-    for (index, act) in done.into_iter().rev() {
+    let begun = trouble.begun.iter().map(|act| (act, true));
+    for (&(index, act), begun) in begun.chain(trouble.done.iter().rev().map(|act| (act, false))) {
         let Some(change) = entry.changes.get(index) else { continue };
-        let back = back(&mut dirs, objects, entry, index, change, act);
+        let spot = Spot::of(&mut dirs, entry, index, &change.path);
+        let back = spot.and_then(|spot| match begun {
+            true => back_from_half(&spot, objects, change, act),
+            false => back(&spot, objects, change, act),
+        });
         if failed.is_ok() {
             failed = back;
         }
@@ -23,15 +33,7 @@ pub(super) fn take_back(objects: &Objects, entry: &Entry, done: Vec<(usize, Act)
     failed
 }
 
-fn back(
-    dirs: &mut Dirs,
-    objects: &Objects,
-    entry: &Entry,
-    index: usize,
-    change: &Landed,
-    act: Act,
-) -> io::Result<()> {
-    let spot = Spot::of(dirs, entry, index, &change.path)?;
+fn back(spot: &Spot<'_>, objects: &Objects, change: &Landed, act: Act) -> io::Result<()> {
     let free = RenameFlags::NOREPLACE;
     match act {
         Act::Displace => {
@@ -39,7 +41,7 @@ fn back(
         }
         Act::RemoveDir => {
             rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700))?;
-            dress(&spot, &change.before)
+            dress(spot, &change.before)
         }
         Act::MakeDir => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR)?),
         Act::Place => match &change.after {
@@ -57,16 +59,75 @@ fn back(
         // Its old content was stored before it was written over.
         Act::Overwrite => match (change.before.hash(), change.after.hash()) {
             (Some(before), Some(after)) => {
-                let mut target = for_writing(&spot)?;
+                let mut target = for_writing(spot)?;
                 if super::super::sparse::hash_of(&target)? != after {
                     return Ok(());
                 }
-                let old = tempfile::tempfile_in(objects.dir())?;
-                objects.copy_to(before, &old)?;
-                copy_over(&mut { old }, &mut target)
+                write_old(objects, before, &mut target)
             }
             _ => Ok(()),
         },
-        Act::Dress => dress(&spot, &change.before),
+        Act::Dress => dress(spot, &change.before),
     }
+}
+
+fn write_old(objects: &Objects, before: Hash, target: &mut File) -> io::Result<()> {
+    let old = tempfile::tempfile_in(objects.dir())?;
+    objects.copy_to(before, &old)?;
+    copy_over(&mut { old }, target)
+}
+
+/// Undoes an act that failed: it did nothing, or a part of what it should, and which of them has to be looked at.
+fn back_from_half(spot: &Spot<'_>, objects: &Objects, change: &Landed, act: Act) -> io::Result<()> {
+    let read = |dir: &OwnedFd, name: &OsStr| Node::read(dir, name);
+    match act {
+        // Each is a single call, which did nothing when it failed.
+        Act::RemoveDir | Act::MakeDir => Ok(()),
+        Act::Displace => {
+            if matches!(stat(&spot.anchor, &spot.old), Err(Errno::NOENT)) {
+                return Ok(());
+            }
+            let free = RenameFlags::NOREPLACE;
+            match rustix::fs::renameat_with(&*spot.anchor, &spot.old, &*spot.dir, spot.name, free) {
+                Err(Errno::EXIST) if read(&spot.dir, spot.name)? == change.before => Ok(()),
+                other => Ok(other?),
+            }
+        }
+        // Where it is placed by a hard link, the staged name may be there still.
+        Act::Place => match (stat(&spot.anchor, &spot.new), stat(&spot.dir, spot.name)) {
+            (Ok(new), Ok(now)) if (new.st_dev, new.st_ino) == (now.st_dev, now.st_ino) => {
+                Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?)
+            }
+            _ => Ok(()),
+        },
+        Act::Exchange => {
+            let out = read(&spot.anchor, &spot.new)?;
+            match (change.before.hash(), change.after.hash()) {
+                (Some(before), Some(after)) if !out.is_absent() && out.hash() != Some(after) => {
+                    let out = out.hash().unwrap_or(before);
+                    exchange_checked((&spot.anchor, &spot.new), (&spot.dir, spot.name), out, after)?;
+                    Ok(())
+                }
+                _ => Ok(()),
+            }
+        }
+        Act::Overwrite => {
+            let Some(before) = change.before.hash() else { return Ok(()) };
+            let now = read(&spot.dir, spot.name)?;
+            if now.hash() == Some(before) {
+                return Ok(());
+            }
+            let mut target = for_writing(spot)?;
+            if let Some(half) = now.hash() {
+                drop(objects.put_file(&mut target, half, now.size()));
+            }
+            write_old(objects, before, &mut target)
+        }
+        Act::Dress if read(&spot.dir, spot.name)? == change.before => Ok(()),
+        Act::Dress => dress(spot, &change.before),
+    }
+}
+
+fn stat(dir: &OwnedFd, name: &OsStr) -> rustix::io::Result<Stat> {
+    rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
 }

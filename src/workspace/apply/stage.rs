@@ -5,6 +5,7 @@ use super::super::node::{Eased, Node, open_anyway};
 use super::super::objects::Objects;
 use super::super::open::{dir_at, open_regular};
 use super::dirs::Dirs;
+use super::fault::fault;
 use super::{MERGEABLE, SYNC_EACH, Source, Step, anchor, crash_point, sync_file_system, temp_name};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
@@ -14,14 +15,20 @@ use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-type Failure = (PathBuf, io::Error);
+pub(super) type Failure = (PathBuf, io::Error);
 
 /// The largest new file whose content is kept beside it.
 const NEW: u64 = 1 << 20;
 /// A command that makes more files than this at once builds or installs something: those are not kept twice.
 const FEW: usize = 64;
 
-pub(super) fn all(objects: &Objects, entry: &mut Entry, steps: &[Step]) -> Result<(), Failure> {
+/// Stages the new contents of `steps`. `made` are the changes of which there is one, or a part of one, also after a failure.
+pub(super) fn all(
+    objects: &Objects,
+    entry: &mut Entry,
+    steps: &[Step],
+    made: &mut Vec<usize>,
+) -> Result<(), Failure> {
     let each = steps.len() <= SYNC_EACH;
     let mut last = None;
     let mut dirs = Dirs::default();
@@ -43,11 +50,17 @@ pub(super) fn all(objects: &Objects, entry: &mut Entry, steps: &[Step]) -> Resul
             let place = anchor(entry, index).ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
             let dir = dirs.at(&place).map_err(fail)?;
             let _eased = Eased::of(&dir);
-            let name = temp_name(entry.id, index, "new");
-            let staged = match twin(entry, step, &dir, &name).map_err(fail)? {
-                Some(file) => Staged { file, in_place: false },
-                None => one(objects, step, &dir, &name).map_err(fail)?,
-            };
+            let name = temp_name(entry, index, "new");
+            made.push(index);
+            let staged = fault("stage").and_then(|()| match twin(entry, step, &dir, &name)? {
+                Some(file) => Ok(Staged { file, in_place: false }),
+                None => one(objects, step, &dir, &name),
+            });
+            if staged.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::AlreadyExists) {
+                // A file of this name is somebody else's.
+                made.pop();
+            }
+            let staged = staged.map_err(fail)?;
             let node = Node::of_file(&staged.file).map_err(fail)?;
             if node.hash() != step.after.hash() {
                 return Err(fail(io::Error::other("the new content is not the one that was shown")));
@@ -155,7 +168,7 @@ fn twin(entry: &Entry, step: &Step, dir: &OwnedFd, name: &OsStr) -> io::Result<O
         Some((at, leader)) if leader.after != leader.before => {
             let staged = leader.after == step.after && !leader.in_place;
             let Some(place) = anchor(entry, at).filter(|_| staged) else { return Ok(None) };
-            (dir_at(&place), temp_name(entry.id, at, "new"))
+            (dir_at(&place), temp_name(entry, at, "new"))
         }
         _ => {
             let (Some(parent), Some(as_name)) = (twin.parent(), twin.file_name()) else { return Ok(None) };
@@ -185,12 +198,12 @@ fn open_named(dir: &OwnedFd, name: &OsStr) -> io::Result<File> {
     Ok(open_anyway(dir, name, OFlags::NONBLOCK)?.0)
 }
 
-/// Removes every name that staging made, wherever it got to.
-pub(super) fn clear(entry: &Entry) {
+/// Removes the staged contents of these changes.
+pub(super) fn clear(entry: &Entry, made: impl IntoIterator<Item = usize>) {
     let mut dirs = Dirs::default();
-    for index in 0..entry.changes.len() {
+    for index in made {
         let Some(dir) = anchor(entry, index).and_then(|place| dirs.at(&place).ok()) else { continue };
         let _eased = Eased::of(&dir);
-        let _ = rustix::fs::unlinkat(&*dir, temp_name(entry.id, index, "new"), AtFlags::empty());
+        let _ = rustix::fs::unlinkat(&*dir, temp_name(entry, index, "new"), AtFlags::empty());
     }
 }

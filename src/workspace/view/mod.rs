@@ -435,3 +435,7 @@ impl View {
 #[cfg(test)]
 #[path = "view_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "apply_tests.rs"]
+mod apply_tests;

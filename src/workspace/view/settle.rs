@@ -206,7 +206,7 @@ impl View {
             }
             Err(ApplyError::Changed(paths)) => self.rebase(&set, paths).map_err(ApplyError::Journal),
             // The next start finishes it, and then takes what landed from the shelf.
-            Err(e @ ApplyError::Half { .. }) => return Err(e),
+            Err(e @ (ApplyError::Half { .. } | ApplyError::Open(_))) => return Err(e),
             Err(e) => Err(e),
         };
         drop(std::fs::remove_file(mark));

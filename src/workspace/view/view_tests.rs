@@ -88,7 +88,7 @@ impl Bench {
     }
 }
 
-fn label(turn: &str) -> Label {
+pub(super) fn label(turn: &str) -> Label {
     Label { turn: turn.into(), ..Label::default() }
 }
 
