@@ -9,8 +9,8 @@ type Tightened = Vec<(PathBuf, u32)>;
 type Failed = Vec<(PathBuf, io::Error)>;
 
 /// Tightens everything below these directories, but the file of `keys`: one that others could read is refused until the
-/// person looks at it. Layers are left alone: what is in them has the modes of the workspace,
-/// and they lie in directories that are shut.
+/// person looks at it. Contents of the workspace keep their modes:
+/// they lie in directories that are shut.
 pub(super) fn tighten_all(dirs: &[&Path], keys: &Path) -> (Tightened, Failed) {
     let (mut tightened, mut failed) = (Vec::new(), Vec::new());
     let mut todo: Vec<PathBuf> = dirs.iter().map(|dir| dir.to_path_buf()).collect();
@@ -32,10 +32,14 @@ pub(super) fn tighten_all(dirs: &[&Path], keys: &Path) -> (Tightened, Failed) {
     (tightened, failed)
 }
 
-/// `views/NAME/pending/0`, `layers/NAME/...`, and temporary files of commands.
+/// What has the modes of the workspace, because it goes back there: every directory in `views/NAME` (what is pending or
+/// was discarded, now and in steps of it that a crash left), layers, and temporary files of commands.
 fn is_layer(path: &Path) -> bool {
-    let named = |path: Option<&Path>, names: &[&str]| {
-        path.and_then(Path::file_name).is_some_and(|name| names.iter().any(|known| name == *known))
-    };
-    named(path.parent(), &["pending", "scratch", "layers", "pending.new", "pending.old"])
+    let is_named =
+        |path: Option<&Path>, name: &str| path.and_then(Path::file_name).is_some_and(|n| n == name);
+    let parent = path.parent();
+    let in_view = is_named(parent.and_then(Path::parent), "views");
+    is_named(parent, "layers")
+        || is_named(parent, "scratch")
+        || in_view && path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }

@@ -178,7 +178,8 @@ fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
     }
     let count = chosen.len();
     let question = format!(
-        "discard {count} changes of {turns} turns? Type `discard` and Enter; Enter alone keeps them: "
+        "discard {count} change{} of {turns} turns? Type `discard` and Enter; Enter alone keeps them: ",
+        if count == 1 { "" } else { "s" }
     );
     talk::consent(&question).is_some_and(|answer| answer.trim() == "discard")
 }

@@ -1,5 +1,6 @@
 //! A change set: what is pending, path by path, with what was there before and what would be there after.
 
+use super::attributes;
 use super::classify::{ChangeClass, ChangeClasses};
 use super::node::Node;
 use super::objects::Objects;
@@ -113,7 +114,7 @@ impl Change {
         (named(&before, &self.before) && named(&after, &self.after)).then_some((before, after))
     }
 
-    fn line(&self, objects: &Objects, name: &dyn Fn(&Path) -> String) -> String {
+    fn line(&self, from: Option<&Node>, objects: &Objects, name: &dyn Fn(&Path) -> String) -> String {
         let slash = if self.after.is_directory() || self.before.is_directory() { "/" } else { "" };
         let mut line = format!("{} ", self.verb().letter());
         if let Some(from) = &self.moved_from {
@@ -125,14 +126,10 @@ impl Change {
             (_, Node::Link { target }) => {
                 line.push_str(&format!(" -> {}", visible::path(Path::new(target))));
             }
-            (Node::File { attrs: a, .. }, Node::File { attrs: b, .. })
-            | (Node::Directory { attrs: a }, Node::Directory { attrs: b })
-                if a.mode != b.mode =>
-            {
-                line.push_str(&format!(" mode {:o} to {:o}", a.mode, b.mode));
-            }
-            _ if self.verb() == Verb::Mode => line.push_str(" owner or attributes"),
             _ => {}
+        }
+        for words in self.attribute_words(from) {
+            line.push_str(&format!(" {words}"));
         }
         if self.before.is_file() || self.after.is_file() {
             match self.counts(objects) {
@@ -145,6 +142,12 @@ impl Change {
             line.push_str(" (changed by somebody else at the same time)");
         }
         line
+    }
+
+    /// What it does to mode, owner, attributes and access list, a few words each; `from` is what was at the other end of
+    /// a move.
+    pub fn attribute_words(&self, from: Option<&Node>) -> Vec<String> {
+        attributes::words(from.unwrap_or(&self.before), &self.after)
     }
 
     /// Lines added and removed; `None` for what is no text.
@@ -228,6 +231,23 @@ impl ChangeSet {
         if !whole.is_empty() {
             let all = self.changes.iter().map(|c| c.path.as_path());
             paths.extend(all.filter(|path| self.repositories.of(path).is_some_and(|r| whole.contains(r))));
+        }
+        paths
+    }
+
+    /// What was where `change` comes from, if it is a move.
+    pub fn moved_node(&self, change: &Change) -> Option<&Node> {
+        change.moved_from.as_ref().and_then(|from| self.get(from)).map(|old| &old.before)
+    }
+
+    /// `paths` with the other end of each file that was moved: one without the other loses the file, or doubles it.
+    #[must_use]
+    pub fn with_other_ends(&self, mut paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+        for change in &self.changes {
+            let Some(from) = &change.moved_from else { continue };
+            if paths.contains(from) || paths.contains(&change.path) {
+                paths.extend([from.clone(), change.path.clone()]);
+            }
         }
         paths
     }
@@ -332,7 +352,7 @@ impl ChangeSet {
                     format!("{letter} {}/ ({files} files, {bytes} bytes)", name(&change.path))
                 }
                 Row::One(change) => {
-                    let line = change.line(objects, &name);
+                    let line = change.line(self.moved_node(change), objects, &name);
                     match classes.of(&change.path) {
                         ChangeClass::RunsLater(runner) => {
                             format!("! {line} ({})", sanitize::line(&runner.why))
@@ -386,7 +406,15 @@ impl ChangeSet {
         let mut skip: Option<PathBuf> = None;
         let moved: BTreeSet<&PathBuf> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
         for (at, change) in self.changes.iter().enumerate() {
+            let is_plain = change.attribute_words(self.moved_node(change)).is_empty();
             if skip.as_ref().is_some_and(|dir| change.path.starts_with(dir)) {
+                // Those in a repository are of git, and shown as what they do to it.
+                if !is_plain
+                    && self.repository_of(&change.path).is_none()
+                    && classes.runner(&change.path).is_none()
+                {
+                    rows.push(Row::One(change));
+                }
                 continue;
             }
             let rest = self.changes.get(at..).unwrap_or_default();
@@ -410,7 +438,7 @@ impl ChangeSet {
                 continue;
             }
             // A directory that has something new in it needs no line of its own.
-            if change.after.is_directory() && change.before.is_absent() && !below.is_empty()
+            if change.after.is_directory() && change.before.is_absent() && !below.is_empty() && is_plain
                 || change.before.is_directory() && change.after.is_absent() && !below.is_empty()
                 || change.verb() == Verb::Deleted && moved.contains(&change.path)
             {

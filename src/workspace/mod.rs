@@ -6,6 +6,7 @@
 
 mod apply;
 mod atomic;
+mod attributes;
 mod batch;
 mod blame;
 mod change;

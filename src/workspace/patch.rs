@@ -20,12 +20,26 @@ pub fn patches(set: &ChangeSet, objects: &Objects, root: &Path) -> Vec<(PathBuf,
     let each = |change: &Change| {
         let mut out = Vec::new();
         match change.path.strip_prefix(root) {
-            Ok(rel) => one(change, rel, objects, &mut out),
+            Ok(rel) => {
+                // git's two modes are not all that is applied.
+                let words = beyond_git(change, set.moved_node(change));
+                if !words.is_empty() {
+                    comment(&mut out, &format!("{}: {}", rel.display(), words.join(", ")));
+                }
+                one(change, rel, objects, &mut out);
+            }
             Err(_) => comment(&mut out, &format!("outside this directory: {}", change.path.display())),
         }
         (change.path.clone(), out)
     };
     set.changes.iter().map(each).collect()
+}
+
+/// What the patch itself has no form for: a new file that its owner may run is in it.
+fn beyond_git(change: &Change, from: Option<&Node>) -> Vec<String> {
+    let mut words = change.attribute_words(from);
+    words.retain(|words| words != "mode 755" || change.after.is_directory());
+    words
 }
 
 fn comment(out: &mut Vec<u8>, text: &str) {

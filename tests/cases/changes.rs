@@ -72,3 +72,44 @@ fn a_pipe_is_left_out_and_the_rest_lands() {
     assert!(!place.tree.join("pipe").exists());
     place.run(["changes"]).code(0).warns("nothing is pending");
 }
+
+/// Story: set-user-id bits, and files that everybody may write, were applied and nowhere shown.
+#[test]
+fn modes_owners_and_attributes_are_told_wherever_a_change_is() {
+    let place = place();
+    let made = "run umask 022; echo n > n.txt; chmod 4755 n.txt; mkdir -m 777 pub; echo s > pub/s.txt; \
+                chmod 666 pub/s.txt; mv notes.txt m.txt; chmod 600 m.txt; echo plain > p.txt";
+    let setuid = "n.txt mode 4755 (runs with the rights of its owner, whoever starts it)";
+    let told = place.run(["-p", made, "--mode", "ask"]).code(3).warns(setuid);
+    let listed = place.run(["changes"]).code(0).says(setuid);
+    for out in [&told.stderr, &listed.stdout] {
+        for row in ["A pub/ mode 777", "A pub/s.txt mode 666", "R notes.txt -> m.txt mode 644 to 600"] {
+            assert!(out.contains(row), "{row}: {out}");
+        }
+        assert!(out.contains("A p.txt +1"), "{out}");
+    }
+    let patch = place.run(["changes", "--patch"]).code(0);
+    let patch = patch.says("# n.txt: mode 4755").says("# pub: mode 777").says("# m.txt: mode 644 to 600");
+    let check = ["apply", "--check", "-"];
+    let mut git = std::process::Command::new("git");
+    let mut git =
+        git.args(check).current_dir(&place.tree).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut git.stdin.take().unwrap(), patch.stdout.as_bytes()).unwrap();
+    assert!(git.wait().unwrap().success(), "{}", patch.stdout);
+}
+
+/// Story: `apply a.txt` of a move to b.txt removed a.txt, and b.txt stayed pending.
+#[test]
+fn both_ends_of_a_move_go_together() {
+    for (verb, end) in
+        [("apply", "notes.txt"), ("apply", "moved.txt"), ("discard", "notes.txt"), ("discard", "moved.txt")]
+    {
+        let place = place();
+        place.run(["-p", "run mv notes.txt moved.txt", "--mode", "ask"]).code(3);
+        place.run([verb, end]).code(0);
+        place.run(["changes"]).code(0).warns("nothing is pending");
+        let moved = place.tree.join("moved.txt").exists();
+        let stayed = place.tree.join("notes.txt").exists();
+        assert_eq!((moved, stayed), (verb == "apply", verb == "discard"), "{verb} {end}");
+    }
+}

@@ -33,6 +33,27 @@ fn keys_trust_and_sessions_are_out_of_reach_of_every_tool() {
     assert!(!out.stdout.contains("canary-key-1234"), "{}", out.stdout);
 }
 
+/// `doctor` once took the modes of discarded files for those of placet's own.
+#[test]
+fn contents_that_wait_keep_their_modes_under_doctor() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new().file("a.txt", "alpha\n").file("keep.txt", "x\n");
+    let made = "run echo hi > n.txt; chmod 755 n.txt; mkdir -m 755 d; echo k > d/k.txt; chmod 644 d/k.txt a.txt; echo b >> a.txt";
+    let modes = |place: &Place| {
+        let mode = |name: &str| place.tree.join(name).metadata().unwrap().permissions().mode() & 0o7777;
+        ["n.txt", "d", "d/k.txt", "a.txt"].map(mode)
+    };
+    place.run(["-p", made, "--mode", "ask"]);
+    place.run(["doctor"]).code(0);
+    place.run(["discard"]).code(0);
+    let said = place.run(["doctor"]).code(0);
+    assert!(!said.stdout.contains("discarded/"), "{}", said.stdout);
+    place.run(["undo"]).code(0);
+    place.run(["doctor"]).code(0);
+    place.run(["apply"]).code(0);
+    assert_eq!(modes(&place), [0o755, 0o755, 0o644, 0o644]);
+}
+
 #[test]
 fn settings_are_changed_only_after_a_question() {
     let place = Place::new().config("mode = \"read\"\n");

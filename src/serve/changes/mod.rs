@@ -67,7 +67,7 @@ fn s(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// What is pending at or below `paths`; everything, if there are none. The error names a path with nothing pending.
+/// What is pending at or below `paths`, with both ends of a file that was moved; everything, if there are none. The error names a path with nothing pending.
 pub fn choice(set: &ChangeSet, paths: &[PathBuf], shown: Shown<'_>) -> Result<Choice, String> {
     if paths.is_empty() {
         return Ok(View::everything(set));
@@ -80,7 +80,7 @@ pub fn choice(set: &ChangeSet, paths: &[PathBuf], shown: Shown<'_>) -> Result<Ch
         }
         chosen.extend(below);
     }
-    Ok(chosen.into_iter().map(|path| (path, Part::Whole)).collect())
+    Ok(set.with_other_ends(chosen).into_iter().map(|path| (path, Part::Whole)).collect())
 }
 
 /// What is to be applied.

@@ -32,7 +32,7 @@ pub fn pending(
     let mut room = MOST;
     for (path, runner) in classes.to_approve(set) {
         let Some(change) = set.get(path) else { continue };
-        let mut file = one(change, objects, &name, &mut room);
+        let mut file = one(change, set.moved_node(change), objects, &name, &mut room);
         let why = sanitize::line(&runner.why).into_owned();
         file.facts.insert(0, format!("! runs later: {why}"));
         file.paths
@@ -58,11 +58,14 @@ pub fn pending(
             }
             _ if change.after.is_directory()
                 && change.before.is_absent()
+                && change.attribute_words(None).is_empty()
                 && set.below(&change.path).len() > 1 => {}
             _ => {
                 let old = renames.get(&change.path).and_then(|old| set.get(old));
                 let renamed = old.and_then(|old| renamed(change, old, objects, &name, &mut room));
-                files.push(renamed.unwrap_or_else(|| one(change, objects, &name, &mut room)));
+                files.push(
+                    renamed.unwrap_or_else(|| one(change, set.moved_node(change), objects, &name, &mut room)),
+                );
             }
         }
     }
@@ -114,14 +117,18 @@ fn together(
     }
 }
 
-fn one(change: &PathChange, objects: &Objects, name: &dyn Fn(&Path) -> String, room: &mut u64) -> File {
-    let mut facts = Vec::new();
-    if let (Some(a), Some(b)) = (change.before.attrs(), change.after.attrs())
-        && a.mode != b.mode
-    {
-        let with = if change.verb() == Verb::Mode { "" } else { ", with whatever part is accepted" };
-        facts.push(format!("mode {:o} becomes {:o}{with}", a.mode, b.mode));
-    }
+/// A change by itself; `from` is what was at the other end of a move.
+fn one(
+    change: &PathChange,
+    from: Option<&Node>,
+    objects: &Objects,
+    name: &dyn Fn(&Path) -> String,
+    room: &mut u64,
+) -> File {
+    let parts = matches!(change.verb(), Verb::Modified) || from.is_some();
+    let with = if parts { ", with whatever part is accepted" } else { "" };
+    let mut facts: Vec<String> =
+        change.attribute_words(from).into_iter().map(|words| format!("{words}{with}")).collect();
     if let Some(twin) = &change.twin {
         facts.push(format!("another name of {}", name(twin)));
     }
@@ -164,14 +171,9 @@ fn renamed(
     let (before, after) = (Doc::new(before)?, Doc::new(after)?);
     *room = room.checked_sub(size)?;
     let lines = Lines::new(before, after);
-    let mut file = one(change, objects, name, &mut 0);
+    let mut file = one(change, Some(&old.before), objects, name, &mut 0);
     file.facts
         .insert(0, format!("renamed from {}: that goes with any line that is accepted", name(&old.path)));
-    if let (Some(a), Some(b)) = (old.before.attrs(), change.after.attrs())
-        && a.mode != b.mode
-    {
-        file.facts.push(format!("mode {:o} becomes {:o}, with whatever part is accepted", a.mode, b.mode));
-    }
     let key = format!("{}\0{}", own_key(old), own_key(change));
     file.key = blake3::hash(key.as_bytes()).to_hex().to_string();
     Some(File { letter: 'R', body: Body::Lines(lines), renamed: Some(old.path.clone()), ..file })
