@@ -93,11 +93,11 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
     pty.send("r");
     pty.until("the review", |s| s.contains("0/3 hunks") && s.contains("l0"));
     // The first hunk is accepted, the second rejected; a directory that goes is one thing.
-    pty.send("ara");
+    pty.answer("ara");
     pty.until("all decided", |s| s.contains("3/3 hunks"));
-    pty.send("\r");
+    pty.by_hand("\r");
     pty.until("the summary", |s| s.contains("accepted   2 hunks in 2 files: lands in the workspace"));
-    pty.send("y");
+    pty.answer("y");
     pty.until("the end", |s| s.contains("applied 3 changes") || s.contains("applied 2 changes"));
     pty.until("what the agent will hear", |s| s.contains("goes to the agent with your next message"));
     pty.until_prompt("");
