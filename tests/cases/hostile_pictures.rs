@@ -344,6 +344,8 @@ fn pam(rows: u32, data_rows: u32) -> Vec<u8> {
 }
 
 fn dds(rows: u32, data_rows: u32) -> Vec<u8> {
+    // Whole blocks only.
+    let rows = rows.next_multiple_of(4);
     let blocks = WIDE.div_ceil(4) as usize * data_rows.div_ceil(4) as usize;
     let mut out = [&b"DDS "[..], &le(124), &le(0x81007), &le(rows), &le(WIDE)].concat();
     out.resize(76, 0);
