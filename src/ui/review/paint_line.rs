@@ -43,6 +43,9 @@ struct ChangedLine<'a> {
     changes: Option<Rc<Vec<Range<usize>>>>,
 }
 
+/// Number, sign and rows of one side, where both stand beside each other.
+type Column = (Option<usize>, &'static str, Vec<Vec<Cell>>);
+
 impl ChangedLine<'_> {
     fn as_shown(&self) -> Shown<'_> {
         let ChangedLine { file, side, lines, line, part, look, .. } = *self;
@@ -118,19 +121,15 @@ impl Painter<'_> {
             };
             let text = self.content(&changed.as_shown(), room);
             Some(match part {
-                0 => (Some(number), sign, text, changed.look),
-                _ if part < doc.parts(changed.line) => (None, CONTINUED_SIGN, text, changed.look),
-                _ => (None, " ", text, Style::default()),
+                0 => ((Some(number), sign, text), changed.look),
+                _ if part < doc.parts(changed.line) => ((None, CONTINUED_SIGN, text), changed.look),
+                _ => ((None, " ", text), Style::default()),
             })
         };
-        let (left, right) = (one(old), one(new));
-        let left_look = left.as_ref().map_or(Style::default(), |l| l.3);
-        let right_look = right.as_ref().map_or(Style::default(), |r| r.3);
-        let side = |part: Option<(Option<usize>, &'static str, Vec<Vec<Cell>>, Style)>| match part {
-            Some((number, sign, text, _)) => (number, sign, text),
-            None => (None, " ", vec![Vec::new()]),
+        let side = |part: Option<(Column, Style)>| {
+            part.unwrap_or_else(|| ((None, " ", vec![Vec::new()]), Style::default()))
         };
-        self.columns_of(lines, (side(left), left_look), (side(right), right_look))
+        self.columns_of(lines, side(one(old)), side(one(new)))
     }
 
     fn half(&self) -> usize {
@@ -141,37 +140,29 @@ impl Painter<'_> {
         (digits(lines) + 3).min(self.half() - 2)
     }
 
-    fn beside_each_other(
-        &self,
-        lines: &Lines,
-        left: (Option<usize>, &'static str, Vec<Vec<Cell>>),
-        right: (Option<usize>, &'static str, Vec<Vec<Cell>>),
-        style: Style,
-    ) -> Vec<Vec<Cell>> {
+    fn beside_each_other(&self, lines: &Lines, left: Column, right: Column, style: Style) -> Vec<Vec<Cell>> {
         self.columns_of(lines, (left, style), (right, style))
     }
 
-    #[expect(clippy::type_complexity, reason = "number, sign and rows of one side, and its style")]
     fn columns_of(
         &self,
         lines: &Lines,
-        (left, left_look): ((Option<usize>, &'static str, Vec<Vec<Cell>>), Style),
-        (right, right_look): ((Option<usize>, &'static str, Vec<Vec<Cell>>), Style),
+        (left, left_look): (Column, Style),
+        (right, right_look): (Column, Style),
     ) -> Vec<Vec<Cell>> {
         let (half, digits) = (self.half(), self.side_gutter(lines) - 3);
         let gutter = self.theme.style("gutter");
         let height = left.2.len().max(right.2.len());
-        let part =
-            |(number, sign, text): &(Option<usize>, &'static str, Vec<Vec<Cell>>), look: Style, n: usize| {
-                let shown = number.filter(|_| n == 0).map_or(String::new(), |n| n.to_string());
-                let mut row = cells(&format!("{shown:>digits$} "), |_| gutter.patch(back(look)));
-                let sign = if n == 0 { *sign } else { " " };
-                row.extend(cells(&format!("{sign} "), |_| look));
-                row.extend(text.get(n).cloned().unwrap_or_default());
-                let used: usize = row.iter().map(|c| c.width).sum();
-                row.extend((used..half).map(|_| cell(" ", back(look))));
-                row
-            };
+        let part = |(number, sign, text): &Column, look: Style, n: usize| {
+            let shown = number.filter(|_| n == 0).map_or(String::new(), |n| n.to_string());
+            let mut row = cells(&format!("{shown:>digits$} "), |_| gutter.patch(back(look)));
+            let sign = if n == 0 { *sign } else { " " };
+            row.extend(cells(&format!("{sign} "), |_| look));
+            row.extend(text.get(n).cloned().unwrap_or_default());
+            let used: usize = row.iter().map(|c| c.width).sum();
+            row.extend((used..half).map(|_| cell(" ", back(look))));
+            row
+        };
         (0..height)
             .map(|n| {
                 let mut row = part(&left, left_look, n);
