@@ -32,6 +32,9 @@ pub(super) fn keys(shell: &mut Shell<'_>, _: &str) -> After {
 fn show(shell: &Shell<'_>) -> std::io::Result<()> {
     let mut keyboard = Keyboard::new()?;
     while let Some(token) = keyboard.next_token(PATIENCE)? {
+        if token.input == Some(Input::Unfinished) {
+            continue;
+        }
         shell.hint(&said(&token));
         let is_end = |input: &Input| match input {
             Input::Key(key) => key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL,
@@ -53,7 +56,7 @@ fn said(token: &Token) -> String {
         Some(Input::FocusGained) => "the window has the focus".into(),
         Some(Input::FocusLost) => "the window lost the focus".into(),
         Some(Input::Resized) => "the window has another size".into(),
-        None => "nothing: an answer, or unknown".into(),
+        Some(Input::Ignored | Input::Unfinished) | None => "nothing: an answer, or unknown".into(),
     };
     format!("{name:<18} {}", bytes(&token.raw))
 }

@@ -102,6 +102,14 @@ pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
                 input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, Checked::No));
                 continue;
             }
+            if matches!(typed, Input::Ignored | Input::Unfinished) {
+                note(&mut guard, &typed, now);
+                taken += 1;
+                if taken < BURST {
+                    input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, Checked::No));
+                }
+                continue;
+            }
             // Whatever this key brings must be drawn before another key carries it out.
             guard.touch(now);
             guard.confirm();
@@ -121,6 +129,14 @@ pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
             }
         }
         dirty |= pane.tick();
+    }
+}
+
+/// Bytes that type nothing: a key that comes together with them is not alone.
+fn note(guard: &mut Guard, input: &Input, now: Instant) {
+    match input {
+        Input::Unfinished => guard.follow(),
+        _ => guard.touch(now),
     }
 }
 

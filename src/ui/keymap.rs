@@ -89,6 +89,10 @@ impl<A: Copy + PartialEq> Keymap<A> {
     }
 
     pub fn action(&self, key: KeyEvent) -> Option<A> {
+        // No table names these: with one of them held, a key is another key.
+        if key.modifiers.intersects(KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META) {
+            return None;
+        }
         let chord = Chord::of(key);
         self.rows.iter().find(|(chords, _)| chords.contains(&chord)).map(|(_, row)| row.action)
     }

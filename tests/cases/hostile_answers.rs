@@ -92,6 +92,42 @@ fn a_burst_answers_nothing_marked_as_a_paste_or_not() {
     pty.until("the change", |s| s.contains("applied 1 change"));
 }
 
+/// Bytes that type nothing, before a key and after it, and keys that only look like `a`.
+const NOISE: &[&[u8]] = &[
+    b"\xffa",
+    b"\xe9a",
+    b"\x9ba",
+    b"\x1b[999za",
+    b"\x1b[201~a",
+    b"a\x1b]52;c;x\x07",
+    b"a\xff",
+    b"a\x1b[<35;10;5M",
+    b"a\x1b[O",
+    b"\x1b[97;9u",
+    b"\x1b[97;17u",
+    b"\x1b[97;33u",
+    b"\x1b[97;1:2u",
+    // Last: what follows within a second is the rest of it.
+    b"a\x1b]52;c;",
+];
+
+/// Story: one write of 2000 bytes that are no text and `a` applied everything, and so did Super+a.
+#[test]
+fn a_key_that_comes_with_bytes_of_no_meaning_answers_nothing() {
+    let mut pty = asked(shell().size(120, 30));
+    pause(600);
+    pty.send_bytes(&[[0xff].repeat(2000), b"a".to_vec()].concat());
+    for noise in NOISE {
+        pause(600);
+        pty.send_bytes(noise);
+        pause(200);
+        still_open(&pty, &String::from_utf8_lossy(noise));
+    }
+    // The unfinished answer of a terminal is given up, and a hand is heard again.
+    pause(1_500);
+    applies(&mut pty);
+}
+
 #[test]
 fn escape_close_to_another_key_leads_nowhere() {
     let mut pty = asked(shell().size(120, 30));
@@ -232,6 +268,14 @@ fn linear_questions_take_numbers_that_were_typed_by_hand() {
         pause(300);
         assert_eq!(pty.read("a.txt"), "x\n", "{burst:?}");
     }
+    // Only the Enter is looked at: digits with another key held are no text.
+    for noise in ["\r\u{1b}[999z", "\u{1b}[999z\r", "\u{1b}[13;9u", "\u{1b}[13;1:2u"] {
+        pty.send("1");
+        pause(300);
+        pty.send(noise);
+        pause(300);
+        assert_eq!(pty.read("a.txt"), "x\n", "{noise:?}");
+    }
     for wrong in ["a\r", "y\r", "yes\r", "9\r", "\r"] {
         pty.answer(wrong);
         pause(150);
@@ -356,12 +400,24 @@ fn a_burst_in_the_review_decides_nothing_and_what_a_hand_rejects_comes_back() {
         pause(250);
         pty.until("nothing to be decided", |s| s.contains("0/1 hunks"));
     }
+    for noise in [b"X\xff".as_slice(), b"\x1b[999zX", b"X\x1b]52;c;x\x07", b"\x1b[88;9u"] {
+        pause(600);
+        pty.send_bytes(noise);
+        pause(250);
+        pty.until("nothing to be decided", |s| s.contains("0/1 hunks"));
+    }
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
     pause(300);
     pty.send("X");
     pty.until("the decision", |s| s.contains("1/1 hunks"));
     pty.send("\r");
     pty.until("the summary", |s| s.contains("rejected   1 hunk"));
+    for noise in [b"\xffy".as_slice(), b"y\x1b[999z", b"\x1b[121;9u", b"\x1b[121;5u", b"\x1b[121;1:2u"] {
+        pause(600);
+        pty.send_bytes(noise);
+        pause(250);
+        pty.until("the summary still", |s| s.contains("rejected   1 hunk"));
+    }
     pause(300);
     pty.send("y");
     pty.until("it is gone", |s| s.contains("1 hunk rejected; /undo brings it back"));

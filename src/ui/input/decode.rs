@@ -5,10 +5,11 @@
 //! attributes, cursor reports) and sequences that mean nothing here are swallowed whole, however they are cut into
 //! reads: what a terminal says is never typed. Several lines that arrive at once from a terminal that does not mark
 //! pastes are one all the same. A lone escape is told from the beginning of a sequence by time, which is the caller's:
-//! see [`Decoder::is_waiting`].
+//! see [`Decoder::is_waiting`]. Bytes that type nothing are reported to readers of questions as well ([`Decoder::read`]):
+//! a key that comes together with them is not an answer.
 
 use super::control;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use memchr::memmem;
 
 /// A longer paste is refused, in bytes.
@@ -32,6 +33,10 @@ pub enum Input {
     PasteRefused(usize),
     FocusGained,
     FocusLost,
+    /// Bytes that type nothing: answers of the terminal, reports of the mouse, unknown sequences, bytes that are no text.
+    Ignored,
+    /// Bytes were read whose meaning depends on what follows: the beginning of a sequence, of a letter, of a paste.
+    Unfinished,
     /// The window has another size. Never from bytes.
     Resized,
 }
@@ -124,6 +129,16 @@ impl Decoder {
         out
     }
 
+    /// The same as [`Decoder::feed`], and an [`Input::Unfinished`] at the end where something has begun: a question must
+    /// know that something follows a key before it is known what.
+    pub fn read(&mut self, bytes: &[u8]) -> Vec<Token> {
+        let mut out = self.feed(bytes);
+        if self.is_waiting() || self.paste.is_some() {
+            out.push(Token { input: Some(Input::Unfinished), raw: Vec::new() });
+        }
+        out
+    }
+
     /// Something has begun that time decides: when nothing follows for a moment, [`Decoder::settle`] is due.
     pub fn is_waiting(&self) -> bool {
         self.burst.is_some() || (self.paste.is_none() && !self.rest.is_empty())
@@ -137,6 +152,9 @@ impl Decoder {
         if let Some(burst) = self.burst.take() {
             return Some(burst.end());
         }
+        // After this, the next byte is an ordinary key and may answer a question. A terminal sends a sequence in one
+        // piece, so what comes later was typed: Alt-[ and then, a second later, `a` arrives in no other way. A sequence
+        // that a slow line has cut in two is a key that is no answer, so that the guard still wants its time of quiet.
         let input = match self.rest.as_slice() {
             [control::ESCAPE] => Some(plain(KeyCode::Esc)),
             [control::ESCAPE, c @ (b'[' | b']' | b'O' | b'P' | b'_' | b'^' | b'X')] => {
@@ -292,19 +310,25 @@ fn meaning(numbers: &[u8], last: u8) -> Option<Input> {
     let number = first.and_then(|(n, _)| n);
     let (held, event) = second.unwrap_or((None, None));
     let modifiers = modifiers(held);
+    let press = |key: KeyEvent| Input::Key(KeyEvent { kind: kind(event), ..key });
     match last {
         b'I' if numbers.is_empty() => Some(Input::FocusGained),
         b'O' if numbers.is_empty() => Some(Input::FocusLost),
         // A cursor report looks like F3 with modifiers, but never begins with 1 where anybody would ask for one.
         b'A'..=b'F' | b'H' | b'P'..=b'S' if matches!(number, None | Some(1)) && event != Some(3) => {
-            letter(last, modifiers).map(Input::Key)
+            letter(last, modifiers).map(press)
         }
         b'Z' => Some(Input::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT))),
         b'~' if number == Some(27) => control::from_code(third?.0?, modifiers).map(Input::Key),
-        b'~' if event != Some(3) => numbered(number?).map(|code| Input::Key(KeyEvent::new(code, modifiers))),
-        b'u' if event != Some(3) => control::from_code(number?, modifiers).map(Input::Key),
+        b'~' if event != Some(3) => numbered(number?).map(|code| press(KeyEvent::new(code, modifiers))),
+        b'u' if event != Some(3) => control::from_code(number?, modifiers).map(press),
         _ => None,
     }
+}
+
+/// The kitty keyboard protocol's event: a key that is held down types as often as it repeats, but answers nothing.
+fn kind(event: Option<u32>) -> KeyEventKind {
+    if matches!(event, None | Some(1)) { KeyEventKind::Press } else { KeyEventKind::Repeat }
 }
 
 /// The parameter is one more than a sum of bits.

@@ -213,3 +213,21 @@ proptest! {
         prop_assert_eq!(inputs(pieces), inputs(tokens));
     }
 }
+
+/// A question has to know of every byte that was read.
+#[test]
+fn no_bytes_are_read_without_a_token() {
+    let nothing: &[&[u8]] =
+        &[b"\xff", b"\xe9a", b"\x9ba", b"\x1b[999z", b"\x1b[201~", b"\x1b]52;c;x\x07", b"\x1b[<0;1;1M"];
+    for bytes in nothing {
+        let tokens = Decoder::default().read(bytes);
+        assert!(tokens.first().is_some_and(|token| token.input.is_none()), "{bytes:?}: {tokens:?}");
+    }
+    for begun in [b"\x1b".as_slice(), b"\xe2", b"\x1b[", b"\x1b]52;c;", b"\x1b[200~a", b"aa\rbb\rcc\r"] {
+        let tokens = Decoder::default().read(begun);
+        assert_eq!(tokens.last().and_then(|token| token.input.clone()), Some(Input::Unfinished), "{begun:?}");
+    }
+    assert_eq!(inputs(Decoder::default().read(b"a")), all(b"a"));
+    let Some(Input::Key(held)) = all(b"\x1b[97;1:2u").pop() else { panic!("no key") };
+    assert_eq!((held.code, held.kind), (KeyCode::Char('a'), KeyEventKind::Repeat));
+}

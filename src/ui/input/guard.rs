@@ -4,9 +4,11 @@
 //! has been on the screen for [`QUIET`], nothing was typed or pasted for [`QUIET`] before it, and nothing follows it
 //! within [`ALONE`]. Keys that follow each other faster than [`ALONE`] are a burst, as a paste makes it that the
 //! terminal does not mark: none of them answers. The same key pressed again to confirm counts as soon as the first
-//! press was drawn, unless the key is held down. No I/O, no clock.
+//! press was drawn, unless the key is held down. Every byte that is read counts as something that follows a key or comes
+//! before it, also one that types nothing. Only a key by itself answers: no Control, Alt, Super, Hyper or Meta, and Shift
+//! only for a capital letter. No I/O, no clock.
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
 /// How long the question must have been on the screen, and the keyboard quiet, before a key may answer.
@@ -64,10 +66,21 @@ impl Guard {
         }
     }
 
-    /// Something was typed or pasted that is no answer.
+    /// Something was read that is no answer: typed, pasted, or of no meaning.
     pub fn touch(&mut self, at: Instant) {
         self.last = Some(at);
         self.held = None;
+    }
+
+    /// Bytes have come whose meaning is not known yet. The key before them was not alone; the time of quiet begins when
+    /// it is known what they are, or Esc, which begins every sequence, would never answer.
+    pub fn follow(&mut self) {
+        self.held = None;
+    }
+
+    /// The same where a line is typed: its Enter still ends the line. The caller remembers that it did not come alone.
+    pub fn note(&mut self, at: Instant) {
+        self.last = Some(at);
     }
 
     /// A key that was read at `at` and would answer. Call [`Guard::settle`] with the same time first.
@@ -76,7 +89,7 @@ impl Guard {
         let follows = self.held.is_some();
         self.touch(at);
         let wait = match role {
-            _ if follows => None,
+            _ if follows || !counts(key, role) => None,
             Role::Answer => (self.is_seen(at) && is_after(before, QUIET, at)).then_some(ALONE),
             Role::Confirm => self.confirms(before, at).then_some(REPEAT),
             Role::Mark => {
@@ -133,6 +146,17 @@ impl Guard {
         // Of a key that is held down, only the first repeat follows the first press; each of the others follows another.
         at >= drawn && (before == asked || is_after(before, REPEAT, at))
     }
+}
+
+/// A key by itself: nothing is held with it but the Shift that makes a letter a capital.
+pub fn is_plain(key: KeyEvent) -> bool {
+    let is_capital = matches!(key.code, KeyCode::Char(c) if c.is_uppercase());
+    key.modifiers.is_empty() || is_capital && key.modifiers == KeyModifiers::SHIFT
+}
+
+/// Marks are keys of a table, which names what is held with them. No key counts that only repeats.
+fn counts(key: KeyEvent, role: Role) -> bool {
+    key.kind == KeyEventKind::Press && (role == Role::Mark || is_plain(key))
 }
 
 fn is_after(before: Option<Instant>, time: Duration, at: Instant) -> bool {

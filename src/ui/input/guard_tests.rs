@@ -135,3 +135,47 @@ fn a_line_of_text_ends_with_an_enter_that_comes_alone() {
         assert_eq!(guard.settle(at(2_000)).is_some(), ends, "{typed} {enter} {after:?}");
     }
 }
+
+/// Whether `key`, pressed by itself at a question that was read, answers it.
+fn answers(key: KeyEvent, role: Role) -> bool {
+    let start = Instant::now();
+    let mut guard = Guard::default();
+    guard.ask();
+    guard.drawn(start);
+    guard.press(key, role, start + Duration::from_secs(1));
+    guard.settle(start + Duration::from_secs(2)).is_some()
+}
+
+#[test]
+fn a_key_with_another_one_held_or_that_repeats_is_no_answer() {
+    let held = |modifiers| KeyEvent::new(KeyCode::Char('a'), modifiers);
+    assert!(answers(held(KeyModifiers::NONE), Role::Answer));
+    for modifiers in KeyModifiers::all().iter() {
+        assert!(!answers(held(modifiers), Role::Answer), "{modifiers:?}");
+        assert!(!answers(held(modifiers | KeyModifiers::SHIFT), Role::Answer), "{modifiers:?}");
+        assert!(!answers(KeyEvent::new(KeyCode::Esc, modifiers), Role::Answer), "{modifiers:?}");
+        assert!(!answers(KeyEvent::new(KeyCode::Enter, modifiers), Role::EndOfText), "{modifiers:?}");
+    }
+    assert!(answers(KeyEvent::new(KeyCode::Char('Y'), KeyModifiers::SHIFT), Role::Answer));
+    let repeated = KeyEvent { kind: KeyEventKind::Repeat, ..key('a') };
+    for role in [Role::Answer, Role::Mark, Role::EndOfText] {
+        assert!(!answers(repeated, role), "{role:?}");
+    }
+}
+
+#[test]
+fn what_follows_a_key_is_no_answer_before_it_is_known_what_it_is() {
+    let start = Instant::now();
+    let at = |millis| start + Duration::from_millis(millis);
+    let mut guard = Guard::default();
+    guard.ask();
+    guard.drawn(at(0));
+    guard.press(key('a'), Role::Answer, at(600));
+    guard.follow();
+    assert_eq!(guard.settle(at(700)), None);
+    // The beginning of a sequence is no key yet: the Esc that it turns out to be answers.
+    let esc = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
+    guard.follow();
+    guard.press(esc, Role::Answer, at(1_240));
+    assert_eq!(guard.settle(at(1_300)), Some(esc));
+}

@@ -25,23 +25,16 @@ impl Keyboard {
         resizes.set_nonblocking(true)?;
         let registered = signal_hook::low_level::pipe::register(signal_hook::consts::SIGWINCH, told)?;
         let mut decoder = Decoder::default();
-        let tokens = decoder.feed(&ahead::take()).into();
+        let tokens = decoder.read(&ahead::take()).into();
         Ok(Keyboard { decoder, tokens, resizes, registered, buffer: vec![0; CHUNK] })
     }
 
-    /// What was typed next, waiting for it as long as `most` and no longer. The error is that the terminal is gone.
+    /// What was read next, waiting for it as long as `most` and no longer. The error is that the terminal is gone.
     pub fn next(&mut self, most: Duration) -> io::Result<Option<Input>> {
-        let end = Instant::now() + most;
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            match self.next_token(left)? {
-                Some(Token { input: None, .. }) => {}
-                token => return Ok(token.and_then(|token| token.input)),
-            }
-        }
+        Ok(self.next_token(most)?.map(|token| token.input.unwrap_or(Input::Ignored)))
     }
 
-    /// The same with the bytes, and with what means nothing.
+    /// The same with its bytes; no input for what means nothing.
     pub fn next_token(&mut self, most: Duration) -> io::Result<Option<Token>> {
         let end = Instant::now() + most;
         loop {
@@ -68,7 +61,7 @@ impl Keyboard {
             if typed.contains(PollFlags::IN) {
                 match rustix::io::read(terminal, &mut self.buffer) {
                     Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                    Ok(n) => self.tokens.extend(self.decoder.feed(self.buffer.get(..n).unwrap_or(&[]))),
+                    Ok(n) => self.tokens.extend(self.decoder.read(self.buffer.get(..n).unwrap_or(&[]))),
                     Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
                     Err(e) => return Err(e.into()),
                 }

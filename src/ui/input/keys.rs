@@ -30,14 +30,10 @@ impl Keys {
         Ok(Keys { tokens, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// What is typed next, and when it was read; `None` when the terminal is gone.
+    /// What is read next, and when; `None` when the terminal is gone.
     pub(in crate::ui) async fn next(&mut self) -> Option<(Input, Instant)> {
-        loop {
-            let (token, at) = self.tokens.recv().await?;
-            if let Some(input) = token.input {
-                return Some((input, at));
-            }
-        }
+        let (token, at) = self.tokens.recv().await?;
+        Some((token.input.unwrap_or(Input::Ignored), at))
     }
 
     /// True when nothing waits in the terminal that was not read.
@@ -67,7 +63,7 @@ fn listen(stopped: &OwnedFd, sender: &UnboundedSender<(Token, Instant)>) -> Vec<
         let at = Instant::now();
         tokens.into_iter().all(|token| sender.send((token, at)).is_ok())
     };
-    let mut open = send(decoder.feed(&ahead::take()));
+    let mut open = send(decoder.read(&ahead::take()));
     let mut buffer = vec![0; CHUNK];
     while open {
         let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
@@ -87,7 +83,7 @@ fn listen(stopped: &OwnedFd, sender: &UnboundedSender<(Token, Instant)>) -> Vec<
         if typed.revents().contains(PollFlags::IN) {
             match rustix::io::read(terminal, &mut buffer) {
                 Ok(0) => break,
-                Ok(n) => open = send(decoder.feed(buffer.get(..n).unwrap_or(&[]))),
+                Ok(n) => open = send(decoder.read(buffer.get(..n).unwrap_or(&[]))),
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
                 Err(_) => break,
             }

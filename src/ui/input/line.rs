@@ -3,6 +3,7 @@
 //! What was typed before the question was on the screen is dropped, and so is a line that came faster than a hand can
 //! type: the person is told, and asked again.
 
+use super::decode::Input;
 use super::guard::QUIET;
 use super::keyboard::Keyboard;
 use super::typing::{LineTyping, TypedLine};
@@ -124,7 +125,8 @@ fn next(keyboard: &mut Keyboard, typing: &mut LineTyping) -> Option<(TypedLine, 
             }
             return Some((typed, now));
         }
-        let Some(input) = token.and_then(|token| token.input) else { continue };
+        let Some(token) = token else { continue };
+        let input = token.input.unwrap_or(Input::Ignored);
         let (echo, typed) = typing.take(&input, now);
         term::write_all(echo.as_bytes());
         if let Some(typed) = typed {

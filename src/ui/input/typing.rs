@@ -7,7 +7,7 @@
 use super::decode::Input;
 use super::guard::Guard;
 use crate::text::visible::{OWN, looks_like_own};
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::Instant;
 use unicode_width::UnicodeWidthChar;
 
@@ -66,7 +66,15 @@ impl LineTyping {
                 let typed = if whole { self.end() } else { TypedLine::Begun(self.text.clone()) };
                 (echo, Some(typed))
             }
-            _ => (echo, None),
+            // An Enter that comes together with bytes of no meaning was not pressed by a hand alone. It still ends the line,
+            // or an answer of the terminal would join two lines.
+            _ => {
+                self.at_once |= self.ending;
+                if *input != Input::Unfinished {
+                    self.guard.note(at);
+                }
+                (echo, None)
+            }
         }
     }
 
@@ -108,7 +116,8 @@ impl LineTyping {
     fn key(&mut self, key: KeyEvent, at: Instant, echo: &mut String) -> Option<TypedLine> {
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
         if key.code == KeyCode::Enter || (key.code, ctrl) == (KeyCode::Char('j'), true) {
-            self.at_once |= self.guard.is_burst(at);
+            let held = key.code == KeyCode::Enter && !key.modifiers.is_empty();
+            self.at_once |= held || key.kind != KeyEventKind::Press || self.guard.is_burst(at);
             self.ending = true;
             self.guard.end_line(key, at);
             return None;
@@ -129,7 +138,9 @@ impl LineTyping {
             }
             (KeyCode::Char('h'), true) | (KeyCode::Backspace, _) => drop(self.erase(echo)),
             (KeyCode::Tab, false) => self.put(' ', echo),
-            (KeyCode::Char(c), false) if !key.modifiers.contains(KeyModifiers::ALT) => self.put(c, echo),
+            (KeyCode::Char(c), false) if (key.modifiers - KeyModifiers::SHIFT).is_empty() => {
+                self.put(c, echo)
+            }
             _ => return None,
         }
         Some(TypedLine::Begun(self.text.clone()))

@@ -12,12 +12,12 @@ fn play(reads: &[(u64, &str)]) -> (String, Vec<TypedLine>) {
         out.extend(line.settle(now));
         let mut inputs = Vec::new();
         for (_, bytes) in reads.iter().filter(|(at, _)| *at == millis) {
-            inputs.extend(decoder.feed(bytes.as_bytes()));
+            inputs.extend(decoder.read(bytes.as_bytes()));
         }
         if millis % 40 == 39 {
             inputs.extend(decoder.settle());
         }
-        for input in inputs.into_iter().filter_map(|token| token.input) {
+        for input in inputs.into_iter().map(|token| token.input.unwrap_or(Input::Ignored)) {
             let (shown, typed) = line.take(&input, now);
             echo.push_str(&shown);
             out.extend(typed.filter(|typed| !matches!(typed, TypedLine::Begun(_))));
@@ -31,7 +31,7 @@ fn a_line_counts_as_typed_when_its_enter_comes_alone() {
     let line = |text: &str| vec![TypedLine::Line(text.into())];
     let at_once = |text: &str| vec![TypedLine::AtOnce(text.into())];
     type Case<'a> = (&'a [(u64, &'a str)], Vec<TypedLine>);
-    let cases: [Case<'_>; 9] = [
+    let cases: [Case<'_>; 17] = [
         (&[(0, "a"), (100, "\r")], line("a")),
         (&[(0, "ap"), (30, "ply"), (200, "\n")], line("apply")),
         (&[(0, "a\r")], at_once("a")),
@@ -41,6 +41,15 @@ fn a_line_counts_as_typed_when_its_enter_comes_alone() {
         (&[(0, "aaa\raaa\raaa\r")], vec![TypedLine::Pasted("aaa\naaa\naaa\n".into())]),
         (&[(0, "\x1b[200~a\r\x1b[201~")], at_once("a")),
         (&[(0, "\r")], line("")),
+        // Bytes that type nothing, and keys that only look like an Enter or a letter.
+        (&[(0, "a"), (100, "\r\x1b[999z")], at_once("a")),
+        (&[(0, "a"), (100, "\x1b[I\r")], at_once("a")),
+        (&[(0, "a"), (100, "\r\x1b]52;c;")], at_once("a")),
+        (&[(0, "a\x1b]52;c;x\x07"), (200, "\r")], line("a")),
+        (&[(0, "a"), (100, "\x1b[13;9u")], at_once("a")),
+        (&[(0, "a"), (100, "\x1b[13;1:2u")], at_once("a")),
+        (&[(0, "a\x1b[98;9u\x1b[98;17u\x1b[98;33u"), (200, "\r")], line("a")),
+        (&[(0, "a"), (100, "\x1b[13;1:1u")], line("a")),
     ];
     for (reads, wanted) in cases {
         assert_eq!(play(reads).1, wanted, "{reads:?}");

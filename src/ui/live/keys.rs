@@ -37,6 +37,16 @@ impl Live {
         self.guard.touch(now);
     }
 
+    /// Bytes were read at `at` that type nothing: the key before them was not alone, and the next one follows them.
+    pub fn ignored(&mut self, at: Instant) {
+        self.guard.touch(at);
+    }
+
+    /// Bytes were read whose meaning is not known yet.
+    pub fn unfinished(&mut self) {
+        self.guard.follow();
+    }
+
     /// When [`Live::settle`] may have something to do.
     pub fn due(&self) -> Option<Instant> {
         self.guard.due()

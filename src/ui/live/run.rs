@@ -90,6 +90,7 @@ pub async fn run(
                     match input {
                         Input::FocusLost => notifier.focus_lost(),
                         Input::FocusGained => notifier.focus_gained(),
+                        Input::Ignored | Input::Unfinished => {}
                         _ => {
                             notifier.typed();
                             quiet_since = Instant::now();
@@ -227,7 +228,15 @@ fn take_input(live: &mut Live, input: Input, at: Instant) -> Option<Action> {
             live.looked_away(Instant::now());
             None
         }
-        _ => None,
+        Input::FocusLost | Input::Ignored => {
+            live.ignored(at);
+            None
+        }
+        Input::Unfinished => {
+            live.unfinished();
+            None
+        }
+        Input::Paste(_) | Input::PasteRefused(_) | Input::Resized => None,
     }
 }
 

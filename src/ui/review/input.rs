@@ -8,7 +8,7 @@ use super::history::Was;
 use super::rows::Row;
 use super::state::{Effect, Review, Subject};
 use crate::ui::composer::Composer;
-use crate::ui::input::guard::Role;
+use crate::ui::input::guard::{Role, is_plain};
 use crate::ui::keymap::Keymap;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -80,9 +80,10 @@ impl Review {
 
     /// Only `y` and `s` carry anything out: Enter opened the summary, and a second one must not confirm it.
     fn summary_key(&mut self, key: KeyEvent, action: Option<Action>, top: usize) -> Vec<Effect> {
+        let plain = is_plain(key);
         match (key.code, action) {
-            (KeyCode::Char('y'), _) => return vec![Effect::Apply { tell: false }],
-            (KeyCode::Char('s'), _) if self.has_news() => return vec![Effect::Apply { tell: true }],
+            (KeyCode::Char('y'), _) if plain => return vec![Effect::Apply { tell: false }],
+            (KeyCode::Char('s'), _) if plain && self.has_news() => return vec![Effect::Apply { tell: true }],
             (KeyCode::Char('c'), _) => return self.begin(Input::CommentTurn),
             (_, Some(Action::Down)) => self.overlay = Overlay::Summary { top: top + 1 },
             (_, Some(Action::Up)) => self.overlay = Overlay::Summary { top: top.saturating_sub(1) },

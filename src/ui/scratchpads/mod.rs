@@ -11,6 +11,7 @@ mod tests;
 
 use crate::ui::Theme;
 use crate::ui::full::{Flow, Pane};
+use crate::ui::input::guard::is_plain;
 use crate::ui::keymap::{Keymap, Row, row};
 use crate::ui::pager;
 use crate::ui::reading::Help;
@@ -250,9 +251,7 @@ impl Browser {
     fn answer(&mut self, key: KeyEvent) -> Flow {
         self.focus = Focus::List;
         match (key.code, self.current().map(|pad| pad.name.clone())) {
-            (KeyCode::Char('y'), Some(name)) if !key.modifiers.contains(KeyModifiers::CONTROL) => {
-                self.wish(Wish::Delete(name))
-            }
+            (KeyCode::Char('y'), Some(name)) if is_plain(key) => self.wish(Wish::Delete(name)),
             _ => {
                 self.note = Some("it is kept".into());
                 Flow::Stay

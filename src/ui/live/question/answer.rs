@@ -6,7 +6,7 @@ use super::twice::is_given_twice;
 use super::{Asked, Open};
 use crate::agent::{Choice, Enquiry, Reply};
 use crate::tools::Said;
-use crate::ui::input::guard::Role;
+use crate::ui::input::guard::{Role, is_plain};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Where keys go while a question is open. Only Tab, Esc in the draft, and a paste change it.
@@ -46,12 +46,16 @@ impl Open {
 
     /// What `key` is to this question.
     pub(in crate::ui::live) fn meaning(&self, key: KeyEvent) -> KeyMeaning {
-        if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
+        if holds(key) {
             return KeyMeaning::Nothing;
         }
         if self.typing.is_some() {
             let ends = key.code == KeyCode::Enter;
             return if ends { KeyMeaning::Answer(Role::EndOfText) } else { KeyMeaning::Text };
+        }
+        let is_letter = matches!(key.code, KeyCode::Char(_));
+        if !is_plain(key) && !(is_letter && matches!(self.asked, Asked::Enquiry(_))) {
+            return KeyMeaning::Nothing;
         }
         let answers = match (&self.asked, key.code) {
             (_, KeyCode::Esc) => true,
@@ -107,7 +111,7 @@ impl Open {
 
     pub(in crate::ui::live) fn answer_key(slot: &mut Option<Open>, key: KeyEvent) -> Answered {
         let Some(open) = slot.as_mut() else { return Answered::Not };
-        if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
+        if holds(key) {
             return Answered::Not;
         }
         open.reminds = false;
@@ -231,6 +235,11 @@ impl Open {
         }
         Answered::Open
     }
+}
+
+/// Something is held with the key that makes it another key than the letter alone.
+fn holds(key: KeyEvent) -> bool {
+    !(key.modifiers - KeyModifiers::SHIFT).is_empty()
 }
 
 /// The choice that a digit means.
