@@ -8,7 +8,8 @@ use placet::conversation::{CallId, Input, ToolSpec};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{
-    CommandSettings, Dialect, DialectSettings, Env, Limits, Output, Progress, Registry, RunCtx, Sight,
+    CommandSettings, Dialect, DialectSettings, Enquire, Env, Jobs, Limits, Output, Progress, Registry, RunCtx, Said,
+    Sight,
 };
 use placet::workspace::{Brake, Ledger, Places, View, Workspace};
 use serde_json::Value;
@@ -73,6 +74,7 @@ impl Bench {
             workspace: workspace.with_view(view),
             ledger: Mutex::new(Ledger::default()),
             scratchpads: Arc::new(Scratchpads::in_memory()),
+            jobs: Jobs::default(),
             limits: Limits::default(),
             commands: CommandSettings {
                 supervisor: PathBuf::from("/bin/false"),
@@ -102,7 +104,14 @@ impl Bench {
         };
         plan.prepare(&self.env, Sight::InsideOnly).ok()?;
         let ctx =
-            RunCtx { env: self.env.clone(), cancel: CancellationToken::new(), progress: Progress::silent(), inspect: placet::tools::Inspect::nothing() };
+            RunCtx {
+                env: self.env.clone(),
+                cancel: CancellationToken::new(),
+                progress: Progress::silent(),
+                inspect: placet::tools::Inspect::nothing(),
+                children: placet::tools::Children::none(),
+                enquire: Enquire::new(|_, _| Box::pin(std::future::ready(Said::Nobody))),
+            };
         Some(self.runtime.block_on(plan.run(permit, ctx)))
     }
 
