@@ -6,7 +6,7 @@ use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
 use crate::agent::Agent;
 use crate::app::App;
-use crate::audit::Kind;
+use crate::audit::{AuditError, Kind};
 use crate::serve::changes::{self, Back, Told, Wanted};
 use crate::text::visible;
 use crate::ui::{Theme, exact};
@@ -64,21 +64,35 @@ pub(super) fn cli_label(name: &str, title: &str) -> Label {
 
 /// Writes down what was done, and tells it.
 pub(super) fn tell(app: &App, kind: Kind, by: &str, told: &Told) -> Result<u8, Failure> {
+    let mut incomplete = told.incomplete;
     if told.done {
-        app.gate.settled(kind, by, None, &told.lines.join("\n"))?;
+        if let Err(e) = app.gate.settled(kind, by, None, &told.lines.join("\n")) {
+            incomplete = true;
+            not_audited(&e);
+        }
         for why in app.mounts.push_all() {
             warn(&format!("not carried to its store: {}", visible::guard(&why)));
         }
     }
     let text = told.lines.join("\n");
     if told.done {
-        print_foreign(&(text + "\n"))?;
+        print_foreign(&(text + "\n")).map_err(|e| Failure { code: report::INCOMPLETE, ..e })?;
         name_waiting(told);
-        Ok(if told.all_done() { report::DONE } else { report::REFUSED })
+        Ok(match told.all_done() {
+            _ if incomplete => report::INCOMPLETE,
+            true => report::DONE,
+            false => report::REFUSED,
+        })
     } else {
         warn(&visible::guard(&text));
         Ok(report::ERROR)
     }
+}
+
+/// What was done is done: that the log does not have it must not make it look otherwise.
+fn not_audited(error: &AuditError) {
+    warn(&visible::guard(&format!("warning: it is done, but it is not in the audit log: {error}")));
+    warn(&format!("hint: {}", error.hint()));
 }
 
 /// How what stays pending is approved without a screen.
@@ -173,15 +187,21 @@ pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Resu
         return tell(&app, Kind::Apply, "placet apply", &told);
     }
     let first = told.before_questions();
+    let mut incomplete = false;
     if !first.lines.is_empty() {
-        tell(&app, Kind::Apply, "placet apply", &first)?;
+        incomplete = tell(&app, Kind::Apply, "placet apply", &first)? == report::INCOMPLETE;
     }
     for asked in asking::one_by_one(&view, &workspace, &told.waiting, &label) {
-        tell(&app, asked.kind, "placet apply", &Told { waiting: Vec::new(), ..asked.told })?;
+        let code = tell(&app, asked.kind, "placet apply", &Told { waiting: Vec::new(), ..asked.told })?;
+        incomplete |= code == report::INCOMPLETE;
     }
     let left = view.changes(Shelf::Pending).map_err(Failure::new)?;
     let stays = told.waiting.iter().any(|path| left.get(path).is_some());
-    Ok(if stays || !told.losses.is_empty() { report::REFUSED } else { report::DONE })
+    Ok(match stays || !told.losses.is_empty() {
+        _ if incomplete => report::INCOMPLETE,
+        true => report::REFUSED,
+        false => report::DONE,
+    })
 }
 
 pub(super) fn discard(paths: &[PathBuf], which: &Which, options: &Options) -> Result<u8, Failure> {
@@ -257,13 +277,23 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
         let label = Label { assent: Assent::you("--apply"), ..view.turn().label.clone() };
         let wanted = Wanted { approval, only_approved: !options.apply, ..Wanted::default() };
         let told = changes::apply(view, &wanted, label, &shown);
+        let mut incomplete = told.incomplete;
         if told.done {
             let session = agent.session().map(|s| s.id().to_string());
-            agent.gate().settled(Kind::Apply, "--apply", session, &told.lines.join("\n"))?;
+            if let Err(e) = agent.gate().settled(Kind::Apply, "--apply", session, &told.lines.join("\n")) {
+                incomplete = true;
+                not_audited(&e);
+            }
         }
         warn(&visible::guard(&told.lines.join("\n")));
         name_waiting(&told);
-        return Ok(Some(if told.done { after(workspace, code) } else { report::REFUSED }));
+        return Ok(Some(match told.done {
+            true => {
+                let code = after(workspace, code);
+                if incomplete { report::INCOMPLETE } else { code }
+            }
+            false => report::REFUSED,
+        }));
     }
     if options.dry_run {
         let set = view.changes(Shelf::Pending).map_err(Failure::new)?;

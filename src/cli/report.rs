@@ -15,6 +15,8 @@ pub(super) const ERROR: u8 = 1;
 pub(super) const USAGE: u8 = 2;
 pub(super) const REFUSED: u8 = 3;
 pub(super) const PROVIDER: u8 = 4;
+/// What was asked for is done, but not all of that could be written down or printed.
+pub(super) const INCOMPLETE: u8 = 5;
 pub(super) const INTERRUPTED: u8 = 130;
 
 #[derive(Debug, PartialEq, Eq)]

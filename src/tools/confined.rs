@@ -208,7 +208,8 @@ impl Entered {
                     let applied = view.apply_braked(&effects.paths, brake, &mut turn, label);
                     *view.turn() = turn;
                     match applied {
-                        Ok(Ok(Applied::Landed(_))) => Fate::Applied,
+                        Ok(Ok(Applied::Landed(entry))) if entry.shortfalls.is_empty() => Fate::Applied,
+                        Ok(Ok(Applied::Landed(entry))) => Fate::AppliedBut(entry.shortfalls.join("; ")),
                         Ok(Ok(Applied::Nothing)) => Fate::None,
                         Ok(Ok(Applied::Changed { .. })) => Fate::Pending("files changed meanwhile".into()),
                         Ok(Err(braked)) => {
@@ -327,6 +328,8 @@ enum Fate {
     None,
     Scratch,
     Applied,
+    /// Not all of it could be written down.
+    AppliedBut(String),
     Pending(String),
     Braked(Braked),
 }
@@ -379,6 +382,10 @@ fn told(workspace: &Workspace, effects: &Effects, fate: &Fate) -> Told {
             (words.to_string(), "thrown away at the end".to_string())
         }
         Fate::Applied => ("applied".into(), "applied".into()),
+        Fate::AppliedBut(why) => {
+            let words = format!("applied, but not all of it could be written down: {why}");
+            (words.clone(), words)
+        }
         Fate::Real => {
             let words = "real at once, because there is no copy-on-write view here; ignored files and .git were not watched";
             (words.into(), "real at once; /undo takes it back, but for ignored files and .git".into())

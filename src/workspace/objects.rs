@@ -106,6 +106,13 @@ impl Objects {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(parent)
     }
 
+    /// Makes the directory in which this content lies or would lie. Gives the file system that it is on.
+    pub(super) fn prepare(&self, hash: Hash) -> io::Result<rustix::fs::Dev> {
+        let place = self.place(hash, false);
+        self.shard(&place)?;
+        Ok(rustix::fs::stat(place.parent().unwrap_or(&self.dir))?.st_dev)
+    }
+
     /// Stores bytes. What is there already is left alone. Durable only after [`Objects::sync`].
     pub fn put(&self, bytes: &[u8]) -> io::Result<Hash> {
         let hash = blake3::hash(bytes);

@@ -55,17 +55,31 @@ impl Agent {
         let label = Label { assent: Assent::you("the question"), ..view.turn().label.clone() };
         let (view, approval) = (view.clone(), approval.clone());
         let done = tokio::task::spawn_blocking(move || {
-            let applied = view.apply_approved(&chosen, &approval, label)?;
-            if !matches!(applied, Applied::Changed { .. }) {
-                // Pipes, sockets and devices are never applied: they would be pending for ever.
-                view.discard(&special).map_err(ApplyError::Journal)?;
+            let mut applied = view.apply_approved(&chosen, &approval, label)?;
+            // Pipes, sockets and devices are never applied: they would be pending for ever.
+            let dropped = match applied {
+                Applied::Changed { .. } => Ok(()),
+                _ => view.discard(&special),
+            };
+            match (&mut applied, dropped) {
+                (Applied::Landed(entry), Err(e)) => {
+                    entry.shortfalls.push(format!("pipes, sockets and devices are still pending: {e}"));
+                }
+                (_, dropped) => dropped.map_err(ApplyError::Journal)?,
             }
             Ok::<_, ApplyError>(applied)
         });
         let (said, settled) = match done.await {
             Ok(Ok(Applied::Landed(entry))) => {
                 let s = if entry.changes.len() == 1 { "" } else { "s" };
-                let mut said = format!("applied {} change{s}; /undo takes them back", entry.changes.len());
+                let count = entry.changes.len();
+                let mut said = match entry.shortfalls.is_empty() {
+                    true => format!("applied {count} change{s}; /undo takes them back"),
+                    false => {
+                        let why = visible::guard_line(&entry.shortfalls.join("; ")).into_owned();
+                        format!("applied {count} change{s}, but not all of it could be written down: {why}")
+                    }
+                };
                 let in_place = entry.changes.iter().filter(|c| c.in_place).map(|c| c.path.clone());
                 let in_place: Vec<PathBuf> = in_place.collect();
                 if !in_place.is_empty() {

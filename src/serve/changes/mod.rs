@@ -25,6 +25,8 @@ pub struct Told {
     pub waiting: Vec<PathBuf>,
     /// Losses that nobody approved: all that goes with them stays pending.
     pub losses: Vec<LargeLoss>,
+    /// It was done, and not all of that could be written down.
+    pub incomplete: bool,
 }
 
 impl Told {
@@ -48,6 +50,16 @@ impl Told {
         // They are the last lines, one for each path.
         told.lines.truncate(told.lines.len().saturating_sub(self.waiting.len()));
         told
+    }
+
+    /// The first line says that something went wrong afterwards, and the next ones what.
+    fn but(mut self, shortfalls: &[String]) -> Told {
+        if let (false, Some(first)) = (shortfalls.is_empty(), self.lines.first_mut()) {
+            first.push_str(", but not all of it could be written down:");
+            self.lines.extend(shortfalls.iter().map(|line| sanitize::line(line).into_owned()));
+            self.incomplete = true;
+        }
+        self
     }
 
     fn and(mut self, line: impl Into<String>) -> Told {
@@ -115,7 +127,7 @@ pub fn apply(view: &View, wanted: &Wanted, label: Label, shown: Shown<'_>) -> To
     };
     if told.done && !special.is_empty() {
         if let Err(e) = view.discard(&special) {
-            return Told::failed(format!("pipes, sockets and devices could not be thrown away: {e}"));
+            return told.and(format!("pipes, sockets and devices are still pending: {e}"));
         }
         for path in special.keys() {
             let words = "a pipe, socket or device, which is never applied; thrown away";
@@ -181,7 +193,7 @@ pub fn apply_choice(
     match view.apply_approved(choice, approval, label) {
         Ok(Applied::Landed(entry)) => {
             let count = entry.changes.len();
-            let mut told = Told::done(format!("applied {count} change{}", s(count)));
+            let mut told = Told::done(format!("applied {count} change{}", s(count))).but(&entry.shortfalls);
             for change in entry.changes.iter().filter(|c| c.in_place) {
                 let words = "written in place: it has several names, or an owner that cannot be kept";
                 told = told.and(format!("{}: {words}", named(&change.path, shown)));

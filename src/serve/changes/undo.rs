@@ -2,7 +2,7 @@
 
 use super::past::{letter, list};
 use super::{Shown, Told, failure, named, s};
-use crate::workspace::{JournalEntry, Label, RestoreError, UndoPlan, View};
+use crate::workspace::{JournalEntry, Label, RestoreError, UndoPlan, View, recover};
 use std::path::{Path, PathBuf};
 
 /// Brings back the newest discard of `views`, if nothing that stands was applied after it. `journal` is a view of the
@@ -42,6 +42,9 @@ pub fn undo(view: &View, back: &Back, rest: bool, label: &Label, shown: Shown<'_
 
 /// The same where another word than `/undo rest` stands for "the others".
 pub fn undo_saying(view: &View, back: &Back, rest: (bool, &str), label: &Label, shown: Shown<'_>) -> Told {
+    if let Some(told) = incomplete(view) {
+        return told;
+    }
     let turns = view.journal().turns();
     let (entries, only): (Vec<JournalEntry>, Option<&Path>) = match back {
         Back::Turns(count) => (turns.into_iter().take(*count).rev().flatten().collect(), None),
@@ -93,6 +96,15 @@ fn past_damage(view: &View, id: u64) -> Option<Told> {
     ))
 }
 
+/// Completes the record of an apply that could not be completed when it was made. If that fails again, it says why nothing
+/// is taken back: that apply would be the first.
+fn incomplete(view: &View) -> Option<Told> {
+    let failed = recover(view.journal(), view.objects()).err()?;
+    Some(Told::failed(format!(
+        "nothing was changed: the record of the last apply cannot be completed: {failed}"
+    )))
+}
+
 fn last_id(view: &View) -> u64 {
     view.journal().entries().last().map_or(0, |e| e.id)
 }
@@ -104,6 +116,9 @@ pub fn redo(view: &View, rest: bool, label: &Label, shown: Shown<'_>) -> Told {
 
 /// The same where another word than `/redo rest` stands for "the others".
 pub fn redo_saying(view: &View, rest: (bool, &str), label: &Label, shown: Shown<'_>) -> Told {
+    if let Some(told) = incomplete(view) {
+        return told;
+    }
     let undo = view.journal().to_redo();
     if let Some(told) = past_damage(view, undo.as_ref().map_or(0, |undo| undo.id)) {
         return told;
@@ -152,7 +167,7 @@ fn carry_out(
     match view.carry_out(plan) {
         Ok(Some(entry)) => {
             let count = entry.changes.len();
-            let mut told = Told::done(format!("{did} {count} change{}", s(count)));
+            let mut told = Told::done(format!("{did} {count} change{}", s(count))).but(&entry.shortfalls);
             told.lines.extend(lines);
             if objects > 0 {
                 told.lines.push(format!("{objects} git object{} left for `git gc`", s(objects)));

@@ -6,7 +6,6 @@
 use super::super::atomic::{Exchange, exchange_checked};
 use super::super::journal::{Entry, Landed};
 use super::super::node::{Eased, Node, open_anyway};
-use super::super::objects::Objects;
 use super::super::open::dir_at;
 use super::dirs::Dirs;
 use super::fault::fault;
@@ -63,7 +62,7 @@ pub(super) fn acts(entry: &Entry) -> Vec<(usize, Act)> {
     acts
 }
 
-fn acts_of(change: &Landed) -> Vec<Act> {
+pub(super) fn acts_of(change: &Landed) -> Vec<Act> {
     let mut acts = Vec::new();
     let same_kind = matches!(
         (&change.before, &change.after),
@@ -299,62 +298,4 @@ fn sync(entry: &Entry) {
             let _ = rustix::fs::fsync(&dir);
         }
     }
-}
-
-/// What came out goes into the store of contents; links and what is there already goes altogether.
-///
-/// `checked`: [`all`] has just seen that each has the content it should have, and that nobody can write to it any more.
-pub(super) fn keep_displaced(objects: &Objects, entry: &Entry, checked: bool) {
-    let mut dirs = Dirs::default();
-    for (index, change) in entry.changes.iter().enumerate() {
-        if change.before.same_content(&change.after) || change.before.is_absent() {
-            continue;
-        }
-        let Some(dir) = anchor(entry, index).and_then(|place| dirs.at(&place).ok()) else { continue };
-        let _eased = Eased::of(&dir);
-        let known = change.before.hash().filter(|_| checked && !change.in_place);
-        if let Some(hash) = known {
-            let what = if acts_of(change).first() == Some(&Act::Exchange) { "new" } else { "old" };
-            let name = temp_name(entry, index, what);
-            match keep_one(objects, &dir, &name, hash, change.before.size()) {
-                Ok(()) => drop(rustix::fs::unlinkat(&*dir, &name, AtFlags::empty())),
-                Err(e) => tracing::warn!("an old content was not kept: {e}"),
-            }
-            continue;
-        }
-        for what in ["old", "new"] {
-            let name = temp_name(entry, index, what);
-            let Ok(node) = Node::read(&*dir, &name) else { continue };
-            let kept = match (&node, change.before.hash()) {
-                (Node::Absent, _) => continue,
-                (Node::File { hash, size, .. }, Some(before)) if *hash == before => {
-                    keep_one(objects, &dir, &name, *hash, *size)
-                }
-                // A staged content that was copied in place, a link: what it was stands in the journal.
-                _ => Ok(()),
-            };
-            match kept {
-                Ok(()) => {
-                    let _ = rustix::fs::unlinkat(&*dir, &name, AtFlags::empty());
-                }
-                Err(e) => tracing::warn!("an old content was not kept: {e}"),
-            }
-        }
-    }
-}
-
-fn keep_one(
-    objects: &Objects,
-    dir: &OwnedFd,
-    name: &OsStr,
-    hash: super::super::Hash,
-    size: u64,
-) -> io::Result<()> {
-    let names = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?.st_nlink;
-    // A file with other names still belongs to those.
-    if names == 1 && objects.adopt(dir, name, hash)? {
-        return Ok(());
-    }
-    let (mut file, _) = open_anyway(dir, name, OFlags::NONBLOCK)?;
-    objects.put_file(&mut file, hash, size)
 }

@@ -8,12 +8,14 @@
 mod commit;
 mod dirs;
 mod fault;
+mod keep;
 mod recover;
 mod rollback;
 mod stage;
 
 #[cfg(test)]
 pub(super) use fault::fail_at;
+pub(super) use fault::fault;
 pub use recover::{Recovered, recover};
 
 use super::Hash;
@@ -121,6 +123,10 @@ pub(super) fn land(
             return Err(ApplyError::Special { path: step.path.clone(), what: what.clone() });
         }
     }
+    // What an apply before left undone is not overtaken.
+    let before = recover::locked(journal, objects);
+    before
+        .map_err(|e| ApplyError::Journal(io::Error::other(format!("an earlier apply is incomplete: {e}"))))?;
     let mut dirs = Dirs::default();
     let mut changed = Vec::new();
     let mut names: HashMap<(u64, u64), PathBuf> = HashMap::new();
@@ -174,10 +180,10 @@ pub(super) fn land(
         });
     }
     crash_point();
-    commit::keep_displaced(objects, &entry, true);
+    let left = keep::keep_displaced(objects, &entry, true);
     crash_point();
     entry.repositories = states_of(&entry);
-    journal.close(&mut entry).map_err(ApplyError::Journal)?;
+    close(journal, &mut entry, left);
     crash_point();
     Ok(entry)
 }
@@ -220,6 +226,24 @@ fn abandon(journal: &Journal, entry: &mut Entry, made: Vec<usize>) -> Result<(),
     journal.drop_open(entry.id).map_err(ApplyError::Open)?;
     stage::clear(entry, made);
     Ok(())
+}
+
+/// Everything has changed, and nothing that fails from here on takes it back. `left` are temporary files that the next
+/// start has to remove: while there are any, the entry stays open.
+fn close(journal: &Journal, entry: &mut Entry, left: Vec<String>) {
+    entry.state = State::Done;
+    let noted = match left.is_empty() {
+        true => journal.close(entry),
+        false => journal.save(entry),
+    };
+    entry.shortfalls = left;
+    if let Err(e) = noted {
+        entry.shortfalls.push(format!("the journal cannot be written: {e}"));
+    }
+    if !entry.shortfalls.is_empty() {
+        entry.shortfalls.push("undo cannot take it back before placet has completed its record; mend the cause and start placet again".into());
+        tracing::warn!("applied, but: {}", entry.shortfalls.join("; "));
+    }
 }
 
 /// Directories whose own mode keeps us from changing what is in them.

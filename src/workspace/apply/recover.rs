@@ -5,8 +5,9 @@ use super::super::node::Node;
 use super::super::objects::Objects;
 use super::super::open::dir_at;
 use super::super::view::node_at;
-use super::commit::{Act, acts, copy_over, keep_displaced, perform};
+use super::commit::{Act, acts, copy_over, perform};
 use super::dirs::Dirs;
+use super::keep::keep_displaced;
 use super::{anchor, stage, temp_name};
 use std::io;
 use std::path::PathBuf;
@@ -48,11 +49,17 @@ impl Recovered {
 
 /// Finishes what a crash left open in this journal. While another process applies something, nothing is touched.
 pub fn recover(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
-    let mut recovered = Recovered::default();
+    let recovered = Recovered::default();
     if journal.open_entries().is_empty() {
         return Ok(recovered);
     }
     let Some(_lock) = journal.lock(false)? else { return Ok(recovered) };
+    locked(journal, objects)
+}
+
+/// The same for who holds the lock.
+pub(super) fn locked(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
+    let mut recovered = Recovered::default();
     for mut entry in journal.open_entries() {
         match entry.state {
             State::Staging => {
@@ -62,9 +69,17 @@ pub fn recover(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
                 recovered.cleared.push(entry.id);
             }
             State::Committing | State::Done => {
-                finish(objects, &entry, &mut recovered.kept)?;
-                keep_displaced(objects, &entry, false);
+                // What is done once is not done again: the person may have worked on it since.
+                if entry.state == State::Committing {
+                    finish(objects, &entry, &mut recovered.kept)?;
+                }
+                let left = keep_displaced(objects, &entry, false);
                 shut_again(&entry);
+                if !left.is_empty() {
+                    entry.state = State::Done;
+                    drop(journal.save(&entry));
+                    return Err(io::Error::other(left.join("; ")));
+                }
                 entry.repositories = super::states_of(&entry);
                 journal.close(&mut entry)?;
                 recovered.finished.push(entry.id);

@@ -46,6 +46,7 @@ pub(super) fn all(
             Err(e) if step.before.is_file() => return Err(fail(e)),
             Err(_) | Ok(()) => {}
         }
+        super::keep::make_sure(objects, &mut dirs, step).map_err(fail)?;
         if needs_content(step) {
             let place = anchor(entry, index).ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
             let dir = dirs.at(&place).map_err(fail)?;

@@ -4,6 +4,7 @@ use super::super::apply::fail_at;
 use super::super::apply::{ApplyError, recover};
 use super::tests::{Bench, bench, label, tree, whiteout};
 use super::*;
+use std::fs;
 use std::io::ErrorKind::{AlreadyExists, Other};
 
 fn waiting() -> Bench {
@@ -44,4 +45,49 @@ fn files_with_names_like_those_of_temporary_files_stay() {
     fail_at("stage", AlreadyExists);
     assert!(matches!(b.view.apply(&b.all(), label("t")).unwrap(), Applied::Landed(_)));
     assert_eq!(tree(&b.root), wanted);
+}
+
+#[test]
+fn what_fails_after_the_commit_does_not_make_an_apply_look_undone() {
+    for at in ["close", "keep", "drop"] {
+        let b = waiting();
+        let old = tree(&b.root);
+        fail_at(at, Other);
+        let Applied::Landed(entry) = b.view.apply(&b.all(), label("t")).unwrap() else { panic!("{at}") };
+        assert!(!entry.shortfalls.is_empty(), "{at}");
+        assert_eq!(fs::read(b.root.join("a.txt")).unwrap(), b"two\n", "{at}");
+        assert!(!b.root.join("b.txt").exists(), "{at}");
+        let recovered = recover(b.view.journal(), b.view.objects()).unwrap();
+        assert_eq!(recovered.is_empty(), at == "drop", "{at}");
+        assert!(recovered.kept.is_empty(), "{at}: {recovered:?}");
+        assert_eq!(b.words(), Vec::<String>::new(), "{at}");
+        assert_eq!(tree(&b.root).len(), 2, "{at}: {:?}", tree(&b.root));
+        // All of it is stored by now.
+        let plan = b.view.plan_undo(&b.view.journal().to_undo(), None, label("u")).unwrap();
+        b.view.carry_out(plan).unwrap().unwrap();
+        assert_eq!(tree(&b.root), old, "{at}");
+    }
+}
+
+#[test]
+fn an_apply_whose_old_contents_cannot_be_stored_is_refused_before_it_changes_anything() {
+    let b = waiting();
+    let old = tree(&b.root);
+    fail_at("make sure", std::io::ErrorKind::StorageFull);
+    let failed = b.view.apply(&b.all(), label("t")).unwrap_err();
+    assert!(failed.to_string().contains("its old content cannot be kept for undo"), "{failed}");
+    assert_eq!(tree(&b.root), old);
+    assert!(recover(b.view.journal(), b.view.objects()).unwrap().is_empty());
+    assert_eq!(b.words(), ["M a.txt", "D b.txt", "A c.txt"]);
+}
+
+#[test]
+fn an_apply_after_one_that_is_incomplete_completes_it_first() {
+    let b = waiting();
+    fail_at("keep", Other);
+    assert!(matches!(b.view.apply(&b.all(), label("t")).unwrap(), Applied::Landed(_)));
+    b.hold("d.txt", "more\n", None);
+    assert!(matches!(b.view.apply(&b.all(), label("u")).unwrap(), Applied::Landed(_)));
+    assert_eq!(tree(&b.root).len(), 3);
+    assert_eq!(b.view.journal().entries().len(), 2);
 }

@@ -1,6 +1,6 @@
 //! Settling: what is pending lands, or goes.
 
-use super::super::apply::{ApplyError, Source, Step, crash_point};
+use super::super::apply::{ApplyError, Source, Step, crash_point, fault};
 use super::super::change::{Change, ChangeSet};
 use super::super::classify::{Approval, ChangeClasses};
 use super::super::journal::{Entry, Kind, Label};
@@ -199,9 +199,15 @@ impl View {
         let label = Label { assent: label.assent.clone().or_you("apply"), ..label };
         let (mark, _landing) = self.mark_landing().map_err(ApplyError::Journal)?;
         let applied = match self.land(label, kind, steps) {
-            Ok(entry) => {
-                self.drop_landed(&set, &choice, &entry).map_err(ApplyError::Journal)?;
+            Ok(mut entry) => {
+                let dropped = fault("drop").and_then(|()| self.drop_landed(&set, &choice, &entry));
                 crash_point();
+                if let Err(e) = dropped {
+                    // While the mark is there, the next look at what is pending tells what landed from the rest.
+                    let words = "the changes may still be listed as pending until placet can write again";
+                    entry.shortfalls.push(format!("{words}: {e}"));
+                    return Ok(Applied::Landed(entry));
+                }
                 Ok(Applied::Landed(entry))
             }
             Err(ApplyError::Changed(paths)) => self.rebase(&set, paths).map_err(ApplyError::Journal),
