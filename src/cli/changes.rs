@@ -164,9 +164,9 @@ fn as_json(set: &ChangeSet, view: &View) -> String {
     serde_json::to_string_pretty(&set.changes.iter().map(each).collect::<Vec<_>>()).unwrap_or_default()
 }
 
-/// Paths of the command line, as the view knows them.
+/// Paths of pending changes on the command line.
 fn resolved(workspace: &Workspace, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let one = |path: &PathBuf| workspace.resolve(&path.to_string_lossy()).map(|at| at.path);
+    let one = |path: &PathBuf| workspace.pending_path(&path.to_string_lossy());
     paths.iter().map(one).collect::<Result<_, _>>().map_err(Failure::new)
 }
 
@@ -222,7 +222,7 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
         None => Back::Turns(1),
         Some(text) => match text.parse::<usize>() {
             Ok(count) => Back::Turns(count.max(1)),
-            Err(_) => Back::Path(app.workspace.resolve(text).map_err(Failure::new)?.path),
+            Err(_) => Back::Path(app.workspace.pending_path(text).map_err(Failure::new)?),
         },
     };
     let shown = |path: &Path| app.workspace.shortened(path);

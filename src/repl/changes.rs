@@ -68,10 +68,10 @@ impl Shell<'_> {
     }
 }
 
-/// Words of a command as paths; quotes hold blanks together.
+/// Words of a command as paths of pending changes; quotes hold blanks together.
 pub(super) fn paths(workspace: &Workspace, rest: &str) -> Result<Vec<PathBuf>, String> {
     let words = super::line::words(rest);
-    words.iter().map(|word| Ok(workspace.resolve(word).map_err(|e| e.to_string())?.path)).collect()
+    words.iter().map(|word| workspace.pending_path(word).map_err(|e| e.to_string())).collect()
 }
 
 pub(super) fn label(view: &View, title: &str) -> Label {
@@ -193,8 +193,8 @@ pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> After {
     let back = match rest.parse::<usize>() {
         _ if rest.is_empty() => Back::Turns(1),
         Ok(count) => Back::Turns(count.max(1)),
-        Err(_) => match workspace.resolve(rest) {
-            Ok(at) => Back::Path(at.path),
+        Err(_) => match workspace.pending_path(rest) {
+            Ok(path) => Back::Path(path),
             Err(e) => return shell.told(Told { lines: vec![e.to_string()], ..Told::default() }),
         },
     };

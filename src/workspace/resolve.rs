@@ -3,6 +3,7 @@
 //! Unlike `realpath` this also resolves what does not exist yet, by its deepest existing directory, so that a new
 //! file below a link that leads outside is known to be outside. What it returns contains no link and no `..`.
 
+use super::repository::flat;
 use super::{Workspace, WorkspaceError};
 use crate::permission::{Place, Reach};
 use std::ffi::OsString;
@@ -44,6 +45,34 @@ impl Workspace {
         Ok(Resolved { place: self.place_of_call(&path), path, written: written.into(), exists })
     }
 
+    /// The path of a pending change that a person names, by the names alone: a link is itself and never what it leads
+    /// to. The agent makes links, so a name that followed them would approve another file than the one that was
+    /// typed. Only the way to a root may lead through links, because no change set can replace those.
+    pub fn pending_path(&self, written: &str) -> Result<PathBuf, WorkspaceError> {
+        if written.is_empty() {
+            return Err(WorkspaceError::Empty);
+        }
+        let path = flat(&self.cwd().join(self.expand(written)?));
+        let inside = |path: &Path| self.roots().iter().any(|root| path.starts_with(root));
+        if inside(&path) {
+            return Ok(path);
+        }
+        let ways: Vec<&Path> = path.ancestors().collect();
+        for way in ways.into_iter().rev() {
+            if let (Ok(real), Ok(rest)) = (fs::canonicalize(way), path.strip_prefix(way))
+                && self.roots().contains(&real)
+            {
+                return Ok(real.join(rest));
+            }
+        }
+        // What file tools changed outside of the roots is named by its real directory.
+        let parent = path.parent().and_then(|parent| fs::canonicalize(parent).ok());
+        match (parent.filter(|parent| !inside(parent)), path.file_name()) {
+            (Some(parent), Some(name)) => Ok(parent.join(name)),
+            _ => Ok(path),
+        }
+    }
+
     fn expand(&self, written: &str) -> Result<PathBuf, WorkspaceError> {
         let alias = |(prefix, dir): &(String, PathBuf)| {
             let rest = written.strip_prefix(prefix.as_str());
@@ -63,7 +92,7 @@ impl Workspace {
 }
 
 /// `path` with every link in it followed, as far as it exists.
-pub(super) fn without_links(path: &Path) -> PathBuf {
+pub(in crate::workspace) fn without_links(path: &Path) -> PathBuf {
     real_path(path, &|p| Ok(Some(p.to_path_buf()))).map_or_else(|_| path.to_path_buf(), |(real, _)| real)
 }
 

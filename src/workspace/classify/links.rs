@@ -1,27 +1,33 @@
 //! Other ways to a file: a protected name may be a link, so that a file with a plain name is what the program runs.
 //!
 //! `.git/hooks/pre-commit -> ../../scripts/check.sh` makes `scripts/check.sh` a hook. The links that count have
-//! protected names, so only these are looked for: in every directory above a changed path, and one level below.
+//! protected names: they are looked for in every directory above a changed path and one level below, and all links are in
+//! a bounded walk of the rest of the workspace.
 
+use super::far::{self, FileId};
 use super::{Classifier, PathClass};
 use crate::permission::Runner;
 use crate::workspace::change::Change;
 use crate::workspace::node::Node;
+use crate::workspace::repository::flat;
+use crate::workspace::resolve::without_links;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// The most entries of directories that are looked at for one change set.
 const MOST: usize = 200_000;
+/// The most other names of one changed path that are tried.
+const MOST_NAMES: usize = 1000;
 /// What is large and has no protected links in it.
 const SKIPPED: [&str; 5] = ["objects", "refs", "logs", "node_modules", "cache"];
 
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// What a protected link leads to, and the link.
-    targets: BTreeMap<PathBuf, PathBuf>,
-    /// Protected files that have other names, by device and inode.
-    names: BTreeMap<(u64, u64), PathBuf>,
+    /// What links lead to, and the links.
+    targets: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    /// Files that have several names, and those names.
+    names: BTreeMap<FileId, BTreeSet<PathBuf>>,
 }
 
 impl Links {
@@ -34,10 +40,33 @@ impl Links {
         for change in &classifier.set.changes {
             if let Node::Link { target } = &change.after {
                 let to = change.path.parent().unwrap_or(Path::new("/")).join(target);
-                links.targets.insert(normal(&to), change.path.clone());
+                links.add(flat(&to), change.path.clone());
             }
         }
+        links.look_far(classifier);
         links
+    }
+
+    fn add(&mut self, target: PathBuf, link: PathBuf) {
+        self.targets.entry(target).or_default().insert(link);
+    }
+
+    /// Where the change gives a path a content, its other names may be anywhere.
+    fn look_far(&mut self, classifier: &Classifier<'_>) {
+        let comes = |change: &&Change| matches!(change.after, Node::File { .. } | Node::Link { .. });
+        let changes: Vec<&Change> = classifier.set.changes.iter().filter(comes).collect();
+        if changes.is_empty() {
+            return;
+        }
+        let several: BTreeSet<FileId> = changes.iter().filter_map(|change| file_of(change)).collect();
+        for root in classifier.roots {
+            for (target, link) in far::links(root).iter() {
+                self.add(target.clone(), link.clone());
+            }
+            for (file, name) in far::names(root, &several) {
+                self.names.entry(file).or_default().insert(name);
+            }
+        }
     }
 
     fn look_in(&mut self, dir: &Path, depth: usize, classifier: &Classifier<'_>, left: &mut usize) {
@@ -53,16 +82,15 @@ impl Links {
             }
             let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
             if kind.is_symlink() {
-                if let Ok(target) = std::fs::canonicalize(&path) {
-                    self.targets.insert(target, path);
-                }
+                // What it leads to need not exist yet.
+                self.add(without_links(&path), path);
             } else if kind.is_dir() && depth > 0 && !SKIPPED.iter().any(|skipped| name == *skipped) {
                 self.look_in(&path, depth - 1, classifier, left);
             } else if kind.is_file()
                 && let Ok(meta) = entry.metadata()
                 && meta.nlink() > 1
             {
-                self.names.insert((meta.dev(), meta.ino()), path);
+                self.names.entry((meta.dev(), meta.ino())).or_default().insert(path);
             }
         }
     }
@@ -73,26 +101,46 @@ impl Links {
             PathClass::RunsLater(runner) => Some(runner),
             _ => None,
         };
-        let linked = change.path.ancestors().find_map(|at| {
-            let link = self.targets.get(at)?;
-            let rest = change.path.strip_prefix(at).ok()?;
-            let by_name = if rest.as_os_str().is_empty() { link.clone() } else { link.join(rest) };
-            (by_name != change.path).then(|| later(&by_name))?
-        });
-        linked.or_else(|| self.twin(change).and_then(|twin| later(twin)))
+        let linked = self.names_of(&change.path).iter().find_map(|name| later(name));
+        linked.or_else(|| change.twin.as_deref().and_then(later)).or_else(|| {
+            let names = self.names.get(&file_of(change)?)?;
+            names.iter().filter(|name| **name != change.path).find_map(|name| later(name))
+        })
     }
 
-    /// A file tool writes into a file that has several names, so all of them change.
-    fn twin<'a>(&'a self, change: &'a Change) -> Option<&'a PathBuf> {
-        if let Some(twin) = &change.twin {
-            return Some(twin);
+    /// The other paths by which links lead to `path`, the nearest first: a link may lead to a link.
+    fn names_of(&self, path: &Path) -> Vec<PathBuf> {
+        let mut names = vec![path.to_path_buf()];
+        let mut seen = BTreeSet::from([path.to_path_buf()]);
+        let mut next = 0;
+        while let Some(name) = names.get(next).cloned() {
+            for at in name.ancestors() {
+                for link in self.targets.get(at).into_iter().flatten() {
+                    let Ok(rest) = name.strip_prefix(at) else { continue };
+                    // A link to a directory that it lies in gives every path endlessly many names.
+                    if names.len() >= MOST_NAMES || next > 0 && link.starts_with(at) {
+                        continue;
+                    }
+                    let by_link = if rest.as_os_str().is_empty() { link.clone() } else { link.join(rest) };
+                    if seen.insert(by_link.clone()) {
+                        names.push(by_link);
+                    }
+                }
+            }
+            next += 1;
         }
-        if self.names.is_empty() || !change.by_tool {
-            return None;
-        }
-        let meta = std::fs::symlink_metadata(&change.path).ok()?;
-        self.names.get(&(meta.dev(), meta.ino())).filter(|name| **name != change.path)
+        names.split_off(1)
     }
+}
+
+/// The file of the workspace into which the change is written in place: by a file tool, or because only its mode or
+/// owner changes. All names of such a file change.
+fn file_of(change: &Change) -> Option<FileId> {
+    if !(change.by_tool || change.before.is_file() && change.before.same_content(&change.after)) {
+        return None;
+    }
+    let meta = std::fs::symlink_metadata(&change.path).ok()?;
+    (meta.is_file() && meta.nlink() > 1).then(|| (meta.dev(), meta.ino()))
 }
 
 /// The directories above changed paths, as far as they are in the workspace.
@@ -107,17 +155,4 @@ fn dirs_above(classifier: &Classifier<'_>) -> BTreeSet<PathBuf> {
         }
     }
     dirs
-}
-
-/// Without `.` and `..`, by the words alone.
-fn normal(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(out.pop()),
-            Component::CurDir => {}
-            other => out.push(other),
-        }
-    }
-    out
 }

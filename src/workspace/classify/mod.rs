@@ -5,10 +5,12 @@
 //! apply itself, which refuses what runs later unless a person approved exactly that path.
 
 mod approval;
+mod far;
 mod links;
 mod loss;
 
 pub use approval::{Approval, Permitted};
+pub(super) use far::forget as forget_links;
 pub use loss::LargeLoss;
 
 use super::change::{Change, ChangeSet};
@@ -108,6 +110,10 @@ impl<'a> Classifier<'a> {
             let why = "git runs it: `core.hooksPath` names its directory".into();
             return ChangeClass::RunsLater(Runner { by: "git".into(), why });
         }
+        if self.set.hook_dirs.includes(&change.path) {
+            let why = "git obeys it: your settings or those of a repository include it".into();
+            return ChangeClass::RunsLater(Runner { by: "git".into(), why });
+        }
         if let Some(class) = self.in_repository(&change.path) {
             return class;
         }
@@ -127,8 +133,7 @@ impl<'a> Classifier<'a> {
     fn in_repository(&self, path: &Path) -> Option<ChangeClass> {
         let repository = self.set.repositories.of(path)?;
         let change = self.set.repository_changes.iter().find(|c| c.path == repository)?;
-        let runs = change.facts.iter().filter(|fact| fact.file() == path).find_map(|fact| fact.runs());
-        if let Some(why) = runs {
+        if let Some(why) = change.runs(path) {
             return Some(ChangeClass::RunsLater(Runner { by: "git".into(), why }));
         }
         let in_git = path.iter().any(|name| name == ".git");

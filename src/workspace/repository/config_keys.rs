@@ -41,6 +41,13 @@ pub(super) fn consequence(name: &[u8], value: Option<&[u8]>) -> Option<&'static 
     row.map(|row| row.why.as_str())
 }
 
+/// Where the key is in the table, which begins with what runs most often.
+pub(super) fn rank(name: &str) -> usize {
+    let name = name.to_lowercase();
+    let at = TABLE.setting.iter().position(|row| row.keys.iter().any(|key| matches(key, &name)));
+    at.unwrap_or(usize::MAX)
+}
+
 /// One `*` at most.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {

@@ -3,7 +3,7 @@
 
 use super::Repositories;
 use super::config::{LARGEST, Settings, settings};
-use super::config_keys::consequence;
+use super::config_keys::{consequence, rank};
 use super::recognise::ALTERNATES;
 use crate::workspace::change::Change;
 use crate::workspace::node::Node;
@@ -13,6 +13,9 @@ use std::path::{Component, Path, PathBuf};
 
 /// The most facts of one repository that run nothing; the rest is counted. Those that run something are all there.
 const MOST_HARMLESS: usize = 500;
+
+/// The most reasons in the one line of a file.
+const MOST_NAMED: usize = 6;
 
 /// What happens to a repository as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +33,21 @@ pub struct RepositoryChange {
     pub facts: Vec<RepositoryFact>,
     /// Facts that were left out because there are too many.
     pub more_facts: usize,
+}
+
+impl RepositoryChange {
+    /// What runs later because of the change of `file`, the gravest first. A harmless setting must not hide the others, so
+    /// each is named, or counted where there are many.
+    pub(in crate::workspace) fn runs(&self, file: &Path) -> Option<String> {
+        let facts = self.facts.iter().filter(|fact| fact.file() == file);
+        let mut runs: Vec<(usize, String)> =
+            facts.filter_map(|fact| Some((fact.rank(), fact.runs()?))).collect();
+        runs.sort();
+        let more = runs.len().saturating_sub(MOST_NAMED);
+        let named: Vec<String> = runs.into_iter().take(MOST_NAMED).map(|(_, text)| text).collect();
+        let more = if more > 0 { format!("; and {more} more that run something") } else { String::new() };
+        (!named.is_empty()).then(|| named.join("; ") + &more)
+    }
 }
 
 /// One thing that a person must see by itself. Texts are as they are in the repository: hostile until rendered.
@@ -62,6 +80,13 @@ impl RepositoryFact {
             | RepositoryFact::Redirect { file, .. }
             | RepositoryFact::Unread { file, .. }
             | RepositoryFact::MissingWorktree { file, .. } => file,
+        }
+    }
+
+    fn rank(&self) -> usize {
+        match self {
+            RepositoryFact::Setting { key, .. } => rank(key).saturating_add(1),
+            _ => 0,
         }
     }
 
@@ -294,7 +319,7 @@ fn missing_worktree(path: &Path, contents: &Contents<'_>, facts: &mut Vec<Reposi
 }
 
 /// The path without `.` and `..`, by its names alone.
-pub(super) fn flat(path: &Path) -> PathBuf {
+pub(in crate::workspace) fn flat(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

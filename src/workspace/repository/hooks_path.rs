@@ -52,6 +52,8 @@ const HOOKS: [&str; 28] = [
 pub(in crate::workspace) struct HookDirs {
     /// Each with true where only files with the name of a hook count: it holds the work tree itself.
     dirs: BTreeMap<PathBuf, bool>,
+    /// Settings that git reads besides those of the repository itself, whatever the files are called.
+    included: BTreeSet<PathBuf>,
 }
 
 impl HookDirs {
@@ -79,11 +81,18 @@ impl HookDirs {
             }
             for read in states {
                 let start = if bare { dir.to_path_buf() } else { git.clone() };
-                let values = Reader { read: *read, files: 0 }.hooks_paths(&start);
+                let mut reader = Reader { read: *read, files: 0, included: BTreeSet::new() };
+                let values = reader.hooks_paths(&start);
                 values.iter().for_each(|value| found.add(dir, value));
+                found.included.append(&mut reader.included);
             }
         }
         found
+    }
+
+    /// True for a file whose settings git obeys because others include it, or because it is the person's own.
+    pub(in crate::workspace) fn includes(&self, path: &Path) -> bool {
+        self.included.contains(path)
     }
 
     fn add(&mut self, work_tree: &Path, value: &OsStr) {
@@ -120,16 +129,27 @@ fn expanded(value: &OsStr) -> PathBuf {
 struct Reader<'a> {
     read: &'a ReadState<'a>,
     files: usize,
+    included: BTreeSet<PathBuf>,
 }
 
 impl Reader<'_> {
     /// The values for the repository at `git`, a directory or a file that names one.
-    fn hooks_paths(mut self, git: &Path) -> Vec<OsString> {
+    fn hooks_paths(&mut self, git: &Path) -> Vec<OsString> {
         let mut values = Vec::new();
-        for file in self.own_files(git).into_iter().chain(files_of_person()) {
+        for file in self.own_files(git) {
             self.collect(&file, &mut values);
         }
+        for file in files_of_person() {
+            self.include(&file, &mut values);
+        }
         values
+    }
+
+    /// A file that may lie anywhere in the workspace, also where a link leads.
+    fn include(&mut self, file: &Path, values: &mut Vec<OsString>) {
+        let real = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
+        self.included.extend([real, file.to_path_buf()]);
+        self.collect(file, values);
     }
 
     /// The settings of the repository and of its worktrees.
@@ -152,7 +172,7 @@ impl Reader<'_> {
             |key: &[u8]| key == b"include.path" || key.starts_with(b"includeif.") && key.ends_with(b".path");
         for included in texts(&read, is_include) {
             let at = file.parent().unwrap_or(Path::new("/")).join(expanded(&included));
-            self.collect(&flat(&at), values);
+            self.include(&flat(&at), values);
         }
     }
 }
@@ -210,6 +230,18 @@ mod tests {
         let separate = [(".git", "gitdir: gd\n"), ("gd/commondir", "../common\n"), ("common/config", set)];
         assert!(holds(&separate, "githooks/pre-commit"));
         assert!(holds(&[("bare.git/config", set)], "bare.git/githooks/update"));
+    }
+
+    #[test]
+    fn files_that_settings_include_are_known() {
+        for head in ["[include]", "[includeIf \"gitdir:x\"]"] {
+            let files =
+                [(".git/config", format!("{head}\n\tpath = ../gc\n")), ("gc", "[include]\npath=next".into())];
+            let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+            let dirs = found(&files, "src/x");
+            assert!(dirs.includes(Path::new("/w/gc")) && dirs.includes(Path::new("/w/next")), "{head}");
+            assert!(!dirs.includes(Path::new("/w/.git/config")) && !dirs.includes(Path::new("/w/src/x")));
+        }
     }
 
     #[test]

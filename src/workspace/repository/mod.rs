@@ -11,7 +11,7 @@ mod hooks_path;
 mod recognise;
 
 pub(in crate::workspace) use crate::permission::is_repository;
-pub(in crate::workspace) use facts::{Contents, facts_of};
+pub(in crate::workspace) use facts::{Contents, facts_of, flat};
 pub use facts::{Fate as RepositoryFate, RepositoryChange, RepositoryFact};
 pub(in crate::workspace) use git_places::GitPlaces;
 pub(in crate::workspace) use hooks_path::HookDirs;

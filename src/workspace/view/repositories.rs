@@ -3,6 +3,7 @@
 
 use super::super::apply::{ApplyError, Step, land};
 use super::super::change::{Change, ChangeSet};
+use super::super::classify::forget_links;
 use super::super::journal::{Entry, Kind, Label};
 use super::super::node::Node;
 use super::super::open::open_regular;
@@ -202,7 +203,10 @@ impl View {
     /// Makes `steps` as one transaction that knows its repositories.
     pub(super) fn land(&self, label: Label, kind: Kind, steps: Vec<Step>) -> Result<Entry, ApplyError> {
         let repositories = self.repositories_of_steps(steps.iter().map(|s| s.path.as_path()));
-        land(self.journal(), self.objects(), label, kind, steps, &repositories)
+        let landed = land(self.journal(), self.objects(), label, kind, steps, &repositories);
+        // There may be links that were not there before.
+        forget_links();
+        landed
     }
 }
 
