@@ -216,3 +216,114 @@ fn a_protected_file_with_carriage_returns_is_shown_with_them() {
     pty.line("go on");
     pty.until("both lines", |s| s.contains("export A=1␍") && s.contains("export B=2␍"));
 }
+
+/// Lines that are alike for the eye and differ in their bytes, and some that chance made.
+fn alike() -> Vec<Vec<u8>> {
+    let known: [&[u8]; 20] = [
+        b"x = 1; y\n",
+        b"x = 1; y",
+        b"x = 1; y \n",
+        b"x = 1; y\r\n",
+        b"x = 1;  y\n",
+        b"x = 1;\ty\n",
+        "x = 1;\u{a0}y\n".as_bytes(),
+        "x = 1; \u{200b}y\n".as_bytes(),
+        "x = 1; <U+200B>y\n".as_bytes(),
+        "x = 1; \u{202e}y\n".as_bytes(),
+        "x = 1; \u{3164}y\n".as_bytes(),
+        "x = 1; \u{443}\n".as_bytes(),
+        "x = 1; \u{21aa} y\n".as_bytes(),
+        "x = 1; \u{241b}]0;y\u{2407}\n".as_bytes(),
+        b"x = 1; \x1b]0;y\x07\n",
+        b"x = 1; \x1b[8my\x1b[0m\n",
+        b"x = 1; y\xff\n",
+        b"x = 1; y\xfe\n",
+        b"x = 1; y\n\n",
+        b"x = 1;\ny\n",
+    ];
+    // A generator of Marsaglia's (xorshift64), from a fixed seed: the same lines in each run.
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let byte = |random: u64| if random % 256 == 0 { b' ' } else { (random % 256) as u8 };
+    let chance = (0..6).map(|_| (0..40).map(|_| byte(next())).collect());
+    known.iter().map(|known| known.to_vec()).chain(chance).collect()
+}
+
+/// The samples that a surface draws alike, by their numbers.
+fn drawn_alike(drawn: &[Vec<u8>]) -> Vec<(usize, usize)> {
+    let pairs = (0..drawn.len()).flat_map(|one| (one + 1..drawn.len()).map(move |other| (one, other)));
+    pairs.filter(|(one, other)| drawn[*one] == drawn[*other]).collect()
+}
+
+#[test]
+fn patches_on_a_terminal_differ_where_any_byte_does() {
+    let drawn: Vec<Vec<u8>> = alike()
+        .iter()
+        .map(|content| {
+            let place = Place::new().file("s", content);
+            let printed = on_a_terminal(&place, &["sandbox", "run", "--", "cat s"]);
+            assert_harmless(&printed);
+            place.run(["sandbox", "run", "--", "cp s f"]).code(3);
+            let patch = on_a_terminal(&place, &["changes", "--patch"]);
+            assert_harmless(&patch);
+            patch
+        })
+        .collect();
+    assert_eq!(drawn_alike(&drawn), []);
+}
+
+#[test]
+fn questions_line_by_line_differ_where_any_byte_does() {
+    let drawn: Vec<Vec<u8>> = alike()
+        .iter()
+        .map(|content| {
+            let start = shell().size(200, 50).arg("--mode").arg("ask").arg("--linear");
+            let mut pty = start.file("s", content).open();
+            pty.line("run cp s f");
+            pty.until("the question", |s| s.contains("answer:"));
+            let told = pty.transcript();
+            let change = told.split("diff --git").nth(1).unwrap();
+            let change = change.split("1: apply").next().unwrap();
+            assert!(change.contains("x = 1") || change.contains("b/f"), "{told}");
+            change.as_bytes().to_vec()
+        })
+        .collect();
+    assert_eq!(drawn_alike(&drawn), []);
+}
+
+#[test]
+fn names_that_differ_look_different_in_the_picker() {
+    let names = [
+        "n x",
+        "n  x",
+        "n x ",
+        "n\tx",
+        "n\u{a0}x",
+        "n\u{200b}x",
+        "n\u{202e}x",
+        "n\u{1b}[8mx",
+        "n\rx",
+        "n\nx",
+    ];
+    let start = shell().size(100, 30);
+    let mut pty = names.iter().fold(start, |start, name| start.file(name, "x\n")).open();
+    pty.send("\x10");
+    pty.until("the files", |s| {
+        s.lines().filter(|row| row.contains('n') && row.contains('x')).count() >= names.len()
+    });
+    let screen = pty.screen();
+    let mut rows: Vec<&str> = screen
+        .lines()
+        .map(|row| row.trim_start_matches(['❯', ' ', '│']))
+        .filter(|row| row.starts_with(['n', '"', '\'']) && row.contains('x'))
+        .collect();
+    let all = rows.len();
+    rows.sort_unstable();
+    rows.dedup();
+    assert_eq!((rows.len(), all), (names.len(), names.len()), "{screen}");
+}
