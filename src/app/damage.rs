@@ -3,7 +3,7 @@
 use super::App;
 use super::views::Sweep;
 use crate::workspace::{
-    Base, Damage, Fault, JournalEntry, Needed, Objects, Repaired, keeps_pending, pending_damage,
+    Base, Damage, DamagedPart, Fault, JournalEntry, Needed, Objects, Repaired, keeps_pending, pending_damage,
     pending_damage_at_start, repair, roots_of,
 };
 use std::collections::BTreeSet;
@@ -27,7 +27,8 @@ impl App {
         all.extend(contents);
         let entries = journals.iter().flat_map(|journal| journal.entries());
         all.extend(lost(entries, &objects));
-        all.extend(self.views().iter().flat_map(|view| pending_damage(view)));
+        let (views, unread) = views_below(&self.views_places());
+        all.extend(views.iter().flat_map(|view| pending_damage(view)).chain(unread));
         (all, unseen)
     }
 
@@ -41,24 +42,27 @@ impl App {
             let small = nodes.filter(|node| node.size() <= SMALL).filter_map(|node| node.hash());
             all.extend(small.filter_map(|hash| view.objects().damage_of(hash)));
         }
-        all.extend(self.views_here().iter().flat_map(|view| pending_damage_at_start(view)));
+        let (views, unread) = self.views_here();
+        all.extend(views.iter().flat_map(|view| pending_damage_at_start(view)).chain(unread));
         all
     }
 
     /// Damaged records of what is pending in this directory, and in directories that are not known any more.
     pub fn pending_damage_here(&self) -> Vec<Damage> {
-        self.views_here().iter().flat_map(|view| pending_damage(view)).collect()
+        let (views, unread) = self.views_here();
+        views.iter().flat_map(|view| pending_damage(view)).chain(unread).collect()
     }
 
-    /// Views of this directory that keep something, and those of which nobody knows the directory.
-    fn views_here(&self) -> Vec<PathBuf> {
+    /// Views of this directory that keep something, and those of which nobody knows the directory; and directories of
+    /// views that cannot be listed.
+    fn views_here(&self) -> (Vec<PathBuf>, Vec<Damage>) {
         let here = |view: &PathBuf| match roots_of(view) {
             Ok(roots) => roots.first().is_some_and(|root| root == self.cwd()),
             Err(_) => true,
         };
-        let mut views = self.views();
+        let (mut views, unread) = views_below(&self.views_places());
         views.retain(|view| keeps_pending(view) && here(view));
-        views
+        (views, unread)
     }
 
     /// Moves what is damaged aside, and makes again what can be.
@@ -67,11 +71,6 @@ impl App {
         let name = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%S").to_string();
         let aside = self.paths.state.join("damaged").join(name);
         Ok((repair(&journals, &Objects::new(objects), &self.views_places(), &aside)?, aside))
-    }
-
-    /// The views of all workspaces.
-    fn views(&self) -> Vec<PathBuf> {
-        views_below(&self.views_places())
     }
 }
 
@@ -89,18 +88,31 @@ fn lost(entries: impl Iterator<Item = JournalEntry>, objects: &Objects) -> Vec<D
     found
 }
 
-fn views_below(places: &[PathBuf]) -> Vec<PathBuf> {
-    let entries = places.iter().filter_map(|place| std::fs::read_dir(place).ok()).flatten().flatten();
-    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+/// The views in `places`, and those of `places` that cannot be listed: anything may be pending there.
+fn views_below(places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Damage>) {
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
+    for place in places {
+        let listed = std::fs::read_dir(place).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+        match listed {
+            Ok(entries) => found.extend(entries.iter().map(|e| e.path()).filter(|path| path.is_dir())),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => unread.push(Damage {
+                part: DamagedPart::Pending,
+                path: place.clone(),
+                fault: Fault::Unreadable(e.to_string()),
+            }),
+        }
+    }
     found.sort();
-    found
+    (found, unread)
 }
 
 impl Sweep {
     /// What pending changes need, in all views.
     pub(super) fn needed(&self) -> Needed {
-        let views = views_below(&self.views);
-        let damage = views.iter().flat_map(|view| pending_damage(view)).filter(|d| d.part.names_contents());
+        let (views, unread) = views_below(&self.views);
+        let damage = views.iter().flat_map(|view| pending_damage(view)).chain(unread);
+        let damage = damage.filter(|d| d.part.names_contents());
         Needed { damage: damage.collect(), contents: views.iter().flat_map(|view| contents(view)).collect() }
     }
 }

@@ -66,9 +66,15 @@ impl App {
 
     /// Views of this directory with something pending, the newest first.
     pub fn waiting(&self) -> Vec<Waiting> {
+        self.waiting_and_unread().0
+    }
+
+    /// The same, and why others cannot be read: something may be pending in them. What is damaged is reported by
+    /// [`App::pending_damage_here`] as well.
+    pub fn waiting_and_unread(&self) -> (Vec<Waiting>, Vec<String>) {
         let dir = self.places("x").view;
-        let Some(dir) = dir.parent() else { return Vec::new() };
-        let mut found = Vec::new();
+        let Some(dir) = dir.parent() else { return Default::default() };
+        let (mut found, mut unread) = (Vec::new(), Vec::new());
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let record = entry.path().join("pending/base.jsonl");
@@ -79,13 +85,17 @@ impl App {
                 continue;
             }
             let view = self.guarded(View::at(self.places(&name), &roots));
-            if view.changes(Shelf::Pending).is_ok_and(|set| !set.is_empty()) {
-                let busy = is_locked(&entry.path().join("lock"));
-                found.push(Waiting { name, view, changed, busy });
+            match view.changes(Shelf::Pending) {
+                Ok(set) if set.is_empty() => {}
+                Ok(_) => {
+                    let busy = is_locked(&entry.path().join("lock"));
+                    found.push(Waiting { name, view, changed, busy });
+                }
+                Err(e) => unread.push(format!("`{}`: {e}", entry.path().display())),
             }
         }
         found.sort_by_key(|w| std::cmp::Reverse(w.changed));
-        found
+        (found, unread)
     }
 
     /// Views of this directory in which a discard can be brought back.

@@ -10,7 +10,9 @@ use crate::audit::{AuditError, Kind};
 use crate::serve::changes::{self, Back, Told, Wanted};
 use crate::text::visible;
 use crate::ui::{Theme, exact};
-use crate::workspace::{Approval, Assent, ChangeClass, ChangeSet, Label, Shelf, View, Workspace, patch};
+use crate::workspace::{
+    Approval, Assent, ChangeClass, ChangeSet, Label, Shelf, View, Workspace, patch, without_repositories,
+};
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -23,12 +25,14 @@ pub(super) struct Chosen {
 }
 
 pub(super) fn chosen(app: &App, which: &Which) -> Result<Option<Chosen>, Failure> {
-    let mut waiting = app.waiting();
+    let (mut waiting, unread) = app.waiting_and_unread();
     let damage = app.pending_damage_here();
-    if waiting.is_empty()
-        && let Some(line) = changes::damage_line(&damage)
-    {
-        return Err(Failure::new(format!("what is pending cannot be read: {line}")));
+    if let Some(line) = changes::damage_line(&damage).or_else(|| unread.into_iter().next()) {
+        let line = format!("what is pending cannot be read: {}", visible::guard(&line));
+        if waiting.is_empty() {
+            return Err(Failure::new(line));
+        }
+        warn(&format!("warning: {line}"));
     }
     if let Some(prefix) = &which.session {
         waiting.retain(|w| w.name.starts_with(prefix.as_str()));
@@ -118,7 +122,14 @@ pub(super) fn show(json: bool, as_patch: bool, which: &Which, options: &Options)
     };
     let set = view.changes(Shelf::Pending).map_err(Failure::new)?;
     if as_patch {
-        let bytes = patch(&set, view.objects(), workspace.cwd());
+        let (part, left_out) = without_repositories(&set);
+        if left_out > 0 {
+            let (s, are) = if left_out == 1 { ("", "is") } else { ("s", "are") };
+            warn(&format!(
+                "note: {left_out} file{s} of git repositories {are} not in the patch: `git apply` takes none of them"
+            ));
+        }
+        let bytes = patch(&part, view.objects(), workspace.cwd());
         if io::stdout().is_terminal() {
             // A person looks at it: nothing in it may act, and nothing may hide. A pipe gets the bytes.
             let lines = exact::diff(&bytes, &Theme::plain());
@@ -254,9 +265,19 @@ pub(super) fn waits(name: &str) {
 /// After a call or a turn without a screen: says what is pending, and the exit code that tells it.
 pub(super) fn after(workspace: &Workspace, code: u8) -> u8 {
     let Some(view) = workspace.view().filter(|v| v.turn().held) else { return code };
-    let Ok(set) = view.changes(Shelf::Pending) else { return code };
+    let set = match view.changes(Shelf::Pending) {
+        Ok(set) => set,
+        Err(e) => {
+            warn(&format!("error: what is pending cannot be read: {}", visible::guard_line(&e.to_string())));
+            return report::ERROR;
+        }
+    };
+    let unread = view.turn().unread.join("; ");
+    if !unread.is_empty() {
+        warn(&format!("error: {}", visible::guard_line(&unread)));
+    }
     if set.is_empty() {
-        return code;
+        return if unread.is_empty() || code != report::DONE { code } else { report::ERROR };
     }
     list(&set, view, workspace);
     let braked = view.turn().braked.join("; ");
@@ -272,6 +293,10 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     let workspace = &agent.env().workspace;
     let Some(view) = workspace.view().filter(|v| v.turn().held) else { return Ok(None) };
     let shown = |path: &Path| workspace.shortened(path);
+    // Half of what a command did is not applied unseen.
+    if !view.turn().unread.is_empty() {
+        return Ok(Some(after(workspace, code)));
+    }
     let approval = named_and_pending(view, workspace, options)?;
     if options.apply || !approval.is_none() {
         let label = Label { assent: Assent::you("--apply"), ..view.turn().label.clone() };

@@ -53,7 +53,7 @@ pub use node::{Attrs, Node};
 pub use objects::Objects;
 pub use open::{Consent, Opened};
 pub use origin::{Assent, InCall, Mark, Origin, Step as OriginStep, Writer};
-pub use patch::{patch, patches};
+pub use patch::{patch, patches, without_repositories};
 pub use repair::{Mended, Repaired, repair};
 pub use repository::{Repositories, RepositoryChange, RepositoryFact, RepositoryFate};
 pub use resolve::Resolved;

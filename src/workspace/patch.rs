@@ -10,6 +10,14 @@ use crate::text::patch::{quoted, unified, write_binary};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+/// `set` without the own files of git repositories, and how many those are. git takes no path in `.git`, and `patch` no
+/// binary file.
+pub fn without_repositories(set: &ChangeSet) -> (ChangeSet, usize) {
+    let part = set.part(|change| set.repository_of(&change.path).is_none());
+    let left_out = set.len() - part.len();
+    (part, left_out)
+}
+
 /// The whole of `set`, with paths relative to `root`; those elsewhere are named in a comment.
 pub fn patch(set: &ChangeSet, objects: &Objects, root: &Path) -> Vec<u8> {
     patches(set, objects, root).into_iter().flat_map(|(_, patch)| patch).collect()

@@ -1,6 +1,11 @@
 //! Pending changes, apply and undo on the command line, as a person meets them.
 
 use crate::support::binary::Place;
+use crate::support::den::sandbox_or_skip;
+use crate::support::require::require;
+use crate::support::txn::Txn;
+use placet::sandbox::Backend;
+use std::os::unix::fs::PermissionsExt;
 
 fn place() -> Place {
     Place::new().file("notes.txt", "one\ntwo\n")
@@ -112,4 +117,51 @@ fn both_ends_of_a_move_go_together() {
         let stayed = place.tree.join("notes.txt").exists();
         assert_eq!((moved, stayed), (verb == "apply", verb == "discard"), "{verb} {end}");
     }
+}
+
+/// Story: `placet changes --patch | git apply --check` failed as soon as a commit was pending.
+#[test]
+fn a_patch_leaves_a_repositorys_own_files_out_and_says_so() {
+    if !sandbox_or_skip(Backend::Overlay) || !require("git") {
+        return;
+    }
+    let txn = Txn::on_disk();
+    let who = "git -c user.name=n -c user.email=e@x";
+    assert_eq!(txn.sh(&txn.tree, &format!("git init -q . && {who} commit -q --allow-empty -m i")), 0);
+    txn.hold(&format!("echo t > t.sh; git add t.sh; {who} commit -qm t"));
+    let out = txn.run(["changes", "--patch"]);
+    assert_eq!(out.code, 0, "{out:#?}");
+    assert!(out.stdout.contains("+++ b/t.sh") && !out.stdout.contains(".git/"), "{out:#?}");
+    assert!(out.stderr.contains("files of git repositories are not in the patch"), "{out:#?}");
+    let patch = txn.base.join("patch");
+    std::fs::write(&patch, out.stdout).unwrap();
+    assert_eq!(txn.sh(&txn.tree, &format!("git apply --check '{}'", patch.display())), 0);
+}
+
+/// Story: "nothing is pending", because the directory could not be read.
+#[test]
+fn what_cannot_be_read_is_never_nothing() {
+    let root = rustix::process::geteuid().is_root();
+    if !sandbox_or_skip(Backend::Overlay) || root && !require("setpriv") {
+        return;
+    }
+    let txn = Txn::in_dir(tempfile::TempDir::new().unwrap(), root.then_some(1000));
+    assert_eq!(txn.sh(&txn.tree, "umask 022; echo a > a"), 0);
+    txn.hold("echo n > n");
+    let views = txn.state().join("views");
+    let session = std::fs::read_dir(&views).unwrap().next().unwrap().unwrap().path();
+    for dir in [views.clone(), session.clone(), session.join("pending"), session.join("pending/0")] {
+        std::fs::set_permissions(&dir, PermissionsExt::from_mode(0)).unwrap();
+        let (changes, apply, doctor) = (txn.run(["changes"]), txn.run(["apply"]), txn.run(["doctor"]));
+        std::fs::set_permissions(&dir, PermissionsExt::from_mode(0o700)).unwrap();
+        for out in [&changes, &apply] {
+            assert!(
+                out.code == 1 && out.stderr.contains("what is pending cannot be read"),
+                "{dir:?} {out:#?}"
+            );
+            assert!(out.stderr.contains(&dir.display().to_string()), "{dir:?} {out:#?}");
+        }
+        assert!((doctor.stdout + &doctor.stderr).contains(&dir.display().to_string()), "{dir:?}");
+    }
+    assert!(txn.run(["changes"]).stdout.contains("A n"));
 }

@@ -128,6 +128,7 @@ const SCENARIOS: &[Scenario] = &[
     case("chmod of the root", "chmod 750 ."),
     case("chmod of the root and a file", "chmod 750 . && echo n > n"),
     case("a file nobody may read", "chmod 000 a.txt && echo s > s && chmod 000 s").by_a_user_too(),
+    case("a file and a root nobody may write", "echo n > n && chmod 500 .").by_a_user_too(),
     case("a directory that cannot be listed", "mkdir w && echo in > w/in && chmod 300 w").by_a_user_too(),
     case("a new read-only directory", "mkdir w && echo in > w/in && chmod 555 w").by_a_user_too(),
     case("a new file in a read-only directory", "chmod 755 w && echo new > w/new && rm w/old && chmod 555 w")

@@ -55,8 +55,18 @@ impl Agent {
         workspace: &Workspace,
         events: &UnboundedSender<Event>,
     ) -> Option<Settled> {
-        let set = view.changes(Shelf::Pending).ok().filter(|set| !set.is_empty());
-        let Some(set) = set else { return Some(Settled::Nothing) };
+        let notice = |words: String| drop(events.send(Event::Notice(words)));
+        let set = match view.changes(Shelf::Pending) {
+            Ok(set) => set,
+            Err(e) => {
+                notice(format!("what is pending cannot be read: {e}"));
+                return Some(Settled::Nothing);
+            }
+        };
+        if set.is_empty() {
+            view.turn().unread.drain(..).for_each(notice);
+            return Some(Settled::Nothing);
+        }
         let classes = view.classify(&set);
         let waiting = self.waiting(&set, &classes).len();
         if waiting == set.listed(&classes) {

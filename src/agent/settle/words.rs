@@ -41,6 +41,10 @@ pub(super) fn counted(set: &ChangeSet, classes: &ChangeClasses) -> String {
 }
 
 pub(super) fn reason(view: &View) -> String {
+    let unread = view.turn().unread.clone();
+    if !unread.is_empty() {
+        return unread.join("; ");
+    }
     let reasons = view.turn().braked.clone();
     match reasons.is_empty() {
         true => "none of this is in the workspace yet".into(),

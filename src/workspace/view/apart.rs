@@ -67,7 +67,8 @@ impl View {
         hidden: &dyn Fn(&Path) -> bool,
     ) -> io::Result<Effects> {
         let _gate = self.0.gate.clone().blocking_lock_owned();
-        let mut effects = self.settle_apart(&mut command, Some(suffix), hidden)?;
+        let settled = self.settle_apart(&mut command, Some(suffix), hidden);
+        let mut effects = settled.map_err(|e| self.fold_failed(&mut command, e))?;
         effects.home = match command.home.take() {
             None => 0,
             Some((view, mut home)) => {
@@ -107,7 +108,7 @@ impl View {
                 merged: Vec::new(),
                 beside: Vec::new(),
             };
-            meeting.directory(Path::new(""), &open_dir(&mount.upper)?)?;
+            meeting.directory(Path::new(""), &layer::open_eased(&mount.upper)?)?;
             merged.append(&mut meeting.merged);
             beside.append(&mut meeting.beside);
         }

@@ -138,12 +138,21 @@ impl Bases {
     /// the layers, so it is not for every start.
     pub(super) fn unrecorded(&self, roots: &[PathBuf]) -> Option<Damage> {
         let shelf = self.file.parent()?;
-        let paths = roots.iter().enumerate().flat_map(|(n, root)| {
-            let layer = shelf.join(n.to_string());
-            contents(&layer).into_iter().map(|rel| root.join(rel)).collect::<Vec<_>>()
-        });
-        let mut paths = paths.filter(|path| !self.map.contains_key(path));
-        paths.next().map(|path| self.because(Fault::Incomplete(path)))
+        for (n, root) in roots.iter().enumerate() {
+            match contents(&shelf.join(n.to_string())) {
+                Err((path, e)) => {
+                    let fault = Fault::of_io(&e);
+                    return Some(Damage { part: DamagedPart::Pending, path, fault });
+                }
+                Ok(found) => {
+                    let paths = found.into_iter().map(|rel| root.join(rel));
+                    if let Some(path) = paths.into_iter().find(|path| !self.map.contains_key(path)) {
+                        return Some(self.because(Fault::Incomplete(path)));
+                    }
+                }
+            }
+        }
+        None
     }
 
     pub(super) fn load_again(&mut self) {
@@ -265,12 +274,17 @@ impl Bases {
 
 /// Files and links in a layer, as paths from its root. Directories may be there for what is in them alone, and what was
 /// removed below a removed directory needs no mark of its own.
-fn contents(layer: &Path) -> Vec<PathBuf> {
+fn contents(layer: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     let mut found = Vec::new();
     let mut todo = vec![layer.to_path_buf()];
     while let Some(dir) = todo.pop() {
-        for entry in std::fs::read_dir(&dir).into_iter().flatten().flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
+        let listed = std::fs::read_dir(&dir).and_then(|entries| entries.collect::<io::Result<Vec<_>>>());
+        let entries = match listed {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+            other => other.map_err(|e| (dir.clone(), e))?,
+        };
+        for entry in entries {
+            let kind = entry.file_type().map_err(|e| (entry.path(), e))?;
             if kind.is_dir() {
                 todo.push(entry.path());
             } else if (kind.is_file() || kind.is_symlink())
@@ -280,5 +294,5 @@ fn contents(layer: &Path) -> Vec<PathBuf> {
             }
         }
     }
-    found
+    Ok(found)
 }

@@ -99,6 +99,9 @@ impl Folding<'_> {
     pub(super) fn run(&mut self, upper: &OwnedFd) -> io::Result<()> {
         let (root, model) = (File::from(upper.try_clone()?), self.now().node(Path::new(""))?);
         let mut attrs = Attrs::of(&root, &rustix::fs::fstat(&root)?);
+        attrs.mode = layer::own_mode(&root).unwrap_or(attrs.mode);
+        // Files are moved out of it.
+        rustix::fs::fchmod(&root, rustix::fs::Mode::from_raw_mode(attrs.mode | 0o700))?;
         if let Node::Directory { attrs: had } = &model {
             // Its owner is whoever made the layer, where another could not be given.
             (attrs.uid, attrs.gid) = (had.uid, had.gid);
@@ -110,7 +113,7 @@ impl Folding<'_> {
             let path = self.root().to_path_buf();
             self.effects.count(&path, &model, false);
             let at = self.layer()?.parent(Path::new("x"), self.root(), &|_| None)?;
-            attrs.give(&File::from(at))?;
+            attrs.give_to_layer(&File::from(at))?;
         }
         self.directory(Path::new(""), upper)?;
         self.join_names();
@@ -177,7 +180,7 @@ impl Folding<'_> {
     fn below_directory(&mut self, rel: &Path, upper: &OwnedFd, name: &OsStr) -> io::Result<()> {
         let (file, mode) = open_anyway(upper, name, rustix::fs::OFlags::DIRECTORY)?;
         let stat = rustix::fs::fstat(&file)?;
-        let mode = mode.unwrap_or(stat.st_mode & 0o7777);
+        let mode = layer::own_mode(&file).or(mode).unwrap_or(stat.st_mode & 0o7777);
         let attrs = Attrs { mode, ..Attrs::of(&file, &stat) };
         let fd = OwnedFd::from(file);
         if mode & 0o700 != 0o700 {

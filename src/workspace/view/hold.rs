@@ -263,7 +263,7 @@ impl View {
         let Some(name) = rel.file_name() else {
             // The root itself: its mode is that of the layer's own directory.
             let at = layer.open_like(self.root(index))?;
-            return Ok(node.attrs().map_or(Ok(()), |attrs| attrs.give(&File::from(at)))?);
+            return Ok(node.attrs().map_or(Ok(()), |attrs| attrs.give_to_layer(&File::from(at)))?);
         };
         // A record alone: a link to the workspace's own file would make it a change.
         let is_record = match from.layers.get(index) {

@@ -14,6 +14,9 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(super) const OPAQUE: &str = "user.overlay.opaque";
+/// The mode that a directory of a layer has in the view, in octal digits, where its owner could not list or enter one of
+/// that mode. No command sees or sets it: the kernel keeps this prefix to itself.
+const OWN_MODE: &str = "user.overlay.placet.mode";
 
 /// What a layer says about a path.
 #[derive(Debug)]
@@ -57,7 +60,7 @@ impl Layer {
             crate::private::make_dir(&self.dir)?;
             if let Ok(model) = super::super::open::dir_at(like).map(File::from) {
                 let stat = rustix::fs::fstat(&model)?;
-                let _ = Attrs::of(&model, &stat).give(&File::open(&self.dir)?);
+                let _ = Attrs::of(&model, &stat).give_to_layer(&File::open(&self.dir)?);
             }
         }
         self.blank.store(false, Ordering::Release);
@@ -138,8 +141,8 @@ impl Layer {
                     if let Some(attrs) = like(&path) {
                         // A group that is not ours cannot be given; the directory stands in for the real one all
                         // the same.
-                        if attrs.give(&made).is_err() {
-                            rustix::fs::fchmod(&made, Mode::from_raw_mode(attrs.mode))?;
+                        if attrs.give_to_layer(&made).is_err() {
+                            rustix::fs::fchmod(&made, Mode::from_raw_mode(attrs.mode | 0o700))?;
                         }
                     }
                     if gone {
@@ -203,8 +206,14 @@ impl Attrs {
     /// As [`Attrs::give`], with the overlay's own marks left alone.
     fn give_keeping_marks(&self, file: &File) -> rustix::io::Result<()> {
         let opaque = is_opaque(file);
-        self.give(file)?;
+        self.give_to_layer(file)?;
         if opaque { mark_opaque(file) } else { Ok(()) }
+    }
+
+    /// As [`Attrs::give`] for a directory of a layer, which its owner must be able to read.
+    pub(super) fn give_to_layer(&self, dir: &File) -> rustix::io::Result<()> {
+        self.give(dir)?;
+        ease(dir)
     }
 }
 
@@ -304,6 +313,41 @@ pub(super) fn copy_tree(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
         mark_opaque(&new)?;
     }
     Ok(Attrs::of(&old, &rustix::fs::fstat(&old)?).give_keeping_marks(&new)?)
+}
+
+/// Opens a directory of a command's layer and makes it and all below it readable, whatever modes the command left there.
+pub(super) fn open_eased(path: &Path) -> io::Result<OwnedFd> {
+    let dir = super::super::node::dir_anyway(path)?;
+    ease_tree(&dir)?;
+    Ok(dir)
+}
+
+fn ease_tree(dir: &OwnedFd) -> io::Result<()> {
+    ease(dir)?;
+    for name in list(dir)? {
+        if entry(dir, &name)?.is_some_and(|stat| is_dir(&stat)) {
+            ease_tree(&enter(dir, &name)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives the owner of a layer's directory all rights to it where they could not read it, and notes its own mode.
+fn ease(dir: impl AsFd) -> rustix::io::Result<()> {
+    let mode = rustix::fs::fstat(&dir)?.st_mode & 0o7777;
+    if mode & 0o500 == 0o500 {
+        return Ok(());
+    }
+    // First the mode: who cannot write a directory cannot set its attributes either.
+    rustix::fs::fchmod(&dir, Mode::from_raw_mode(mode | 0o700))?;
+    rustix::fs::fsetxattr(&dir, OWN_MODE, format!("{mode:o}").as_bytes(), XattrFlags::empty())
+}
+
+/// The mode that a directory of a layer has in the view, if it is not the one that it has on disk.
+pub(super) fn own_mode(dir: impl AsFd) -> Option<u32> {
+    let mut value = [0u8; 8];
+    let length = rustix::fs::fgetxattr(dir, OWN_MODE, &mut value[..]).ok()?;
+    u32::from_str_radix(std::str::from_utf8(value.get(..length)?).ok()?, 8).ok()
 }
 
 fn remove_tree(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {

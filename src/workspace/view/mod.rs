@@ -151,6 +151,8 @@ pub struct Turn {
     pub held: bool,
     /// Why the brake held something back.
     pub braked: Vec<String>,
+    /// Why what a command did could not be read, so that not all of it is pending.
+    pub unread: Vec<String>,
     /// Changes of read mode that were thrown away.
     pub dropped: usize,
 }

@@ -35,7 +35,13 @@ pub(in crate::workspace) fn write_roots(dir: &Path, roots: &[PathBuf]) -> io::Re
 /// True when something may be pending in the view that is kept in `dir`: its record is there, or what it speaks of.
 pub fn keeps_pending(dir: &Path) -> bool {
     let pending = dir.join("pending");
-    pending.join("base.jsonl").exists() || layers(&pending).iter().any(|layer| has_entries(layer))
+    may_exist(&pending.join("base.jsonl")) || layers(&pending).iter().any(|layer| has_entries(layer))
+}
+
+/// False only where it is known that nothing is there.
+fn may_exist(path: &Path) -> bool {
+    let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    std::fs::symlink_metadata(path).map_or_else(|e| !absent.contains(&e.kind()), |_| true)
 }
 
 /// What is wrong with the records of the view that is kept in `dir`.
@@ -60,6 +66,7 @@ pub fn pending_damage_at_start(dir: &Path) -> Vec<Damage> {
     let record = dir.join("pending/base.jsonl");
     let long = std::fs::symlink_metadata(&record).is_ok_and(|meta| meta.len() > SHORT);
     let damage = if long { None } else { Bases::load(record).damage() };
+    let damage = damage.or_else(|| layers(&dir.join("pending")).iter().find_map(|layer| unlisted(layer)));
     roots_of(dir).err().into_iter().chain(damage).collect()
 }
 
@@ -73,6 +80,12 @@ pub(in crate::workspace) fn layers(shelf: &Path) -> Vec<PathBuf> {
         .collect();
     found.sort();
     found.into_iter().map(|(_, path)| path).collect()
+}
+
+/// A layer that cannot be listed.
+fn unlisted(layer: &Path) -> Option<Damage> {
+    let fault = Fault::of_io(&std::fs::read_dir(layer).err()?);
+    Some(Damage { part: DamagedPart::Pending, path: layer.to_path_buf(), fault })
 }
 
 pub(in crate::workspace) fn has_entries(dir: &Path) -> bool {

@@ -3,7 +3,7 @@
 use super::super::origin::Origin;
 use super::apart::Frozen;
 use super::fold::{Effects, Folding};
-use super::layer::{Layer, dir_flags, remove_dir_all};
+use super::layer::{self, Layer, dir_flags, remove_dir_all};
 use super::{Shelf, View};
 use rustix::fs::{FlockOperation, Mode};
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ pub struct CommandView {
     pub mounts: Vec<Mount>,
     /// How many of them are the home directory's.
     homes: usize,
-    _dir: RunDir,
+    dir: RunDir,
     pub(super) shelf: Shelf,
     /// The home directory's part, kept apart from what can be applied.
     pub(super) home: Option<(View, Box<CommandView>)>,
@@ -91,6 +91,21 @@ impl RunDir {
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Gives it a name under which it is not swept.
+    fn keep(&mut self) -> io::Result<PathBuf> {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut number = 0;
+        let kept = loop {
+            let kept = self.path.with_file_name(format!("kept-{name}-{number}"));
+            if !kept.exists() {
+                break kept;
+            }
+            number += 1;
+        };
+        std::fs::rename(&self.path, &kept)?;
+        Ok(kept)
     }
 }
 
@@ -170,7 +185,7 @@ impl View {
             mounts.push(make(root, lowers, &dir.path().join(index.to_string()))?);
         }
         let _gate = (company == Company::Nobody).then_some(gate);
-        Ok(CommandView { mounts, homes, _dir: dir, shelf, home, since, by: None, frozen, _gate })
+        Ok(CommandView { mounts, homes, dir, shelf, home, since, by: None, frozen, _gate })
     }
 
     /// Folds what the command did; it and everything it started must be dead.
@@ -180,13 +195,31 @@ impl View {
         if let Some((view, command)) = command.home.take() {
             home = view.finish(*command, hidden)?.paths.len();
         }
-        Ok(Effects { home, ..self.fold(&command, hidden)? })
+        let folded = self.fold(&command, hidden);
+        Ok(Effects { home, ..folded.map_err(|e| self.fold_failed(&mut command, e))? })
+    }
+
+    /// What a command did could not be read, or not all of it: its layer stays, and the turn tells the person.
+    pub(super) fn fold_failed(&self, command: &mut CommandView, error: io::Error) -> io::Error {
+        let aside = match command.dir.keep() {
+            Ok(path) => format!("what is left of it is in `{}`", path.display()),
+            Err(e) => format!("it could not be kept: {e}"),
+        };
+        let words = format!("{error}; {aside}");
+        if command.shelf == Shelf::Pending {
+            let mut turn = self.turn();
+            turn.held = true;
+            turn.unread.push(format!("not all that a command changed could be read: {words}"));
+        }
+        io::Error::new(error.kind(), words)
     }
 
     pub(super) fn fold(&self, command: &CommandView, hidden: &dyn Fn(&Path) -> bool) -> io::Result<Effects> {
+        // All of them before anything is taken from one: what cannot be read is found here.
+        let uppers: io::Result<Vec<OwnedFd>> =
+            command.own_mounts().iter().map(|mount| layer::open_eased(&mount.upper)).collect();
         let mut effects = Effects::default();
-        for (index, mount) in command.own_mounts().iter().enumerate() {
-            let upper = rustix::fs::open(&mount.upper, dir_flags(), Mode::empty())?;
+        for (index, upper) in uppers?.into_iter().enumerate() {
             let mut folding = Folding {
                 view: self,
                 held: self.held(command.shelf),

@@ -48,7 +48,14 @@ impl Stack<'_> {
     pub(super) fn node(&self, rel: &Path) -> io::Result<Node> {
         match self.real(rel)? {
             None => Ok(Node::Absent),
-            Some(path) => node_at(&path),
+            Some(path) => {
+                let mut node = node_at(&path)?;
+                if let (Node::Directory { attrs }, Backing::Layer(dir)) = (&mut node, self.backing(rel)?) {
+                    let known = super::layer::own_mode(super::super::node::dir_anyway(&dir)?);
+                    attrs.mode = known.unwrap_or(attrs.mode);
+                }
+                Ok(node)
+            }
         }
     }
 
