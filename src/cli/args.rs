@@ -12,7 +12,8 @@ use std::path::PathBuf;
     disable_help_subcommand = true,
     override_usage = "placet [OPTIONS] [PROMPT]\n       placet [OPTIONS] COMMAND",
     after_help = "Without a terminal and without a prompt, prompts are read line by line from standard input.\n\
-                  Exit codes: 0 done, 1 error, 2 usage, 3 refused or pending, 4 provider, 130 interrupted."
+                  Exit codes: 0 done, 1 error, 2 usage, 3 refused or pending, 4 provider,\n\
+                  5 done but not recorded, 130 interrupted."
 )]
 pub struct Args {
     /// The first turn

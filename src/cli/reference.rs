@@ -13,8 +13,15 @@ use std::fmt::Write;
 const MADE: &str = "<!-- Made from the code by `PLACET_UPDATE=1 cargo test reference`; do not edit. -->\n\n";
 
 /// Every exit code of the program.
-pub const EXIT_CODES: [u8; 6] =
-    [report::DONE, report::ERROR, report::USAGE, report::REFUSED, report::PROVIDER, report::INTERRUPTED];
+pub const EXIT_CODES: [u8; 7] = [
+    report::DONE,
+    report::ERROR,
+    report::USAGE,
+    report::REFUSED,
+    report::PROVIDER,
+    report::INCOMPLETE,
+    report::INTERRUPTED,
+];
 
 /// Each page: its path below `docs/reference/`, and its text.
 pub fn pages() -> Vec<(&'static str, String)> {
