@@ -35,7 +35,7 @@ pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, Fail
                     row.id,
                     row.entries,
                     visible::path(&row.cwd),
-                    visible::line(&row.title)
+                    visible::guard_line(&row.title)
                 );
             }
             print_foreign(&out)?;
