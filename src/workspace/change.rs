@@ -331,8 +331,8 @@ impl ChangeSet {
     }
 
     /// One line for each path, in the words of `git status`: `M src/app.rs +3 -1`. What runs later comes first, each
-    /// path by itself and with the reason, and then what is removed in one piece. A repository's own files are one line,
-    /// a directory with more than a screenful of new files is one line.
+    /// path by itself and with the reason, and then what is removed in one piece. The files that git writes in a
+    /// repository are one line, a directory with more than a screenful of new files is one line.
     pub fn listing(
         &self,
         objects: &Objects,
@@ -393,6 +393,16 @@ impl ChangeSet {
         lines
     }
 
+    /// Part of the one line of its repository. What its settings name is listed as facts of the repository.
+    fn is_folded(&self, path: &Path) -> bool {
+        let settings =
+            ["config", "config.worktree"].iter().any(|name| path.file_name() == Some(name.as_ref()));
+        let at_top = || self.repositories.nearest(path) == path.parent();
+        self.repositories.git_file(path).is_some()
+            || self.repositories.nearest(path) == Some(path)
+            || settings && at_top()
+    }
+
     /// How many changes a person is told of: the lines of [`ChangeSet::listing`].
     pub fn listed(&self, classes: &ChangeClasses) -> usize {
         self.rows(classes).len()
@@ -424,8 +434,12 @@ impl ChangeSet {
             let ordinary = |c: &&Change| classes.runner(&c.path).is_none();
             if let Some(repository) = self.repository_of(&change.path) {
                 let inside = rest.iter().take_while(|c| c.path.starts_with(&repository)).filter(ordinary);
-                let files = inside.filter(|c| !c.before.is_directory() && !c.after.is_directory()).count();
-                rows.push(Row::Repository(repository.clone(), files));
+                let files = inside.filter(|c| !c.before.is_directory() && !c.after.is_directory());
+                // What git does not write is named: any project can be made to look like a repository.
+                let (own, others): (Vec<&Change>, Vec<&Change>) =
+                    files.partition(|c| self.is_folded(&c.path));
+                rows.push(Row::Repository(repository.clone(), own.len()));
+                rows.extend(others.into_iter().map(Row::One));
                 skip = Some(repository);
                 continue;
             }

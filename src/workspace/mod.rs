@@ -55,7 +55,7 @@ pub use open::{Consent, Opened};
 pub use origin::{Assent, InCall, Mark, Origin, Step as OriginStep, Writer};
 pub use patch::{patch, patches, without_repositories};
 pub use repair::{Mended, Repaired, repair};
-pub use repository::{Repositories, RepositoryChange, RepositoryFact, RepositoryFate};
+pub use repository::{GitFile, Repositories, RepositoryChange, RepositoryFact, RepositoryFate};
 pub use resolve::Resolved;
 pub use text_file::{EditError, Spliced, TextFile};
 pub use turns::Turns;

@@ -286,7 +286,9 @@ proptest! {
 fn layered(bench: &Bench, name: &str, bytes: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let command = runtime.block_on(view(bench).begin(placet::workspace::Shelf::Pending, None)).unwrap();
-    std::fs::write(command.mounts[0].upper.join(name), bytes).unwrap();
+    let path = command.mounts[0].upper.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
     view(bench).finish(command, &|_| false).unwrap();
 }
 
@@ -368,6 +370,55 @@ fn a_file_that_was_renamed_and_changed_is_one_decision_and_its_lines_are_still_t
     assert_eq!(content(&bench, "old.txt"), text);
     let rest = review(&bench).unwrap();
     assert_eq!((rest.files.len(), rest.files[0].letter, rest.files[0].units()), (1, 'R', 1));
+}
+
+/// Story: three empty files made the review show "the repository's own files" and no line of the code it applied.
+#[test]
+fn a_directory_that_only_looks_like_a_repository_hides_no_line() {
+    for dir in ["src", "."] {
+        let mut bench = Bench::new();
+        bench.mode = Mode::Ask;
+        for (name, text) in [("HEAD", "x\n"), ("objects/x", "x\n"), ("refs/y", "y\n"), ("z.py", "print(1)\n")]
+        {
+            let path = bench.root.join(dir).join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let at = |name: &str| format!("{dir}/{name}");
+        layered(
+            &bench,
+            &at("z.py"),
+            b"print(1)
+import os; os.system(0)
+",
+        );
+        layered(
+            &bench,
+            &at("objects/new.py"),
+            b"import objects_evil
+",
+        );
+        layered(
+            &bench,
+            &at("refs/new.py"),
+            b"import refs_evil
+",
+        );
+        layered(
+            &bench,
+            &at("refs/heads/main"),
+            b"0123456789abcdef0123456789abcdef01234567
+",
+        );
+        let review = review(&bench).unwrap();
+        assert_eq!(review.files.len(), 1, "it is applied as a whole");
+        let Body::Whole(whole) = &review.files[0].body else { panic!("it has no lines of its own") };
+        let text = whole.words.join("\n");
+        for line in ["+import os; os.system(0)", "+import objects_evil", "+import refs_evil", " print(1)"] {
+            assert!(text.contains(line), "{dir}: {line}: {text}");
+        }
+        assert!(!text.contains("0123456789abcdef"), "{dir}: a ref is folded: {text}");
+    }
 }
 
 /// A copy of what it was stayed on the shelf, and the person's later edit was not seen through it.

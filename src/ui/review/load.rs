@@ -6,7 +6,7 @@ use super::file::{Body, File, Lines, Pictures, Whole};
 use super::renames::renames;
 use crate::media::{self, sniff};
 use crate::text::{Detected, LineDiff, sanitize, visible};
-use crate::workspace::{ChangeClasses, ChangeSet, Node, Objects, PathChange, Verb};
+use crate::workspace::{ChangeClasses, ChangeSet, GitFile, Node, Objects, PathChange, Verb};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub fn pending(
         group.retain(|path| !taken.contains(path));
         match unit {
             Some(unit) if group.len() > 1 || set.repository_of(&change.path).is_some() => {
-                files.push(together(set, &unit, &group, objects, &name));
+                files.push(together(set, &unit, &group, objects, &name, &mut room));
                 taken.extend(group);
             }
             _ if change.after.is_directory()
@@ -84,6 +84,7 @@ fn together(
     group: &BTreeSet<PathBuf>,
     objects: &Objects,
     name: &dyn Fn(&Path) -> String,
+    room: &mut u64,
 ) -> File {
     let part = set.part(|c| group.contains(&c.path));
     let mut key = blake3::Hasher::new();
@@ -101,9 +102,15 @@ fn together(
     if part.changes.len() > SHOWN {
         words.push(format!("and {} more", part.changes.len() - SHOWN));
     }
-    let left_out = part.changes.len().saturating_sub(SHOWN);
+    let mut left_out = part.changes.len().saturating_sub(SHOWN);
     let lines = part.lines(objects);
     words.push(format!("{} paths, +{} -{} lines", part.changes.len(), lines.0, lines.1));
+    if repository {
+        for change in part.changes.iter().filter(|c| !is_gits_own(set, c, objects)) {
+            words.push(format!("{} {}", change.verb().letter(), name(&change.path)));
+            words.extend(as_words(change, objects, name, room, &mut left_out));
+        }
+    }
     File {
         name: format!("{}/", name(unit)),
         path: unit.to_path_buf(),
@@ -115,6 +122,42 @@ fn together(
         body: Body::Whole(Whole { words, left_out, ..Whole::default() }),
         key: key.finalize().to_hex().to_string(),
     }
+}
+
+/// True for what git itself writes in a repository, and for directories: there is nothing in them to read.
+fn is_gits_own(set: &ChangeSet, change: &PathChange, objects: &Objects) -> bool {
+    let is_directory = |node: &Node| node.is_directory() || node.is_absent();
+    if is_directory(&change.before) && is_directory(&change.after) {
+        return true;
+    }
+    // A `.git` that is a file or a link names another directory, and is read.
+    let Some(own) = set.repositories.git_file(&change.path) else { return false };
+    let is_file = |node: &Node| node.is_file() || node.is_absent();
+    let holds = || change.bytes(objects).is_some_and(|(a, b)| own.holds(&a) && own.holds(&b));
+    is_file(&change.before) && is_file(&change.after) && (own == GitFile::Data || holds())
+}
+
+/// A file that is decided with others, as rows: what there is to know of it, and all of its lines as a difference.
+fn as_words(
+    change: &PathChange,
+    objects: &Objects,
+    name: &dyn Fn(&Path) -> String,
+    room: &mut u64,
+    left_out: &mut usize,
+) -> Vec<String> {
+    let file = one(change, None, objects, name, room);
+    let mut words = file.facts;
+    match file.body {
+        Body::Whole(whole) => {
+            *left_out += whole.left_out;
+            words.extend(whole.words);
+        }
+        Body::Lines(lines) => {
+            let diff = LineDiff::new(&lines.old.text(), &lines.new.text()).unified(3, usize::MAX);
+            words.extend(sanitize::block(&diff.text).lines().map(String::from));
+        }
+    }
+    words
 }
 
 /// A change by itself; `from` is what was at the other end of a move.

@@ -245,7 +245,13 @@ impl<'a> Painter<'a> {
             Body::Whole(whole) => whole.words.get(n - file.facts.len().min(n)),
             Body::Lines(_) => None,
         });
-        let style = self.theme.style("notice");
+        // Only a difference that is decided as a whole begins so.
+        let label = match text.and_then(|text| text.chars().next()) {
+            Some('+') => "diff.add",
+            Some('-') => "diff.remove",
+            _ => "notice",
+        };
+        let style = self.theme.style(label);
         let all = cells(&format!("  {}", text.map_or("", String::as_str)), |_| style);
         wrap(&all, self.room()).into_iter().map(<[Cell]>::to_vec).collect()
     }

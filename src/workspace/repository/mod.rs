@@ -6,6 +6,7 @@
 mod config;
 mod config_keys;
 mod facts;
+mod git_files;
 mod git_places;
 mod hooks_path;
 mod recognise;
@@ -13,6 +14,7 @@ mod recognise;
 pub(in crate::workspace) use crate::permission::is_repository;
 pub(in crate::workspace) use facts::{Contents, facts_of, flat};
 pub use facts::{Fate as RepositoryFate, RepositoryChange, RepositoryFact};
+pub use git_files::GitFile;
 pub(in crate::workspace) use git_places::GitPlaces;
 pub(in crate::workspace) use hooks_path::HookDirs;
 pub use recognise::Repositories;

@@ -1,6 +1,7 @@
 //! Which directories are repositories: all of them are found by the names in them alone, as
 //! [`crate::permission::is_repository`] says, so that no `.git` file has to be found and followed first.
 
+use super::git_files::GitFile;
 use crate::permission::{is_git_name, is_repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -44,6 +45,11 @@ impl Repositories {
     /// The innermost one: a submodule's own, a linked worktree's own.
     pub fn nearest<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         path.ancestors().find(|dir| self.all.contains(*dir))
+    }
+
+    /// The file of git that `path` is by its name; `None` for any other file, also where it lies in a repository.
+    pub fn git_file(&self, path: &Path) -> Option<GitFile> {
+        GitFile::at(path.strip_prefix(self.nearest(path)?).ok()?)
     }
 
     /// The outermost ones.

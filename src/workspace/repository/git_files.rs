@@ -1,0 +1,166 @@
+//! Which files of a repository git itself writes, and what must be in them.
+//!
+//! Three names make a directory a repository, so that any project can be made to look like one. A list of changes and a
+//! review fold only the files of this table: any other file, and one of these that holds something else, is shown like
+//! a file of the project, although it is applied together with the repository.
+
+use std::path::Path;
+
+/// A file that git writes, by what is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GitFile {
+    /// Anything: no other program takes a file of that name for its own.
+    Data,
+    /// Text of the person or of git, which may be any text: a list folds it, a review shows it.
+    Text,
+    /// The index, which begins with a name of its own.
+    Index,
+    /// The name of a commit, or of another ref.
+    Ref,
+    /// Lines that begin with the name of a commit, and comments.
+    Commits,
+}
+
+impl GitFile {
+    /// The file at `path`, relative to its repository; `None` for what git does not write.
+    pub fn at(path: &Path) -> Option<GitFile> {
+        let names: Option<Vec<&str>> = path.iter().map(|name| name.to_str()).collect();
+        match names?.as_slice() {
+            ["HEAD" | "ORIG_HEAD" | "MERGE_HEAD" | "CHERRY_PICK_HEAD" | "REVERT_HEAD" | "REBASE_HEAD"]
+            | ["AUTO_MERGE" | "BISECT_HEAD"]
+            | ["refs", _, ..] => Some(GitFile::Ref),
+            ["FETCH_HEAD" | "packed-refs" | "shallow"] | ["logs", _, ..] => Some(GitFile::Commits),
+            ["index"] => Some(GitFile::Index),
+            [
+                "description" | "COMMIT_EDITMSG" | "MERGE_MSG" | "SQUASH_MSG" | "TAG_EDITMSG" | "MERGE_MODE",
+            ]
+            | ["gc.log" | "gc.pid"]
+            | ["info", "exclude" | "refs" | "sparse-checkout"] => Some(GitFile::Text),
+            ["hooks", name] => {
+                SAMPLES.iter().any(|s| name.strip_suffix(".sample") == Some(s)).then_some(GitFile::Data)
+            }
+            ["reftable", name] => (*name == "tables.list" || name.ends_with(".ref")).then_some(GitFile::Data),
+            ["objects", below @ ..] => is_object_file(below).then_some(GitFile::Data),
+            ["lfs", "objects", a, b, hash] => {
+                (is_hex(a, 2..=2) && is_hex(b, 2..=2) && is_hex(hash, 64..=64)).then_some(GitFile::Data)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether `content` is what git writes there. An empty file shows nothing that could be hidden.
+    pub fn holds(self, content: &[u8]) -> bool {
+        let is_name = |text: &[u8]| matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit);
+        match self {
+            GitFile::Data => true,
+            GitFile::Text => content.is_empty(),
+            GitFile::Index => content.is_empty() || content.starts_with(b"DIRC"),
+            GitFile::Ref => {
+                let text = content.strip_suffix(b"\n").unwrap_or(content);
+                let of = |rest: &[u8]| rest.starts_with(b"refs/") && rest.iter().all(|b| *b > b' ');
+                text.is_empty() || is_name(text) || text.strip_prefix(b"ref: ").is_some_and(of)
+            }
+            GitFile::Commits => content.split(|b| *b == b'\n').all(|line| {
+                let line = line.strip_prefix(b"^").unwrap_or(line);
+                line.is_empty()
+                    || line.starts_with(b"#")
+                    || line.split(|b| matches!(b, b' ' | b'\t')).next().is_some_and(is_name)
+            }),
+        }
+    }
+}
+
+const SAMPLES: [&str; 16] = [
+    "applypatch-msg",
+    "commit-msg",
+    "fsmonitor-watchman",
+    "post-update",
+    "pre-applypatch",
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "pre-push",
+    "pre-rebase",
+    "pre-receive",
+    "push-to-checkout",
+    "sendemail-validate",
+    "update",
+    "post-receive",
+    "proc-receive",
+];
+
+/// Objects by their hash, and packs with what lies next to them. What names other directories of objects is none of them.
+fn is_object_file(below: &[&str]) -> bool {
+    match below {
+        [dir, name] if is_hex(dir, 2..=2) => is_hex(name, 38..=62),
+        ["pack", name] => {
+            let pack = name.strip_prefix("pack-").and_then(|rest| rest.split_once('.'));
+            let index = name.strip_prefix("multi-pack-index");
+            pack.is_some_and(|(hash, kind)| is_hex(hash, 40..=64) && PACKED.contains(&kind))
+                || index.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        }
+        ["info", "packs" | "commit-graph"] | ["info", "commit-graphs", _] => true,
+        _ => false,
+    }
+}
+
+const PACKED: [&str; 7] = ["pack", "idx", "rev", "keep", "bitmap", "mtimes", "promisor"];
+
+fn is_hex(text: &str, length: std::ops::RangeInclusive<usize>) -> bool {
+    length.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_git_writes_is_in_the_table() {
+        let hash = "a".repeat(40);
+        let own = [
+            "HEAD".into(),
+            "index".into(),
+            "refs/heads/main".into(),
+            "logs/refs/heads/main".into(),
+            "packed-refs".into(),
+            "hooks/pre-commit.sample".into(),
+            format!("objects/ab/{}", "c".repeat(38)),
+            format!("objects/pack/pack-{hash}.idx"),
+            "info/exclude".into(),
+        ];
+        for path in own {
+            assert!(GitFile::at(Path::new(&path)).is_some(), "{path}");
+        }
+        let others = [
+            "z.py",
+            "config",
+            "hooks/pre-commit",
+            "hooks/x.sample",
+            "objects/x.py",
+            "objects/ab/evil.py",
+            "objects/pack/pack.py",
+            "objects/info/alternates",
+            "info/attributes",
+            "src/refs/x",
+            "modules/x.py",
+            "refs",
+        ];
+        for path in others {
+            assert_eq!(GitFile::at(Path::new(path)), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_ref_and_a_log_that_hold_code_are_no_ref_and_no_log() {
+        let hash = "0123456789abcdef0123456789abcdef01234567";
+        let line = format!("{hash} {hash} n <e> 1 +0000\tcommit: x\n");
+        for content in ["", "ref: refs/heads/main\n", &format!("{hash}\n")] {
+            assert!(GitFile::Ref.holds(content.as_bytes()), "{content}");
+        }
+        for content in ["import os\n", &format!("{hash}\nimport os\n"), "ref: refs/x\nimport os", "ref: x"] {
+            assert!(!GitFile::Ref.holds(content.as_bytes()), "{content}");
+        }
+        assert!(GitFile::Commits.holds(line.as_bytes()));
+        assert!(!GitFile::Commits.holds(format!("{line}import os\n").as_bytes()));
+    }
+}
