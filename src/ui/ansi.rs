@@ -35,10 +35,20 @@ impl Depth {
     pub fn limit(self, style: Style) -> Style {
         let limit = |color: Option<Color>| color.map(|c| self.color(c));
         let mut out = style;
-        out.fg = limit(style.fg);
+        out.fg = style.fg.map(|c| self.ink(c));
         out.bg = limit(style.bg);
         out.underline_color = None;
         out
+    }
+
+    /// The colour of a letter says something, so that it keeps its hue: the nearest of few colours is often a grey.
+    fn ink(self, color: Color) -> Color {
+        let hue = rgb(color).and_then(Hue::of);
+        match (self, color, hue) {
+            (Depth::Indexed, Color::Rgb(r, g, b), Some(hue)) => Color::Indexed(nearest_of(hue, (r, g, b))),
+            (Depth::Sixteen, _, Some(hue)) => hue.sixteen(rgb(color).is_some_and(is_light)),
+            _ => self.color(color),
+        }
     }
 
     fn color(self, color: Color) -> Color {
@@ -148,6 +158,70 @@ pub fn rgb(color: Color) -> Option<(u8, u8, u8)> {
         Color::Indexed(n) if n >= 16 => Some(rgb_of(n)),
         _ => None,
     }
+}
+
+/// A colour's name, as a person would call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hue {
+    Red,
+    Yellow,
+    Green,
+    Cyan,
+    Blue,
+    Magenta,
+}
+
+impl Hue {
+    /// `None` for a grey.
+    pub fn of((r, g, b): (u8, u8, u8)) -> Option<Hue> {
+        let (most, least) = (r.max(g).max(b), r.min(g).min(b));
+        let spread = i32::from(most - least);
+        // Text of a muted theme is a grey that leans to blue.
+        if spread * 100 < i32::from(most) * 28 {
+            return None;
+        }
+        let part = |a: u8, b: u8| 60 * (i32::from(a) - i32::from(b)) / spread;
+        let degrees = match most {
+            _ if most == r => part(g, b).rem_euclid(360),
+            _ if most == g => 120 + part(b, r),
+            _ => 240 + part(r, g),
+        };
+        Some(match degrees {
+            30..65 => Hue::Yellow,
+            65..166 => Hue::Green,
+            166..200 => Hue::Cyan,
+            200..260 => Hue::Blue,
+            260..330 => Hue::Magenta,
+            _ => Hue::Red,
+        })
+    }
+
+    fn sixteen(self, light: bool) -> Color {
+        match (self, light) {
+            (Hue::Red, false) => Color::Red,
+            (Hue::Red, true) => Color::LightRed,
+            (Hue::Yellow, false) => Color::Yellow,
+            (Hue::Yellow, true) => Color::LightYellow,
+            (Hue::Green, false) => Color::Green,
+            (Hue::Green, true) => Color::LightGreen,
+            (Hue::Cyan, false) => Color::Cyan,
+            (Hue::Cyan, true) => Color::LightCyan,
+            (Hue::Blue, false) => Color::Blue,
+            (Hue::Blue, true) => Color::LightBlue,
+            (Hue::Magenta, false) => Color::Magenta,
+            (Hue::Magenta, true) => Color::LightMagenta,
+        }
+    }
+}
+
+/// Nearer to white than a colour of middle lightness.
+fn is_light((r, g, b): (u8, u8, u8)) -> bool {
+    u16::from(r.max(g).max(b)) + u16::from(r.min(g).min(b)) > 280
+}
+
+fn nearest_of(hue: Hue, (r, g, b): (u8, u8, u8)) -> u8 {
+    let same = (16..=255).filter(|n| Hue::of(rgb_of(*n)) == Some(hue));
+    same.min_by_key(|n| distance(rgb_of(*n), (r, g, b))).unwrap_or_else(|| nearest_indexed(r, g, b))
 }
 
 fn nearest_indexed(r: u8, g: u8, b: u8) -> u8 {

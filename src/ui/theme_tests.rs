@@ -103,6 +103,37 @@ fn code_can_be_read_on_every_line_it_stands_on() {
     assert!(lifted > 20, "only {lifted} had to be lifted");
 }
 
+/// Story: with 16 colours added lines were as grey as hints, and all modes of the prompt looked alike; with 256 a question
+/// and a removed line had one colour.
+#[test]
+fn few_colours_keep_what_a_colour_says() {
+    let hue = |style: Style| match style.fg {
+        Some(Color::Green | Color::LightGreen) => Some(ansi::Hue::Green),
+        Some(Color::Red | Color::LightRed) => Some(ansi::Hue::Red),
+        other => other.and_then(ansi::rgb).and_then(ansi::Hue::of),
+    };
+    let different = |theme: &Theme, labels: &[&str]| {
+        for (at, one) in labels.iter().enumerate() {
+            for other in labels.iter().skip(at + 1) {
+                let (a, b) = (theme.style(one), theme.style(other));
+                assert_ne!(a, b, "{} {:?}: {one} and {other}", theme.name, theme.depth);
+            }
+        }
+    };
+    for name in ["dark", "light", "neutral", "solarized-dark", "solarized-light"] {
+        for depth in [Depth::Sixteen, Depth::Indexed, Depth::True] {
+            let theme = load(name, depth, None);
+            assert_eq!(hue(theme.style("diff.add")), Some(ansi::Hue::Green), "{name} {depth:?}");
+            assert_eq!(hue(theme.style("diff.remove")), Some(ansi::Hue::Red), "{name} {depth:?}");
+            different(&theme, &["diff.add", "diff.remove", "text", "hint"]);
+            let question = theme.style("question").fg;
+            assert_ne!(question, theme.style("diff.remove").fg, "{name} {depth:?}");
+            let modes = ["mode.none", "mode.read", "mode.ask", "mode.write", "mode.unrestricted"];
+            different(&theme, &modes);
+        }
+    }
+}
+
 #[test]
 fn a_theme_says_its_backgrounds_as_one_colour_or_a_list() {
     let dark = include_str!("../../themes/dark.toml");
