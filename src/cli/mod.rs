@@ -55,12 +55,16 @@ fn run(args: Args) -> Result<u8, Failure> {
     }
 }
 
-/// clap's own words; help and the version are no errors.
+/// clap's own words; help and the version are no errors. An error repeats what was typed, which may hold anything: it is
+/// written as all foreign text is, without colours.
 fn usage(error: &clap::Error) -> ExitCode {
-    match (error.use_stderr(), report::written(error.print())) {
-        (true, _) => ExitCode::from(report::USAGE),
-        (false, Ok(())) => ExitCode::from(report::DONE),
-        (false, Err(failure)) => failure.tell(),
+    if error.use_stderr() {
+        report::warn(crate::text::visible::guard(&error.render().to_string()).trim_end());
+        return ExitCode::from(report::USAGE);
+    }
+    match report::written(error.print()) {
+        Ok(()) => ExitCode::from(report::DONE),
+        Err(failure) => failure.tell(),
     }
 }
 
