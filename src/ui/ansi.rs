@@ -177,7 +177,7 @@ impl Hue {
         let (most, least) = (r.max(g).max(b), r.min(g).min(b));
         let spread = i32::from(most - least);
         // Text of a muted theme is a grey that leans to blue.
-        if spread * 100 < i32::from(most) * 28 {
+        if spread == 0 || spread * 100 < i32::from(most) * 28 {
             return None;
         }
         let part = |a: u8, b: u8| 60 * (i32::from(a) - i32::from(b)) / spread;

@@ -165,3 +165,27 @@ fn what_cannot_be_read_is_never_nothing() {
     }
     assert!(txn.run(["changes"]).stdout.contains("A n"));
 }
+
+/// Story: of a command that shut a directory, half was pending, and an apply lost the rest.
+#[test]
+fn a_directory_that_nobody_may_enter_is_pending_and_applied_with_all_that_is_in_it() {
+    let root = rustix::process::geteuid().is_root();
+    if !sandbox_or_skip(Backend::Overlay) || root && !require("setpriv") {
+        return;
+    }
+    let txn = Txn::in_dir(tempfile::TempDir::new().unwrap(), root.then_some(1000));
+    assert_eq!(txn.sh(&txn.tree, "umask 022; mkdir old; echo a > old/a"), 0);
+    txn.hold("umask 022; echo z > top; mkdir s; echo y > s/f; echo b > old/b; chmod 000 s old");
+    let changes = txn.run(["changes"]).stdout;
+    for line in ["A s/", "A s/f", "A top", "A old/b", "M old/ mode 755 to 0"] {
+        assert!(changes.contains(line), "{line}: {changes}");
+    }
+    // A later command adds to what is pending there.
+    txn.hold("echo later > later");
+    let applied = txn.run(["apply"]);
+    assert_eq!(applied.code, 0, "{applied:#?}");
+    for dir in ["s", "old"] {
+        assert_eq!(std::fs::metadata(txn.tree.join(dir)).unwrap().permissions().mode() & 0o7777, 0, "{dir}");
+    }
+    assert_eq!(txn.sh(&txn.tree, "chmod 700 s old; grep -q y s/f && grep -q b old/b && grep -q z top"), 0);
+}

@@ -54,7 +54,8 @@ impl Open {
             return if ends { KeyMeaning::Answer(Role::EndOfText) } else { KeyMeaning::Text };
         }
         let is_letter = matches!(key.code, KeyCode::Char(_));
-        if !is_plain(key) && !(is_letter && matches!(self.asked, Asked::Enquiry(_))) {
+        let begins_text = is_letter && matches!(self.asked, Asked::Enquiry(_));
+        if !is_plain(key) && !begins_text {
             return KeyMeaning::Nothing;
         }
         let answers = match (&self.asked, key.code) {
