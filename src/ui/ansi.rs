@@ -176,8 +176,8 @@ impl Hue {
     pub fn of((r, g, b): (u8, u8, u8)) -> Option<Hue> {
         let (most, least) = (r.max(g).max(b), r.min(g).min(b));
         let spread = i32::from(most - least);
-        // Text of a muted theme is a grey that leans to blue.
-        if spread == 0 || spread * 100 < i32::from(most) * 28 {
+        // What is nearly black is black, and text of a muted theme is a grey that leans to blue.
+        if most < 0x50 || spread * 100 < i32::from(most) * 28 {
             return None;
         }
         let part = |a: u8, b: u8| 60 * (i32::from(a) - i32::from(b)) / spread;

@@ -125,7 +125,9 @@ fn few_colours_keep_what_a_colour_says() {
             let theme = load(name, depth, None);
             assert_eq!(hue(theme.style("diff.add")), Some(ansi::Hue::Green), "{name} {depth:?}");
             assert_eq!(hue(theme.style("diff.remove")), Some(ansi::Hue::Red), "{name} {depth:?}");
-            different(&theme, &["diff.add", "diff.remove", "text", "hint"]);
+            // Solarized has no text of the terminal's own colour; with sixteen it is as grey as a hint.
+            let muted = depth == Depth::Sixteen && name.starts_with("solarized");
+            different(&theme, &["diff.add", "diff.remove", if muted { "diff.hunk" } else { "text" }, "hint"]);
             let question = theme.style("question").fg;
             assert_ne!(question, theme.style("diff.remove").fg, "{name} {depth:?}");
             let modes = ["mode.none", "mode.read", "mode.ask", "mode.write", "mode.unrestricted"];
