@@ -151,7 +151,7 @@ fn what_cannot_be_read_is_never_nothing() {
     let views = txn.state().join("views");
     let session = std::fs::read_dir(&views).unwrap().next().unwrap().unwrap().path();
     for dir in [views.clone(), session.clone(), session.join("pending"), session.join("pending/0")] {
-        std::fs::set_permissions(&dir, PermissionsExt::from_mode(0)).unwrap();
+        std::fs::set_permissions(&dir, PermissionsExt::from_mode(0o000)).unwrap();
         let (changes, apply, doctor) = (txn.run(["changes"]), txn.run(["apply"]), txn.run(["doctor"]));
         std::fs::set_permissions(&dir, PermissionsExt::from_mode(0o700)).unwrap();
         for out in [&changes, &apply] {

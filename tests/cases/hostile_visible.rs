@@ -249,8 +249,7 @@ fn alike() -> Vec<Vec<u8>> {
         state ^= state << 17;
         state
     };
-    let byte = |random: u64| if random % 256 == 0 { b' ' } else { (random % 256) as u8 };
-    let chance = (0..6).map(|_| (0..40).map(|_| byte(next())).collect());
+    let chance = (0..6).map(|_| (0..5).flat_map(|_| next().to_le_bytes()).collect());
     known.iter().map(|known| known.to_vec()).chain(chance).collect()
 }
 
