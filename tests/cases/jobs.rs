@@ -197,7 +197,7 @@ fn read_mode_throws_away_what_it_changed_and_a_time_limit_ends_it() {
     ];
     let (told, _) = results(&place, &server, "read", &calls);
     assert!(told[1].ends_with("[read mode: whatever it had changed was thrown away]"), "{told:?}");
-    assert!(told[3].contains("[job 2: out of time after 1.5 s"), "{told:?}");
+    assert!(told[3].contains("[job 2: out of time after "), "{told:?}");
     assert!(told[4].starts_with("a.txt\n["), "{told:?}");
     assert!(!alive("31.00042"));
 }
