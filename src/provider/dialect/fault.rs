@@ -14,9 +14,9 @@ const LONGEST_MESSAGE: usize = 2000;
 const TOO_LONG_KINDS: [&str; 3] = ["context_length_exceeded", "exceed_context_size", "request_too_large"];
 
 /// Phrases for the same where the vendor gives a rejected request no type of its own: Anthropic, vLLM, llama.cpp,
-/// LM Studio, Mistral, Gemini. They count only where the status says that the request was wrong: a server that fails
+/// LM Studio, Mistral, Gemini, and the name that LiteLLM's proxy gives it. They count only where the status says that the request was wrong: a server that fails
 /// may speak of its context windows, too.
-const TOO_LONG: [&str; 8] = [
+const TOO_LONG: [&str; 9] = [
     "prompt is too long",
     "maximum context length",
     "exceed context limit",
@@ -25,6 +25,7 @@ const TOO_LONG: [&str; 8] = [
     "context overflow",
     "too large for model with",
     "input token count",
+    "contextwindowexceedederror",
 ];
 
 /// The typed error for a response that is not a stream.
