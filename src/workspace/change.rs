@@ -225,14 +225,21 @@ impl ChangeSet {
         paths
     }
 
-    /// `paths` with every change of each repository that one of them lies in.
-    pub(super) fn with_their_repositories<'a>(&'a self, mut paths: BTreeSet<&'a Path>) -> BTreeSet<&'a Path> {
-        let whole: BTreeSet<&Path> = paths.iter().filter_map(|path| self.repositories.of(path)).collect();
-        if !whole.is_empty() {
-            let all = self.changes.iter().map(|c| c.path.as_path());
-            paths.extend(all.filter(|path| self.repositories.of(path).is_some_and(|r| whole.contains(r))));
-        }
-        paths
+    /// The repositories that one of `paths` lies in, or in whose work tree it lies.
+    pub(super) fn repositories_around(&self, paths: &BTreeSet<&Path>) -> BTreeSet<&Path> {
+        let has_in_work_tree = |repository: &Path| {
+            let work_tree = repository.parent().filter(|_| repository.ends_with(".git"));
+            work_tree.is_some_and(|dir| paths.iter().any(|path| path.starts_with(dir)))
+        };
+        let contains =
+            |repository: &Path| paths.iter().any(|path| self.repositories.of(path) == Some(repository));
+        self.repositories.outermost().filter(|r| contains(r) || has_in_work_tree(r)).collect()
+    }
+
+    /// Every change of these repositories.
+    pub(super) fn changes_of(&self, repositories: &BTreeSet<&Path>) -> impl Iterator<Item = &Path> {
+        let all = self.changes.iter().map(|c| c.path.as_path());
+        all.filter(|path| self.repositories.of(path).is_some_and(|r| repositories.contains(r)))
     }
 
     /// What was where `change` comes from, if it is a move.

@@ -70,6 +70,25 @@ fn many_files_go_only_by_their_number() {
     }
 }
 
+/// As after `git checkout BRANCH`, where the branch lacks many files: HEAD without the deletions shows them as untracked.
+#[test]
+fn a_repository_stays_pending_with_the_files_of_its_work_tree() {
+    for door in DOORS {
+        let script = "rm -r many; echo 'ref: refs/heads/x' > .git/HEAD; echo two > notes.txt";
+        let place = place().file("do.sh", script);
+        if !has_view(&place) {
+            return;
+        }
+        let out = place.run(door).code(3).warns("stays pending: it removes 30 files");
+        assert!(out.stderr.contains("stays pending with it: the repository `.git`"), "{out:#?}");
+        assert_eq!(place.read(".git/HEAD"), "ref: refs/heads/main\n", "{door:?}: {out:#?}");
+        assert_eq!(place.read("notes.txt"), "two\n", "{door:?}: {out:#?}");
+        place.run(["apply", "--apply-loss", "30"]).code(0);
+        assert_eq!(place.read(".git/HEAD"), "ref: refs/heads/x\n");
+        assert!(!place.tree.join("many").exists());
+    }
+}
+
 /// Also where it is less than the loss limit, and in write mode without a flag.
 #[test]
 fn everything_in_a_root_goes_only_by_its_name() {

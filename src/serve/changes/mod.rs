@@ -119,7 +119,8 @@ pub fn apply(view: &View, wanted: &Wanted, label: Label, shown: Shown<'_>) -> To
         Err(why) => return Told::failed(why),
     };
     let special = without_special(&set, &mut chosen);
-    let Permitted { choice, waiting, losses } = classes.permitted(&set, &chosen, &wanted.approval);
+    let Permitted { choice, waiting, losses, repositories } =
+        classes.permitted(&set, &chosen, &wanted.approval);
     let stays = !waiting.is_empty() || !losses.is_empty();
     let mut told = match choice.is_empty() && stays {
         true => Told { done: true, ..Told::default() },
@@ -136,6 +137,11 @@ pub fn apply(view: &View, wanted: &Wanted, label: Label, shown: Shown<'_>) -> To
     }
     if told.done {
         told.lines.extend(losses.iter().map(|loss| format!("stays pending: it {}", loss.words(shown))));
+        told.lines.extend(
+            repositories
+                .iter()
+                .map(|path| format!("stays pending with it: the repository `{}`", named(path, shown))),
+        );
         told.lines.extend(waiting.iter().map(|path| waits(&classes, path, shown)));
         (told.waiting, told.losses) = (waiting, losses);
     }

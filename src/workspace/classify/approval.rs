@@ -117,6 +117,8 @@ pub struct Permitted {
     pub waiting: Vec<PathBuf>,
     /// Losses that nobody approved: all that goes with them stays.
     pub losses: Vec<LargeLoss>,
+    /// Repositories that stay because files of their work trees belong to such a loss.
+    pub repositories: Vec<PathBuf>,
 }
 
 impl ChangeClasses {
@@ -186,16 +188,23 @@ impl ChangeClasses {
         let mut left = stay(set, choice.clone(), &later);
         // What stays because it runs later is not lost: only the rest is looked at.
         let losses = self.unapproved_losses(set, &left, approval);
+        let mut repositories = Vec::new();
         if !losses.is_empty() {
             let part = set.part(|c| left.contains_key(&c.path));
-            let lost = loss::paths_of(&part, &losses, &|path| !approval.accounts_for(path));
-            // A repository is applied as a whole, so it stays as a whole.
-            left = stay(set, left, &part.with_their_repositories(lost));
+            let mut staying = loss::paths_of(&part, &losses, &|path| !approval.accounts_for(path));
+            // A repository is applied as a whole, so it stays as a whole. It also stays with the files of its work tree:
+            // after a checkout that deletes files, the new HEAD without the deletions shows files as untracked.
+            let around = part.repositories_around(&staying);
+            let partly =
+                |r: &&Path| part.changes_of(&BTreeSet::from([*r])).any(|path| !staying.contains(path));
+            repositories = around.iter().copied().filter(partly).map(Path::to_path_buf).collect();
+            staying.extend(part.changes_of(&around));
+            left = stay(set, left, &staying);
         }
         let shown = self.to_approve(set);
         let waiting = later.into_iter().filter(|p| shown.iter().any(|(path, _)| path == p));
         let waiting = waiting.map(Path::to_path_buf).collect();
-        Permitted { choice: left, waiting, losses }
+        Permitted { choice: left, waiting, losses, repositories }
     }
 }
 
