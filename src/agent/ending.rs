@@ -79,7 +79,7 @@ fn hint_for(error: &ProviderError) -> Option<String> {
         ProviderError::NoKey { .. } => "`--provider offline` works without one".into(),
         ProviderError::TooLong { .. } => LONG.into(),
         ProviderError::Proxy { .. } => {
-            "set the variable anew and start again with -c; what was done is kept".into()
+            "correct the variable and start again with -c; the conversation is saved".into()
         }
         ProviderError::Untrusted { .. } => {
             "check the address and the machine's clock; `network.ca_file` names certificates to trust".into()
@@ -91,7 +91,7 @@ fn hint_for(error: &ProviderError) -> Option<String> {
             Some(setting) => format!("no call of it was run; set `{setting}` higher to allow such answers"),
             None => "no call of it was run".into(),
         },
-        ProviderError::Replay(_) => "record it anew with --record".into(),
+        ProviderError::Replay(_) => "record it again with --record".into(),
         _ => return None,
     })
 }
@@ -115,6 +115,6 @@ mod tests {
         };
         assert!(hint(limited(3600)).starts_with("/retry when that has passed"));
         assert!(hint(limited(2)).starts_with("/retry sends it again"));
-        assert!(hint(ProviderError::Proxy { message: message() }).starts_with("set the variable anew"));
+        assert!(hint(ProviderError::Proxy { message: message() }).starts_with("correct the variable"));
     }
 }

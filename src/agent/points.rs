@@ -218,7 +218,7 @@ impl Run<'_> {
                 why: format!(
                     "this conversation is {taint}, and whoever answers may see {ceiling} at most: nothing was sent"
                 ),
-                hint: Some("/taint reset begins anew; or set `classification.provider_ceiling`".into()),
+                hint: Some("/taint reset starts a new conversation below this level; or set `classification.provider_ceiling`".into()),
             });
         }
         let about = json!({

@@ -282,7 +282,7 @@ pub(super) fn after(workspace: &Workspace, code: u8) -> u8 {
     list(&set, view, workspace);
     let braked = view.turn().braked.join("; ");
     if !braked.is_empty() {
-        warn(&format!("held back: {}", visible::guard_line(&braked)));
+        warn(&format!("left pending: {}", visible::guard_line(&braked)));
     }
     waits(&view.dir().file_name().unwrap_or_default().to_string_lossy());
     if code == report::DONE { report::REFUSED } else { code }

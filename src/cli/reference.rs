@@ -48,7 +48,7 @@ fn protected_paths() -> String {
     out.push_str(
         "Files that a program runs or obeys by itself. A change to one of them is approved on its own: see\n\
          [Modes](../guide/modes.md#protected-files). A path is matched from its end, in upper or lower case; `dir/`\n\
-         stands for everything in the directory, `*` for any part of a name. A row whose program has \\* does not\n\
+         means everything in the directory, `*` for any part of a name. A row whose program has \\* does not\n\
          apply in directories that package managers fill, such as `node_modules` and `vendor`. Executables in directories\n\
          of `PATH` run later as well. The setting `permission.protected` adds paths.\n",
     );

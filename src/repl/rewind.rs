@@ -126,7 +126,7 @@ impl Shell<'_> {
             && let Some(agent) = &mut self.conversation.agent
         {
             match agent.rewind(index) {
-                Ok(()) => self.note("the conversation is back to before that turn; /tree leads to what was left, and files are read anew"),
+                Ok(()) => self.note("the conversation is back to before that turn; /tree leads to what was left, and the agent reads files again before it edits them"),
                 Err(e) => self.error(&format!("the conversation could not go back: {e}"), None),
             }
         }

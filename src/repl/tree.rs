@@ -110,7 +110,7 @@ impl Shell<'_> {
             Ok(notes) => {
                 notes.iter().for_each(|note| self.note(note));
                 self.note(&format!(
-                    "the conversation is at the end of branch {}; no file was changed, and files are read anew",
+                    "the conversation is at the end of branch {}; no file was changed, and the agent reads files again before it edits them",
                     branch.number
                 ));
             }

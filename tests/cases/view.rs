@@ -61,7 +61,7 @@ fn write_mode_applies_at_once_and_the_brake_holds_losses_repositories_and_protec
     let write = |line: &str| place.run(["-p", &format!("run {line}"), "--mode", "write"]);
     write("echo x > new.txt; rm many/0").code(0);
     assert!(place.tree.join("new.txt").exists() && !place.tree.join("many/0").exists());
-    write("rm -r many").code(3).warns("held back").warns("24 files");
+    write("rm -r many").code(3).warns("left pending").warns("24 files");
     assert!(place.tree.join("many/1").exists());
     place.run(["discard"]).code(0);
     write("echo x > .envrc").code(3).warns(".envrc` is protected");
