@@ -67,17 +67,19 @@ impl Shell<'_> {
     fn past(&self, view: &View) -> Vec<Past> {
         let Some(agent) = &self.conversation.agent else { return Vec::new() };
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let standing = view.journal().turns();
+        let mut standing: Vec<JournalEntry> = view.journal().turns().into_iter().flatten().collect();
+        standing.sort_by_key(|entry| entry.id);
         let said = agent.transcript().messages().iter().enumerate().filter_map(|(index, m)| match m {
             Message::User { parts, .. } => Some((index, super::session::first_words(parts))),
             _ => None,
         });
         said.map(|(index, text)| {
             let turn = Label::turn_of(&name, index, 0);
+            let here = |e: &&JournalEntry| e.turn().is_some_and(|name| Label::place_of(name) == turn);
             // Of several branches the newest: the one that is gone on with.
-            let of_turn =
-                |t: &&Vec<JournalEntry>| t.first().is_some_and(|e| Label::place_of(&e.label.turn) == turn);
-            let entries = standing.iter().find(of_turn).cloned().unwrap_or_default();
+            let branch = standing.iter().rfind(here).and_then(JournalEntry::turn);
+            let entries = standing.iter().filter(|e| branch.is_some() && e.turn() == branch);
+            let entries = entries.cloned().collect();
             let said = text.lines().next().unwrap_or_default().to_string();
             Past { index, said, entries }
         })
@@ -102,7 +104,9 @@ impl Shell<'_> {
     fn go_back(&mut self, view: &View, turns: Vec<Past>, what: What, rest: bool) {
         let Some(index) = turns.first().map(|t| t.index) else { return };
         if what != What::Conversation {
-            let entries: Vec<JournalEntry> = turns.into_iter().flat_map(|t| t.entries).collect();
+            let mut entries: Vec<JournalEntry> = turns.into_iter().flat_map(|t| t.entries).collect();
+            // An apply that came later may belong to an earlier turn.
+            entries.sort_by_key(|entry| entry.id);
             if !entries.is_empty() {
                 let workspace = self.app.workspace().clone();
                 let shown = |path: &Path| workspace.shortened(path);

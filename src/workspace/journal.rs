@@ -57,6 +57,17 @@ impl Entry {
         self.names = format!("{:016x}", RandomState::new().build_hasher().finish());
     }
 
+    /// The turn of a conversation in which it was applied; where that was outside of a turn, the last turn that made a
+    /// part of it.
+    pub fn turn(&self) -> Option<&str> {
+        let made = || self.origins.iter().filter(|o| Label::is_turn(&o.turn)).max_by_key(|o| o.at);
+        let turn = match Label::is_turn(&self.label.turn) {
+            true => &self.label.turn,
+            false => &made()?.turn,
+        };
+        Some(Label::whole_turn(turn))
+    }
+
     /// The calls that changed a path, with the contents that were kept between them.
     pub fn steps(&self, change: &Landed) -> Vec<Step> {
         let origin = |by: Option<usize>| self.origins.get(by?).cloned().map(std::sync::Arc::new);
@@ -124,13 +135,27 @@ impl Label {
 
     /// The same without the branch: its place in the conversation.
     pub fn place_of(turn: &str) -> &str {
+        Label::start_of(turn, |byte| byte.is_ascii_digit())
+    }
+
+    /// The name of a turn without what is added for an undo of a part of it.
+    fn whole_turn(turn: &str) -> &str {
+        Label::start_of(turn, |byte| byte.is_ascii_digit() || byte == b'.')
+    }
+
+    fn start_of(turn: &str, counts: impl Fn(u8) -> bool) -> &str {
         match turn.split_once('#') {
             Some((name, rest)) => {
-                let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-                turn.get(..name.len() + 1 + digits).unwrap_or(turn)
+                let length = rest.bytes().take_while(|&byte| counts(byte)).count();
+                turn.get(..name.len() + 1 + length).unwrap_or(turn)
             }
             None => turn,
         }
+    }
+
+    /// Whether a turn of a conversation has this name. `placet apply` and an apply after a resume belong to none.
+    pub(super) fn is_turn(turn: &str) -> bool {
+        turn.contains('#')
     }
 }
 

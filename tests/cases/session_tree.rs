@@ -282,3 +282,39 @@ fn the_same_words_after_a_rewind_are_a_turn_of_their_own_to_undo() {
     pty.until_prompt("");
     pty.until("the other one", |_| !pty.exists("log"));
 }
+
+/// What waited for the person when a session was left, and was applied after a resume or by `placet apply`, belongs to
+/// the turn that made it.
+#[test]
+fn what_is_applied_after_a_resume_goes_back_with_the_turn_that_made_it() {
+    use crate::support::den::sandbox_or_skip;
+    if !sandbox_or_skip(placet::sandbox::Backend::Overlay) {
+        return;
+    }
+    let ask = || shell().arg("--mode").arg("ask");
+    let mut pty = ask().open();
+    for (turn, file) in ["one", "two"].into_iter().enumerate() {
+        pty.line(&format!("run echo {file} > {file}.txt"));
+        pty.until("the question", |s| s.contains("lines: apply?"));
+        pty.answer("k");
+        pty.until("the prompt", |s| s.contains(&format!("placet [a] ±{} >", turn + 1)));
+    }
+    let mut resumed = ask().arg("--continue").after(pty).open();
+    resumed.line("/apply one.txt");
+    resumed.until("the apply", |s| s.contains("applied 1 change"));
+    let mut outside = shell().arg("apply").after(resumed).spawn();
+    assert_eq!(outside.ended(), 0);
+    let mut pty = ask().arg("--continue").after(outside).open();
+    assert!(pty.exists("one.txt") && pty.exists("two.txt"));
+    pty.line("/rewind");
+    pty.until("the turns", |s| {
+        s.contains("1  run echo two > two.txt  (1 file +1 -0)")
+            && s.contains("2  run echo one > one.txt  (1 file +1 -0)")
+    });
+    pty.line("/rewind 1 files");
+    pty.until("the newer turn", |_| !pty.exists("two.txt"));
+    assert!(pty.exists("one.txt"), "it belongs to the turn before");
+    pty.line("/rewind 2 both");
+    pty.until("the way back", |s| s.contains("the conversation is back to before that turn"));
+    assert!(!pty.exists("one.txt"));
+}

@@ -197,6 +197,7 @@ impl View {
         let kind = Kind::Apply;
         // Whatever comes here without a word of why was chosen by the person.
         let label = Label { assent: label.assent.clone().or_you("apply"), ..label };
+        let label = self.with_origin(label, &steps);
         let (mark, _landing) = self.mark_landing().map_err(ApplyError::Journal)?;
         let applied = match self.land(label, kind, steps) {
             Ok(mut entry) => {
@@ -217,6 +218,17 @@ impl View {
         };
         drop(std::fs::remove_file(mark));
         applied
+    }
+
+    /// An apply outside of a turn, as after a resume, is put to the last turn that made a part of it: it is taken back with
+    /// that turn.
+    fn with_origin(&self, label: Label, steps: &[Step]) -> Label {
+        let origins = steps.iter().flat_map(|step| &step.history).filter_map(|made| made.origin.as_deref());
+        let last = origins.filter(|origin| Label::is_turn(&origin.turn)).max_by_key(|origin| origin.at);
+        let Some(last) = last else { return label };
+        let outside = self.dir().file_name().is_some_and(|name| name == label.turn.as_str());
+        let turn = if outside { last.turn.clone() } else { label.turn };
+        Label { turn, session: label.session.or_else(|| last.session.clone()), ..label }
     }
 
     fn step(&self, change: &Change, part: &Part) -> Result<Step, ApplyError> {
