@@ -6,6 +6,7 @@ mod audit;
 mod blame;
 mod changes;
 mod commands;
+mod crash;
 mod doctor;
 mod feed;
 mod git_diff;
@@ -38,6 +39,7 @@ pub fn main() -> ExitCode {
     if words.next().is_some_and(|word| word == process::RUN) {
         return process::supervise(words.collect(), crate::sandbox::confine);
     }
+    crash::install();
     let args = match Args::try_parse().and_then(Args::with_one_prompt) {
         Ok(args) => args,
         Err(e) => return usage(&e),

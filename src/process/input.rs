@@ -1,5 +1,6 @@
 //! What a command reads: nothing, bytes, or what somebody else still writes.
 
+use rustix::io::retry_on_intr;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,
@@ -32,7 +33,7 @@ pub(super) fn send_pipe(line: &impl AsFd, pipe: &OwnedFd) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut attached = SendAncillaryBuffer::new(&mut space);
     attached.push(SendAncillaryMessage::ScmRights(&descriptors));
-    sendmsg(line, &[IoSlice::new(b"i")], &mut attached, SendFlags::empty())?;
+    retry_on_intr(|| sendmsg(line, &[IoSlice::new(b"i")], &mut attached, SendFlags::empty()))?;
     Ok(())
 }
 
@@ -41,7 +42,8 @@ pub(super) fn receive_pipe(line: &impl AsFd) -> io::Result<File> {
     let mut byte = [0];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut attached = RecvAncillaryBuffer::new(&mut space);
-    recvmsg(line, &mut [IoSliceMut::new(&mut byte)], &mut attached, RecvFlags::CMSG_CLOEXEC)?;
+    let mut parts = [IoSliceMut::new(&mut byte)];
+    retry_on_intr(|| recvmsg(line, &mut parts, &mut attached, RecvFlags::CMSG_CLOEXEC))?;
     for message in attached.drain() {
         if let RecvAncillaryMessage::ScmRights(mut descriptors) = message
             && let Some(pipe) = descriptors.next()

@@ -8,10 +8,11 @@ use super::ChildPid;
 use super::background::STAY;
 use super::command::{DRAIN, PIPED};
 use super::confine::{Confine, Confined, Confinement};
+use super::crash::panic_reason;
 use super::input::receive_pipe;
 use super::log::Log;
 use super::room::check_room;
-use super::tree::{end_all, reap};
+use super::tree::{end_all, end_all_now, reap};
 use rustix::process::WaitStatus;
 use std::ffi::OsString;
 use std::fs::File;
@@ -20,6 +21,7 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{ExitCode, Stdio};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -29,6 +31,13 @@ pub const RUN: &str = "__run";
 
 /// Files that a supervisor has open at a time.
 const FILES: usize = 10;
+
+/// How often the command's end is looked for where no signal tells of it: one may be blocked, or lost on its way through
+/// the runtime.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How long placet may take to make room for a few bytes on the line.
+const SAY: Duration = Duration::from_secs(1);
 
 /// What [`supervise`] was asked to do.
 struct Order {
@@ -44,6 +53,7 @@ struct Order {
 /// sandbox. Called from `main`, before anything else has started a thread.
 pub fn supervise(args: Vec<OsString>, confine: Confine) -> ExitCode {
     let Some(order) = Order::parse(args) else { return ExitCode::from(2) };
+    end_all_on_panic();
     // Without a session of its own the command could reach the person's terminal.
     let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
@@ -72,6 +82,23 @@ pub fn supervise(args: Vec<OsString>, confine: Confine) -> ExitCode {
             refuse(&error.to_string())
         }
     }
+}
+
+/// A panic here is one of the runtime, and nothing can be waited for afterwards: what the command started is ended from
+/// the hook, and so is this process.
+#[expect(clippy::disallowed_methods, reason = "unwinding through a broken runtime panics again and aborts")]
+fn end_all_on_panic() {
+    let before = std::panic::take_hook();
+    let own = std::process::id();
+    std::panic::set_hook(Box::new(move |info| {
+        // The first process of a sandbox is a fork of this one, and answers for itself.
+        if std::process::id() != own || std::thread::current().name() != Some("main") {
+            return before(info);
+        }
+        end_all_now();
+        let _ = refuse(&panic_reason(info));
+        std::process::exit(1)
+    }));
 }
 
 /// Says on the line why there is no outcome. Nobody may be listening any more.
@@ -132,7 +159,7 @@ async fn attend(started: Result<Confined, String>, log: Option<Log>) -> std::io:
     let mut stops = Stops::new()?;
     let Confined { pid: main, words: own } = match started {
         Ok(started) => started,
-        Err(reason) => return line.write_all(format!("error {reason}").as_bytes()).await,
+        Err(reason) => return say(&mut line, &format!("error {reason}")).await,
     };
     let keeping = log.map(|log| tokio::spawn(log.keep()));
     let mut byte = [0];
@@ -143,6 +170,7 @@ async fn attend(started: Result<Confined, String>, log: Option<Log>) -> std::io:
         tokio::select! {
             _ = ended.recv() => reaped = reap(main),
             () = stops.recv() => break,
+            () = tokio::time::sleep(LOOK) => reaped = reap(main),
             // One word may be sent here; everything else means that the other end is gone.
             read = line.read(&mut byte), if !alone => match read {
                 Ok(1) if byte == [STAY] => stays = true,
@@ -160,7 +188,11 @@ async fn attend(started: Result<Confined, String>, log: Option<Log>) -> std::io:
         Err(error) if late.is_none() => format!("error the command cannot be waited for: {error}"),
         _ => words(late),
     });
-    line.write_all(said.as_bytes()).await
+    say(&mut line, &said).await
+}
+
+async fn say(line: &mut UnixStream, words: &str) -> std::io::Result<()> {
+    tokio::time::timeout(SAY, line.write_all(words.as_bytes())).await?
 }
 
 /// What a sandbox says of its command's end. Its own end says less: nobody can signal the first of a namespace.

@@ -59,6 +59,21 @@ pub(super) async fn end_all(main: ChildPid, status: Option<WaitStatus>) -> Optio
     }
 }
 
+/// The same at once and without a runtime, for a process that cannot go on.
+pub(super) fn end_all_now() {
+    let start = Instant::now();
+    while start.elapsed() < FINAL {
+        for (pid, parent) in descendants() {
+            tell(pid, parent, &[Signal::KILL]);
+        }
+        match ChildPid::reap_any() {
+            Ok(Reaped::Nobody) => return,
+            Ok(Reaped::Ended(..)) => {}
+            _ => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
+
 /// Everything below this process with its parent, by the parents that `/proc` tells.
 #[cfg(target_os = "linux")]
 fn descendants() -> Vec<(ChildPid, i32)> {

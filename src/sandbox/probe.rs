@@ -126,6 +126,16 @@ fn remarks(said: &str, landlock_abi: Option<u32>) -> Vec<String> {
     remarks
 }
 
+/// A read that ran into its timeout says only that it would have to wait.
+fn late(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            io::Error::other(format!("a trial did not end within {} seconds", PATIENCE.as_secs()))
+        }
+        _ => error,
+    }
+}
+
 /// One command in one kind of sandbox.
 struct Trial<'a> {
     supervisor: &'a Path,
@@ -202,7 +212,7 @@ impl Trial<'_> {
             out.read_to_string(&mut said)?;
         }
         let _ = child.wait();
-        heard?;
+        heard.map_err(late)?;
         Ok((ending, said))
     }
 }

@@ -14,7 +14,6 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The mode the terminal had before us; `None` while it is not ours.
 static SAVED: Mutex<Option<Termios>> = Mutex::new(None);
-static HOOKED: AtomicBool = AtomicBool::new(false);
 /// The alternate screen is on.
 static FULL: AtomicBool = AtomicBool::new(false);
 /// The window has a title of ours.
@@ -69,7 +68,6 @@ impl Base {
         let before = termios::tcgetattr(input())?;
         set(&base_of(&before))?;
         *saved() = Some(before);
-        hook_panics();
         Ok(Base(()))
     }
 }
@@ -248,22 +246,6 @@ fn base_of(before: &Termios) -> Termios {
 /// Waits for pending output and keeps what was typed ahead.
 fn set(mode: &Termios) -> io::Result<()> {
     Ok(termios::tcsetattr(input(), OptionalActions::Drain, mode)?)
-}
-
-fn hook_panics() {
-    if HOOKED.swap(true, Ordering::SeqCst) {
-        return;
-    }
-    let before = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        // A tool's task that crashes is caught and answered; only the thread that draws gives the screen back.
-        if std::thread::current().name() == Some("main") {
-            leave();
-            before(info);
-        } else {
-            tracing::error!("{info}");
-        }
-    }));
 }
 
 fn saved() -> std::sync::MutexGuard<'static, Option<Termios>> {

@@ -187,6 +187,12 @@ fn full_memory_disks_harm_nobody() {
     group("full", true);
 }
 
+/// Calls of the runtime, of which it panics, waits for ever or loses a signal when they fail.
+#[test]
+fn a_refused_wake_up_harms_nobody() {
+    group("runtime", false);
+}
+
 const NAMESPACES: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
@@ -196,8 +202,8 @@ const NAMESPACES: i32 = libc::CLONE_NEWUSER
 
 fn faults(group: &str, den: &Den) -> Vec<(String, Broken)> {
     use libc::{
-        EACCES, EAGAIN, EBUSY, EINVAL, EMFILE, ENFILE, ENODEV, ENOMEM, ENOSPC, ENOSYS, EOPNOTSUPP, EPERM,
-        EUSERS,
+        EACCES, EAGAIN, EBUSY, EINTR, EINVAL, EIO, EMFILE, ENFILE, ENODEV, ENOMEM, ENOSPC, ENOSYS,
+        EOPNOTSUPP, EPERM, EUSERS,
     };
     let clone = |flags: i32, with, errno| Broken {
         clone: Some((u64::from(flags.unsigned_abs()), with, errno)),
@@ -251,6 +257,30 @@ fn faults(group: &str, den: &Den) -> Vec<(String, Broken)> {
             let calls = vec![(libc::SYS_pidfd_open, ENOSYS), (libc::SYS_kill, EPERM)];
             all.push(("kill EPERM".into(), Broken { calls, ..Broken::default() }));
         }
+        "runtime" => {
+            let only =
+                |name: &str, call: i64, errors: &[i32], argument: (u8, u64)| -> Vec<(String, Broken)> {
+                    let broken =
+                        |errno: &i32| Broken { only: vec![(call, *errno, argument)], ..Broken::default() };
+                    errors.iter().map(|errno| (format!("{name} {}", word(*errno)), broken(errno))).collect()
+                };
+            let pair = (libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK).unsigned_abs().into();
+            all.extend(only("socketpair(NONBLOCK)", libc::SYS_socketpair, &[EIO, EINTR], (1, pair)));
+            // Not `EINTR`: what is interrupted is repeated, as often as it takes.
+            all.extend(only("sendto(1)", libc::SYS_sendto, &[EIO, EAGAIN], (2, 1)));
+            all.extend(each("sendto", libc::SYS_sendto, &[EAGAIN, EIO]));
+            // A wake-up of the runtime is a number of 8 bytes.
+            all.extend(only("write(8)", libc::SYS_write, &[EIO, EINTR], (2, 8)));
+            let set = u64::from(libc::SIG_SETMASK.unsigned_abs());
+            all.extend(only("rt_sigprocmask(SET)", libc::SYS_rt_sigprocmask, &[EIO, EINTR], (0, set)));
+            all.extend(each("rt_sigprocmask", libc::SYS_rt_sigprocmask, &[ENOSYS]));
+            all.extend(each("eventfd2", libc::SYS_eventfd2, &[ENOSYS, EIO]));
+            all.extend(each("epoll_create1", libc::SYS_epoll_create1, &[ENOSYS]));
+            #[cfg(target_arch = "x86_64")]
+            all.extend(each("epoll_wait", libc::SYS_epoll_wait, &[EIO, ENOSYS]));
+            all.extend(each("waitid", libc::SYS_waitid, &[ENOSYS, EIO]));
+            all.extend(each("ppoll", libc::SYS_ppoll, &[ENOSYS, EIO]));
+        }
         "process limit" => {
             for processes in [3, 4, 6, 10, 14, 20, 30] {
                 all.push((
@@ -299,6 +329,8 @@ fn word(errno: i32) -> String {
         (libc::EMFILE, "EMFILE"),
         (libc::ENFILE, "ENFILE"),
         (libc::EACCES, "EACCES"),
+        (libc::EINTR, "EINTR"),
+        (libc::EIO, "EIO"),
         (libc::EBUSY, "EBUSY"),
         (libc::ENODEV, "ENODEV"),
         (libc::EOPNOTSUPP, "EOPNOTSUPP"),

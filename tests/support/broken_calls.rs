@@ -16,6 +16,8 @@ use std::process::{Command, Stdio};
 pub struct Broken {
     /// By number, with the error; whatever the arguments are.
     pub calls: Vec<(i64, i32)>,
+    /// The same only where the argument of this number has this value.
+    pub only: Vec<(i64, i32, (u8, u64))>,
     /// A call that ends the process that makes it: what becomes of that shows that the call is made.
     pub deadly: Option<i64>,
     /// `clone` with any (or, if false, with none) of these flags. `clone3` does not exist then.
@@ -81,6 +83,9 @@ fn limit(resource: rustix::process::Resource, most: Option<u64>) {
 fn filters(broken: &Broken) -> Vec<BpfProgram> {
     let always = |errno: &i32, number: i64| filter(number, Vec::new(), refused(*errno));
     let mut filters: Vec<_> = broken.calls.iter().map(|(number, errno)| always(errno, *number)).collect();
+    filters.extend(broken.only.iter().map(|(number, errno, (argument, value))| {
+        filter(*number, vec![same(*argument, u64::MAX, *value)], refused(*errno))
+    }));
     filters.extend(broken.deadly.map(|number| filter(number, Vec::new(), SeccompAction::KillProcess)));
     if let Some((flags, with, errno)) = broken.clone {
         let rules = match with {

@@ -127,12 +127,10 @@ impl Child<'_> {
             attached.push(SendAncillaryMessage::ScmRights(&descriptors));
         }
         let said = format!("{READY}\n");
-        rustix::net::sendmsg(
-            &self.line_out,
-            &[io::IoSlice::new(said.as_bytes())],
-            &mut attached,
-            SendFlags::empty(),
-        )?;
+        let parts = [io::IoSlice::new(said.as_bytes())];
+        rustix::io::retry_on_intr(|| {
+            rustix::net::sendmsg(&self.line_out, &parts, &mut attached, SendFlags::empty())
+        })?;
         Ok(())
     }
 

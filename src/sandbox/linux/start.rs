@@ -4,6 +4,7 @@ use super::super::proxy;
 use super::super::spec::{Backend, Network, Spec};
 use super::{beside, init, raw};
 use crate::process::{ChildPid, Confined, Confinement};
+use rustix::io::retry_on_intr;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use std::ffi::OsStr;
 use std::io::{self, IoSliceMut, Write};
@@ -12,6 +13,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long the child may take to build its view.
+const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// Starts `sh -c` in the sandbox that the words describe (a [`Spec`]). Returns when the command is about to start; any
 /// failure before that is an error that says what was refused, and nothing has run.
@@ -154,9 +159,20 @@ fn all_ids(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// A read that ran into its timeout says only that it would have to wait.
+fn late(error: rustix::io::Errno) -> io::Error {
+    match error {
+        rustix::io::Errno::AGAIN => {
+            io::Error::other(format!("it was not ready within {} seconds", READY_WITHIN.as_secs()))
+        }
+        error => error.into(),
+    }
+}
+
 /// Lets the child go on and waits until it has its walls. Its word is a line: `ready`, with a listener where there is
 /// a proxy, or what was refused.
 fn handshake(line: &mut UnixStream) -> io::Result<Option<OwnedFd>> {
+    line.set_read_timeout(Some(READY_WITHIN))?;
     line.write_all(b"g")?;
     let mut said = Vec::new();
     let mut listener = None;
@@ -165,7 +181,9 @@ fn handshake(line: &mut UnixStream) -> io::Result<Option<OwnedFd>> {
         let mut byte = [0];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut attached = RecvAncillaryBuffer::new(&mut space);
-        let got = recvmsg(&line, &mut [IoSliceMut::new(&mut byte)], &mut attached, RecvFlags::CMSG_CLOEXEC)?;
+        let mut parts = [IoSliceMut::new(&mut byte)];
+        let got = retry_on_intr(|| recvmsg(&line, &mut parts, &mut attached, RecvFlags::CMSG_CLOEXEC));
+        let got = got.map_err(late)?;
         for message in attached.drain() {
             if let RecvAncillaryMessage::ScmRights(mut descriptors) = message {
                 listener = descriptors.next().or(listener);

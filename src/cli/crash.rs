@@ -1,0 +1,36 @@
+//! A panic: one line that says why, the terminal as it was, and an exit code of placet's own.
+//!
+//! A tool that panics is no such end: its task is caught, and its call has an error. Two kinds cannot be caught. On the
+//! main thread there is nobody to catch it. In the runtime (a system call that it cannot work without failed) its
+//! threads are gone, so that everything that waits for them would wait for ever; unwinding would panic again.
+
+use super::report::{self, warn};
+use crate::process::{is_of_the_runtime, panic_reason};
+use crate::text::visible;
+use crate::ui::term;
+
+pub(super) fn install() {
+    std::panic::set_hook(Box::new(|info| {
+        let runtime = is_of_the_runtime(info);
+        if !runtime && std::thread::current().name() != Some("main") {
+            tracing::error!("{info}");
+            return;
+        }
+        let reason = panic_reason(info);
+        let reason = visible::guard_line(&reason);
+        let at = info.location().map(|at| format!(" ({}:{})", at.file(), at.line())).unwrap_or_default();
+        end(&match runtime {
+            true => format!("error: a system call failed that placet cannot work without: {reason}"),
+            false => format!("error: placet ends because of a bug in it: {reason}{at}"),
+        });
+    }));
+}
+
+/// Destructors do not run: in a runtime that is broken they would wait or panic. Commands end with the process, as their
+/// supervisors see it go, and what was being applied is completed at the next start.
+#[expect(clippy::disallowed_methods, reason = "the terminal is given back first")]
+fn end(words: &str) -> ! {
+    term::leave();
+    warn(words);
+    std::process::exit(i32::from(report::ERROR))
+}
