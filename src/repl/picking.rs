@@ -11,6 +11,7 @@ use crate::provider::Preset;
 use crate::session::{Branch, Hit, Tree};
 use crate::text::{sanitize, visible};
 use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
+use crate::ui::viewer;
 use crate::workspace::{Consent, Shelf, Workspace};
 use ignore::WalkBuilder;
 use ratatui::text::Line;
@@ -252,6 +253,17 @@ fn walk(workspace: &Workspace, feed: Feed) {
     }
 }
 
+/// Without the beginning of a letter that was cut off with the rest of the file.
+fn whole_letters(mut bytes: Vec<u8>, size: u64) -> Vec<u8> {
+    if let Err(e) = std::str::from_utf8(&bytes)
+        && e.error_len().is_none()
+        && size > bytes.len() as u64
+    {
+        bytes.truncate(e.valid_up_to());
+    }
+    bytes
+}
+
 /// The beginning of a file, as the conversation has it; the names in a directory.
 fn preview(workspace: &Workspace, item: &Item) -> Preview {
     let plain = |text: String| Preview { text, ..Preview::default() };
@@ -274,9 +286,12 @@ fn preview(workspace: &Workspace, item: &Item) -> Preview {
         Some(_) => {
             plain(format!("no text: {} of {size} bytes", crate::tools::data_kind(&bytes).unwrap_or("data")))
         }
-        None => {
-            let (text, language) = (String::from_utf8_lossy(&bytes).into_owned(), item.value().to_string());
-            Preview { text, language, ..Preview::default() }
-        }
+        None => match String::from_utf8(whole_letters(bytes, size)) {
+            Ok(text) => Preview { text, language: item.value().to_string(), ..Preview::default() },
+            Err(e) => {
+                let lines = e.as_bytes().split(|byte| *byte == b'\n').take(200);
+                Preview { drawn: lines.map(viewer::exact).collect(), ..Preview::default() }
+            }
+        },
     }
 }

@@ -145,7 +145,11 @@ impl Shell<'_> {
             None => SeenNow::default(),
         };
         let facts = facts(&file);
-        let text = FileText::in_memory(file.text().as_ref().into());
+        let text = match file.detected().stray {
+            // Read from the file it can be shown byte for byte.
+            true => FileText::on_disk(opened.file, size, file.encoding()),
+            false => FileText::in_memory(file.text().as_ref().into()),
+        };
         Ok(Content::Text { text, seen, windows: Vec::new(), facts })
     }
 
@@ -189,6 +193,9 @@ fn facts(file: &TextFile) -> Vec<String> {
     let mut out = Vec::new();
     if file.encoding() != Encoding::Utf8 {
         out.push(file.encoding().to_string());
+    }
+    if file.detected().mark > 0 {
+        out.push("byte order mark".into());
     }
     if file.line_ends().mixed() {
         out.push("mixed line ends".into());

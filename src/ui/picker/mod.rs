@@ -257,7 +257,7 @@ impl<'h> Picker<'h> {
         }
         self.shown = current.map(|item| {
             let preview = previewer(&item);
-            let text: Vec<String> = preview.text.lines().take(200).map(String::from).collect();
+            let text: Vec<String> = preview.text.split_terminator('\n').take(200).map(String::from).collect();
             let plain = || text.iter().map(|line| super::viewer::styled(line, &[])).collect();
             let lines = if preview.drawn.is_empty() { plain() } else { preview.drawn };
             let has_colours = !preview.language.is_empty();

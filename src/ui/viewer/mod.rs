@@ -28,8 +28,8 @@ use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-pub(super) use source::styled;
 use source::{Column, Lines};
+pub(crate) use source::{exact, styled};
 use who::Who;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -144,10 +144,12 @@ impl Source for Lines {
         let tint = self.tint.borrow();
         tint.want(doc, first..first + raw.len());
         let within = self.text.is_within(block);
-        let line = |(at, line): (usize, &String)| match within && at == 0 {
+        let stray = self.text.stray_lines(block);
+        let line = |(at, line): (usize, &String)| match stray.get(&at) {
+            Some(bytes) => exact(bytes),
             // The colours are known from the beginning of the line on.
-            true => styled(line, &[]),
-            false => styled(line, tint.line(doc, first + at).unwrap_or(&[])),
+            None if within && at == 0 => styled(line, &[]),
+            None => styled(line, tint.line(doc, first + at).unwrap_or(&[])),
         };
         let mut lines = raw.iter().enumerate().map(line).collect::<Vec<_>>();
         if block + 1 == self.text.blocks() && self.text.is_unended() {
@@ -164,7 +166,12 @@ impl Source for Lines {
     }
 
     fn plain(&self, block: usize) -> Vec<String> {
-        self.text.lines(block).iter().map(|line| styled(line, &[]).to_string()).collect()
+        let stray = self.text.stray_lines(block);
+        let line = |(at, line): (usize, &String)| match stray.get(&at) {
+            Some(bytes) => exact(bytes).to_string(),
+            None => styled(line, &[]).to_string(),
+        };
+        self.text.lines(block).iter().enumerate().map(line).collect()
     }
 
     fn gutter_width(&self) -> u16 {
@@ -198,6 +205,12 @@ impl Source for Lines {
         spans.push(Span::raw("  "));
         Line::from(spans)
     }
+}
+
+/// A line of a file without colours, byte for byte: what is not text in it is written as `<FF>`.
+pub(crate) fn exact(bytes: &[u8]) -> Line<'static> {
+    let pieces = pieces(bytes, Manner::Exact, Breaks::Shown, &[]);
+    Line::from(pieces.into_iter().map(|piece| Span::raw(piece.text)).collect::<Vec<_>>())
 }
 
 /// A line of a file in its colours. Nothing is left out: what cannot be seen is shown as a sign instead.

@@ -283,8 +283,10 @@ proptest! {
 
 /// The file read to its end, with what stands in front of each line.
 fn read(text: &str) -> String {
-    let pane = opened(text, None, 80, 24);
-    let lines = &pane.lines;
+    drawn(&opened(text, None, 80, 24).lines)
+}
+
+fn drawn(lines: &Lines) -> String {
     let blocks = (0..lines.blocks()).flat_map(|block| {
         let rows = lines.lines(block);
         (0..rows.len())
@@ -306,6 +308,32 @@ proptest! {
         let text = |bytes: &[u8]| format!("{}{}", "x".repeat(long), String::from_utf8_lossy(bytes));
         let (one, other) = (text(&one), text(&other));
         let (a, b) = (read(&one), read(&other));
+        prop_assert!(one == other || a != b, "{one:?} and {other:?} look the same:\n{a}");
+        prop_assert!(!a.chars().any(crate::text::visible::samples::acts), "{a:?}");
+    }
+}
+
+/// A file of any size that is read from the disk, drawn to its end.
+fn read_from_disk(bytes: &[u8]) -> String {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    let text = FileText::on_disk(file, bytes.len() as u64, Encoding::Utf8);
+    let pane = Viewer::new(text, "a.txt", None, &theme(), hands().0);
+    drawn(&pane.lines)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    /// Story: each byte that is not UTF-8 was drawn as one and the same sign.
+    #[test]
+    fn two_files_with_stray_bytes_that_differ_look_different(
+        (_, one, other) in crate::text::visible::samples::three_versions(),
+        stray in prop::array::uniform2(0x80_u8..=0xff),
+        long in prop_oneof![4 => Just(0usize), 1 => 16_300usize..16_400],
+    ) {
+        let text = |bytes: &[u8], stray: u8| [&vec![b'x'; long][..], bytes, &[stray], b"\n"].concat();
+        let (one, other) = (text(&one, stray[0]), text(&other, stray[1]));
+        let (a, b) = (read_from_disk(&one), read_from_disk(&other));
         prop_assert!(one == other || a != b, "{one:?} and {other:?} look the same:\n{a}");
         prop_assert!(!a.chars().any(crate::text::visible::samples::acts), "{a:?}");
     }

@@ -4,6 +4,7 @@
 //! left out, and only what is looked at is laid out.
 
 use crate::text::Encoding;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -145,12 +146,7 @@ impl FileText {
     /// The lines of a block without their line feeds; a carriage return stays. The first and the last may be parts of a
     /// line.
     pub fn lines(&self, block: usize) -> Vec<String> {
-        let (from, to) = {
-            let index = self.shared.lock();
-            let Some(start) = index.starts.get(block) else { return Vec::new() };
-            let next = index.starts.get(block + 1).copied();
-            (start.offset, next.map_or(index.end, |next| next.offset))
-        };
+        let Some((from, to)) = self.span(block) else { return Vec::new() };
         match &self.content {
             Content::Memory(text) => {
                 let text = text.get(usize_of(from)..usize_of(to)).unwrap_or("");
@@ -165,6 +161,27 @@ impl FileText {
                 bytes.split_inclusive(|byte| *byte == b'\n').map(line).collect()
             }
         }
+    }
+
+    /// Where a block begins and ends, in bytes.
+    fn span(&self, block: usize) -> Option<(u64, u64)> {
+        let index = self.shared.lock();
+        let start = index.starts.get(block)?;
+        Some((start.offset, index.starts.get(block + 1).map_or(index.end, |next| next.offset)))
+    }
+
+    /// The lines of a block that are not what their text says, as bytes: they are shown by these. Only a file on disk has
+    /// them; what is in memory is text.
+    pub(super) fn stray_lines(&self, block: usize) -> BTreeMap<usize, Vec<u8>> {
+        let Content::Disk { file, encoding, .. } = &self.content else { return BTreeMap::new() };
+        let Some((from, to)) = self.span(block) else { return BTreeMap::new() };
+        let bytes = read(file, from, usize_of((to - from).min(BYTES + 2 * LINE)));
+        let lines = bytes.split_inclusive(|byte| *byte == b'\n').map(|l| l.strip_suffix(b"\n").unwrap_or(l));
+        let says_more = |line: &&[u8]| {
+            let text = encoding.decode(line);
+            !encoding.encode(&text).is_ok_and(|again| again == *line)
+        };
+        lines.enumerate().filter(|(_, line)| says_more(line)).map(|(at, line)| (at, line.to_vec())).collect()
     }
 
     /// A whole line without its end.
