@@ -183,3 +183,24 @@ fn a_terminal_that_is_gone_answers_nothing() {
     assert_eq!(b.live.settle(b.now), None);
     assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
 }
+
+/// A difference has a cap. What is behind the cap nobody saw, also when every row was on the screen.
+#[test]
+fn a_difference_that_was_cut_is_allowed_only_by_a_second_press() {
+    for left_out in [0, 3] {
+        let mut b = bench_of(120, 16);
+        let detail = Detail::Diff(crate::tools::DiffText { text: "-a\n+b\n".into(), left_out });
+        let mut answer = b.ask(detail);
+        b.screen();
+        b.pass(1_000);
+        b.key(KeyCode::Char('y'));
+        if left_out > 0 {
+            assert!(answer.try_recv().is_err());
+            let screen = b.screen();
+            assert!(screen.contains("not all of it was shown: press y again"), "{screen}");
+            b.pass(1_000);
+            b.key(KeyCode::Char('y'));
+        }
+        assert_eq!(answer.try_recv(), Ok(Reply::Yes), "{left_out}");
+    }
+}

@@ -139,7 +139,8 @@ impl Linear {
                 let news: Vec<String> = crate::tools::todo_lines(&items);
                 self.facts.todos = items;
                 let mut out = self.ended_parts();
-                out.extend(news.iter().map(|line| label("step", line)));
+                // They are rendered already.
+                out.extend(news.iter().map(|line| own::marked(&format!("step: {line}"))));
                 out
             }
             Event::Steered(text) => {

@@ -252,3 +252,43 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
     assert_eq!(l.typed(line("1"), later).0, ["◆ answered: apply all"]);
     assert_eq!(answer.try_recv(), Ok('a'));
 }
+
+/// The same for a call: a difference that was cut is not allowed by one line.
+#[test]
+fn a_call_of_which_changed_lines_are_not_shown_is_allowed_only_when_it_is_said_twice() {
+    let (mut l, now) = linear();
+    let (reply, mut answer) = oneshot::channel();
+    let detail = Detail::Diff(crate::tools::DiffText { text: "-a\n+b\n".into(), left_out: 7 });
+    let question = Question {
+        id: CallId::new("q"),
+        tool: "write_file".into(),
+        reason: "ask mode".into(),
+        preview: Preview { line: "write a.txt".into(), detail },
+        always: None,
+        pattern: None,
+        typed: None,
+        why: String::new(),
+        flag: None,
+        reply,
+    };
+    let said = l.event(Event::Question(question), now);
+    assert!(said.contains(&"◆ not shown: 7 changed lines".to_string()), "{said:?}");
+    let later = now + Duration::from_secs(1);
+    let (said, _) = l.typed(line("1"), later);
+    assert_eq!(said, ["◆ question: 7 changed lines not shown: type 1 and Enter again to allow it unseen"]);
+    assert!(answer.try_recv().is_err());
+    assert_eq!(l.typed(line("1"), later).0, ["◆ answered: yes"]);
+    assert_eq!(answer.try_recv(), Ok(Reply::Yes));
+}
+
+/// Story: the steps of a plan were rendered twice, so that a sign was shown as the text of a sign.
+#[test]
+fn a_step_of_the_plan_is_rendered_once() {
+    let (mut l, now) = linear();
+    let text = "a\u{200b}b <FF>".to_string();
+    let step = crate::tools::Todo { text, status: crate::tools::TodoStatus::Pending };
+    let said = l.event(Event::Todos(vec![step.clone()]), now);
+    let rendered = crate::tools::todo_lines(&[step]).remove(0);
+    assert_eq!(said, [format!("◆ step: {rendered}")]);
+    assert!(rendered.ends_with("a<U+200B>b <U+003C>FF>"), "{rendered}");
+}

@@ -49,6 +49,22 @@ impl Open {
         }
         Some(second_words(choice, &unseen, &format!("type {} and Enter", number + 1), "line"))
     }
+
+    /// The same for a call of which not all is shown; `given` is the line that allows it.
+    fn second_look_at_call(&mut self, reply: &Reply, given: &str) -> Option<String> {
+        let key = match reply {
+            Reply::Yes => 'y',
+            Reply::Always => 'a',
+            Reply::Pattern => 'p',
+            _ => return None,
+        };
+        let Asked::Call(question) = &self.asked else { return None };
+        let unseen = left_out(&question.preview.detail);
+        if unseen.is_empty() || self.confirmed.replace(key) == Some(key) {
+            return None;
+        }
+        Some(format!("{unseen} not shown: type {given} and Enter again to allow it unseen"))
+    }
 }
 
 impl Linear {
@@ -60,6 +76,10 @@ impl Linear {
                 out.push(label("question", &format!("allow? {}", question.preview.line)));
                 out.push(label("because", &question.reason));
                 out.extend(body(&question.preview.detail, &self.theme));
+                let unseen = left_out(&question.preview.detail);
+                if !unseen.is_empty() {
+                    out.push(label("not shown", &unseen));
+                }
                 word = question.typed.clone();
                 choice("yes", Choice::Reply(Reply::Yes));
                 choice("no", Choice::Reply(Reply::No(String::new())));
@@ -158,6 +178,11 @@ impl Linear {
         }
         if let (Choice::Own(choice), Some(number)) = (&choice, number)
             && let Some(words) = open.second_look(choice, number)
+        {
+            return Some((vec![label("question", &words)], None));
+        }
+        if let Choice::Reply(reply) = &choice
+            && let Some(words) = open.second_look_at_call(reply, text)
         {
             return Some((vec![label("question", &words)], None));
         }

@@ -44,6 +44,8 @@ pub(super) fn not_shown(overview: &ChangeOverview, rows: impl Fn(usize) -> usize
 pub(in crate::ui::live) fn left_out(detail: &Detail) -> String {
     match detail {
         Detail::Changes(overview) => not_shown(overview, |_| 0),
+        Detail::Diff(diff) if diff.left_out == 1 => "1 changed line".into(),
+        Detail::Diff(diff) if diff.left_out > 1 => format!("{} changed lines", diff.left_out),
         _ => String::new(),
     }
 }
