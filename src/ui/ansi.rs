@@ -228,26 +228,42 @@ fn nearest_indexed(r: u8, g: u8, b: u8) -> u8 {
     (16..=255).min_by_key(|n| distance(rgb_of(*n), (r, g, b))).unwrap_or(7)
 }
 
+/// The first sixteen as xterm has them. They are the person's and may be others, but what is dark here is seldom light
+/// elsewhere.
+const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
+    (Color::Black, (0, 0, 0)),
+    (Color::Red, (205, 0, 0)),
+    (Color::Green, (0, 205, 0)),
+    (Color::Yellow, (205, 205, 0)),
+    (Color::Blue, (0, 0, 238)),
+    (Color::Magenta, (205, 0, 205)),
+    (Color::Cyan, (0, 205, 205)),
+    (Color::Gray, (229, 229, 229)),
+    (Color::DarkGray, (127, 127, 127)),
+    (Color::LightRed, (255, 0, 0)),
+    (Color::LightGreen, (0, 255, 0)),
+    (Color::LightYellow, (255, 255, 0)),
+    (Color::LightBlue, (92, 92, 255)),
+    (Color::LightMagenta, (255, 0, 255)),
+    (Color::LightCyan, (0, 255, 255)),
+    (Color::White, (255, 255, 255)),
+];
+
+/// The parts that one of the first sixteen usually has.
+pub(super) fn usual_rgb(color: Color) -> Option<(u8, u8, u8)> {
+    SIXTEEN.into_iter().find(|(known, _)| *known == color).map(|(_, parts)| parts)
+}
+
+/// The bright one of a hue for the normal one, and the other way round.
+pub(super) fn other_shade(color: Color) -> Option<Color> {
+    let at = SIXTEEN.into_iter().position(|(known, _)| known == color)?;
+    // Black, white and the greys are no shades of each other.
+    let is_hue = !matches!(at % 8, 0 | 7);
+    SIXTEEN.get((at + 8) % 16).map(|(other, _)| *other).filter(|_| is_hue)
+}
+
 fn nearest_sixteen(r: u8, g: u8, b: u8) -> Color {
-    const TABLE: [(Color, (u8, u8, u8)); 16] = [
-        (Color::Black, (0, 0, 0)),
-        (Color::Red, (205, 0, 0)),
-        (Color::Green, (0, 205, 0)),
-        (Color::Yellow, (205, 205, 0)),
-        (Color::Blue, (0, 0, 238)),
-        (Color::Magenta, (205, 0, 205)),
-        (Color::Cyan, (0, 205, 205)),
-        (Color::Gray, (229, 229, 229)),
-        (Color::DarkGray, (127, 127, 127)),
-        (Color::LightRed, (255, 0, 0)),
-        (Color::LightGreen, (0, 255, 0)),
-        (Color::LightYellow, (255, 255, 0)),
-        (Color::LightBlue, (92, 92, 255)),
-        (Color::LightMagenta, (255, 0, 255)),
-        (Color::LightCyan, (0, 255, 255)),
-        (Color::White, (255, 255, 255)),
-    ];
-    TABLE
+    SIXTEEN
         .into_iter()
         .min_by_key(|(_, rgb)| distance(*rgb, (r, g, b)))
         .map_or(Color::Reset, |(color, _)| color)

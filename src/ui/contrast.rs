@@ -28,6 +28,23 @@ pub(super) fn ratio(a: Rgb, b: Rgb) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
+/// What is hardly seen: of one of the terminal's own sixteen the other shade may be better.
+const FAINT: f64 = 3.0;
+
+/// One of the terminal's own sixteen, or its other shade where that is usually read better on these grounds: dark blue
+/// on black is not seen.
+pub(super) fn readable_shade(color: Color, grounds: &[Color]) -> Color {
+    let grounds: Vec<Rgb> = grounds.iter().filter_map(|c| ansi::rgb(*c).or(ansi::usual_rgb(*c))).collect();
+    let worst = |color: Color| {
+        let parts = ansi::usual_rgb(color).unwrap_or_default();
+        grounds.iter().map(|ground| ratio(parts, *ground)).fold(f64::INFINITY, f64::min)
+    };
+    match ansi::other_shade(color) {
+        Some(other) if worst(color) < FAINT && worst(other) > worst(color) => other,
+        _ => color,
+    }
+}
+
 /// Makes colours readable on all of its grounds.
 #[derive(Clone, Debug)]
 pub(super) struct Lift {

@@ -4,7 +4,7 @@
 //! as well.
 
 use super::ansi::Depth;
-use super::contrast::Lift;
+use super::contrast::{Lift, readable_shade};
 use crate::text::regular;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
@@ -150,6 +150,11 @@ impl Theme {
             // Sixteen colours have no faint ones: the two kinds of lines would look alike.
             if depth == Depth::Sixteen && matches!(*label, "diff.add.line" | "diff.remove.line") {
                 style.bg = None;
+            }
+            if depth == Depth::Sixteen {
+                let own: Vec<Color> = style.bg.into_iter().collect();
+                let grounds = if own.is_empty() { &backgrounds } else { &own };
+                style.fg = style.fg.map(|fg| readable_shade(fg, grounds));
             }
             styles.insert(*label, style);
         }

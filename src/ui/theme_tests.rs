@@ -136,6 +136,32 @@ fn few_colours_keep_what_a_colour_says() {
     }
 }
 
+/// Story: in an xterm with 16 colours the heads of hunks were dark blue on black.
+#[test]
+fn with_sixteen_colours_nothing_is_fainter_than_its_hue_has_to_be() {
+    let usual = |color: Color| ansi::rgb(color).or(ansi::usual_rgb(color)).unwrap();
+    let worst = |color: Color, grounds: &[Color]| {
+        let each = grounds.iter().map(|ground| contrast::ratio(usual(color), usual(*ground)));
+        each.fold(f64::INFINITY, f64::min)
+    };
+    let mut judged = 0;
+    for name in Theme::names() {
+        let theme = load(name, Depth::Sixteen, None);
+        for label in LABELS {
+            let Some(color) = theme.style(label).fg else { continue };
+            let grounds = theme.style(label).bg.map_or(theme.backgrounds.clone(), |own| vec![own]);
+            let here = worst(color, &grounds);
+            if let Some(other) = ansi::other_shade(color) {
+                judged += 1;
+                let there = worst(other, &grounds);
+                assert!(here >= 3.0 || here >= there, "{name} {label} {color:?}: {here:.2} < {there:.2}");
+            }
+            assert!(*label != "diff.hunk" || here >= 3.0, "{name} {label} {color:?}: {here:.2}");
+        }
+    }
+    assert!(judged > 100, "only {judged}");
+}
+
 #[test]
 fn a_theme_says_its_backgrounds_as_one_colour_or_a_list() {
     let dark = include_str!("../../themes/dark.toml");
