@@ -1,7 +1,7 @@
 //! Questions of the command line about what is approved by itself: large losses, and each path that runs later. They
 //! are those of the shell, asked through the same guarded reader, a line for each answer.
 
-use super::report::{pass_on, warn};
+use super::report::{pass_on_rendered, warn};
 use crate::audit::Kind;
 use crate::serve::changes::{self, Told, Wanted};
 use crate::text::visible;
@@ -106,7 +106,7 @@ fn show(
         return false;
     }
     warn(&format!("! {name} ({}): {why}", change.verb().word()));
-    exact::diff(&bytes, &Theme::plain()).iter().for_each(|line| pass_on(&line.to_string()));
+    exact::diff(&bytes, &Theme::plain()).iter().for_each(|line| pass_on_rendered(&line.to_string()));
     true
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::{Options, Which};
 use super::asking;
-use super::report::{self, Failure, print, print_foreign, warn};
+use super::report::{self, Failure, print, print_foreign, print_own, warn};
 use super::start;
 use crate::agent::Agent;
 use crate::app::App;
@@ -80,7 +80,7 @@ pub(super) fn tell(app: &App, kind: Kind, by: &str, told: &Told) -> Result<u8, F
     }
     let text = told.lines.join("\n");
     if told.done {
-        print_foreign(&(text + "\n")).map_err(|e| Failure { code: report::INCOMPLETE, ..e })?;
+        print_own(&(text + "\n")).map_err(|e| Failure { code: report::INCOMPLETE, ..e })?;
         name_waiting(told);
         Ok(match told.all_done() {
             _ if incomplete => report::INCOMPLETE,

@@ -3,7 +3,9 @@
 use crate::agent::Ending;
 use crate::app::AppError;
 use crate::session::SessionError;
+use crate::text::own::{Margin, marked};
 use crate::text::visible;
+use crate::ui::term;
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -102,9 +104,23 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
+/// Writes lines with styles that [`crate::ui::ansi::line`] made: nothing else in them acts on a terminal.
+pub(super) fn print_styled(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
 /// Like [`print`], with control characters neutralised when a person reads it.
 pub(super) fn print_foreign(text: &str) -> Result<(), Failure> {
     if io::stdout().is_terminal() { print(&visible::guard(text)) } else { print(text) }
+}
+
+/// Placet's own words about what was done, in which rendered names may be: to a person with the mark.
+pub(super) fn print_own(words: &str) -> Result<(), Failure> {
+    match io::stdout().is_terminal() {
+        true => print(&marked(&visible::guard(words))),
+        false => print(words),
+    }
 }
 
 /// Says something on standard error: to a person with the mark of what placet says itself.
@@ -113,8 +129,21 @@ pub(super) fn warn(words: &str) {
     drop(writeln!(io::stderr().lock(), "{}", crate::ui::own::for_stderr(&harmless(words))));
 }
 
-/// Somebody else's text on standard error.
+/// Somebody else's text on standard error: as it is for a program, and rendered for a person.
 pub(super) fn pass_on(text: &str) {
+    match io::stderr().is_terminal() {
+        true => pass_on_rendered(&visible::block(text)),
+        false => drop(writeln!(io::stderr().lock(), "{text}")),
+    }
+}
+
+/// The same for rows that were rendered before. On a terminal none of them begins like a line of placet's own.
+pub(super) fn pass_on_rendered(text: &str) {
+    let text = harmless(text);
+    let text = match io::stderr().is_terminal() {
+        true => Margin::new(usize::from(term::size().0)).feed(&text).into(),
+        false => text,
+    };
     drop(writeln!(io::stderr().lock(), "{text}"));
 }
 

@@ -1,7 +1,7 @@
 //! `placet theme`: the themes there are, and a sample of one. It changes no setting.
 
 use super::args::{Options, ThemeCommand};
-use super::report::{self, Failure, print, warn};
+use super::report::{self, Failure, print, print_styled, warn};
 use super::start;
 use crate::text::{sanitize, width};
 use crate::ui::ansi::{self, Depth};
@@ -56,5 +56,5 @@ fn preview(name: Option<&str>, options: &Options) -> Result<u8, Failure> {
         }
         out.push('\n');
     }
-    print(&out).map(|()| report::DONE)
+    print_styled(&out).map(|()| report::DONE)
 }

@@ -105,7 +105,8 @@ pub fn said(text: &str, theme: &Theme) -> Vec<Line<'static>> {
     let line = |(at, text): (usize, &str)| {
         Line::from(vec![Span::styled(lead(at), theme.style("prompt")), Span::raw(text.to_string())])
     };
-    clean.lines().enumerate().map(line).collect()
+    // An answer may have a line that begins with `> `: the mark says that these are the person's words.
+    own::block(clean.lines().enumerate().map(line), theme)
 }
 
 pub fn notice(text: &str, theme: &Theme) -> Vec<Line<'static>> {

@@ -86,3 +86,12 @@ fn the_list_of_themes_shows_each_as_it_is_and_escape_leaves_the_one_before() {
     pty.send("\r");
     pty.until("the theme", |s| s.contains("the theme is colorblind until this shell ends"));
 }
+
+/// Story: on a terminal the sample showed the escape sequences of its styles as text.
+#[test]
+fn the_sample_of_a_theme_has_its_styles_on_a_terminal() {
+    let mut pty = crate::support::pty::shell().arg("theme").arg("preview").arg("dark").spawn();
+    assert_eq!(pty.ended(), 0);
+    let screen = pty.screen();
+    assert!(screen.contains("◆") && !screen.contains('␛') && !screen.contains("[0;"), "{screen}");
+}

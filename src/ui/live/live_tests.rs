@@ -339,7 +339,7 @@ fn a_line_that_reached_the_model_stands_in_the_transcript() {
     let mut b = bench();
     b.event(Event::Text("Working".into()));
     b.event(Event::Steered("use tabs\nplease\u{1b}[2J".into()));
-    assert_eq!(b.scrollback, ["Working", "", "> use tabs", "  please␛[2J"]);
+    assert_eq!(b.scrollback, ["Working", "", "◆ > use tabs", "    please␛[2J"]);
 }
 
 #[test]
