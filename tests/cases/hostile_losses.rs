@@ -89,6 +89,35 @@ fn a_repository_stays_pending_with_the_files_of_its_work_tree() {
     }
 }
 
+/// The directory stays, and git cannot read what was in it any more.
+#[test]
+fn the_history_of_a_repository_goes_only_by_its_name() {
+    let scripts = [
+        "rm -r .git/objects",
+        "rm .git/HEAD",
+        "rm -r .git/refs",
+        "rm .git/objects/aa/b",
+        // As after `rm -rf .git; git init`.
+        "rm -rf .git; mkdir -p .git/objects .git/refs/heads; echo 'ref: refs/heads/main' > .git/HEAD",
+    ];
+    for script in scripts {
+        let place = place().file("do.sh", format!("{script}; echo two > notes.txt"));
+        if !has_view(&place) {
+            return;
+        }
+        let words = "stays pending: it removes files that the repository `.git` needs";
+        let out = place.run(DOORS[0]).code(3).warns(words);
+        assert!(!out.stderr.contains("--apply-loss"), "one flag is enough: {out:#?}");
+        assert!(place.tree.join(".git/objects/aa/b").exists() && place.tree.join(".git/HEAD").exists());
+        assert_eq!(place.read("notes.txt"), "two\n", "{script}: the rest is applied: {out:#?}");
+        place.run(["apply"]).code(3);
+        place.run(["apply", "--apply-protected", ".git"]).code(0);
+        place.run(["undo"]).code(0);
+        assert_eq!(place.read(".git/objects/aa/b"), "x", "{script}");
+        assert_eq!(place.read(".git/HEAD"), "ref: refs/heads/main\n", "{script}");
+    }
+}
+
 /// Also where it is less than the loss limit, and in write mode without a flag.
 #[test]
 fn everything_in_a_root_goes_only_by_its_name() {

@@ -107,6 +107,59 @@ fn has_view(place: &Place) -> bool {
     there
 }
 
+/// Settings and hooks come as ordinary files, and become those of a repository in a later turn.
+#[test]
+fn what_completes_a_repository_is_approved_like_its_settings() {
+    let settings = "[core]\nbare = false\nworktree = ..\nfsmonitor = touch PWNED\n";
+    let place = Place::new().file("first.sh", format!("mkdir r; printf '{settings}' > r/config"));
+    if !has_view(&place) {
+        return;
+    }
+    place.write(
+        "hooked.sh",
+        "mkdir -p h/hooks; printf '#!/bin/sh\n' > h/hooks/pre-commit; chmod +x h/hooks/pre-commit",
+    );
+    place.write("plain.sh", "mkdir p; echo '[core]' > p/config");
+    let completed = |dir: &str| {
+        let head = format!("mkdir -p {dir}/objects {dir}/refs; echo ref: refs/heads/main > {dir}/HEAD");
+        place.write("second.sh", head);
+        place.run(["-p", "run sh second.sh", "--mode", "ask", "--apply"])
+    };
+    for script in ["first.sh", "hooked.sh", "plain.sh"] {
+        place.run(["-p", &format!("run sh {script}"), "--mode", "ask", "--apply"]).code(0);
+    }
+    for (dir, why) in [("r", "core.fsmonitor"), ("h", "hooks/pre-commit")] {
+        let out = completed(dir).code(3).warns("completes a git repository").warns(why);
+        for name in ["HEAD", "objects", "refs"] {
+            assert!(!place.tree.join(dir).join(name).exists(), "{dir}/{name}: {out:#?}");
+        }
+        place.run(["apply"]).code(3);
+        assert!(!place.tree.join(dir).join("HEAD").exists(), "{dir}");
+        place.run(["discard"]).code(0);
+    }
+    completed("p").code(0);
+    assert!(place.tree.join("p/HEAD").exists(), "nothing runs in it");
+}
+
+/// The same for a submodule's directory, whose settings and hooks are known by their place.
+#[test]
+fn the_hooks_of_a_submodule_that_is_not_complete_are_approved() {
+    let place = Place::new().file(".git/HEAD", "ref: refs/heads/main\n");
+    if !has_view(&place) {
+        return;
+    }
+    place.write(".git/objects/aa/b", "x");
+    place.write(".git/refs/heads/main", "x");
+    place.write(
+        "do.sh",
+        "mkdir -p .git/modules/x/hooks; printf '#!/bin/sh\n' > .git/modules/x/hooks/post-checkout; \
+         echo '[core]' > .git/modules/x/config",
+    );
+    place.run(["-p", "run sh do.sh", "--mode", "ask", "--apply"]).code(3).warns("post-checkout");
+    assert!(!place.tree.join(".git/modules/x/hooks/post-checkout").exists());
+    assert!(!place.tree.join(".git/modules/x/config").exists());
+}
+
 fn git(place: &Place, args: &[&str]) {
     let mut command = std::process::Command::new("git");
     command.args(["-c", "user.name=n", "-c", "user.email=n@example.org"]).args(args);

@@ -17,6 +17,24 @@ const GIT: &str = "set -e; umask 022; export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=
                    GIT_COMMITTER_EMAIL=e GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_COUNT=1 \
                    GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always;";
 
+/// git removes loose objects and packs when it has put the objects into a new pack.
+#[test]
+fn packing_objects_is_no_loss() {
+    let setup = "git init -q .; for n in $(seq 40); do echo $n > f$n; git add f$n; git commit -qm $n; done";
+    let Some(ground) = Ground::new(setup) else { return };
+    ground.hold("git gc -q; git fsck --strict");
+    let out = ground.txn.run(["apply"]);
+    assert_eq!(out.code, 0, "{out:#?}");
+    ground.person("git fsck --strict; test $(git rev-list --count HEAD) = 40");
+    ground.hold("echo x > x; git add x; git commit -qm x; git repack -adq");
+    let out = ground.txn.run(["apply"]);
+    assert_eq!(out.code, 0, "{out:#?}");
+    ground.hold("rm -f .git/objects/pack/*");
+    let out = ground.txn.run(["apply"]);
+    assert_eq!(out.code, 3, "{out:#?}");
+    ground.person("git fsck --strict");
+}
+
 struct Ground {
     txn: Txn,
     canary: PathBuf,

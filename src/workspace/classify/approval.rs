@@ -62,7 +62,9 @@ impl Approval {
     pub fn seen(mut self, losses: &[LargeLoss]) -> Approval {
         for loss in losses {
             match loss {
-                LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => {
+                LargeLoss::Repository { path, .. }
+                | LargeLoss::History { path, .. }
+                | LargeLoss::Root { path, .. } => {
                     self.losses.insert(path.clone());
                 }
                 LargeLoss::Files { files, bytes } => {
@@ -92,7 +94,9 @@ impl Approval {
     /// True when this loss was approved.
     pub fn allows(&self, loss: &LargeLoss) -> bool {
         match loss {
-            LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => self.losses.contains(path),
+            LargeLoss::Repository { path, .. }
+            | LargeLoss::History { path, .. }
+            | LargeLoss::Root { path, .. } => self.losses.contains(path),
             LargeLoss::Files { files, bytes } => match self.files {
                 ApprovedFiles::None => false,
                 ApprovedFiles::Exactly(approved) => *files == approved,
@@ -137,7 +141,9 @@ impl ChangeClasses {
     pub fn goes_with(&self, set: &ChangeSet, path: &Path) -> BTreeSet<PathBuf> {
         let mut all: BTreeSet<PathBuf> = set.get(path).map(|c| c.path.clone()).into_iter().collect();
         let at = |loss: &&LargeLoss| match loss {
-            LargeLoss::Repository { path: at, .. } | LargeLoss::Root { path: at, .. } => at == path,
+            LargeLoss::Repository { path: at, .. }
+            | LargeLoss::History { path: at, .. }
+            | LargeLoss::Root { path: at, .. } => at == path,
             LargeLoss::Files { .. } => false,
         };
         let losses: Vec<LargeLoss> = self.losses.iter().filter(at).cloned().collect();

@@ -1,5 +1,6 @@
 //! Large losses: a repository, a root, or more than the loss limit.
 
+use super::history;
 use crate::text::visible;
 use crate::workspace::change::{Change, ChangeSet};
 use crate::workspace::view::Brake;
@@ -11,6 +12,8 @@ use std::path::{Path, PathBuf};
 pub enum LargeLoss {
     /// The repository at this path is removed: its history, with all that is only there.
     Repository { path: PathBuf, files: usize },
+    /// The repository at this path stays, without files that git needs to read its history.
+    History { path: PathBuf, files: usize },
     /// Every file that was in this root is removed, and what came instead is less.
     Root { path: PathBuf, files: usize },
     /// More files or bytes are deleted or overwritten than the loss limit allows.
@@ -25,6 +28,10 @@ impl LargeLoss {
             LargeLoss::Repository { path, files } => {
                 format!("removes the repository `{}` ({})", visible::path_name(&name(path)), counted(*files))
             }
+            LargeLoss::History { path, files } => {
+                let path = visible::path_name(&name(path));
+                format!("removes files that the repository `{path}` needs ({})", counted(*files))
+            }
             LargeLoss::Root { path, files } => {
                 format!("removes everything in `{}` ({})", visible::path_name(path), counted(*files))
             }
@@ -35,9 +42,9 @@ impl LargeLoss {
     /// What a person types to mean it: the name of what goes, where it can be typed.
     pub fn word(&self, name: &dyn Fn(&Path) -> PathBuf) -> String {
         let word = match self {
-            LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => {
-                name(path).to_str().unwrap_or_default().to_string()
-            }
+            LargeLoss::Repository { path, .. }
+            | LargeLoss::History { path, .. }
+            | LargeLoss::Root { path, .. } => name(path).to_str().unwrap_or_default().to_string(),
             LargeLoss::Files { .. } => String::new(),
         };
         let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_graphic());
@@ -47,7 +54,9 @@ impl LargeLoss {
     /// The flag that approves it where nobody can be asked.
     pub fn flag(&self) -> String {
         match self {
-            LargeLoss::Repository { path, .. } | LargeLoss::Root { path, .. } => {
+            LargeLoss::Repository { path, .. }
+            | LargeLoss::History { path, .. }
+            | LargeLoss::Root { path, .. } => {
                 format!("--apply-protected {}", visible::path(path))
             }
             LargeLoss::Files { files, .. } => format!("--apply-loss {files}"),
@@ -79,9 +88,12 @@ pub(super) fn losses(
 ) -> Vec<LargeLoss> {
     let mut losses: Vec<LargeLoss> =
         set.changes.iter().filter_map(|change| removed_repository(set, change)).collect();
+    losses.extend(history::lost_in(set));
     losses.extend(roots.iter().filter_map(|root| emptied(set, root)));
+    let stated: BTreeSet<PathBuf> =
+        paths_of(set, &losses, &|_| true).into_iter().map(Path::to_path_buf).collect();
     let (files, bytes) = lost(set)
-        .filter(|change| counted(&change.path))
+        .filter(|change| counted(&change.path) && !stated.contains(&change.path))
         .fold((0, 0), |(files, bytes), c| (files + 1, bytes + c.before.size()));
     if files > limit.files || bytes > limit.bytes {
         losses.push(LargeLoss::Files { files, bytes });
@@ -98,7 +110,7 @@ pub(super) fn paths_of<'a>(
     let mut paths: BTreeSet<&Path> = BTreeSet::new();
     for loss in losses {
         match loss {
-            LargeLoss::Repository { path, .. } => {
+            LargeLoss::Repository { path, .. } | LargeLoss::History { path, .. } => {
                 paths.extend(set.changes.iter().map(|c| c.path.as_path()).filter(|at| at.starts_with(path)));
             }
             LargeLoss::Root { path, .. } => {
@@ -119,7 +131,8 @@ pub(super) fn paths_of<'a>(
 /// Files that are gone or hardly there any more: an edit of many files is no loss, and a file that is emptied is one.
 fn lost(set: &ChangeSet) -> impl Iterator<Item = &Change> {
     let moved = moved(set);
-    set.changes.iter().filter(move |c| {
+    let others = set.changes.iter().filter(|c| !history::is_judged_there(set, &c.path));
+    others.filter(move |c| {
         let gone = !c.after.is_file() && !moved.contains(&c.path);
         c.before.is_file() && (gone || c.after.is_file() && c.after.size() < c.before.size() / 2)
     })

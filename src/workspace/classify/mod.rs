@@ -6,6 +6,7 @@
 
 mod approval;
 mod far;
+mod history;
 mod links;
 mod loss;
 
@@ -15,7 +16,7 @@ pub use loss::LargeLoss;
 
 use super::change::{Change, ChangeSet};
 use super::node::Node;
-use super::repository::{HookDirs, is_repository};
+use super::repository::{HookDirs, RepositoryChange, RepositoryFate, is_repository};
 use super::view::{Brake, View};
 use crate::permission::{PathClass, ProtectedPaths, Runner};
 use links::Links;
@@ -77,7 +78,12 @@ pub(super) struct Classifier<'a> {
     pub(super) roots: &'a [PathBuf],
     pub(super) protected: &'a ProtectedPaths,
     links: Links,
+    /// Repositories that `set` completes, and what git runs in them that was there before.
+    completed: BTreeMap<&'a Path, Runner>,
 }
+
+/// What makes a directory a repository.
+const COMPLETING: [&str; 5] = ["HEAD", "commondir", "objects", "refs", "reftable"];
 
 impl<'a> Classifier<'a> {
     pub(super) fn new(
@@ -85,7 +91,8 @@ impl<'a> Classifier<'a> {
         roots: &'a [PathBuf],
         protected: &'a ProtectedPaths,
     ) -> Classifier<'a> {
-        let mut classifier = Classifier { set, roots, protected, links: Links::default() };
+        let completed = completed_repositories(set);
+        let mut classifier = Classifier { set, roots, protected, links: Links::default(), completed };
         classifier.links = Links::find(&classifier);
         classifier
     }
@@ -93,6 +100,9 @@ impl<'a> Classifier<'a> {
     pub(super) fn classify(&self, change: &Change) -> ChangeClass {
         if let Some(loss) = loss::removed_repository(self.set, change) {
             return ChangeClass::LargeLoss(loss);
+        }
+        if let Some(runner) = self.completes_repository(change) {
+            return ChangeClass::RunsLater(runner.clone());
         }
         let plain = |node: &Node| node.is_directory() || node.is_absent();
         if plain(&change.before) && plain(&change.after) {
@@ -127,6 +137,30 @@ impl<'a> Classifier<'a> {
         }
     }
 
+    /// A directory may get hooks and settings first, as ordinary files, and become a repository in a later turn.
+    fn completes_repository(&self, change: &Change) -> Option<&Runner> {
+        if self.completed.is_empty() || change.after.is_absent() {
+            return None;
+        }
+        let repository = self.set.repositories.of(&change.path)?;
+        let runner = self.completed.get(repository)?;
+        let rel = change.path.strip_prefix(repository).ok()?;
+        COMPLETING.iter().any(|name| rel.starts_with(name)).then_some(runner)
+    }
+
+    /// A submodule's own directory in `.git` may get hooks and settings first, and become a repository in a later turn:
+    /// until then its names count.
+    fn in_unfinished_module(&self, path: &Path) -> Option<Runner> {
+        let rel = path.strip_prefix(self.set.repositories.nearest(path)?).ok()?;
+        if !(rel.starts_with("modules") || rel.starts_with("worktrees")) {
+            return None;
+        }
+        match self.protected.class_of(&Path::new(".git").join(rel)) {
+            PathClass::RunsLater(runner) => Some(runner),
+            _ => None,
+        }
+    }
+
     /// In a repository, whatever its directory is called, what was read in the file decides, and not its name: most
     /// changes of `config` run nothing. Names that mean something outside of `.git` keep their meaning: a directory
     /// that only looks like a repository must not make `.envrc` ordinary.
@@ -135,6 +169,9 @@ impl<'a> Classifier<'a> {
         let change = self.set.repository_changes.iter().find(|c| c.path == repository)?;
         if let Some(why) = change.runs(path) {
             return Some(ChangeClass::RunsLater(Runner { by: "git".into(), why }));
+        }
+        if let Some(runner) = self.in_unfinished_module(path) {
+            return Some(ChangeClass::RunsLater(runner));
         }
         let in_git = path.iter().any(|name| name == ".git");
         if !in_git && self.of_path(path).runs_later() {
@@ -180,6 +217,19 @@ impl<'a> Classifier<'a> {
         };
         self.protected.on_path(&change.path).filter(|_| runs)
     }
+}
+
+/// The repositories that `set` makes of directories in which something is that git runs or obeys from then on.
+fn completed_repositories(set: &ChangeSet) -> BTreeMap<&Path, Runner> {
+    let created = set.repository_changes.iter().filter(|change| change.fate == RepositoryFate::Created);
+    let runner = |change: &RepositoryChange| {
+        let quiet = change.facts.iter().filter(|fact| set.get(fact.file()).is_none());
+        let (file, why) = quiet.filter_map(|fact| Some((fact.file(), fact.runs()?))).next()?;
+        let name = file.strip_prefix(&change.path).unwrap_or(file).display();
+        let why = format!("it completes a git repository, in which `{name}` is already: {why}");
+        Some(Runner { by: "git".into(), why })
+    };
+    created.filter_map(|change| Some((change.path.as_path(), runner(change)?))).collect()
 }
 
 /// The class of a path below a root. The root's own last names count as well: in the root `~/.config` a new

@@ -17,6 +17,38 @@ const MOST_HARMLESS: usize = 500;
 /// The most reasons in the one line of a file.
 const MOST_NAMED: usize = 6;
 
+/// The hooks that git runs (githooks(5)).
+const HOOKS: [&str; 28] = [
+    "applypatch-msg",
+    "commit-msg",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "p4-prepare-changelist",
+    "post-applypatch",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-receive",
+    "post-rewrite",
+    "post-update",
+    "pre-applypatch",
+    "pre-auto-gc",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "pre-rebase",
+    "pre-receive",
+    "prepare-commit-msg",
+    "proc-receive",
+    "push-to-checkout",
+    "reference-transaction",
+    "sendemail-validate",
+    "update",
+];
+
 /// What happens to a repository as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
@@ -153,7 +185,7 @@ pub(in crate::workspace) fn facts_of(
         return change;
     }
     let mut facts = Vec::new();
-    for (path, changed) in telling_files(repository, fate, changes, all) {
+    for (path, changed) in telling_files(repository, fate, changes, contents.exists) {
         let Some(base) = all.nearest(&path) else { continue };
         let Ok(rel) = path.strip_prefix(base) else { continue };
         about(&path, rel, changed, fate, contents, &mut facts);
@@ -173,15 +205,17 @@ fn telling_files<'a>(
     repository: &Path,
     fate: Fate,
     changes: &[&'a Change],
-    all: &Repositories,
+    exists: &dyn Fn(&Path) -> bool,
 ) -> Vec<(PathBuf, Option<&'a Change>)> {
     let mut files: Vec<(PathBuf, Option<&Change>)> =
         changes.iter().map(|change| (change.path.clone(), Some(*change))).collect();
     if fate == Fate::Created {
         let known: BTreeSet<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
-        let dirs = all.outermost().filter(|dir| *dir == repository);
-        let quiet = dirs.flat_map(|dir| ["config", "config.worktree"].map(|name| dir.join(name)));
-        files.extend(quiet.filter(|path| !known.contains(path)).map(|path| (path, None)));
+        let settings = ["config", "config.worktree", "info/attributes", ALTERNATES].map(PathBuf::from);
+        let hooks = HOOKS.iter().map(|name| Path::new("hooks").join(name));
+        let quiet = settings.into_iter().chain(hooks).map(|rel| repository.join(rel));
+        let quiet = quiet.filter(|path| !known.contains(path) && exists(path));
+        files.extend(quiet.map(|path| (path, None)));
     }
     files
 }

@@ -52,6 +52,11 @@ impl Repositories {
         GitFile::at(path.strip_prefix(self.nearest(path)?).ok()?)
     }
 
+    /// Every one of them, also inside another.
+    pub(in crate::workspace) fn all(&self) -> impl Iterator<Item = &Path> {
+        self.all.iter().map(PathBuf::as_path)
+    }
+
     /// The outermost ones.
     pub fn outermost(&self) -> impl Iterator<Item = &Path> {
         self.all.iter().map(PathBuf::as_path).filter(|dir| self.of(dir) == Some(*dir))

@@ -183,7 +183,9 @@ impl View {
         let mut records = Vec::new();
         for base in watched {
             let Some((index, rel)) = self.locate(&base.path) else { continue };
-            if self.stack_of(held, index).backing(&rel)? == Backing::Plain {
+            // A file that was removed and made again with the same content is no change.
+            let stack = self.stack_of(held, index);
+            if stack.backing(&rel)? == Backing::Plain || stack.node(&rel)? == base.node {
                 records.push(base);
             }
         }
