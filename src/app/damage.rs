@@ -3,11 +3,11 @@
 use super::App;
 use super::views::Sweep;
 use crate::workspace::{
-    Base, Damage, DamagedPart, Fault, JournalEntry, Needed, Objects, Repaired, keeps_pending, pending_damage,
-    pending_damage_at_start, repair, roots_of,
+    Damage, Fault, JournalEntry, Needed, Objects, Repaired, contents_needed, discard_damage_at_start,
+    journals_in, keeps_pending, pending_damage, pending_damage_at_start, repair, roots_of, views_in,
 };
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How long `placet doctor` compares stored contents with their names.
@@ -21,14 +21,15 @@ impl App {
     pub fn damage(&self) -> (Vec<Damage>, usize) {
         let (journals, objects) = self.journals();
         let objects = Objects::new(objects);
-        let journals = super::views::journals_below(&journals);
-        let mut all: Vec<Damage> = journals.iter().flat_map(|journal| journal.damage()).collect();
+        let (journals, mut all) = journals_in(&journals);
+        all.extend(journals.iter().flat_map(|journal| journal.damage()));
         let (contents, unseen) = objects.damage(Instant::now() + COMPARING);
         all.extend(contents);
         let entries = journals.iter().flat_map(|journal| journal.entries());
         all.extend(lost(entries, &objects));
-        let (views, unread) = views_below(&self.views_places());
+        let (views, unread) = views_in(&self.views_places());
         all.extend(views.iter().flat_map(|view| pending_damage(view)).chain(unread));
+        all.extend(views.iter().flat_map(|view| contents_needed(view).1));
         (all, unseen)
     }
 
@@ -43,7 +44,9 @@ impl App {
             all.extend(small.filter_map(|hash| view.objects().damage_of(hash)));
         }
         let (views, unread) = self.views_here();
-        all.extend(views.iter().flat_map(|view| pending_damage_at_start(view)).chain(unread));
+        let pending = views.iter().filter(|view| keeps_pending(view));
+        all.extend(pending.flat_map(|view| pending_damage_at_start(view)).chain(unread));
+        all.extend(views.iter().flat_map(|view| discard_damage_at_start(view)));
         all
     }
 
@@ -53,15 +56,15 @@ impl App {
         views.iter().flat_map(|view| pending_damage(view)).chain(unread).collect()
     }
 
-    /// Views of this directory that keep something, and those of which nobody knows the directory; and directories of
-    /// views that cannot be listed.
+    /// Views of this directory, and those that keep something of which nobody knows the directory; and directories of views
+    /// that cannot be listed.
     fn views_here(&self) -> (Vec<PathBuf>, Vec<Damage>) {
         let here = |view: &PathBuf| match roots_of(view) {
             Ok(roots) => roots.first().is_some_and(|root| root == self.cwd()),
-            Err(_) => true,
+            Err(_) => keeps_pending(view),
         };
-        let (mut views, unread) = views_below(&self.views_places());
-        views.retain(|view| keeps_pending(view) && here(view));
+        let (mut views, unread) = views_in(&self.views_places());
+        views.retain(here);
         (views, unread)
     }
 
@@ -88,47 +91,17 @@ fn lost(entries: impl Iterator<Item = JournalEntry>, objects: &Objects) -> Vec<D
     found
 }
 
-/// The views in `places`, and those of `places` that cannot be listed: anything may be pending there.
-fn views_below(places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Damage>) {
-    let (mut found, mut unread) = (Vec::new(), Vec::new());
-    for place in places {
-        let listed = std::fs::read_dir(place).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
-        match listed {
-            Ok(entries) => found.extend(entries.iter().map(|e| e.path()).filter(|path| path.is_dir())),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-            Err(e) => unread.push(Damage {
-                part: DamagedPart::Pending,
-                path: place.clone(),
-                fault: Fault::Unreadable(e.to_string()),
-            }),
-        }
-    }
-    found.sort();
-    (found, unread)
-}
-
 impl Sweep {
     /// What pending changes need, in all views.
     pub(super) fn needed(&self) -> Needed {
-        let (views, unread) = views_below(&self.views);
-        let damage = views.iter().flat_map(|view| pending_damage(view)).chain(unread);
-        let damage = damage.filter(|d| d.part.names_contents());
-        Needed { damage: damage.collect(), contents: views.iter().flat_map(|view| contents(view)).collect() }
+        let (views, unread) = views_in(&self.views);
+        let mut needed = Needed { damage: unread, ..Needed::default() };
+        for view in &views {
+            let (contents, damage) = contents_needed(view);
+            needed.contents.extend(contents.iter().map(|hash| hash.to_hex().to_string()));
+            needed.damage.extend(pending_damage(view).into_iter().chain(damage));
+        }
+        needed.damage.retain(|damage| damage.part.names_contents());
+        needed
     }
-}
-
-/// Contents that something pending in this view, or discarded and kept, starts from or that its calls left.
-fn contents(view: &Path) -> BTreeSet<String> {
-    let mut needed = BTreeSet::new();
-    let discarded = std::fs::read_dir(view.join("discarded")).into_iter().flatten().flatten();
-    let shelves = discarded.map(|shelf| shelf.path()).chain([view.join("pending")]);
-    let texts = shelves.filter_map(|shelf| std::fs::read(shelf.join("base.jsonl")).ok());
-    let text = texts.collect::<Vec<_>>().join(&b'\n');
-    let bases =
-        text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Base>(line).ok());
-    for base in bases {
-        let between = base.marks.iter().filter_map(|mark| mark.content);
-        needed.extend(base.node.hash().into_iter().chain(between).map(|h| h.to_hex().to_string()));
-    }
-    needed
 }

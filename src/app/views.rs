@@ -4,8 +4,8 @@ use super::App;
 use crate::sandbox::{Backend, Limits, Probe, probe};
 use crate::tools::{Confining, WithheldReport};
 use crate::workspace::{
-    Brake, Journal, Keep, Needed, Objects, Places, Recovered, Shelf, View, keeps_pending, prune, recover,
-    roots_of,
+    Brake, Damage, Keep, Needed, Objects, Places, Recovered, Shelf, View, keeps_pending, prune, recover,
+    roots_of, views_in,
 };
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -75,12 +75,12 @@ impl App {
         let dir = self.places("x").view;
         let Some(dir) = dir.parent() else { return Default::default() };
         let (mut found, mut unread) = (Vec::new(), Vec::new());
-        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let record = entry.path().join("pending/base.jsonl");
+        // What is damaged is reported by `App::damage_at_start`, also a directory that cannot be listed.
+        for place in views_in(&[dir.to_path_buf()]).0 {
+            let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let record = place.join("pending/base.jsonl");
             let Ok(changed) = std::fs::metadata(&record).and_then(|m| m.modified()) else { continue };
-            // What is damaged is reported by `App::damage_at_start`.
-            let Ok(roots) = roots_of(&entry.path()) else { continue };
+            let Ok(roots) = roots_of(&place) else { continue };
             if roots.first().is_none_or(|first| first != self.cwd()) {
                 continue;
             }
@@ -88,28 +88,32 @@ impl App {
             match view.changes(Shelf::Pending) {
                 Ok(set) if set.is_empty() => {}
                 Ok(_) => {
-                    let busy = is_locked(&entry.path().join("lock"));
+                    let busy = is_locked(&place.join("lock"));
                     found.push(Waiting { name, view, changed, busy });
                 }
-                Err(e) => unread.push(format!("`{}`: {e}", entry.path().display())),
+                Err(e) => unread.push(format!("`{}`: {e}", place.display())),
             }
         }
         found.sort_by_key(|w| std::cmp::Reverse(w.changed));
         (found, unread)
     }
 
-    /// Views of this directory in which a discard can be brought back.
-    pub fn discarded(&self) -> Vec<View> {
+    /// Views of this directory in which a discard can be brought back, or in which nobody knows. Fails where the directory
+    /// of views cannot be listed.
+    pub fn discarded(&self) -> Result<Vec<View>, Damage> {
         let dir = self.places("x").view;
-        let entries =
-            dir.parent().and_then(|dir| std::fs::read_dir(dir).ok()).into_iter().flatten().flatten();
-        let with_discards = entries.filter(|entry| entry.path().join("discarded").exists());
-        let here = with_discards.filter_map(|entry| {
-            let roots = roots_of(&entry.path()).ok()?;
+        let (views, unread) = views_in(&[dir.parent().unwrap_or(&dir).to_path_buf()]);
+        if let Some(damage) = unread.into_iter().next() {
+            return Err(damage);
+        }
+        let here = views.iter().filter_map(|place| {
+            let roots = roots_of(place).ok()?;
             let is_here = roots.first().is_some_and(|first| first == self.cwd());
-            is_here.then(|| View::at(self.places(&entry.file_name().to_string_lossy()), &roots))
+            is_here.then(|| {
+                View::at(self.places(&place.file_name().unwrap_or_default().to_string_lossy()), &roots)
+            })
         });
-        here.filter(|view| view.last_discard().is_some()).collect()
+        Ok(here.filter(|view| !matches!(view.last_discard(), Ok(None))).collect())
     }
 
     /// Whether something is pending in the view of this name, of whatever directory. What cannot be read counts.
@@ -139,6 +143,8 @@ impl App {
         let view = self.view("recovery");
         match recover(view.journal(), view.objects()) {
             Ok(recovered) if recovered.is_empty() => None,
+            // Reported by `App::damage_at_start`.
+            Err(_) if view.journal().unlisted().is_some() => None,
             other => Some(other),
         }
     }
@@ -283,12 +289,6 @@ impl Sweep {
             tracing::warn!("the journal was not pruned: no thread can be started: {e}");
         }
     }
-}
-
-/// The journals of all workspaces.
-pub(super) fn journals_below(dir: &Path) -> Vec<Journal> {
-    let dirs = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    dirs.filter(|entry| entry.path().is_dir()).map(|entry| Journal::at(entry.path())).collect()
 }
 
 /// True while another process holds this lock.

@@ -237,11 +237,14 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
         },
     };
     let shown = |path: &Path| app.workspace.shortened(path);
-    if what.is_none()
-        && !rest
-        && let Some(told) = changes::undo_discard(&app.discarded(), &view, &shown)
-    {
-        return tell(&app, Kind::Undo, "placet undo", &told);
+    if what.is_none() && !rest {
+        let told = match app.discarded() {
+            Ok(views) => changes::undo_discard(&views, &view, &shown),
+            Err(damage) => Some(changes::nothing_undone(&damage)),
+        };
+        if let Some(told) = told {
+            return tell(&app, Kind::Undo, "placet undo", &told);
+        }
     }
     let label = cli_label("undo", "placet undo");
     let told = changes::undo_saying(&view, &back, (rest, "placet undo --rest"), &label, &shown);

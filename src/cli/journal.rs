@@ -94,7 +94,9 @@ fn repair(app: &App) -> Result<u8, Failure> {
             repaired.unseen
         ));
     }
-    let left = |mended: &Mended| matches!(mended, Mended::Busy | Mended::InDoubt | Mended::Failed(_));
+    let left = |mended: &Mended| {
+        matches!(mended, Mended::Busy | Mended::InDoubt | Mended::Unreadable | Mended::Failed(_))
+    };
     let unfinished = repaired.unseen > 0 || repaired.all.iter().any(|(_, mended)| left(mended));
     Ok(if unfinished { report::ERROR } else { report::DONE })
 }

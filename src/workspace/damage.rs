@@ -1,7 +1,8 @@
 //! Damage: a record of placet's own that is there and cannot be read, or that should be there and is not.
 //!
 //! It is a value and never skipped in silence: a journal entry that cannot be read may name any content, so nothing is
-//! pruned while there is one, and undo does not reach past it.
+//! pruned while there is one, and undo does not reach past it. The same holds for a directory that cannot be listed: only
+//! a directory that does not exist is empty.
 
 use super::Hash;
 use std::fs;
@@ -19,6 +20,8 @@ pub struct Damage {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DamagedPart {
+    /// A journal as a whole: its directory, or one of the notes in it.
+    Journal,
     /// The transaction of this number.
     Entry(u64),
     /// Transactions from the one number to the other, of which there are no files.
@@ -27,8 +30,12 @@ pub enum DamagedPart {
     OpenEntry(u64),
     /// A stored content.
     Content(Hash),
+    /// A directory of stored contents.
+    Contents,
     /// The record of what is pending in a view.
     Pending,
+    /// Discarded changes that are kept for undo.
+    Discards,
     /// Which directories a view is laid over.
     Roots,
 }
@@ -36,18 +43,21 @@ pub enum DamagedPart {
 impl DamagedPart {
     /// True when it may name stored contents that nothing else names.
     pub fn names_contents(self) -> bool {
-        !matches!(self, DamagedPart::Content(_) | DamagedPart::Roots)
+        !matches!(self, DamagedPart::Content(_) | DamagedPart::Contents | DamagedPart::Roots)
     }
 }
 
 impl std::fmt::Display for DamagedPart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            DamagedPart::Journal => f.write_str("the journal is damaged"),
             DamagedPart::Entry(id) => write!(f, "transaction {id} is damaged"),
             DamagedPart::Entries(first, last) if first == last => write!(f, "transaction {first} is missing"),
             DamagedPart::Entries(first, last) => write!(f, "transactions {first} to {last} are missing"),
             DamagedPart::OpenEntry(id) => write!(f, "the interrupted transaction {id} is damaged"),
             DamagedPart::Content(_) => f.write_str("a stored content is damaged"),
+            DamagedPart::Contents => f.write_str("the store of contents is damaged"),
+            DamagedPart::Discards => f.write_str("the record of discarded changes is damaged"),
             DamagedPart::Pending => f.write_str("the record of pending changes is damaged"),
             DamagedPart::Roots => f.write_str("the record of a view's directories is damaged"),
         }
@@ -63,6 +73,10 @@ pub enum Fault {
     Empty,
     #[error("it is not a regular file")]
     NotAFile,
+    #[error("it is not a directory")]
+    NotADirectory,
+    #[error("it is a symbolic link to a file or directory that does not exist")]
+    BrokenLink,
     #[error("it cannot be read: {0}")]
     Unreadable(String),
     #[error("line {line}: {why}")]
@@ -79,6 +93,7 @@ impl Fault {
     pub(super) fn of_io(error: &io::Error) -> Fault {
         match error.kind() {
             io::ErrorKind::NotFound => Fault::Missing,
+            io::ErrorKind::NotADirectory => Fault::NotADirectory,
             _ => Fault::Unreadable(error.to_string()),
         }
     }
@@ -103,6 +118,43 @@ pub(super) fn read_record(path: &Path) -> Result<Vec<u8>, Fault> {
         return Err(Fault::Empty);
     }
     fs::read(path).map_err(|e| Fault::of_io(&e))
+}
+
+/// What is in a directory of records. One that does not exist is empty.
+pub(super) fn list_records(dir: &Path) -> Result<Vec<fs::DirEntry>, Fault> {
+    match fs::read_dir(dir).and_then(|entries| entries.collect::<io::Result<Vec<_>>>()) {
+        Ok(entries) => Ok(entries),
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Fault::of_io(&e)),
+        // A link to a disk that is not mounted says that there is more.
+        Err(_) if fs::symlink_metadata(dir).is_ok() => Err(Fault::BrokenLink),
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// The directories in `dir`, sorted, and what is wrong with the others. A file there is damage: placet makes only
+/// directories, so the file has taken the place of one.
+pub(super) fn list_directories(dir: &Path, part: DamagedPart) -> (Vec<PathBuf>, Vec<Damage>) {
+    let entries = match list_records(dir) {
+        Ok(entries) => entries,
+        Err(fault) => return (Vec::new(), vec![Damage { part, path: dir.to_path_buf(), fault }]),
+    };
+    let (mut found, mut damage) = (Vec::new(), Vec::new());
+    for path in entries.into_iter().map(|entry| entry.path()) {
+        let fault = match fs::metadata(&path) {
+            Ok(meta) if meta.is_dir() => {
+                found.push(path);
+                continue;
+            }
+            Ok(_) => Fault::NotADirectory,
+            // Another process has just removed it.
+            Err(e) if e.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(&path).is_err() => continue,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Fault::BrokenLink,
+            Err(e) => Fault::of_io(&e),
+        };
+        damage.push(Damage { part, path, fault });
+    }
+    found.sort();
+    (found, damage)
 }
 
 impl From<Damage> for io::Error {

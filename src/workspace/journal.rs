@@ -9,7 +9,7 @@ mod prune;
 
 pub use prune::{Keep, Needed, Pruned, prune};
 
-use super::damage::{Damage, DamagedPart, Fault, read_record};
+use super::damage::{Damage, DamagedPart, Fault, list_directories, list_records, read_record};
 use super::node::{Node, raw_option, raw_text};
 use super::origin::{Assent, Mark, Origin, Step};
 use rustix::fs::FlockOperation;
@@ -201,6 +201,12 @@ pub struct Journal {
 #[derive(Debug)]
 pub(super) struct Lock(#[allow(dead_code, reason = "held, not read")] File);
 
+/// The journals in `dir`, and what is wrong with the others.
+pub fn journals_in(dir: &Path) -> (Vec<Journal>, Vec<Damage>) {
+    let (dirs, damage) = list_directories(dir, DamagedPart::Journal);
+    (dirs.into_iter().map(Journal::at).collect(), damage)
+}
+
 impl Journal {
     pub fn at(dir: PathBuf) -> Journal {
         Journal { dir }
@@ -211,9 +217,11 @@ impl Journal {
     }
 
     pub(super) fn lock(&self, wait: bool) -> io::Result<Option<Lock>> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
+        let path = self.dir.join("lock");
+        let failed = |e: io::Error| io::Error::new(e.kind(), format!("`{}`: {e}", path.display()));
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir).map_err(failed)?;
         let options = fs::OpenOptions::new().create(true).append(true).mode(0o600).clone();
-        let file = options.open(self.dir.join("lock"))?;
+        let file = options.open(&path).map_err(failed)?;
         let how = if wait { FlockOperation::LockExclusive } else { FlockOperation::NonBlockingLockExclusive };
         match rustix::fs::flock(&file, how) {
             Ok(()) => Ok(Some(Lock(file))),
@@ -222,12 +230,24 @@ impl Journal {
         }
     }
 
-    fn ids(&self, ending: &str) -> Vec<u64> {
-        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let id = |name: std::ffi::OsString| name.to_str()?.strip_suffix(ending)?.parse().ok();
-        let mut ids: Vec<u64> = entries.filter_map(|e| id(e.file_name())).collect();
+    /// The names in its directory, or why they are not known.
+    fn names(&self) -> Result<Vec<String>, Damage> {
+        let damaged = |fault| Damage { part: DamagedPart::Journal, path: self.dir.clone(), fault };
+        let entries = list_records(&self.dir).map_err(damaged)?;
+        Ok(entries.into_iter().filter_map(|entry| entry.file_name().into_string().ok()).collect())
+    }
+
+    fn ids(&self, ending: &str) -> Result<Vec<u64>, Damage> {
+        let names = self.names()?;
+        let id = |name: &String| name.strip_suffix(ending)?.parse().ok();
+        let mut ids: Vec<u64> = names.iter().filter_map(id).collect();
         ids.sort_unstable();
-        ids
+        Ok(ids)
+    }
+
+    /// Numbers of completed transactions; none where the journal cannot be listed, which [`Journal::damage`] says.
+    fn done_ids(&self) -> Vec<u64> {
+        self.ids(".json").unwrap_or_default()
     }
 
     fn file(&self, id: u64, ending: &str) -> PathBuf {
@@ -242,7 +262,7 @@ impl Journal {
         (changes, origins): (Vec<Landed>, Vec<Origin>),
         shut: Vec<Shut>,
     ) -> io::Result<Entry> {
-        let last = self.last_number();
+        let last = self.last_number()?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         let mut entry = Entry {
@@ -288,14 +308,21 @@ impl Journal {
     /// None of it was done.
     pub(super) fn drop_open(&self, id: u64) -> io::Result<()> {
         // Another process may have made later ones since the crash: the number is not used again.
-        if self.ids(".json").last().is_some_and(|last| *last > id) {
+        if self.ids(".json")?.last().is_some_and(|last| *last > id) {
             self.note_gone(id, id)?;
         }
         fs::remove_file(self.file(id, ".open.json"))
     }
 
-    pub(super) fn open_entries(&self) -> Vec<Entry> {
-        self.ids(".open.json").into_iter().filter_map(|id| self.read(id, ".open.json").ok()).collect()
+    /// What an interrupted process left, without entries that are damaged.
+    pub(super) fn open_entries(&self) -> Result<Vec<Entry>, Damage> {
+        let ids = self.ids(".open.json")?.into_iter();
+        Ok(ids.filter_map(|id| self.read(id, ".open.json").ok()).collect())
+    }
+
+    /// True when nothing was interrupted, as far as anybody can tell: a damaged open entry is one, too.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.ids(".open.json").is_ok_and(|ids| ids.is_empty())
     }
 
     fn read(&self, id: u64, ending: &str) -> Result<Entry, Fault> {
@@ -306,7 +333,7 @@ impl Journal {
 
     /// Every completed transaction that can be read, oldest first. [`Journal::damage`] has the others.
     pub fn entries(&self) -> Vec<Entry> {
-        self.ids(".json").into_iter().filter_map(|id| self.read(id, ".json").ok()).collect()
+        self.done_ids().into_iter().filter_map(|id| self.read(id, ".json").ok()).collect()
     }
 
     /// The transactions of a turn that goes on or has just ended, oldest first.
@@ -314,7 +341,7 @@ impl Journal {
         /// Others write here as well, but not this many transactions between two of one turn.
         const OTHERS: usize = 500;
         let (mut found, mut others) = (Vec::new(), 0);
-        for entry in self.ids(".json").into_iter().rev().filter_map(|id| self.read(id, ".json").ok()) {
+        for entry in self.done_ids().into_iter().rev().filter_map(|id| self.read(id, ".json").ok()) {
             if entry.label.turn == turn {
                 found.push(entry);
                 others = 0;
@@ -344,7 +371,7 @@ impl Journal {
 
     /// The newest completed transaction, if it can be read.
     pub fn newest(&self) -> Option<Entry> {
-        self.read(*self.ids(".json").last()?, ".json").ok()
+        self.read(*self.done_ids().last()?, ".json").ok()
     }
 
     /// What undo would take back: the transactions of the last turn that still stands.
@@ -390,7 +417,7 @@ impl Journal {
 
     /// True when transactions were removed: what no entry accounts for may have been theirs.
     pub fn was_pruned(&self) -> bool {
-        self.dir.join("pruned").exists()
+        self.dir.join("pruned").try_exists().unwrap_or(true)
     }
 }
 

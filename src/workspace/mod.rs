@@ -45,7 +45,8 @@ pub use classify::{Approval, ChangeClass, ChangeClasses, LargeLoss, Permitted};
 pub use damage::{Damage, DamagedPart, Fault};
 pub use error::{Special, WorkspaceError};
 pub use journal::{
-    Entry as JournalEntry, Journal, Keep, Kind as JournalKind, Label, Landed, Needed, Pruned, prune,
+    Entry as JournalEntry, Journal, Keep, Kind as JournalKind, Label, Landed, Needed, Pruned, journals_in,
+    prune,
 };
 pub use ledger::{Change, Ledger, LedgerSnapshot, LineEdit, SeenNow, Standing, Window as SeenWindow};
 pub use line_index::LineIndex;
@@ -61,9 +62,9 @@ pub use text_file::{EditError, Spliced, TextFile};
 pub use turns::Turns;
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
-    Applied, Aside, Base, Brake, Braked, Choice, CommandView, Discarded, Effects, Mount, Part, Places,
-    RestoreError, Shelf, Snapshot, UndoPlan, View, keeps_pending, pending_damage, pending_damage_at_start,
-    repository_of, roots_of,
+    Applied, Aside, Brake, Braked, Choice, CommandView, Discarded, Effects, Mount, Part, Places,
+    RestoreError, Shelf, Snapshot, UndoPlan, View, contents_needed, discard_damage_at_start, keeps_pending,
+    pending_damage, pending_damage_at_start, repository_of, roots_of, views_in,
 };
 pub use walk::{Budget, Dir, Entry, EntryKind, OutOfTime, Show, Skipped, Walk};
 pub use window::{FileWindow, WINDOW_CHUNK};

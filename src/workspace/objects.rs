@@ -4,7 +4,7 @@
 //! workspace moves here as it is, which costs nothing. Every read checks that the bytes still have their name.
 
 use super::Hash;
-use super::damage::{Damage, DamagedPart, Fault};
+use super::damage::{Damage, DamagedPart, Fault, list_records};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -83,8 +83,8 @@ impl Objects {
 
     /// Every stored content that does not match its name, until `deadline`; and how many were not looked at by then.
     pub fn damage(&self, deadline: std::time::Instant) -> (Vec<Damage>, usize) {
-        let all = self.list();
-        let (mut found, mut seen) = (Vec::new(), 0);
+        let (all, mut found) = self.list();
+        let mut seen = 0;
         for (hash, _) in &all {
             if std::time::Instant::now() > deadline {
                 break;
@@ -213,20 +213,26 @@ impl Objects {
         if super::sparse::hash_of(to)? == hash { Ok(()) } else { Err(changed()) }
     }
 
-    /// Every stored content: its hash and the bytes it takes on disk.
-    pub fn list(&self) -> Vec<(Hash, u64)> {
-        let mut found = Vec::new();
-        for shard in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
-            for entry in fs::read_dir(shard.path()).into_iter().flatten().flatten() {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                let hash = Hash::from_hex(name.trim_end_matches(".zst"));
-                if let (Ok(hash), Ok(meta)) = (hash, entry.metadata()) {
-                    // Holes take no room.
-                    found.push((hash, meta.len().min(meta.blocks().saturating_mul(512))));
-                }
+    /// Every stored content: its hash and the bytes it takes on disk; and what cannot be listed.
+    pub fn list(&self) -> (Vec<(Hash, u64)>, Vec<Damage>) {
+        let (mut found, mut damage) = (Vec::new(), Vec::new());
+        let damaged = |path: PathBuf, fault| Damage { part: DamagedPart::Contents, path, fault };
+        let shards = list_records(&self.dir).unwrap_or_else(|fault| {
+            damage.push(damaged(self.dir.clone(), fault));
+            Vec::new()
+        });
+        for shard in shards {
+            let name = shard.file_name();
+            // What placet did not put there is not its own.
+            if name.len() != 2 || !name.to_string_lossy().bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                continue;
+            }
+            match list_records(&shard.path()) {
+                Ok(entries) => found.extend(entries.iter().filter_map(stored)),
+                Err(fault) => damage.push(damaged(shard.path(), fault)),
             }
         }
-        found
+        (found, damage)
     }
 
     pub fn remove(&self, hash: Hash) {
@@ -253,6 +259,15 @@ impl Objects {
             super::apply::sync_file_system(&dir);
         }
     }
+}
+
+/// The hash and the size of a content, by its file.
+fn stored(entry: &fs::DirEntry) -> Option<(Hash, u64)> {
+    let name = entry.file_name().to_string_lossy().into_owned();
+    let hash = Hash::from_hex(name.trim_end_matches(".zst")).ok()?;
+    // Holes take no room. A file whose size cannot be had is there all the same.
+    let size = entry.metadata().map_or(0, |meta| meta.len().min(meta.blocks().saturating_mul(512)));
+    Some((hash, size))
 }
 
 thread_local! {
@@ -315,7 +330,7 @@ mod tests {
         let hash = objects.put(b"to be damaged").unwrap();
         fs::write(objects.place(hash, false), b"to be dAmaged").unwrap();
         assert_eq!(objects.get(hash).unwrap_err().kind(), io::ErrorKind::InvalidData);
-        assert_eq!(objects.list().len(), 5);
+        assert_eq!(objects.list().0.len(), 5);
         objects.remove(hash);
         assert!(!objects.has(hash));
     }

@@ -1,9 +1,11 @@
 //! Repair: what is damaged is moved aside, never removed, and what can be made again is made again.
 
 use super::damage::{Damage, DamagedPart};
-use super::journal::Journal;
+use super::journal::{Journal, journals_in};
 use super::objects::Objects;
-use super::view::{keeps_pending, mend_record, mend_roots, pending_damage, roots_of, write_roots};
+use super::view::{
+    contents_needed, keeps_pending, mend_record, mend_roots, pending_damage, roots_of, views_in, write_roots,
+};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -30,6 +32,8 @@ pub enum Mended {
     Busy,
     /// The records leave a doubt: nothing was touched.
     InDoubt,
+    /// A directory that cannot be read, or a link that leads nowhere: what is in it is not lost, so it stays where it is.
+    Unreadable,
     Failed(String),
 }
 
@@ -45,19 +49,32 @@ pub struct Repaired {
 /// `aside`.
 pub fn repair(journals: &Path, objects: &Objects, views: &[PathBuf], aside: &Path) -> io::Result<Repaired> {
     let mut done = Repaired::default();
-    for dir in directories(journals) {
-        mend_journal(&Journal::at(dir.clone()), &aside.join("journal").join(name_of(&dir)), &mut done)?;
+    let (readable, unread) = journals_in(journals);
+    for damage in unread {
+        let mended = mend_place(&damage, &aside.join("journal"));
+        done.all.push((damage, mended));
+    }
+    for journal in &readable {
+        mend_journal(journal, &aside.join("journal").join(name_of(journal.dir())), &mut done)?;
     }
     let (damaged, unseen) = objects.damage(Instant::now() + COMPARING);
     done.unseen = unseen;
-    let entries: Vec<_> =
-        directories(journals).into_iter().flat_map(|dir| Journal::at(dir).entries()).collect();
+    let entries: Vec<_> = readable.iter().flat_map(Journal::entries).collect();
     for damage in damaged {
         let mended = mend_content(objects, &damage, &entries, &aside.join("objects"));
         done.all.push((damage, mended));
     }
-    for view in views.iter().flat_map(|views| directories(views)).filter(|view| keeps_pending(view)) {
-        mend_view(&view, objects, &aside.join("views").join(name_of(&view)), &mut done);
+    let (views, unread) = views_in(views);
+    for damage in unread {
+        let mended = mend_place(&damage, &aside.join("views"));
+        done.all.push((damage, mended));
+    }
+    for view in views {
+        let aside = aside.join("views").join(name_of(&view));
+        if keeps_pending(&view) {
+            mend_view(&view, objects, &aside, &mut done);
+        }
+        mend_discards(&view, &aside, &mut done);
     }
     Ok(done)
 }
@@ -65,6 +82,10 @@ pub fn repair(journals: &Path, objects: &Objects, views: &[PathBuf], aside: &Pat
 fn mend_journal(journal: &Journal, aside: &Path, done: &mut Repaired) -> io::Result<()> {
     let damage = journal.damage();
     if damage.is_empty() {
+        return Ok(());
+    }
+    if let Some(unlisted) = journal.unlisted() {
+        done.all.push((unlisted, Mended::Unreadable));
         return Ok(());
     }
     let lock = journal.lock(false)?;
@@ -83,7 +104,7 @@ fn mend_journal(journal: &Journal, aside: &Path, done: &mut Repaired) -> io::Res
 }
 
 fn mend_content(objects: &Objects, damage: &Damage, entries: &[super::JournalEntry], aside: &Path) -> Mended {
-    let DamagedPart::Content(hash) = damage.part else { return Mended::InDoubt };
+    let DamagedPart::Content(hash) = damage.part else { return mend_place(damage, aside) };
     let to = aside.join(damage.path.file_name().unwrap_or_default());
     let moved = crate::private::make_dir(aside).and_then(|()| fs::rename(&damage.path, &to));
     if let Err(e) = moved {
@@ -101,6 +122,46 @@ fn mend_content(objects: &Objects, damage: &Damage, entries: &[super::JournalEnt
         }
     }
     Mended::MovedTo(to)
+}
+
+/// A file in the place of a directory goes aside. Anything else stays: what cannot be read is not lost.
+fn mend_place(damage: &Damage, aside: &Path) -> Mended {
+    let to = aside.join(damage.path.file_name().unwrap_or_default());
+    match fs::symlink_metadata(&damage.path) {
+        Ok(meta) if !meta.is_dir() && !meta.is_symlink() => {
+            match crate::private::make_dir(aside).and_then(|()| fs::rename(&damage.path, &to)) {
+                Ok(()) => Mended::MovedTo(to),
+                Err(e) => Mended::Failed(e.to_string()),
+            }
+        }
+        _ => Mended::Unreadable,
+    }
+}
+
+/// A discard of which a record is damaged goes aside whole: no part of it can be brought back by itself.
+fn mend_discards(view: &Path, aside: &Path, done: &mut Repaired) {
+    let all = view.join("discarded");
+    for damage in contents_needed(view).1 {
+        let shelf = damage.path.strip_prefix(&all).ok().and_then(|rel| rel.components().next());
+        let mended = match (claimed(view), shelf) {
+            (Err(e), _) => Mended::Failed(e.to_string()),
+            (Ok(None), _) => Mended::Busy,
+            (Ok(Some(_lock)), None) => mend_place(&damage, aside),
+            (Ok(Some(_lock)), Some(number)) => {
+                let to = aside.join("discarded").join(number);
+                let parent = aside.join("discarded");
+                // One discard may have two damaged records.
+                let moved = || fs::symlink_metadata(&to).is_ok();
+                let rename = || fs::rename(all.join(number), &to);
+                match crate::private::make_dir(&parent).and_then(|()| if moved() { Ok(()) } else { rename() })
+                {
+                    Ok(()) => Mended::MovedTo(to),
+                    Err(e) => Mended::Failed(e.to_string()),
+                }
+            }
+        };
+        done.all.push((damage, mended));
+    }
 }
 
 fn mend_view(view: &Path, objects: &Objects, aside: &Path, done: &mut Repaired) {
@@ -149,14 +210,6 @@ fn claimed(view: &Path) -> io::Result<Option<File>> {
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
         Err(e) => Err(e.into()),
     }
-}
-
-fn directories(dir: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> =
-        entries.filter(|e| e.file_type().is_ok_and(|kind| kind.is_dir())).map(|e| e.path()).collect();
-    found.sort();
-    found
 }
 
 fn name_of(dir: &Path) -> PathBuf {

@@ -160,12 +160,13 @@ fn a_path_touched_once_keeps_no_content_in_between() {
     let desk = Desk::new(Mode::Ask);
     desk.turn("t1");
     desk.call("make it", "write_file", json!({"path": "new.txt", "content": "first\n"}));
-    assert_eq!(desk.view().objects().list(), []);
+    assert_eq!(desk.view().objects().list().0, []);
     desk.replace("change it", "new.txt", "first", "second");
     let kept: Vec<Vec<u8>> = desk
         .view()
         .objects()
         .list()
+        .0
         .iter()
         .map(|(hash, _)| desk.view().objects().get(*hash).unwrap())
         .collect();

@@ -101,6 +101,7 @@ mod txn_properties;
 mod txn_races;
 mod txn_scenarios;
 mod typing;
+mod unreadable_records;
 mod view;
 mod workspace_paths;
 mod workspace_races;

@@ -8,13 +8,16 @@ use crate::workspace::{
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// What to do about a damaged record.
+const REPAIR: &str = "hint: `placet doctor` lists damage, `placet journal repair` saves what can be saved";
+
 mod past;
 mod report;
 mod undo;
 
 pub use past::{damage_line, entry_line, entry_paths, figures, journal_lines, repair_lines, when};
 pub use report::{ChangeReport, ChangeState, Classification, TurnChanges, classification};
-pub use undo::{Back, redo, redo_saying, undo, undo_discard, undo_entries, undo_saying};
+pub use undo::{Back, nothing_undone, redo, redo_saying, undo, undo_discard, undo_entries, undo_saying};
 
 /// How something went, for a person: the sentences, and whether all of it was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -226,7 +229,11 @@ pub fn apply_choice(
 }
 
 fn failure(error: &ApplyError) -> Told {
-    Told::failed(format!("not applied: {error}"))
+    let told = Told::failed(format!("not applied: {error}"));
+    match error {
+        ApplyError::Damage(_) => told.and(REPAIR),
+        _ => told,
+    }
 }
 
 /// Throws away what is pending at or below `paths`; `undo` is the command that brings it back.

@@ -96,12 +96,13 @@ fn numbers(ids: &[u64]) -> String {
 /// A line of the journal, and the line of a damaged record in its place, newest first.
 pub fn journal_lines(journal: &Journal, limit: usize) -> Vec<String> {
     let mut lines: Vec<(u64, String)> = journal.entries().iter().map(|e| (e.id, entry_line(e))).collect();
-    lines.extend(journal.damage().into_iter().filter_map(|damage| {
+    lines.extend(journal.damage().into_iter().map(|damage| {
         let id = match damage.part {
             DamagedPart::Entry(id) | DamagedPart::OpenEntry(id) | DamagedPart::Entries(_, id) => id,
-            _ => return None,
+            // Of the whole journal: the first line.
+            _ => return (u64::MAX, format!("      {}", sanitize::line(&damage.to_string()))),
         };
-        Some((id, format!("{id:>4}  {}", sanitize::line(&damage.to_string()))))
+        (id, format!("{id:>4}  {}", sanitize::line(&damage.to_string())))
     }));
     lines.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
     lines.into_iter().take(limit).map(|(_, line)| line).collect()
@@ -136,6 +137,10 @@ pub fn repair_lines(repaired: &Repaired) -> Vec<String> {
             }
             Mended::Busy => "not repaired: another placet uses it; close that one first".into(),
             Mended::InDoubt => "not repaired: the files do not show which directories it belongs to".into(),
+            Mended::Unreadable => {
+                "not repaired: it stays where it is; check that its owner may read it (mode 700), and the disk"
+                    .into()
+            }
             Mended::Failed(why) => format!("not repaired: {why}"),
         };
         sanitize::line(&format!("{damage}: {what}")).into_owned()

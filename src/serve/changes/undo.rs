@@ -1,15 +1,25 @@
 //! Undo and redo, in words.
 
 use super::past::{letter, list};
-use super::{Shown, Told, failure, named, s};
-use crate::workspace::{JournalEntry, Label, RestoreError, UndoPlan, View, recover};
+use super::{REPAIR, Shown, Told, failure, named, s};
+use crate::workspace::{Damage, JournalEntry, Label, RestoreError, UndoPlan, View, recover};
 use std::path::{Path, PathBuf};
 
 /// Brings back the newest discard of `views`, if nothing that stands was applied after it. `journal` is a view of the
 /// same directory.
 pub fn undo_discard(views: &[View], journal: &View, shown: Shown<'_>) -> Option<Told> {
-    let discards = views.iter().filter_map(|view| Some((view, view.last_discard()?)));
-    let (view, discarded) = discards.max_by_key(|(_, discarded)| discarded.at)?;
+    let mut discards = Vec::new();
+    for view in views {
+        match view.last_discard() {
+            Ok(last) => discards.extend(last.map(|discarded| (view, discarded))),
+            // It may be the newest.
+            Err(damage) => return Some(nothing_undone(&damage)),
+        }
+    }
+    let (view, discarded) = discards.into_iter().max_by_key(|(_, discarded)| discarded.at)?;
+    if let Some(damage) = journal.journal().unlisted() {
+        return Some(nothing_undone(&damage));
+    }
     let applied = journal.journal().turns().first().and_then(|turn| turn.last().map(|entry| entry.at));
     if applied.is_some_and(|at| at > discarded.at) {
         return None;
@@ -22,8 +32,14 @@ pub fn undo_discard(views: &[View], journal: &View, shown: Shown<'_>) -> Option<
             let why = "other changes are pending there: apply or discard them first";
             Told::failed(format!("the discard was not taken back: {}: {why}", names.join(", ")))
         }
+        Err(RestoreError::Damage(damage)) => nothing_undone(&damage),
         Err(RestoreError::Io(e)) => Told::failed(format!("the discard was not taken back: {e}")),
     })
+}
+
+/// The answer of an undo that cannot know what comes first.
+pub fn nothing_undone(damage: &Damage) -> Told {
+    Told::failed(format!("nothing was changed: {damage}")).and(REPAIR)
 }
 
 /// What undo is asked for.
@@ -99,6 +115,9 @@ fn past_damage(view: &View, id: u64) -> Option<Told> {
 /// Completes the record of an apply that could not be completed when it was made. If that fails again, it says why nothing
 /// is taken back: that apply would be the first.
 fn incomplete(view: &View) -> Option<Told> {
+    if view.journal().unlisted().is_some() {
+        return past_damage(view, 0);
+    }
     let failed = recover(view.journal(), view.objects()).err()?;
     Some(Told::failed(format!(
         "nothing was changed: the record of the last apply cannot be completed: {failed}"

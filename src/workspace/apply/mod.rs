@@ -20,6 +20,7 @@ pub use recover::{Recovered, recover};
 
 use super::Hash;
 use super::classify::LargeLoss;
+use super::damage::Damage;
 use super::journal::{Entry, Journal, Kind, Label, Landed, Repository, Shut, State};
 use super::node::Node;
 use super::objects::Objects;
@@ -89,6 +90,9 @@ pub enum ApplyError {
     /// Nobody approved what goes. Nothing was changed.
     #[error("it {}, which needs an approval of its own", .0.words(&|path| path.into()))]
     Loss(LargeLoss),
+    /// A record of placet's own cannot be read, so that the journal cannot be continued. Nothing was changed.
+    #[error("{0}")]
+    Damage(Damage),
     #[error("the repository is in use or moved on meanwhile: {0}")]
     Repository(String),
     /// Nothing was changed, but the journal says that it is being done.
@@ -117,6 +121,8 @@ pub(super) fn land(
 ) -> Result<Entry, ApplyError> {
     // Entries are searched by path, in the journal as well: a crash may come before anything else.
     steps.sort_by(|a, b| a.path.cmp(&b.path));
+    // Before the lock, which such a journal may not have either.
+    journal.last_number().map_err(ApplyError::Damage)?;
     let _lock = journal.lock(true).map_err(ApplyError::Journal)?;
     for step in &steps {
         if let Node::Special { what } = &step.after {

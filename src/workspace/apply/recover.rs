@@ -50,7 +50,7 @@ impl Recovered {
 /// Finishes what a crash left open in this journal. While another process applies something, nothing is touched.
 pub fn recover(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
     let recovered = Recovered::default();
-    if journal.open_entries().is_empty() {
+    if journal.open_entries()?.is_empty() {
         return Ok(recovered);
     }
     let Some(_lock) = journal.lock(false)? else { return Ok(recovered) };
@@ -60,7 +60,7 @@ pub fn recover(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
 /// The same for who holds the lock.
 pub(super) fn locked(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
     let mut recovered = Recovered::default();
-    for mut entry in journal.open_entries() {
+    for mut entry in journal.open_entries()? {
         match entry.state {
             State::Staging => {
                 stage::clear(&entry, 0..entry.changes.len());

@@ -4,7 +4,7 @@
 //! it. The file `pruned` holds the number up to which pruning removed everything, and `last` the newest number, so that the
 //! loss of the oldest and of the newest is seen too.
 
-use super::super::damage::{Damage, DamagedPart, Fault};
+use super::super::damage::{Damage, DamagedPart, Fault, read_record};
 use super::Journal;
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,6 +13,28 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of entries that a start reads; a start must not take longer because somebody applied 100,000 files.
 const AT_START: u64 = 256 << 10;
+
+/// What a note of the journal says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Noted {
+    Missing,
+    /// An earlier version wrote empty ones, and a crash may leave one.
+    Empty,
+    Number(u64),
+}
+
+impl Noted {
+    fn number(self) -> Option<u64> {
+        match self {
+            Noted::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+}
+
+/// The note of the number up to which pruning removed everything, and that of the newest number.
+const PRUNED: &str = "pruned";
+const LAST: &str = "last";
 
 impl Journal {
     /// Everything that is wrong with this journal. Reads every entry.
@@ -31,7 +53,8 @@ impl Journal {
             (".json", DamagedPart::Entry as fn(u64) -> DamagedPart),
             (".open.json", DamagedPart::OpenEntry as fn(u64) -> DamagedPart),
         ] {
-            for (index, id) in self.ids(ending).into_iter().rev().enumerate() {
+            // Where it cannot be listed, that was found above.
+            for (index, id) in self.ids(ending).unwrap_or_default().into_iter().rev().enumerate() {
                 let path = self.file(id, ending);
                 let size = fs::symlink_metadata(&path).map_or(0, |meta| meta.len());
                 if size > 0 && (index >= newest || size > bytes) {
@@ -50,31 +73,64 @@ impl Journal {
         found
     }
 
-    /// Damage that undo and redo must not reach past: anything of transactions newer than `id`.
+    /// Damage that undo and redo must not reach past: anything of transactions newer than `id`, or of the whole journal.
     pub fn damage_after(&self, id: u64) -> Vec<Damage> {
         let mut all = self.damage();
-        all.retain(|damage| number(damage.part).is_some_and(|(_, last)| last > id));
+        all.retain(|damage| number(damage.part).is_none_or(|(_, last)| last > id));
         all
     }
 
-    /// Numbers that were given out and have neither an entry nor a note that they are gone.
+    /// Why it cannot be read at all, so that nobody knows what is in it.
+    pub fn unlisted(&self) -> Option<Damage> {
+        self.names().err()
+    }
+
+    /// Numbers that were given out and have neither an entry nor a note that they are gone; and what keeps us from
+    /// knowing them.
     pub(super) fn missing(&self) -> Vec<Damage> {
+        let mut found = Vec::new();
         // In this order an entry that another process closes meanwhile is seen in one of its states.
-        let noted = self.noted_last();
-        let mut known: BTreeSet<u64> = self.ids(".open.json").into_iter().collect();
-        known.extend(self.ids(".json"));
-        let gone = self.gone();
-        let mut missing = Vec::new();
+        let noted = self.note(LAST).unwrap_or_else(|damage| {
+            found.push(damage);
+            Noted::Empty
+        });
+        let listed = || {
+            let mut known: BTreeSet<u64> = self.ids(".open.json")?.into_iter().collect();
+            known.extend(self.ids(".json")?);
+            Ok((known, self.gone()?))
+        };
+        let (known, gone) = match listed() {
+            Ok(listed) => listed,
+            // The note is in the same directory.
+            Err(damage) => return vec![damage],
+        };
         // After the list: what another process prunes meanwhile is pruned, and not missing.
-        let mut next = self.pruned_up_to().map(|last| last.saturating_add(1)).or(known.first().copied());
+        let pruned = self.pruned_up_to().unwrap_or_else(|damage| {
+            found.push(damage);
+            None
+        });
+        let mut next = pruned.map(|last| last.saturating_add(1)).or(known.first().copied());
         for id in &known {
-            missing.extend(self.gap(next.unwrap_or(0), id.saturating_sub(1), &gone));
+            found.extend(self.gap(next.unwrap_or(0), id.saturating_sub(1), &gone));
             next = next.max(Some(id.saturating_add(1)));
         }
-        if let (Some(from), Some(last)) = (next, noted) {
-            missing.extend(self.gap(from, last, &gone));
+        if let (Some(from), Some(last)) = (next, noted.number()) {
+            found.extend(self.gap(from, last, &gone));
         }
-        missing
+        found
+    }
+
+    fn note(&self, name: &str) -> Result<Noted, Damage> {
+        let path = self.dir.join(name);
+        let damaged = |fault| Damage { part: DamagedPart::Journal, path: path.clone(), fault };
+        let bytes = match read_record(&path) {
+            Err(Fault::Missing) => return Ok(Noted::Missing),
+            Err(Fault::Empty) => return Ok(Noted::Empty),
+            other => other.map_err(damaged)?,
+        };
+        let number = std::str::from_utf8(&bytes).ok().and_then(|text| text.trim().parse().ok());
+        let malformed = || Fault::Malformed { line: 1, why: "this is not a number".into() };
+        number.map(Noted::Number).ok_or_else(|| damaged(malformed()))
     }
 
     /// What is missing between two numbers, both among it.
@@ -102,30 +158,28 @@ impl Journal {
 
     /// The number up to which pruning removed everything, 0 where it removed nothing; `None` where an earlier version
     /// pruned, which did not note it.
-    fn pruned_up_to(&self) -> Option<u64> {
-        match fs::read_to_string(self.dir.join("pruned")) {
-            Ok(text) => text.trim().parse().ok(),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Some(0),
-            Err(_) => None,
-        }
+    fn pruned_up_to(&self) -> Result<Option<u64>, Damage> {
+        Ok(match self.note(PRUNED)? {
+            Noted::Missing => Some(0),
+            noted => noted.number(),
+        })
     }
 
     /// Notes that pruning removes everything up to this number: before it does, so that a crash loses nothing unseen.
     pub(super) fn note_pruned(&self, last: u64) -> io::Result<()> {
-        let last = last.max(self.pruned_up_to().unwrap_or(0));
-        crate::private::write(&self.dir.join("pruned"), format!("{last}\n").as_bytes())
+        let last = last.max(self.pruned_up_to()?.unwrap_or(0));
+        crate::private::write(&self.dir.join(PRUNED), format!("{last}\n").as_bytes())
     }
 
     /// Ranges of numbers that placet removed itself, in their order.
-    fn gone(&self) -> Vec<(u64, u64)> {
-        let names = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let range = |name: std::ffi::OsString| {
-            let (first, last) = name.to_str()?.strip_suffix(".gone")?.split_once('-')?;
+    fn gone(&self) -> Result<Vec<(u64, u64)>, Damage> {
+        let range = |name: &String| {
+            let (first, last) = name.strip_suffix(".gone")?.split_once('-')?;
             Some((first.parse().ok()?, last.parse().ok()?))
         };
-        let mut gone: Vec<(u64, u64)> = names.filter_map(|entry| range(entry.file_name())).collect();
+        let mut gone: Vec<(u64, u64)> = self.names()?.iter().filter_map(range).collect();
         gone.sort_unstable();
-        gone
+        Ok(gone)
     }
 
     /// Notes that these numbers have no entry, and that nothing is lost by it.
@@ -133,19 +187,16 @@ impl Journal {
         crate::private::write(&self.dir.join(format!("{first:012}-{last:012}.gone")), b"")
     }
 
-    /// The newest number that was given out.
-    pub(super) fn last_number(&self) -> u64 {
-        let ids = self.ids(".json").into_iter().chain(self.ids(".open.json"));
-        ids.chain(self.noted_last()).max().unwrap_or(0)
-    }
-
-    fn noted_last(&self) -> Option<u64> {
-        fs::read_to_string(self.dir.join("last")).ok()?.trim().parse().ok()
+    /// The newest number that was given out. Fails where that is not known: the next one could replace an entry.
+    pub(in crate::workspace) fn last_number(&self) -> Result<u64, Damage> {
+        let noted = self.note(LAST)?.number();
+        let ids = self.ids(".json")?.into_iter().chain(self.ids(".open.json")?);
+        Ok(ids.chain(noted).max().unwrap_or(0))
     }
 
     /// Best effort: without it only the loss of the newest entry is not seen.
     pub(super) fn note_last(&self, id: u64) {
-        drop(crate::private::write_quick(&self.dir.join("last"), format!("{id}\n").as_bytes()));
+        drop(crate::private::write_quick(&self.dir.join(LAST), format!("{id}\n").as_bytes()));
     }
 
     /// Moves the file of a damaged entry into `aside`, and notes that its number is gone. Gives the new place.
@@ -154,7 +205,9 @@ impl Journal {
         damage: &Damage,
         aside: &Path,
     ) -> io::Result<Option<PathBuf>> {
-        let Some((first, last)) = number(damage.part) else { return Ok(None) };
+        let Some((first, last)) = number(damage.part) else {
+            return self.note_aside(damage, aside).map(Some);
+        };
         if matches!(damage.part, DamagedPart::Entries(..)) {
             self.note_gone(first, last)?;
             return Ok(None);
@@ -164,6 +217,20 @@ impl Journal {
         fs::rename(&damage.path, &to)?;
         self.note_gone(first, last)?;
         Ok(Some(to))
+    }
+
+    /// Moves a damaged note into `aside` and writes what the entries say in its place.
+    fn note_aside(&self, damage: &Damage, aside: &Path) -> io::Result<PathBuf> {
+        let known = self.numbers()?;
+        crate::private::make_dir(aside)?;
+        let to = aside.join(damage.path.file_name().unwrap_or_default());
+        fs::rename(&damage.path, &to)?;
+        match (known.first(), known.last()) {
+            (Some(first), _) if damage.path.ends_with(PRUNED) => self.note_pruned(first.saturating_sub(1))?,
+            (_, Some(last)) => self.note_last(*last),
+            _ => {}
+        }
+        Ok(to)
     }
 }
 

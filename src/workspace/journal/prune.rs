@@ -53,24 +53,31 @@ pub fn prune(journals: &Path, objects: &Objects, keep: Keep, needed: &Needed) ->
     let mut kept: Vec<(Journal, Entry)> = Vec::new();
     let mut open: Vec<Entry> = Vec::new();
     let mut locks = Vec::new();
-    for dir in fs::read_dir(journals).into_iter().flatten().flatten() {
-        let journal = Journal::at(dir.path());
+    let (journals, damage) = super::journals_in(journals);
+    pruned.stopped_by.extend(damage);
+    for journal in journals {
+        // Its lock could not be opened either.
+        if let Some(damage) = journal.unlisted() {
+            pruned.stopped_by.push(damage);
+            continue;
+        }
         // A workspace in which something is being applied right now keeps everything.
         match journal.lock(false)? {
             Some(lock) => locks.push(lock),
             None => return Ok(pruned),
         }
         pruned.stopped_by.extend(journal.damage().into_iter().filter(|d| d.part.names_contents()));
-        open.extend(journal.open_entries());
+        open.extend(journal.open_entries()?);
         kept.extend(journal.entries().into_iter().map(|entry| (journal.clone(), entry)));
     }
+    let (sizes, damage) = objects.list();
+    pruned.stopped_by.extend(damage);
     if !pruned.stopped_by.is_empty() {
         return Ok(pruned);
     }
     kept.sort_by_key(|(_, entry)| entry.at);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let oldest = u64::try_from(now.saturating_sub(keep.max_age).as_millis()).unwrap_or(0);
-    let sizes = objects.list();
     let total: u64 = sizes.iter().map(|(_, size)| size).sum();
     let mut size_of: HashMap<String, u64> =
         sizes.iter().map(|(hash, size)| (hash.to_hex().to_string(), *size)).collect();
@@ -99,13 +106,18 @@ pub fn prune(journals: &Path, objects: &Objects, keep: Keep, needed: &Needed) ->
     let mut removed: BTreeMap<PathBuf, Vec<u64>> = BTreeMap::new();
     // Numbers that each journal has still, those of open entries among them.
     let mut left: BTreeMap<PathBuf, BTreeSet<u64>> = BTreeMap::new();
-    for (journal, entry) in &kept {
-        left.entry(journal.dir.clone()).or_insert_with(|| journal.numbers()).insert(entry.id);
+    for (journal, _) in &kept {
+        if !left.contains_key(&journal.dir) {
+            left.insert(journal.dir.clone(), journal.numbers()?);
+        }
     }
     for (journal, entry) in &kept {
         if entry.at >= oldest && bytes <= keep.max_bytes {
             break;
         }
+        // First the entry: without its contents it would be damaged.
+        let length = journal.length(entry.id);
+        journal.remove(entry.id, left.entry(journal.dir.clone()).or_default())?;
         for name in named(entry) {
             if let Some(count) = uses.get_mut(&name) {
                 *count = count.saturating_sub(1);
@@ -119,8 +131,6 @@ pub fn prune(journals: &Path, objects: &Objects, keep: Keep, needed: &Needed) ->
                 pruned.bytes += size;
             }
         }
-        let length = journal.length(entry.id);
-        journal.remove(entry.id, left.entry(journal.dir.clone()).or_default())?;
         removed.entry(journal.dir.clone()).or_default().push(entry.id);
         bytes = bytes.saturating_sub(length);
         pruned.bytes += length;
@@ -134,8 +144,8 @@ pub fn prune(journals: &Path, objects: &Objects, keep: Keep, needed: &Needed) ->
 }
 
 impl Journal {
-    fn numbers(&self) -> BTreeSet<u64> {
-        self.ids(".json").into_iter().chain(self.ids(".open.json")).collect()
+    pub(super) fn numbers(&self) -> Result<BTreeSet<u64>, Damage> {
+        Ok(self.ids(".json")?.into_iter().chain(self.ids(".open.json")?).collect())
     }
 
     /// Removes an entry. `left` are the numbers that the journal has; nothing is damaged, so what is below the lowest of
@@ -146,13 +156,15 @@ impl Journal {
         if was_lowest {
             self.note_pruned(left.first().map_or(id, |next| next - 1))?;
         }
-        drop(fs::remove_file(self.file(id, ".json")));
-        Ok(())
+        match fs::remove_file(self.file(id, ".json")) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+            _ => Ok(()),
+        }
     }
 
     /// By a clock that was set back, a newer number may have gone before an older one.
     fn note_removed(&self, ids: &[u64]) -> io::Result<()> {
-        let first = self.ids(".json").first().copied();
+        let first = self.ids(".json")?.first().copied();
         let above = ids.iter().copied().filter(|id| first.is_some_and(|first| *id > first));
         above.into_iter().try_for_each(|id| self.note_gone(id, id))
     }

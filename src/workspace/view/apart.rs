@@ -92,6 +92,10 @@ impl View {
         self.drop_scratch()?;
         let frozen = command.frozen.take().ok_or_else(|| io::Error::other("not a background command"))?;
         let own = command.own_mounts().to_vec();
+        // Without it nobody knows what others applied meanwhile.
+        if let Some(damage) = self.journal().unlisted() {
+            return Err(damage.into());
+        }
         let (mut merged, mut beside) = (Vec::new(), Vec::new());
         let journal = self.journal().entries().into_iter().filter(|entry| entry.at >= frozen.at).collect();
         let mut journal: Vec<Entry> = journal;

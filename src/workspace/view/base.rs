@@ -7,7 +7,7 @@ use super::super::Hash;
 use super::super::damage::{Damage, DamagedPart, Fault, read_record};
 use super::super::node::{Node, raw_option, raw_text};
 use super::super::origin::{Mark, Origin, Origins, Step};
-use super::roots::{has_entries, layers};
+use super::roots::may_hold;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 const WHO: &str = "{\"origin\"";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Base {
+pub(in crate::workspace) struct Base {
     #[serde(with = "raw_text")]
     pub path: PathBuf,
     pub node: Node,
@@ -77,7 +77,7 @@ impl Bases {
         match read_record(&bases.file) {
             Ok(bytes) => bases.read(&bytes),
             Err(fault @ (Fault::Missing | Fault::Empty)) => {
-                bases.fault = layers(shelf).iter().any(|layer| has_entries(layer)).then_some(fault);
+                bases.fault = may_hold(shelf).then_some(fault);
             }
             Err(fault) => bases.fault = Some(fault),
         }
@@ -109,7 +109,7 @@ impl Bases {
             self.whole = u64::try_from(end).ok();
             let shelf = self.file.parent().unwrap_or(Path::new("/"));
             // A crash cuts a line before the layer changes, so that nothing is there for it.
-            if end == 0 && layers(shelf).iter().any(|layer| has_entries(layer)) {
+            if end == 0 && may_hold(shelf) {
                 self.fault.get_or_insert(Fault::Malformed { line: 1, why: "the line has no end".into() });
             }
         }

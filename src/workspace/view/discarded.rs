@@ -4,7 +4,9 @@
 //! it counts from the moment in which it has its name, so that a crash leaves it whole or not at all. It goes with the
 //! view, or when newer ones need the room: at most [`MOST`] discards and [`MOST_BYTES`] are kept.
 
+use super::super::Hash;
 use super::super::change::Change;
+use super::super::damage::{Damage, DamagedPart, Fault, list_records, read_record};
 use super::base::{Base, Bases};
 use super::hold::Put;
 use super::layer::remove_dir_all;
@@ -51,6 +53,8 @@ impl Discarded {
 pub enum RestoreError {
     #[error("other changes are pending there now")]
     Pending(Vec<PathBuf>),
+    #[error(transparent)]
+    Damage(#[from] Damage),
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -100,7 +104,7 @@ impl View {
         }
         bases.save()?;
         let at = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0);
-        let kept = self.kept_discards();
+        let kept = self.kept_discards()?;
         let number = kept.last().map_or(1, |last| last.number + 1);
         let stays = |change: &Change| {
             let bytes = self.stays(change, choice.get(&change.path)?)?;
@@ -125,9 +129,9 @@ impl View {
         }
     }
 
-    /// The discard that is brought back first.
-    pub fn last_discard(&self) -> Option<Discarded> {
-        self.kept_discards().pop()
+    /// The discard that is brought back first. Fails where a record cannot be read: that one may be the last.
+    pub fn last_discard(&self) -> Result<Option<Discarded>, Damage> {
+        Ok(self.kept_discards()?.pop())
     }
 
     /// Puts a discard back on the pending shelf, all of it or nothing.
@@ -136,7 +140,7 @@ impl View {
         let dir = self.discards().join(discarded.number.to_string());
         let aside = Held::at(&dir, self.roots().len(), 1);
         if let Some(damage) = aside.bases().damage() {
-            return Err(io::Error::other(damage.to_string()).into());
+            return Err(Damage { part: DamagedPart::Discards, ..damage }.into());
         }
         let back: Vec<Base> = aside.bases().iter().cloned().collect();
         let pending = &self.0.pending;
@@ -177,27 +181,84 @@ impl View {
     }
 
     /// Those that can be brought back, oldest first.
-    fn kept_discards(&self) -> Vec<Discarded> {
-        let entries = std::fs::read_dir(self.discards()).into_iter().flatten().flatten();
-        let mut kept: Vec<Discarded> = entries
-            .filter_map(|entry| {
-                let number = entry.file_name().to_string_lossy().parse().ok()?;
-                let text = std::fs::read(entry.path().join("discard.json")).ok()?;
-                Some(Discarded { number, ..serde_json::from_slice(&text).ok()? })
-            })
-            .collect();
-        kept.sort_by_key(|discarded| discarded.number);
-        kept
+    fn kept_discards(&self) -> Result<Vec<Discarded>, Damage> {
+        let mut kept = Vec::new();
+        for (number, dir) in shelves(self.dir())? {
+            kept.extend(record_of(&dir)?.map(|record| Discarded { number, ..record }));
+        }
+        Ok(kept)
     }
 
     fn drop_oldest(&self) -> io::Result<()> {
-        let mut kept = self.kept_discards();
+        let mut kept = self.kept_discards()?;
         while kept.len() > MOST || kept.iter().map(|discarded| discarded.bytes).sum::<u64>() > MOST_BYTES {
             let oldest = kept.remove(0);
             remove_dir_all(&self.discards().join(oldest.number.to_string()))?;
         }
         Ok(())
     }
+}
+
+/// The shelves of discards of the view that is kept in `view`, each with its number, oldest first.
+fn shelves(view: &Path) -> Result<Vec<(u64, PathBuf)>, Damage> {
+    let dir = view.join("discarded");
+    let entries = list_records(&dir).map_err(|fault| Damage {
+        part: DamagedPart::Discards,
+        path: dir.clone(),
+        fault,
+    })?;
+    let numbered = |entry: &std::fs::DirEntry| {
+        let number = entry.file_name().to_string_lossy().parse().ok()?;
+        Some((number, entry.path()))
+    };
+    let mut found: Vec<(u64, PathBuf)> = entries.iter().filter_map(numbered).collect();
+    found.sort();
+    Ok(found)
+}
+
+/// What a discard says about itself; `None` when another process has just removed it.
+fn record_of(dir: &Path) -> Result<Option<Discarded>, Damage> {
+    let path = dir.join("discard.json");
+    let damaged = |fault| Damage { part: DamagedPart::Discards, path: path.clone(), fault };
+    match read_record(&path) {
+        Err(Fault::Missing) if std::fs::symlink_metadata(dir).is_err() => Ok(None),
+        Err(fault) => Err(damaged(fault)),
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|e| damaged(Fault::of_json(&e))),
+    }
+}
+
+/// What is wrong with the discards of the view that is kept in `view`. Reads what they say about themselves, not what
+/// they changed.
+pub fn discard_damage_at_start(view: &Path) -> Vec<Damage> {
+    match shelves(view) {
+        Err(damage) => vec![damage],
+        Ok(shelves) => shelves.iter().filter_map(|(_, dir)| record_of(dir).err()).collect(),
+    }
+}
+
+/// The stored contents that pending changes and discards of the view that is kept in `view` start from or that calls left;
+/// and the damage of discards, which may need others. [`super::pending_damage`] has that of pending changes.
+pub fn contents_needed(view: &Path) -> (Vec<Hash>, Vec<Damage>) {
+    let (mut needed, mut damage) = (Vec::new(), Vec::new());
+    let discards = shelves(view).unwrap_or_else(|unread| {
+        damage.push(unread);
+        Vec::new()
+    });
+    let mut look = |shelf: &Path| {
+        let bases = Bases::load(shelf.join("base.jsonl"));
+        for base in bases.iter() {
+            needed.extend(
+                base.node.hash().into_iter().chain(base.marks.iter().filter_map(|mark| mark.content)),
+            );
+        }
+        bases.damage()
+    };
+    look(&view.join("pending"));
+    for (_, dir) in discards {
+        damage.extend(record_of(&dir).err());
+        damage.extend(look(&dir).map(|found| Damage { part: DamagedPart::Discards, ..found }));
+    }
+    (needed, damage)
 }
 
 fn is_below(path: &Path, dir: &Path) -> bool {

@@ -34,7 +34,7 @@ impl View {
     pub(super) fn settle_interrupted(&self) -> io::Result<()> {
         let mark = self.landing_mark();
         let idle = self.is_empty(Shelf::Pending) || self.0.landing.load(Ordering::SeqCst);
-        if idle || !mark.exists() || !self.journal().open_entries().is_empty() {
+        if idle || !mark.exists() || !self.journal().is_at_rest() {
             return Ok(());
         }
         match self.claim() {

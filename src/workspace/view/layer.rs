@@ -41,7 +41,7 @@ pub(super) struct Layer {
 impl Layer {
     pub(super) fn at(dir: PathBuf) -> Layer {
         // An empty one is not blank: its own mode may be what was changed.
-        let blank = !dir.exists();
+        let blank = !super::roots::may_exist(&dir);
         Layer { dir, blank: AtomicBool::new(blank) }
     }
 

@@ -24,7 +24,7 @@ const COMPARED: usize = 50;
 pub(in crate::workspace) fn mend_roots(dir: &Path) -> Option<Vec<PathBuf>> {
     let shelf = dir.join("pending");
     let records = Bases::load(shelf.join("base.jsonl"));
-    let layers = layers(&shelf);
+    let layers = layers(&shelf).ok()?;
     let numbered = layers.iter().enumerate().all(|(n, layer)| layer.ends_with(n.to_string()));
     if layers.is_empty() || !numbered {
         return None;

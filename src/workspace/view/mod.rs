@@ -25,16 +25,15 @@ mod stack;
 mod sweep;
 mod undo;
 
-pub use base::Base;
 pub use brake::{Brake, Braked};
-pub use discarded::{Aside, Discarded, RestoreError};
+pub use discarded::{Aside, Discarded, RestoreError, contents_needed, discard_damage_at_start};
 pub use fold::Effects;
 pub(super) use git::repository_state;
 pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;
 pub(super) use mend::{mend_record, mend_roots};
 pub(super) use roots::write_roots;
-pub use roots::{keeps_pending, pending_damage, pending_damage_at_start, roots_of};
+pub use roots::{keeps_pending, pending_damage, pending_damage_at_start, roots_of, views_in};
 pub use run::{CommandView, Mount};
 pub use settle::{Applied, Choice, Part, repository_of};
 pub use snapshot::Snapshot;

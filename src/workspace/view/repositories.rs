@@ -10,9 +10,10 @@ use super::super::open::open_regular;
 use super::super::repository::{
     Contents, HookDirs, Repositories, RepositoryChange, RepositoryFate, facts_of, is_repository,
 };
+use super::base::Base;
 use super::fold::Effects;
 use super::stack::{Backing, node_at, stat_at};
-use super::{Base, Shelf, View};
+use super::{Shelf, View};
 use crate::permission::is_git_name;
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;

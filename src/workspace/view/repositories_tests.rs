@@ -71,7 +71,7 @@ fn a_pending_commit_lands_after_a_discard_that_was_taken_back() {
     let words = b.words();
     assert_eq!(b.view.set_aside(&b.all()).unwrap(), Aside::Kept);
     assert!(b.view.is_empty(Shelf::Pending));
-    b.view.restore(&b.view.last_discard().unwrap()).unwrap();
+    b.view.restore(&b.view.last_discard().unwrap().unwrap()).unwrap();
     assert_eq!(b.words(), words);
     lands(&b);
 }
@@ -82,7 +82,7 @@ fn a_part_of_a_commit_takes_all_of_it_aside_and_comes_back() {
     let words = b.words();
     b.view.set_aside(&only(&b, ".git/refs/heads/main")).unwrap();
     assert_eq!(b.words(), ["M a.txt"]);
-    b.view.restore(&b.view.last_discard().unwrap()).unwrap();
+    b.view.restore(&b.view.last_discard().unwrap().unwrap()).unwrap();
     assert_eq!(b.words(), words);
     lands(&b);
 }

@@ -1,6 +1,6 @@
 //! Which directories a view is laid over, as a file in the view: without it nobody knows whose changes these are.
 
-use super::super::damage::{Damage, DamagedPart, Fault, read_record};
+use super::super::damage::{Damage, DamagedPart, Fault, list_directories, list_records, read_record};
 use super::super::node::raw_text;
 use super::base::Bases;
 use serde::{Deserialize, Serialize};
@@ -35,13 +35,24 @@ pub(in crate::workspace) fn write_roots(dir: &Path, roots: &[PathBuf]) -> io::Re
 /// True when something may be pending in the view that is kept in `dir`: its record is there, or what it speaks of.
 pub fn keeps_pending(dir: &Path) -> bool {
     let pending = dir.join("pending");
-    may_exist(&pending.join("base.jsonl")) || layers(&pending).iter().any(|layer| has_entries(layer))
+    may_exist(&pending.join("base.jsonl")) || may_hold(&pending)
 }
 
 /// False only where it is known that nothing is there.
-fn may_exist(path: &Path) -> bool {
-    let absent = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
-    std::fs::symlink_metadata(path).map_or_else(|e| !absent.contains(&e.kind()), |_| true)
+pub(super) fn may_exist(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).map_or_else(|e| e.kind() != io::ErrorKind::NotFound, |_| true)
+}
+
+/// The directories of views in `places`, and what is wrong with the others: anything may be pending there.
+pub fn views_in(places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Damage>) {
+    let (mut found, mut damage) = (Vec::new(), Vec::new());
+    for place in places {
+        let (views, unread) = list_directories(place, DamagedPart::Pending);
+        found.extend(views);
+        damage.extend(unread);
+    }
+    found.sort();
+    (found, damage)
 }
 
 /// What is wrong with the records of the view that is kept in `dir`.
@@ -66,32 +77,30 @@ pub fn pending_damage_at_start(dir: &Path) -> Vec<Damage> {
     let record = dir.join("pending/base.jsonl");
     let long = std::fs::symlink_metadata(&record).is_ok_and(|meta| meta.len() > SHORT);
     let damage = if long { None } else { Bases::load(record).damage() };
-    let damage = damage.or_else(|| layers(&dir.join("pending")).iter().find_map(|layer| unlisted(layer)));
+    let damage = damage.or_else(|| unlisted(&dir.join("pending")));
     roots_of(dir).err().into_iter().chain(damage).collect()
 }
 
 /// The layers of a shelf that are there, `0` first.
-pub(in crate::workspace) fn layers(shelf: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<(usize, PathBuf)> = std::fs::read_dir(shelf)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
-        .collect();
+pub(in crate::workspace) fn layers(shelf: &Path) -> Result<Vec<PathBuf>, Fault> {
+    let entries = list_records(shelf)?;
+    let layer = |entry: &std::fs::DirEntry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path()));
+    let mut found: Vec<(usize, PathBuf)> = entries.iter().filter_map(layer).collect();
     found.sort();
-    found.into_iter().map(|(_, path)| path).collect()
+    Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// A layer that cannot be listed.
-fn unlisted(layer: &Path) -> Option<Damage> {
-    let fault = Fault::of_io(&std::fs::read_dir(layer).err()?);
-    Some(Damage { part: DamagedPart::Pending, path: layer.to_path_buf(), fault })
-}
-
-pub(in crate::workspace) fn has_entries(dir: &Path) -> bool {
-    match std::fs::read_dir(dir) {
-        Ok(mut entries) => entries.next().is_some(),
-        // What cannot be listed may hold anything.
-        Err(e) => e.kind() != io::ErrorKind::NotFound,
+/// A shelf or a layer in it that cannot be listed.
+fn unlisted(shelf: &Path) -> Option<Damage> {
+    let damaged = |path: &Path, fault| Damage { part: DamagedPart::Pending, path: path.to_path_buf(), fault };
+    match layers(shelf) {
+        Err(fault) => Some(damaged(shelf, fault)),
+        Ok(layers) => layers.iter().find_map(|layer| Some(damaged(layer, list_records(layer).err()?))),
     }
+}
+
+/// False only where it is known that no layer of the shelf holds anything.
+pub(in crate::workspace) fn may_hold(shelf: &Path) -> bool {
+    let holds = |layer: &PathBuf| list_records(layer).map_or(true, |entries| !entries.is_empty());
+    layers(shelf).map_or(true, |layers| layers.iter().any(holds))
 }

@@ -2,6 +2,7 @@
 
 use super::View;
 use super::layer::remove_dir_all;
+use super::roots::may_exist;
 use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
@@ -34,7 +35,7 @@ impl View {
         for entry in entries.flatten().flatten() {
             let age = entry.metadata().and_then(|meta| meta.modified()).ok();
             let age = age.and_then(|at| at.elapsed().ok());
-            if age.is_some_and(|age| age > KEPT) && !views.join(entry.file_name()).exists() {
+            if age.is_some_and(|age| age > KEPT) && !may_exist(&views.join(entry.file_name())) {
                 drop(remove_dir_all(&entry.path()));
             }
         }
@@ -44,11 +45,11 @@ impl View {
 /// True for a view that holds nothing and that nobody has.
 fn idle(dir: &Path, single: bool) -> bool {
     let pending = ["landing", "pending.new", "pending.old"];
-    if super::keeps_pending(dir) || pending.iter().any(|name| dir.join(name).exists()) {
+    if super::keeps_pending(dir) || pending.iter().any(|name| may_exist(&dir.join(name))) {
         return false;
     }
     // What is thrown away when a turn ends has nobody left who could see it: a single command has but one turn.
-    if !single && dir.join("scratch/base.jsonl").exists() {
+    if !single && may_exist(&dir.join("scratch/base.jsonl")) {
         return false;
     }
     let Ok(lock) = OpenOptions::new().read(true).write(true).open(dir.join("lock")) else { return false };

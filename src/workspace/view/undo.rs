@@ -131,10 +131,10 @@ impl View {
             }
         }
         let own = self.untouched_since(&repositories, &changes, &asked);
-        for made in own.others {
+        for (made, why) in own.others {
             let Some(repository) = repositories.of(&made).map(Path::to_path_buf) else { continue };
             if closed.insert(repository.clone()) {
-                plan.left.push((repository, "something else is in it now".into()));
+                plan.left.push((repository, why));
             }
         }
         let own = own.whole;
@@ -184,12 +184,18 @@ impl View {
         let made = |dir: &Path| changes.get(dir).is_some_and(|c| c.before.is_absent());
         let ours = |path: &Path| changes.contains_key(path);
         let there = |dir: &&Path| made(dir) && dir.is_dir();
-        let (whole, others) = dirs
-            .into_iter()
-            .filter(there)
-            .map(Path::to_path_buf)
-            .partition(|dir: &PathBuf| holds_only(dir, &ours));
-        MadeRepositories { whole, others }
+        let mut found = MadeRepositories::default();
+        for dir in dirs.into_iter().filter(there) {
+            match holds_only(dir, &ours) {
+                Ok(true) => drop(found.whole.insert(dir.to_path_buf())),
+                Ok(false) => found.others.push((dir.to_path_buf(), "something else is in it now".into())),
+                Err((path, e)) => {
+                    let why = format!("`{}` cannot be read: {e}", path.display());
+                    found.others.push((dir.to_path_buf(), why));
+                }
+            }
+        }
+        found
     }
 
     /// For a redo: `git gc` may have removed the objects that the undo left, and refs without them would be broken.
@@ -362,33 +368,35 @@ impl View {
     }
 }
 
-/// True when every file below `dir` is one of `ours`. Gives up, and says no, after very many.
-fn holds_only(dir: &Path, ours: &dyn Fn(&Path) -> bool) -> bool {
+/// True when every file below `dir` is one of `ours`. Gives up, and says no, after very many. Fails with the directory that
+/// cannot be read.
+fn holds_only(dir: &Path, ours: &dyn Fn(&Path) -> bool) -> Result<bool, (PathBuf, io::Error)> {
     const MOST: usize = 500_000;
     let (mut todo, mut seen) = (vec![dir.to_path_buf()], 0);
     while let Some(dir) = todo.pop() {
-        let Ok(entries) = std::fs::read_dir(&dir) else { return false };
-        for entry in entries {
+        let failed = |e: io::Error| (dir.clone(), e);
+        for entry in std::fs::read_dir(&dir).map_err(failed)? {
             seen += 1;
-            let Some((path, kind)) = entry.ok().and_then(|e| Some((e.path(), e.file_type().ok()?))) else {
-                return false;
-            };
+            let (path, kind) =
+                entry.and_then(|entry| Ok((entry.path(), entry.file_type()?))).map_err(failed)?;
             if seen > MOST || !ours(&path) {
-                return false;
+                return Ok(false);
             }
             if kind.is_dir() {
                 todo.push(path);
             }
         }
     }
-    true
+    Ok(true)
 }
 
 /// Repositories that changes made.
+#[derive(Default)]
 struct MadeRepositories {
     /// With nothing in them that anyone else put there.
     whole: BTreeSet<PathBuf>,
-    others: BTreeSet<PathBuf>,
+    /// The others, each with the reason why it stays.
+    others: Vec<(PathBuf, String)>,
 }
 
 enum Back {
