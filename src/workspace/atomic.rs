@@ -307,8 +307,7 @@ pub(super) fn exchange_checked(
 
 /// The hash of the file that came out, unless it is still being written.
 fn settled_hash(dir: &OwnedFd, name: &OsStr) -> Option<Hash> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::openat(dir, name, flags, Mode::empty()).ok()?);
+    let (file, _) = super::node::open_anyway(dir, name, OFlags::NONBLOCK).ok()?;
     let stamp = |file: &File| rustix::fs::fstat(file).ok().map(|s| (s.st_size, s.st_mtime, s.st_mtime_nsec));
     let first = stamp(&file);
     let hash = hash_of(&file).ok()?;

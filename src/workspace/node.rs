@@ -1,7 +1,7 @@
 //! What is at a path: one value that says everything placet promises to bring back.
 
-use super::Hash;
 use super::atomic::{attribute, attributes};
+use super::{Hash, WorkspaceError};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -95,22 +95,33 @@ impl Node {
 
     /// Reads what `name` is in an open directory. Follows no link and opens no device.
     pub(super) fn read(dir: impl AsFd, name: &OsStr) -> std::io::Result<Node> {
-        let stat = match rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        match Node::read_in(&dir, name) {
+            // The directory may forbid its owner to look names up in it.
+            Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
+                let _eased = Eased::of(&dir);
+                Node::read_in(&dir, name)
+            }
+            other => other,
+        }
+    }
+
+    fn read_in(dir: &impl AsFd, name: &OsStr) -> std::io::Result<Node> {
+        let stat = match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Node::Absent),
             Err(e) => return Err(e.into()),
         };
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
-                let (file, mode) = open_anyway(&dir, name, OFlags::NONBLOCK)?;
+                let (file, mode) = open_anyway(dir, name, OFlags::NONBLOCK)?;
                 Ok(with_mode(Node::of_file(&file)?, mode))
             }
             FileType::Directory => {
-                let (file, mode) = open_anyway(&dir, name, OFlags::DIRECTORY)?;
+                let (file, mode) = open_anyway(dir, name, OFlags::DIRECTORY)?;
                 Ok(with_mode(Node::Directory { attrs: Attrs::of(&file, &stat) }, mode))
             }
             FileType::Symlink => {
-                let target = rustix::fs::readlinkat(&dir, name, Vec::new())?;
+                let target = rustix::fs::readlinkat(dir, name, Vec::new())?;
                 Ok(Node::Link { target: OsString::from_vec(target.into_bytes()) })
             }
             _ => Ok(Node::Special { what: super::open::special_words(&stat).into() }),
@@ -137,6 +148,8 @@ pub(super) fn open_anyway(
         Err(Errno::ACCESS) => {}
         other => return Ok((File::from(other?), None)),
     }
+    // It may be the directory that forbids it.
+    let _eased = Eased::of(&dir);
     let held = rustix::fs::openat(&dir, name, flags | OFlags::PATH, Mode::empty())?;
     let stat = rustix::fs::fstat(&held)?;
     let kind = FileType::from_raw_mode(stat.st_mode);
@@ -153,14 +166,41 @@ pub(super) fn open_anyway(
     Ok((File::from(opened?), Some(mode)))
 }
 
-/// Opens a directory at a path without links, whatever its mode.
+/// Opens a directory at a path without links, whatever its mode and those of the directories above it.
 pub(super) fn dir_anyway(path: &Path) -> std::io::Result<OwnedFd> {
     match (super::open::dir_at(path), path.parent(), path.file_name()) {
-        (Err(super::WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
-            let parent = super::open::search_at(parent).map_err(std::io::Error::other)?;
+        (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
+            let parent = search_anyway(parent).map_err(std::io::Error::other)?;
             Ok(open_anyway(&parent, name, OFlags::DIRECTORY)?.0.into())
         }
         (opened, _, _) => opened.map_err(std::io::Error::other),
+    }
+}
+
+/// Opens a directory to look names up in, at a path without links, also below directories that their owner may not enter.
+/// Whoever looks a name up in one of those has to ease it.
+pub(super) fn search_anyway(path: &Path) -> Result<OwnedFd, WorkspaceError> {
+    match (super::open::search_at(path), path.parent(), path.file_name()) {
+        (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
+            let parent = search_anyway(parent)?;
+            let _eased = Eased::of(&parent);
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let opened = rustix::fs::openat(&parent, name, flags, Mode::empty());
+            opened.map_err(|e| WorkspaceError::from_io(path, e.into()))
+        }
+        (opened, _, _) => opened,
+    }
+}
+
+/// Opens a regular file at a path without links for reading, whatever its mode.
+pub(super) fn file_anyway(path: &Path) -> std::io::Result<File> {
+    match (super::open::open_regular(path, OFlags::RDONLY), path.parent(), path.file_name()) {
+        (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
+            let parent = search_anyway(parent).map_err(std::io::Error::other)?;
+            let (file, _) = open_anyway(&parent, name, OFlags::NONBLOCK)?;
+            if file.metadata()?.is_file() { Ok(file) } else { Err(Errno::ACCESS.into()) }
+        }
+        (opened, _, _) => opened.map(|opened| opened.file).map_err(std::io::Error::other),
     }
 }
 
@@ -176,23 +216,29 @@ fn with_mode(mut node: Node, known: Option<u32>) -> Node {
 pub(super) struct Eased(Option<(OwnedFd, u32)>);
 
 impl Eased {
-    pub(super) fn of(dir: &OwnedFd) -> Eased {
+    pub(super) fn of(dir: impl AsFd) -> Eased {
         let eased = || {
-            let stat = rustix::fs::fstat(dir).ok()?;
+            let stat = rustix::fs::fstat(&dir).ok()?;
             let user = rustix::process::geteuid();
             let shut = stat.st_mode & 0o300 != 0o300 && !user.is_root() && stat.st_uid == user.as_raw();
-            let copy = dir.try_clone().ok().filter(|_| shut)?;
-            rustix::fs::fchmod(&copy, Mode::from_raw_mode(stat.st_mode & 0o7777 | 0o300)).ok()?;
+            let shut = shut && FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+            let copy = dir.as_fd().try_clone_to_owned().ok().filter(|_| shut)?;
+            set_mode(&copy, stat.st_mode & 0o7777 | 0o300).ok()?;
             Some((copy, stat.st_mode & 0o7777))
         };
         Eased(eased())
     }
 }
 
+/// Sets a mode by a descriptor, which may be one that `fchmod` refuses because it only names the file.
+fn set_mode(held: &OwnedFd, mode: u32) -> rustix::io::Result<()> {
+    rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), Mode::from_raw_mode(mode))
+}
+
 impl Drop for Eased {
     fn drop(&mut self) {
         if let Some((dir, mode)) = &self.0 {
-            let _ = rustix::fs::fchmod(dir, Mode::from_raw_mode(*mode));
+            let _ = set_mode(dir, *mode);
         }
     }
 }

@@ -163,8 +163,7 @@ pub(super) fn read_small(mut file: &File) -> io::Result<Vec<u8>> {
 
 /// The same of the regular file at a path without links.
 pub(super) fn read_small_at(path: &std::path::Path) -> io::Result<Vec<u8>> {
-    let opened = super::open::open_regular(path, rustix::fs::OFlags::RDONLY).map_err(io::Error::other)?;
-    read_small(&opened.file)
+    read_small(&super::node::file_anyway(path)?)
 }
 
 #[cfg(test)]

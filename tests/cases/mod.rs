@@ -83,6 +83,7 @@ mod session_full;
 mod session_place;
 mod session_tree;
 mod shell;
+mod shut_modes;
 mod storage;
 mod summing_up;
 mod theme;

@@ -5,8 +5,7 @@
 
 use super::super::atomic::{Exchange, exchange_checked};
 use super::super::journal::{Entry, Landed};
-use super::super::node::{Eased, Node, open_anyway};
-use super::super::open::dir_at;
+use super::super::node::{Eased, Node, dir_anyway, open_anyway};
 use super::dirs::Dirs;
 use super::fault::fault;
 use super::{anchor, crash_point, temp_name};
@@ -288,13 +287,15 @@ pub(super) fn dress(spot: &Spot<'_>, after: &Node) -> io::Result<()> {
 
 fn sync(entry: &Entry) {
     if entry.changes.len() > super::SYNC_EACH {
-        if let Some(dir) = entry.changes.first().and_then(|c| c.path.parent()).and_then(|p| dir_at(p).ok()) {
+        if let Some(dir) =
+            entry.changes.first().and_then(|c| c.path.parent()).and_then(|p| dir_anyway(p).ok())
+        {
             super::sync_file_system(&File::from(dir));
         }
         return;
     }
     for change in &entry.changes {
-        if let Some(dir) = change.path.parent().and_then(|p| dir_at(p).ok()) {
+        if let Some(dir) = change.path.parent().and_then(|p| dir_anyway(p).ok()) {
             let _ = rustix::fs::fsync(&dir);
         }
     }

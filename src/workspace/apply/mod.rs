@@ -31,7 +31,6 @@ use dirs::Dirs;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -257,10 +256,13 @@ fn shut_dirs(steps: &[Step]) -> Vec<Shut> {
     if rustix::process::geteuid().is_root() {
         return Vec::new();
     }
-    let above = steps.iter().flat_map(|s| s.path.ancestors().skip(1).take(2));
-    let above: BTreeSet<&Path> = above.collect();
-    let mode =
-        |dir: &Path| std::fs::symlink_metadata(dir).ok().filter(|m| m.is_dir()).map(|m| m.mode() & 0o7777);
+    // Also those further up: each of them is opened for the moment in which a name is looked up in it.
+    let above: BTreeSet<&Path> = steps.iter().flat_map(|s| s.path.ancestors().skip(1)).collect();
+    let mode = |dir: &Path| {
+        let stat = super::view::stat_at(dir).ok()??;
+        let is_dir = rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory;
+        is_dir.then_some(stat.st_mode & 0o7777)
+    };
     let shut = |dir: &Path| {
         let mode = mode(dir).filter(|mode| mode & 0o300 != 0o300)?;
         Some(Shut { path: dir.to_path_buf(), mode })

@@ -1,9 +1,8 @@
 //! After a crash: what was begun is finished, or cleared away where no target had been touched.
 
 use super::super::journal::{Entry, Journal, State};
-use super::super::node::Node;
+use super::super::node::{Node, dir_anyway};
 use super::super::objects::Objects;
-use super::super::open::dir_at;
 use super::super::view::node_at;
 use super::commit::{Act, acts, copy_over, perform};
 use super::dirs::Dirs;
@@ -93,7 +92,7 @@ pub(super) fn locked(journal: &Journal, objects: &Objects) -> io::Result<Recover
 fn shut_again(entry: &Entry) {
     for shut in &entry.shut {
         let dressed = entry.changes.iter().any(|c| c.path == shut.path && entry.state != State::Staging);
-        let Some(dir) = dir_at(&shut.path).ok().filter(|_| !dressed) else { continue };
+        let Some(dir) = dir_anyway(&shut.path).ok().filter(|_| !dressed) else { continue };
         let mode = rustix::fs::fstat(&dir).map_or(0, |stat| stat.st_mode & 0o7777);
         if mode == shut.mode | 0o300 {
             let _ = rustix::fs::fchmod(&dir, rustix::fs::Mode::from_raw_mode(shut.mode));
@@ -106,7 +105,7 @@ fn finish(objects: &Objects, entry: &Entry, kept: &mut Vec<PathBuf>) -> io::Resu
         let Some(change) = entry.changes.get(index) else { continue };
         let now = node_at(&change.path)?;
         let displaced = || {
-            let dir = anchor(entry, index).and_then(|place| dir_at(&place).ok());
+            let dir = anchor(entry, index).and_then(|place| dir_anyway(&place).ok());
             dir.is_some_and(|dir| {
                 Node::read(&dir, &temp_name(entry, index, "old")).is_ok_and(|node| node == change.before)
             })

@@ -30,6 +30,15 @@ pub(super) fn take_back(objects: &Objects, entry: &Entry, trouble: &Trouble) -> 
             failed = back;
         }
     }
+    // Last, the deepest first: the mode of a directory that is there again may forbid to put back what was in it.
+    for &(index, _) in trouble.done.iter().filter(|(_, act)| *act == Act::RemoveDir) {
+        let Some(change) = entry.changes.get(index) else { continue };
+        let dressed = Spot::of(&mut Dirs::default(), entry, index, &change.path)
+            .and_then(|spot| dress(&spot, &change.before));
+        if failed.is_ok() {
+            failed = dressed;
+        }
+    }
     failed
 }
 
@@ -39,10 +48,7 @@ fn back(spot: &Spot<'_>, objects: &Objects, change: &Landed, act: Act) -> io::Re
         Act::Displace => {
             Ok(rustix::fs::renameat_with(&*spot.anchor, &spot.old, &*spot.dir, spot.name, free)?)
         }
-        Act::RemoveDir => {
-            rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700))?;
-            dress(spot, &change.before)
-        }
+        Act::RemoveDir => Ok(rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700))?),
         Act::MakeDir => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR)?),
         Act::Place => match &change.after {
             Node::Link { .. } => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?),

@@ -1,9 +1,8 @@
 //! Staging: every new content beside its target, complete, synced and read back.
 
 use super::super::journal::Entry;
-use super::super::node::{Eased, Node, open_anyway};
+use super::super::node::{Eased, Node, dir_anyway, file_anyway, open_anyway};
 use super::super::objects::Objects;
-use super::super::open::{dir_at, open_regular};
 use super::dirs::Dirs;
 use super::fault::fault;
 use super::{MERGEABLE, SYNC_EACH, Source, Step, anchor, crash_point, sync_file_system, temp_name};
@@ -13,6 +12,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 pub(super) type Failure = (PathBuf, io::Error);
@@ -94,8 +94,7 @@ pub(super) fn all(
 /// The content that will be written over: it cannot be taken over afterwards, as a displaced file is.
 fn keep_before(objects: &Objects, step: &Step) -> io::Result<()> {
     let Some(before) = step.before.hash() else { return Ok(()) };
-    let mut opened = open_regular(&step.path, OFlags::RDONLY).map_err(io::Error::other)?;
-    objects.put_file(&mut opened.file, before, step.before.size())
+    objects.put_file(&mut file_anyway(&step.path)?, before, step.before.size())
 }
 
 /// The new content of a file of at most `most` bytes: for the merge that a later undo may need, and so that what the
@@ -106,8 +105,7 @@ fn keep_after(objects: &Objects, step: &Step, most: u64) -> io::Result<()> {
         match &step.source {
             Source::Bytes(bytes) => drop(objects.put(bytes)?),
             Source::Layer(path) => {
-                let mut file = open_regular(path, OFlags::RDONLY).map_err(io::Error::other)?.file;
-                objects.put_file(&mut file, after, step.after.size())?;
+                objects.put_file(&mut file_anyway(path)?, after, step.after.size())?;
             }
             Source::Object(_) | Source::Nothing => {}
         }
@@ -139,10 +137,7 @@ fn one(objects: &Objects, step: &Step, dir: &OwnedFd, name: &OsStr) -> io::Resul
         Source::Nothing => {}
         Source::Bytes(bytes) => file.write_all(bytes)?,
         Source::Object(hash) => objects.copy_to(*hash, &file)?,
-        Source::Layer(path) => {
-            let from = open_regular(path, OFlags::RDONLY).map_err(io::Error::other)?.file;
-            super::super::sparse::copy(&from, &file)?;
-        }
+        Source::Layer(path) => super::super::sparse::copy(&file_anyway(path)?, &file)?,
     }
     if step.fresh || several {
         return Ok(Staged { file, in_place: several });
@@ -157,7 +152,7 @@ fn one(objects: &Objects, step: &Step, dir: &OwnedFd, name: &OsStr) -> io::Resul
 }
 
 fn has_more_names(path: &Path) -> bool {
-    open_regular(path, OFlags::RDONLY).is_ok_and(|opened| opened.stat.st_nlink > 1)
+    file_anyway(path).and_then(|file| file.metadata()).is_ok_and(|meta| meta.nlink() > 1)
 }
 
 /// Another name of a file that is there, or is staged, and has this very content.
@@ -169,11 +164,11 @@ fn twin(entry: &Entry, step: &Step, dir: &OwnedFd, name: &OsStr) -> io::Result<O
         Some((at, leader)) if leader.after != leader.before => {
             let staged = leader.after == step.after && !leader.in_place;
             let Some(place) = anchor(entry, at).filter(|_| staged) else { return Ok(None) };
-            (dir_at(&place), temp_name(entry, at, "new"))
+            (dir_anyway(&place), temp_name(entry, at, "new"))
         }
         _ => {
             let (Some(parent), Some(as_name)) = (twin.parent(), twin.file_name()) else { return Ok(None) };
-            (dir_at(parent), as_name.to_os_string())
+            (dir_anyway(parent), as_name.to_os_string())
         }
     };
     let Ok(from) = from else { return Ok(None) };

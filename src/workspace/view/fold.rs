@@ -279,7 +279,12 @@ impl Folding<'_> {
         }
         let plain = super::stack::stat_at(&join(self.root(), rel))?;
         Ok(plain.is_some_and(|s| {
-            (s.st_ctime, i64::try_from(s.st_ctime_nsec).unwrap_or(0)) > self.since && !is_dir(&s)
+            // To read what its owner may not read, its mode is changed for a moment: that moves the one time, not the other.
+            let changed = match s.st_mode & 0o400 {
+                0 => (s.st_mtime, i64::try_from(s.st_mtime_nsec).unwrap_or(0)),
+                _ => (s.st_ctime, i64::try_from(s.st_ctime_nsec).unwrap_or(0)),
+            };
+            changed > self.since && !is_dir(&s)
         }))
     }
 
@@ -368,10 +373,18 @@ fn strip_marks(dir: &OwnedFd, name: &OsStr, kind: FileType) {
     if kind != FileType::RegularFile {
         return;
     }
-    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::CLOEXEC;
-    if let Ok(fd) = rustix::fs::openat(dir, name, flags, rustix::fs::Mode::empty()) {
-        for mark in ["user.overlay.origin", "user.overlay.nlink", "user.overlay.metacopy"] {
-            let _ = rustix::fs::fremovexattr(&fd, mark);
-        }
+    let Ok((file, own)) = open_anyway(dir, name, rustix::fs::OFlags::NONBLOCK) else { return };
+    let Ok(stat) = rustix::fs::fstat(&file) else { return };
+    let mode = own.unwrap_or(stat.st_mode & 0o7777);
+    // Who may not write a file cannot remove its attributes either.
+    let shut = mode & 0o200 == 0;
+    if shut {
+        let _ = rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode | 0o600));
+    }
+    for mark in ["user.overlay.origin", "user.overlay.nlink", "user.overlay.metacopy"] {
+        let _ = rustix::fs::fremovexattr(&file, mark);
+    }
+    if shut {
+        let _ = rustix::fs::fchmod(&file, rustix::fs::Mode::from_raw_mode(mode));
     }
 }

@@ -236,7 +236,13 @@ fn enter(dir: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
 }
 
 pub(super) fn entry(dir: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
-    match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+    let mut found = rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW);
+    if matches!(found, Err(Errno::ACCESS)) {
+        // Its owner may not look names up in it.
+        let _eased = Eased::of(&dir);
+        found = rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW);
+    }
+    match found {
         Ok(stat) => Ok(Some(stat)),
         Err(Errno::NOENT) => Ok(None),
         Err(e) => Err(e.into()),

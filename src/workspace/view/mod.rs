@@ -37,7 +37,7 @@ pub use roots::{keeps_pending, pending_damage, pending_damage_at_start, roots_of
 pub use run::{CommandView, Mount};
 pub use settle::{Applied, Choice, Part, repository_of};
 pub use snapshot::Snapshot;
-pub(super) use stack::node_at;
+pub(super) use stack::{node_at, stat_at};
 pub use undo::UndoPlan;
 
 use super::damage::Damage;

@@ -93,7 +93,7 @@ impl Stack<'_> {
     pub(super) fn children(&self, rel: &Path) -> io::Result<BTreeSet<OsString>> {
         let (mut names, mut gone) = (BTreeSet::new(), BTreeSet::new());
         for dir in self.dirs(rel)? {
-            let fd = super::super::open::dir_at(&dir).map_err(io::Error::other)?;
+            let fd = super::super::node::dir_anyway(&dir)?;
             for name in list(&fd)? {
                 if gone.contains(&name) || names.contains(&name) {
                     continue;
@@ -112,8 +112,7 @@ impl Stack<'_> {
     /// Opens the file that `rel` is, wherever it lies.
     pub(super) fn open(&self, rel: &Path) -> io::Result<File> {
         let path = self.real(rel)?.ok_or(io::ErrorKind::NotFound)?;
-        let opened = super::super::open::open_regular(&path, rustix::fs::OFlags::RDONLY);
-        opened.map(|o| o.file).map_err(io::Error::other)
+        super::super::node::file_anyway(&path)
     }
 }
 
@@ -134,7 +133,7 @@ pub(in crate::workspace) fn node_at(path: &Path) -> io::Result<Node> {
 }
 
 /// The same without the content.
-pub(super) fn stat_at(path: &Path) -> io::Result<Option<Stat>> {
+pub(in crate::workspace) fn stat_at(path: &Path) -> io::Result<Option<Stat>> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Ok(rustix::fs::lstat(path).ok());
     };
@@ -147,7 +146,7 @@ pub(super) fn stat_at(path: &Path) -> io::Result<Option<Stat>> {
 /// Behind a link nothing is at a path: it lies where the link leads, if anywhere.
 fn parent_of(parent: &Path) -> io::Result<Option<std::os::fd::OwnedFd>> {
     use super::super::WorkspaceError as E;
-    match super::super::open::search_at(parent) {
+    match super::super::node::search_anyway(parent) {
         Ok(dir) => Ok(Some(dir)),
         Err(E::Missing(_) | E::NotDirectory(_) | E::Moved(_)) => Ok(None),
         Err(e) => Err(io::Error::other(e)),
