@@ -297,7 +297,14 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     let Some(view) = workspace.view().filter(|v| v.turn().held) else { return Ok(None) };
     let shown = |path: &Path| workspace.shortened(path);
     // Half of what a command did is not applied unseen.
-    if !view.turn().unread.is_empty() {
+    let unread = view.turn().unread.join("; ");
+    if !unread.is_empty() && options.dry_run {
+        warn(&format!("error: {}", visible::guard_line(&unread)));
+        view.discard_all(Shelf::Pending).map_err(Failure::new)?;
+        warn("nothing was changed (--dry-run)");
+        return Ok(Some(if code == report::DONE { report::ERROR } else { code }));
+    }
+    if !unread.is_empty() {
         return Ok(Some(after(workspace, code)));
     }
     let approval = named_and_pending(view, workspace, options)?;

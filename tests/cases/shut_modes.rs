@@ -72,3 +72,30 @@ fn a_crash_leaves_no_shut_directory_open() {
     }
     panic!("it never ended");
 }
+
+/// Story: of a command that removed a file which nobody could read, half was pending.
+#[test]
+fn of_a_command_whose_changes_cannot_be_read_nothing_is_pending_and_nothing_is_lost() {
+    let Some(txn) = txn() else { return };
+    txn.run(["discard"]).code(0);
+    // It belongs to root, in a directory of the user: it can be removed and not read.
+    std::fs::write(txn.tree.join("theirs"), "x").unwrap();
+    std::fs::set_permissions(txn.tree.join("theirs"), std::os::unix::fs::PermissionsExt::from_mode(0o600))
+        .unwrap();
+    let line = "for n in 1 2 3 4 5 6 7 8; do echo $n > new$n; done; rm -f theirs";
+    let run = format!("run {line}");
+    for args in
+        [vec!["sandbox", "run", "--", line], vec!["-p", &run, "--mode", "ask"], vec!["-p", &run, "--dry-run"]]
+    {
+        let out = txn.run(&args);
+        assert_ne!(out.code, 0, "{args:?}: {out:#?}");
+        assert!(out.stderr.contains("theirs"), "{args:?}: {out:#?}");
+        let all = format!("{}{}", out.stdout, out.stderr);
+        let kept = all.split('`').find(|part| part.contains("/kept-run-"));
+        let kept = std::path::PathBuf::from(kept.unwrap_or_else(|| panic!("{args:?}: {out:#?}")));
+        let left = std::process::Command::new("find").arg(&kept).args(["-name", "new?"]).output().unwrap();
+        assert_eq!(String::from_utf8(left.stdout).unwrap().lines().count(), 8, "{args:?}: {out:#?}");
+        txn.run(["changes"]).code(0).warns("nothing is pending");
+    }
+    assert!(txn.tree.join("theirs").exists() && !txn.tree.join("new1").exists());
+}

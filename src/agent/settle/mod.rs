@@ -64,7 +64,8 @@ impl Agent {
             }
         };
         if set.is_empty() {
-            view.turn().unread.drain(..).for_each(notice);
+            // It stays in the turn: without a person it is the reason of the exit code.
+            view.turn().unread.clone().into_iter().for_each(notice);
             return Some(Settled::Nothing);
         }
         let classes = view.classify(&set);

@@ -69,6 +69,8 @@ pub(super) struct Folding<'a> {
     pub(super) by: Option<Arc<Origin>>,
     /// The names of each inode that has several in the command's layer.
     pub(super) seen: HashMap<u64, Vec<Name>>,
+    /// Files of the layer that were read already.
+    pub(super) nodes: HashMap<PathBuf, Node>,
 }
 
 /// One of several names of a file.
@@ -79,11 +81,11 @@ pub(super) struct Name {
 }
 
 impl Folding<'_> {
-    fn root(&self) -> &Path {
+    pub(super) fn root(&self) -> &Path {
         self.view.root(self.index)
     }
 
-    fn now(&self) -> Stack<'_> {
+    pub(super) fn now(&self) -> Stack<'_> {
         self.view.stack(self.index, self.held.depth)
     }
 
@@ -242,7 +244,8 @@ impl Folding<'_> {
         // A size that differs needs no reading of the command's file.
         let differs =
             matches!(&before, Node::File { size, .. } if i64::try_from(*size).ok() != Some(stat.st_size));
-        let changed = differs || Node::read(upper, name)? != before;
+        let after = || self.nodes.get(rel).cloned().map_or_else(|| Node::read(upper, name), Ok);
+        let changed = differs || after()? != before;
         if several {
             let name = Name { path: path.clone(), changed, existed: before.is_file() };
             self.seen.entry(stat.st_ino).or_default().push(name);
@@ -267,9 +270,13 @@ impl Folding<'_> {
         }
         self.held.save()?;
         let dir = self.layer()?.parent(rel, self.root(), &|path| self.attrs_of(path))?;
-        Layer::clear(&dir, name)?;
+        // A file is replaced in one step: what is pending there is not lost if this fails.
+        if entry(&dir, name)?.is_some_and(|stat| is_dir(&stat)) {
+            Layer::clear(&dir, name)?;
+        }
         strip_marks(upper, name, kind);
-        layer::carry(upper, name, &dir, name)
+        layer::carry(upper, name, &dir, name)?;
+        super::super::apply::fault("folded")
     }
 
     /// Did the workspace's own file change while the command ran?

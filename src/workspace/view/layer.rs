@@ -277,7 +277,16 @@ pub(super) fn carry(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr)
 }
 
 fn copy_across(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
-    copy_one(from, name, to, as_name)?;
+    let staged = super::super::atomic::fresh_name();
+    if let Err(e) = copy_one(from, name, to, &staged) {
+        let _ = rustix::fs::unlinkat(to, &staged, AtFlags::empty());
+        return Err(e);
+    }
+    match entry(to, &staged)? {
+        Some(_) => rustix::fs::renameat(to, &staged, to, as_name)?,
+        // A pipe or the like is not copied.
+        None => Layer::clear(to, as_name)?,
+    }
     Ok(rustix::fs::unlinkat(from, name, AtFlags::empty())?)
 }
 

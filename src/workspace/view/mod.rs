@@ -11,6 +11,7 @@ mod batch;
 mod brake;
 mod discarded;
 mod fold;
+mod fold_check;
 mod git;
 mod hold;
 mod landing;
@@ -440,3 +441,7 @@ mod tests;
 #[cfg(test)]
 #[path = "apply_tests.rs"]
 mod apply_tests;
+
+#[cfg(test)]
+#[path = "fold_tests.rs"]
+mod fold_tests;

@@ -209,7 +209,7 @@ impl View {
         if command.shelf == Shelf::Pending {
             let mut turn = self.turn();
             turn.held = true;
-            turn.unread.push(format!("not all that a command changed could be read: {words}"));
+            turn.unread.push(format!("a command's changes could not be read or stored: {words}"));
         }
         io::Error::new(error.kind(), words)
     }
@@ -218,19 +218,28 @@ impl View {
         // All of them before anything is taken from one: what cannot be read is found here.
         let uppers: io::Result<Vec<OwnedFd>> =
             command.own_mounts().iter().map(|mount| layer::open_eased(&mount.upper)).collect();
-        let mut effects = Effects::default();
-        for (index, upper) in uppers?.into_iter().enumerate() {
+        let none = |e: io::Error| io::Error::new(e.kind(), format!("none of it is pending: {e}"));
+        let mut foldings = Vec::new();
+        for (index, upper) in uppers.map_err(none)?.into_iter().enumerate() {
             let mut folding = Folding {
                 view: self,
                 held: self.held(command.shelf),
                 index,
                 since: command.since,
                 hidden,
-                effects,
+                effects: Effects::default(),
                 by: command.by.clone().filter(|_| command.shelf == Shelf::Pending),
                 seen: HashMap::new(),
+                nodes: HashMap::new(),
             };
-            folding.run(&upper)?;
+            folding.check(Path::new(""), &upper).map_err(none)?;
+            foldings.push((folding, upper));
+        }
+        let part = |e: io::Error| io::Error::new(e.kind(), format!("a part of it may be pending: {e}"));
+        let mut effects = Effects::default();
+        for (mut folding, upper) in foldings {
+            folding.effects = effects;
+            folding.run(&upper).map_err(part)?;
             effects = folding.effects;
         }
         self.watch_repositories(command.shelf, &effects, command.since)?;

@@ -1,0 +1,67 @@
+use super::super::apply::fail_at;
+use super::tests::bench;
+use super::{Shelf, View};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Ends a command that wrote two files, with an error at `at`. Gives what is pending and what was kept, by name.
+fn failed(at: &'static str) -> (BTreeMap<String, String>, BTreeMap<String, String>, String) {
+    let b = bench();
+    b.write("a.txt", "old\n");
+    b.hold("a.txt", "earlier\n", Some("old\n"));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let command = runtime.block_on(b.view.begin(Shelf::Pending, None)).unwrap();
+    let upper = command.mounts[0].upper.clone();
+    fs::write(upper.join("a.txt"), "from the command\n").unwrap();
+    fs::write(upper.join("b.txt"), "from the command\n").unwrap();
+    fail_at(at, ErrorKind::Other);
+    let error = b.view.finish(command, &|_| false).unwrap_err().to_string();
+    assert_eq!(b.view.turn().unread.len(), 1);
+    let kept = fs::read_dir(b.view.dir()).unwrap().map(|entry| entry.unwrap().path());
+    let kept = kept.filter(|path| path.to_string_lossy().contains("/kept-run-")).collect::<Vec<_>>();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    (pending(&b.view, &b.root), texts(&kept[0].join("0/upper")), error)
+}
+
+fn texts(dir: &Path) -> BTreeMap<String, String> {
+    let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let text = |path: PathBuf| {
+        (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(&path).unwrap())
+    };
+    files.map(text).collect()
+}
+
+fn pending(view: &View, root: &Path) -> BTreeMap<String, String> {
+    let set = view.changes(Shelf::Pending).unwrap();
+    let paths = set.changes.iter().map(|change| change.path.clone());
+    paths
+        .map(|path| {
+            let real = view.real(&path).unwrap().unwrap();
+            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+            (name, fs::read_to_string(real).unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn what_cannot_be_read_is_found_while_nothing_of_the_command_is_pending() {
+    let (pending, kept, error) = failed("check");
+    assert_eq!(pending, [("a.txt".to_string(), "earlier\n".to_string())].into());
+    assert_eq!(kept.len(), 2);
+    assert!(error.contains("none of it is pending"), "{error}");
+}
+
+#[test]
+fn an_error_in_the_middle_loses_nothing() {
+    let (pending, kept, error) = failed("folded");
+    let here = |all: &BTreeMap<String, String>, name: &str| {
+        all.get(name).is_some_and(|text| text.starts_with("from"))
+    };
+    for name in ["a.txt", "b.txt"] {
+        assert!(here(&pending, name) != here(&kept, name), "{name}: {pending:?} {kept:?}");
+    }
+    assert!(pending["a.txt"].starts_with("from") || pending["a.txt"] == "earlier\n");
+    assert!(error.contains("a part of it may be pending") && error.contains("/kept-run-"), "{error}");
+}
