@@ -137,14 +137,14 @@ fn discarded() -> (Place, PathBuf) {
 
 #[test]
 fn contents_that_an_unreadable_discard_may_need_are_not_pruned() {
-    type Damage = (&'static str, fn(&Path));
-    let directory: Damage = ("", |path| {
+    /// A record, what takes its place, and how.
+    type Case = (&'static str, &'static str, fn(&Path));
+    let file: fn(&Path) = |path| {
         std::fs::remove_dir_all(path).unwrap();
         std::fs::write(path, "no directory").unwrap();
-    });
-    let in_record = |name: &'static str| WAYS.map(|(way, damage)| (name, way, damage));
-    let mut all: Vec<(&str, &str, fn(&Path))> =
-        vec![("", "a file", directory.1), ("1", "a file", directory.1)];
+    };
+    let in_record = |name: &'static str| WAYS.map(|(way, damage)| -> Case { (name, way, damage) });
+    let mut all: Vec<Case> = vec![("", "a file", file), ("1", "a file", file)];
     all.extend(in_record("1/discard.json"));
     all.extend(in_record("1/base.jsonl"));
     for (name, way, damage) in all {

@@ -186,7 +186,7 @@ impl Layer {
         }
         let made = File::from(enter(dir, name)?);
         if opaque {
-            let _eased = Eased::of(&OwnedFd::from(made.try_clone()?));
+            let _eased = Eased::of(&made);
             mark_opaque(&made)?;
         }
         Ok(attrs.give_keeping_marks(&made)?)
