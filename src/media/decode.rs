@@ -1,16 +1,18 @@
 //! Decoding within limits.
 
-use super::{Kind, MediaError, jpeg};
+use super::{Kind, MediaError, form, ico, jpeg, tiff};
+use ico::Chosen;
 use image::codecs::gif::GifDecoder;
 use image::metadata::Orientation;
 use image::{AnimationDecoder, ColorType, DynamicImage, ImageDecoder, ImageReader, Limits};
+use std::borrow::Cow;
 use std::io::Cursor;
 
 /// Memory one picture may take while it is decoded, and its longest side.
-const MOST_BYTES: u64 = 400 << 20;
-const MOST_SIDE: u32 = 65_535;
+pub(super) const MOST_BYTES: u64 = 400 << 20;
+pub(super) const MOST_SIDE: u32 = 65_535;
 /// What of that is left for rows, tables and the compressed result.
-const SMALL_BUFFERS: u64 = 12 << 20;
+pub(super) const SMALL_BUFFERS: u64 = 12 << 20;
 /// Pixels of all frames of an animation that are looked at.
 const FRAME_PIXELS: u64 = 200_000_000;
 
@@ -23,11 +25,41 @@ pub(super) struct Decoded {
 
 /// Whether a picture may be decoded, by its header: neither broken nor too large.
 pub fn admit(kind: Kind, bytes: &[u8]) -> Result<(), MediaError> {
-    admitted(kind, bytes).map(drop)
+    let admitted = match inner(kind, bytes)? {
+        Inner::Tiff => tiff::admit(bytes),
+        Inner::Own(kind, bytes) => admitted(kind, &bytes).map(drop),
+    };
+    admitted.map_err(|error| error.of(kind))
+}
+
+/// What is decoded of a file, and how.
+enum Inner<'a> {
+    Own(Kind, Cow<'a, [u8]>),
+    Tiff,
+}
+
+fn inner(kind: Kind, bytes: &[u8]) -> Result<Inner<'_>, MediaError> {
+    Ok(match kind {
+        Kind::Tiff => Inner::Tiff,
+        Kind::Ico => match ico::chosen(bytes)? {
+            Chosen::Png(bytes) => Inner::Own(Kind::Png, bytes.into()),
+            Chosen::Icon(bytes) => Inner::Own(kind, bytes.into()),
+        },
+        _ => Inner::Own(kind, bytes.into()),
+    })
 }
 
 /// Decodes all of `bytes`, which are of `kind`.
 pub(super) fn decode(kind: Kind, bytes: &[u8]) -> Result<Decoded, MediaError> {
+    let decoded = match inner(kind, bytes)? {
+        Inner::Tiff => tiff::decode(bytes),
+        Inner::Own(kind, bytes) => decode_own(kind, &bytes),
+    };
+    // A picture inside an icon is called by the name of the file that the person knows.
+    decoded.map_err(|error| error.of(kind))
+}
+
+fn decode_own(kind: Kind, bytes: &[u8]) -> Result<Decoded, MediaError> {
     let broken = |reason: String| MediaError::Broken { kind, reason };
     let (decoder, orientation) = admitted(kind, bytes)?;
     let stored = decoder.dimensions();
@@ -42,6 +74,9 @@ pub(super) fn decode(kind: Kind, bytes: &[u8]) -> Result<Decoded, MediaError> {
 /// A decoder for what may be decoded, and how the picture is turned.
 fn admitted(kind: Kind, bytes: &[u8]) -> Result<(impl ImageDecoder, Orientation), MediaError> {
     let Some(format) = kind.format() else { return Err(MediaError::Unsupported(kind)) };
+    if let Some(form) = form::lacks(kind, bytes) {
+        return Err(MediaError::Lacks { kind, form });
+    }
     if kind == Kind::Jpeg && !jpeg::is_complete(bytes) {
         return Err(MediaError::Broken { kind, reason: "its data ends before the picture does".into() });
     }
@@ -61,6 +96,8 @@ fn admitted(kind: Kind, bytes: &[u8]) -> Result<(impl ImageDecoder, Orientation)
 fn refused(kind: Kind, bytes: &[u8], error: image::ImageError) -> MediaError {
     match error {
         image::ImageError::Limits(_) => huge(kind, bytes),
+        // Not named above, but the decoder says that it is not the file's fault.
+        image::ImageError::Unsupported(_) => MediaError::Lacks { kind, form: "of this form".into() },
         other => MediaError::Broken { kind, reason: other.to_string() },
     }
 }
@@ -82,8 +119,8 @@ fn decoding(kind: Kind, bytes: &[u8]) -> u64 {
         // Floating point: as read, as a picture, and in eight bits.
         Kind::Exr => 6,
         Kind::Hdr => 4,
-        // A strip beside the pixels, and a strip may be all of them: 516 MB were measured where the pixels are 271.
-        Kind::Tiff => 4,
+        // A bitmap in an icon is copied to correct its mask.
+        Kind::Ico => 4,
         // Sixteen bits become eight beside the first.
         Kind::Png | Kind::Pnm | Kind::Farbfeld => 3,
         _ => 2,
@@ -122,6 +159,10 @@ pub fn check(kind: Kind, bytes: &[u8]) -> Result<(u32, u32), MediaError> {
 
 /// The size that a header tells, where one can be read.
 pub fn size(kind: Kind, bytes: &[u8]) -> Option<(u32, u32)> {
+    let (kind, bytes) = match inner(kind, bytes).ok()? {
+        Inner::Tiff => return tiff::size(bytes),
+        Inner::Own(kind, bytes) => (kind, bytes),
+    };
     let mut reader = ImageReader::with_format(Cursor::new(bytes), kind.format()?);
     reader.no_limits();
     reader.into_dimensions().ok()

@@ -11,6 +11,9 @@ pub enum MediaError {
     Huge { width: u32, height: u32, most: u64 },
     #[error("{0} pictures are not supported")]
     Unsupported(Kind),
+    /// The file may well be whole: this form of the format cannot be decoded. `form` follows the format's name.
+    #[error("{kind} {form} is not supported")]
+    Lacks { kind: Kind, form: String },
     #[error("the picture has {bytes} bytes, more than the {most} that can be sent")]
     Oversize { bytes: usize, most: usize },
     #[error("the picture could not be written as {0}: {1}")]
@@ -18,6 +21,15 @@ pub enum MediaError {
 }
 
 impl MediaError {
+    /// The same of a file of `kind`, in which the picture is.
+    pub(super) fn of(self, kind: Kind) -> MediaError {
+        match self {
+            MediaError::Broken { reason, .. } => MediaError::Broken { kind, reason },
+            MediaError::Lacks { form, .. } => MediaError::Lacks { kind, form },
+            other => other,
+        }
+    }
+
     /// What to do instead.
     pub fn hint(&self) -> &'static str {
         match self {
@@ -30,8 +42,12 @@ impl MediaError {
             MediaError::Unsupported(_) => {
                 "convert it with a command: `avifdec FILE out.png`, or `magick FILE out.png`"
             }
+            MediaError::Lacks { kind: Kind::Jpeg, .. } => {
+                "convert it with a command: `djpeg FILE > out.ppm`, or `magick FILE out.png`"
+            }
+            MediaError::Lacks { .. } => "convert it with a command: `magick FILE out.png`",
             MediaError::Oversize { .. } => "leave out `exact` to have it scaled down",
-            MediaError::Broken { .. } => "the file is cut off or damaged; it was not sent",
+            MediaError::Broken { .. } => "the file is cut off or damaged",
             MediaError::Huge { .. } => {
                 "scale it down with a command: `magick FILE -resize 4000x4000 out.png`"
             }

@@ -71,3 +71,48 @@ fn next_marker(bytes: &[u8], at: &mut usize) -> Option<u8> {
         }
     }
 }
+
+/// What the header of a picture says.
+pub(super) struct Frame {
+    marker: u8,
+    precision: u8,
+    pub(super) width: u16,
+    pub(super) height: u16,
+    pub(super) components: u8,
+}
+
+impl Frame {
+    /// What the decoder lacks for it, as it follows "JPEG" in a sentence.
+    pub(super) fn lacks(&self) -> Option<&'static str> {
+        match (self.marker, self.precision) {
+            (0xC3 | 0xC7 | 0xCB | 0xCF, _) => Some("without loss (lossless process)"),
+            (0xC9 | 0xCA | 0xCD | 0xCE, _) => Some("with arithmetic coding"),
+            (0xC5 | 0xC6, _) => Some("in several resolutions (hierarchical process)"),
+            (0xF7, _) => Some("without loss (JPEG-LS)"),
+            (_, 12) => Some("with 12 bits per sample"),
+            _ => None,
+        }
+    }
+}
+
+/// The first frame header.
+pub(super) fn frame(bytes: &[u8]) -> Option<Frame> {
+    let mut at = 2;
+    while let Some(marker) = next_marker(bytes, &mut at) {
+        match marker {
+            0x01 | 0xD0..=0xD8 => continue,
+            0xC0..=0xCF | 0xF7 if !matches!(marker, 0xC4 | 0xC8 | 0xCC) => {
+                let [_, _, precision, h0, h1, w0, w1, components, ..] = *bytes.get(at..)? else {
+                    return None;
+                };
+                let (height, width) = (u16::from_be_bytes([h0, h1]), u16::from_be_bytes([w0, w1]));
+                return Some(Frame { marker, precision, width, height, components });
+            }
+            0xD9 | 0xDA => return None,
+            _ => {}
+        }
+        let [high, low] = *bytes.get(at..at + 2)? else { return None };
+        at += usize::from(u16::from_be_bytes([high, low]));
+    }
+    None
+}

@@ -94,6 +94,8 @@ pub fn sniff(head: &[u8], name: &str) -> Option<Kind> {
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Kind::WebP,
         [b'B', b'M', ..] if matches!(u32_at(14), 12 | 16 | 40 | 52 | 56 | 64 | 108 | 124) => Kind::Bmp,
         [b'M', b'M', 0, b'*', ..] | [b'I', b'I', b'*', 0, ..] => Kind::Tiff,
+        // BigTIFF, with offsets of eight bytes.
+        [b'M', b'M', 0, b'+', 0, 8, 0, 0, ..] | [b'I', b'I', b'+', 0, 8, 0, 0, 0, ..] => Kind::Tiff,
         [0, 0, 1, 0, 1..=255, 0, ..] => Kind::Ico,
         _ if head.starts_with(b"#?RADIANCE\n") || head.starts_with(b"#?RGBE\n") => Kind::Hdr,
         [0x76, 0x2F, 0x31, 0x01, ..] => Kind::Exr,

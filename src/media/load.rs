@@ -3,7 +3,7 @@
 use super::decode::decode;
 use super::fit::{Target, encode, shrink};
 use super::tone::eight_bit;
-use super::{Kind, MediaError};
+use super::{Kind, MediaError, ico, tiff};
 use crate::conversation::Image;
 use std::sync::Arc;
 
@@ -31,6 +31,7 @@ pub fn load(
     oversize: Oversize,
 ) -> Result<Loaded, MediaError> {
     let decoded = decode(kind, &bytes)?;
+    let several = several(kind, &bytes);
     let (width, height) = decoded.stored;
     if let Some(media_type) = kind.media_type()
         && bytes.len() <= max_bytes
@@ -47,6 +48,7 @@ pub fn load(
     if kind.media_type().is_none() {
         let whole = encode(&pixels, Target::Png)?;
         notes.push(format!("converted from {kind} to PNG"));
+        notes.extend(several);
         if whole.bytes.len() <= max_bytes {
             let mut image = whole.into_image(name);
             image.notes.clone_from(&notes);
@@ -59,10 +61,27 @@ pub fn load(
     let target = if kind == Kind::Jpeg { Target::Jpeg } else { Target::Png };
     let mut image = shrink(&pixels, target, max_bytes, u32::MAX)?.into_image(name);
     let (w, h, after) = (image.width, image.height, image.bytes.len());
-    notes.push(format!("scaled down from {width}x{height} ({before} bytes) to {w}x{h} ({after} bytes)"));
+    // Upright, as the result is, not as it is stored.
+    let (width, height) = (pixels.width(), pixels.height());
+    notes.push(match (w, h) == (width, height) {
+        false => format!("scaled down from {width}x{height} ({before} bytes) to {w}x{h} ({after} bytes)"),
+        // Other programs pack the same pixels into more bytes.
+        true => format!("encoded again from {before} bytes to {after} bytes"),
+    });
     if kind == Kind::Gif {
         notes.push("the first frame only".into());
     }
     image.notes.clone_from(&notes);
     Ok(Loaded { image, notes })
+}
+
+/// Which of several pictures in a file it is.
+fn several(kind: Kind, bytes: &[u8]) -> Option<String> {
+    match kind {
+        Kind::Tiff => Some(tiff::pages(bytes)).filter(|count| *count > 1).map(|n| format!("page 1 of {n}")),
+        Kind::Ico => {
+            Some(ico::count(bytes)).filter(|n| *n > 1).map(|n| format!("the largest of {n} pictures"))
+        }
+        _ => None,
+    }
 }

@@ -6,10 +6,13 @@
 mod decode;
 mod error;
 mod fit;
+mod form;
+mod ico;
 mod jpeg;
 mod kind;
 mod load;
 mod thumb;
+mod tiff;
 mod tone;
 
 pub use decode::{admit, check, size};

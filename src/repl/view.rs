@@ -217,7 +217,8 @@ fn picture(opened: &mut Opened, at: &Resolved, head: &[u8]) -> Result<Content, S
         Ok((width, height)) => {
             Content::Picture(bytes, format!("a {kind} picture of {width}x{height} pixels, {size} bytes"))
         }
-        Err(e) => Content::Other(format!("a {kind} picture of {size} bytes that cannot be decoded: {e}")),
+        // The words of the tool that reads, so that a search finds both.
+        Err(e) => Content::Other(format!("{e}, {size} bytes; {}", e.hint())),
     })
 }
 

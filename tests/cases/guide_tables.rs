@@ -7,13 +7,13 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-fn page(name: &str) -> String {
+pub(super) fn page(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 /// The rows below the table head that begins with `head`, as cells; backquotes are left out.
-fn table(page: &str, head: &str) -> Vec<Vec<String>> {
+pub(super) fn table(page: &str, head: &str) -> Vec<Vec<String>> {
     let lines = page.lines().skip_while(|line| !line.starts_with(head)).skip(2);
     let cells = |line: &str| {
         let inner = line.trim().trim_matches('|');

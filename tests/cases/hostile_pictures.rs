@@ -29,8 +29,10 @@ const SLOW: &[(&str, Build)] = &[
     ("progressive.jpg", |rows, data| jpeg(rows, data, Scan::First)),
     ("sixteen.png", |rows, data| png(rows, data, 16, 6)),
     ("grey-alpha.png", |rows, data| png(rows, data, 8, 4)),
-    ("rgb.tif", |rows, data| tiff(rows, data, 3)),
-    ("rgba.tif", |rows, data| tiff(rows, data, 4)),
+    ("rgb.tif", |rows, data| tiff(rows, data, 3, 8)),
+    ("rgba.tif", |rows, data| tiff(rows, data, 4, 8)),
+    ("float.tif", |rows, data| tiff(rows, data, 4, 32)),
+    ("png.ico", icon),
     ("light.hdr", hdr),
     ("light.exr", |rows, data| exr(rows, data, &["B", "G", "R"])),
     ("light-alpha.exr", |rows, data| exr(rows, data, &["A", "B", "G", "R"])),
@@ -141,6 +143,13 @@ fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0_u32, |c, byte| table[usize::from(c as u8 ^ byte)] ^ (c >> 8))
 }
 
+/// An icon with a PNG of any size in it.
+fn icon(rows: u32, data_rows: u32) -> Vec<u8> {
+    let png = png(rows, data_rows, 8, 6);
+    let length = u32::try_from(png.len()).unwrap();
+    [&[0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1, 0, 32, 0][..], &le(length), &le(22), &png].concat()
+}
+
 /// Codes of one length: the table is cleared before it would need longer ones.
 fn gif(rows: u32, data_rows: u32) -> Vec<u8> {
     let pixels = WIDE as usize * data_rows as usize;
@@ -243,13 +252,15 @@ fn bmp(rows: u32, data_rows: u32) -> Vec<u8> {
     [header.concat(), data].concat()
 }
 
-fn tiff(rows: u32, data_rows: u32, samples: u32) -> Vec<u8> {
-    let bytes = WIDE as usize * data_rows as usize * samples as usize;
+fn tiff(rows: u32, data_rows: u32, samples: u32, bits: u8) -> Vec<u8> {
+    let bytes = WIDE as usize * data_rows as usize * samples as usize * usize::from(bits / 8);
     // Runs of 128.
     let data = [0x81_u8, 0].repeat(bytes.div_ceil(128));
-    let count = if samples == 4 { 11 } else { 10 };
+    let float = bits == 32;
+    let count = 10 + u32::from(samples == 4) + u32::from(float);
     let depths = 8 + 2 + count * 12 + 4;
-    let start = depths + 8;
+    let formats = depths + 8;
+    let start = formats + 8;
     let short = |tag: u16, value: u32| (tag, 3_u16, 1_u32, value);
     let mut fields = vec![
         short(256, WIDE),
@@ -266,11 +277,14 @@ fn tiff(rows: u32, data_rows: u32, samples: u32) -> Vec<u8> {
     if samples == 4 {
         fields.push(short(338, 2));
     }
+    if float {
+        fields.push((339, 3, samples, formats));
+    }
     let mut out = [&b"II*\0"[..], &le(8), &u16::try_from(count).unwrap().to_le_bytes()].concat();
     for (tag, kind, count, value) in fields {
         out.extend([&tag.to_le_bytes()[..], &kind.to_le_bytes(), &le(count), &le(value)].concat());
     }
-    out.extend([&le(0)[..], &[8, 0].repeat(4), &data].concat());
+    out.extend([&le(0)[..], &[bits, 0].repeat(4), &[3, 0].repeat(4), &data].concat());
     out
 }
 

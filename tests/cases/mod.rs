@@ -37,6 +37,7 @@ mod hostile_secrets;
 mod hostile_streams;
 mod hostile_system_calls;
 mod hostile_visible;
+mod image_forms;
 mod image_read;
 mod jobs;
 mod labels;

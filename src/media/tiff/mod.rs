@@ -1,0 +1,347 @@
+//! TIFF: what a file holds by its directory, whether that can be decoded, and its first picture as pixels.
+//!
+//! The crate `tiff` unpacks strips and tiles; what their samples mean is decided here. The crate is shown the samples as
+//! if they were levels of grey, so that it unpacks them for all colours in the same way and converts none.
+
+mod directory;
+mod lacks;
+mod overlay;
+mod samples;
+
+use super::decode::{Decoded, MOST_BYTES, MOST_SIDE, SMALL_BUFFERS};
+use super::{Kind, MediaError, jpeg};
+use directory::Directory;
+use image::metadata::Orientation;
+use image::{DynamicImage, GrayImage, RgbImage, RgbaImage};
+use overlay::Overlay;
+use samples::{Alpha, Colours, numbers};
+use tiff::TiffError;
+use tiff::decoder::{Decoder, Limits};
+
+/// What the directory says, with the format's defaults where it says nothing.
+pub(super) struct Head {
+    width: u32,
+    height: u32,
+    bits: u64,
+    sample_format: u64,
+    samples: u64,
+    photometric: Option<u64>,
+    compression: u64,
+    predictor: u64,
+    planar: bool,
+    tiled: bool,
+    chunk_width: u64,
+    chunk_height: u64,
+    /// Where each strip or tile is, and how long it is.
+    chunks: Vec<(u64, u64)>,
+    alpha: Alpha,
+    orientation: Orientation,
+}
+
+impl Head {
+    fn of(directory: &Directory<'_>) -> Option<Head> {
+        let side = |tag: u16| u32::try_from(directory.number(tag)?).ok().filter(|side| *side > 0);
+        let (width, height) = (side(256)?, side(257)?);
+        let or = |tag: u16, usual: u64| directory.number(tag).unwrap_or(usual);
+        let tiled = directory.field(322).is_some();
+        let (chunk_width, chunk_height) = match tiled {
+            true => (side(322)?.into(), side(323)?.into()),
+            false => (width.into(), or(278, height.into()).clamp(1, height.into())),
+        };
+        let tags = if directory.field(324).is_some() { (324, 325) } else { (273, 279) };
+        let offsets = directory.numbers(tags.0)?;
+        let lengths = directory.numbers(tags.1).unwrap_or_default();
+        let chunks = offsets.into_iter().zip(lengths).collect();
+        let orientation = u8::try_from(or(274, 1)).ok().and_then(Orientation::from_exif);
+        let mut head = Head {
+            width,
+            height,
+            bits: or(258, 1),
+            sample_format: or(339, 1),
+            samples: or(277, 1),
+            photometric: directory.number(262),
+            compression: or(259, 1),
+            predictor: or(317, 1),
+            planar: or(284, 1) == 2,
+            tiled,
+            chunk_width,
+            chunk_height,
+            chunks,
+            alpha: Alpha::None,
+            orientation: orientation.unwrap_or(Orientation::NoTransforms),
+        };
+        if head.samples > head.colours() {
+            head.alpha = match directory.number(338) {
+                Some(1) => Alpha::Associated,
+                Some(2) => Alpha::Straight,
+                // libtiff and ImageMagick take a fourth sample for alpha although the file does not say so.
+                _ if head.photometric == Some(2) => Alpha::Straight,
+                _ => Alpha::None,
+            };
+        }
+        // libtiff undoes differences only for these; for the others the field means nothing.
+        if !matches!(head.compression, 5 | 8 | 32_946 | 34_925 | 50_000) {
+            head.predictor = 1;
+        }
+        Some(head)
+    }
+
+    /// Samples of a pixel that are colours.
+    fn colours(&self) -> u64 {
+        match self.photometric {
+            Some(2 | 6) => 3,
+            Some(5) => 4,
+            _ => 1,
+        }
+    }
+
+    /// Samples of a pixel that are looked at.
+    fn used(&self) -> u64 {
+        match self.planar {
+            true => self.colours() + u64::from(self.alpha != Alpha::None),
+            false => self.samples,
+        }
+    }
+
+    /// Samples of a pixel in one strip or tile.
+    fn together(&self) -> u64 {
+        if self.planar { 1 } else { self.samples }
+    }
+
+    fn row_bytes(&self, width: u64) -> u64 {
+        width.saturating_mul(self.bits).saturating_mul(self.together()).div_ceil(8)
+    }
+
+    /// Width and height of what a strip or tile holds of the picture.
+    fn chunk_size(&self, x: u64, y: u64) -> (u64, u64) {
+        let across = self.chunk_width.min(u64::from(self.width).saturating_sub(x));
+        (across, self.chunk_height.min(u64::from(self.height).saturating_sub(y)))
+    }
+
+    /// Bytes that are in memory at once while the picture is decoded.
+    fn memory(&self, channels: usize, bytes: &[u8]) -> u64 {
+        let (width, height) = self.chunk_size(0, 0);
+        let height = if self.planar { self.chunk_height } else { height };
+        let planes = if self.planar { self.used() } else { 1 };
+        let raw = self.row_bytes(width).saturating_mul(height).saturating_mul(planes);
+        let line = width.saturating_mul(self.used()).saturating_mul(4);
+        let pixels = u64::from(self.width) * u64::from(self.height) * channels as u64;
+        let turned = match self.orientation {
+            Orientation::NoTransforms
+            | Orientation::FlipHorizontal
+            | Orientation::FlipVertical
+            | Orientation::Rotate180 => 1,
+            _ => 2,
+        };
+        let unpacked = raw.saturating_add(line).saturating_add(self.jpeg_memory(bytes));
+        pixels.saturating_add(unpacked).max(pixels.saturating_mul(turned))
+    }
+
+    /// The same inside the decoder of JPEG, for the largest strip or tile. See `decoding` in `super::decode`.
+    fn jpeg_memory(&self, bytes: &[u8]) -> u64 {
+        if self.compression != 7 {
+            return 0;
+        }
+        let pixels = self
+            .chunk_width
+            .saturating_mul(self.chunk_height.saturating_add(16))
+            .saturating_mul(self.together());
+        let of = |(at, length): &(u64, u64)| {
+            let data = part(bytes, *at, *length).unwrap_or_default();
+            let halves = if jpeg::is_in_parts(data) {
+                14
+            } else if jpeg::is_progressive(data) {
+                6
+            } else {
+                2
+            };
+            (pixels.saturating_mul(halves) / 2).saturating_add(*length)
+        };
+        self.chunks.iter().map(of).max().unwrap_or(0)
+    }
+}
+
+fn part(bytes: &[u8], at: u64, length: u64) -> Option<&[u8]> {
+    let at = usize::try_from(at).ok()?;
+    bytes.get(at..at.checked_add(usize::try_from(length).ok()?)?)
+}
+
+fn broken(reason: &str) -> MediaError {
+    MediaError::Broken { kind: Kind::Tiff, reason: reason.into() }
+}
+
+fn lacking(form: String) -> MediaError {
+    MediaError::Lacks { kind: Kind::Tiff, form }
+}
+
+/// Width and height, where the directory can be read.
+pub(super) fn size(bytes: &[u8]) -> Option<(u32, u32)> {
+    let head = Head::of(&Directory::read(bytes)?)?;
+    Some((head.width, head.height))
+}
+
+/// How many pictures the file has.
+pub(super) fn pages(bytes: &[u8]) -> usize {
+    Directory::read(bytes).map_or(0, |directory| directory.pages())
+}
+
+/// Whether the first picture may be decoded.
+pub(super) fn admit(bytes: &[u8]) -> Result<(), MediaError> {
+    admitted(bytes).map(drop)
+}
+
+fn admitted(bytes: &[u8]) -> Result<(Directory<'_>, Head, Colours), MediaError> {
+    let directory = Directory::read(bytes).ok_or_else(|| broken("its directory is cut off"))?;
+    let head = Head::of(&directory).ok_or_else(|| broken("its directory lacks a size or its strips"))?;
+    if let Some(form) = lacks::lacks(&directory, &head, bytes) {
+        return Err(lacking(form));
+    }
+    let palette = match head.photometric {
+        Some(3) => directory.numbers(320).ok_or_else(|| broken("its palette is missing"))?,
+        _ => Vec::new(),
+    };
+    let colours = Colours::new(&head, &palette);
+    let (width, height) = (head.width, head.height);
+    let needed = head.memory(colours.channels, bytes);
+    if needed > MOST_BYTES - SMALL_BUFFERS || width > MOST_SIDE || height > MOST_SIDE {
+        return Err(MediaError::Huge { width, height, most: MOST_BYTES >> 20 });
+    }
+    Ok((directory, head, colours))
+}
+
+/// The first picture of the file.
+pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, MediaError> {
+    let (directory, head, colours) = admitted(bytes)?;
+    let mut unpacker = Unpacker::new(&directory, &head, bytes)?;
+    let stride = head.width as usize * colours.channels;
+    let mut pixels = vec![0; stride * head.height as usize];
+    let across = u64::from(head.width).div_ceil(head.chunk_width);
+    let down = u64::from(head.height).div_ceil(head.chunk_height);
+    let (mut raw, mut line) = (Vec::new(), Vec::new());
+    for number in 0..across * down {
+        let (x, y) = (number % across * head.chunk_width, number / across * head.chunk_height);
+        let (width, height) = head.chunk_size(x, y);
+        unpacker.unpack(number, across * down, (width, height), &mut raw)?;
+        let left = x as usize * colours.channels;
+        let rows = pixels.chunks_exact_mut(stride).skip(y as usize).take(height as usize);
+        for (row, to) in rows.enumerate() {
+            fill(&head, &raw, (row, width as usize), &mut line);
+            let to = to.get_mut(left..left + width as usize * colours.channels);
+            colours.row(&line, to.unwrap_or_default());
+        }
+    }
+    drop((raw, line));
+    let mut image = picture(head.width, head.height, colours.channels, pixels);
+    image.apply_orientation(head.orientation);
+    Ok(Decoded { image, stored: (head.width, head.height) })
+}
+
+fn picture(width: u32, height: u32, channels: usize, pixels: Vec<u8>) -> DynamicImage {
+    match channels {
+        1 => GrayImage::from_raw(width, height, pixels).unwrap_or_default().into(),
+        3 => RgbImage::from_raw(width, height, pixels).unwrap_or_default().into(),
+        _ => RgbaImage::from_raw(width, height, pixels).unwrap_or_default().into(),
+    }
+}
+
+/// The samples of one row, all of a pixel together, from the planes that were unpacked.
+fn fill(head: &Head, planes: &[Vec<u8>], (row, width): (usize, usize), line: &mut Vec<f32>) {
+    let bytes = head.row_bytes(width as u64) as usize;
+    let count = width * head.together() as usize;
+    let of = |plane: &Vec<u8>, out: &mut Vec<f32>| {
+        numbers(head, plane.get(row * bytes..(row + 1) * bytes).unwrap_or_default(), count, out);
+    };
+    if let [plane] = planes {
+        return of(plane, line);
+    }
+    line.clear();
+    line.resize(width * planes.len(), 0.0);
+    let mut one = Vec::new();
+    for (at, plane) in planes.iter().enumerate() {
+        of(plane, &mut one);
+        for (pixel, value) in line.chunks_exact_mut(planes.len()).zip(&one) {
+            if let Some(sample) = pixel.get_mut(at) {
+                *sample = *value;
+            }
+        }
+    }
+}
+
+struct Unpacker<'a> {
+    head: &'a Head,
+    bytes: &'a [u8],
+    decoder: Decoder<Overlay<'a>>,
+}
+
+impl<'a> Unpacker<'a> {
+    fn new(directory: &Directory<'_>, head: &'a Head, bytes: &'a [u8]) -> Result<Unpacker<'a>, MediaError> {
+        let grey = directory.replacement(262, 1);
+        let predictor = directory.replacement(317, u32::try_from(head.predictor).unwrap_or(1));
+        let rows = directory.replacement(278, u32::try_from(head.chunk_height).unwrap_or(head.height));
+        let rows = rows.filter(|_| !head.tiled);
+        // The decoder reads the next directory's place as well and refuses the file when that one is wrong.
+        let last = directory.last();
+        let replaced = grey.into_iter().chain(predictor).chain(rows).chain(last);
+        let overlay = Overlay::new(bytes, replaced.collect());
+        let mut limits = Limits::default();
+        let most = usize::try_from(MOST_BYTES).unwrap_or(usize::MAX);
+        (limits.decoding_buffer_size, limits.intermediate_buffer_size) = (most, most);
+        let decoder = Decoder::new(overlay).map_err(|e| refused(head, &e))?.with_limits(limits);
+        Ok(Unpacker { head, bytes, decoder })
+    }
+
+    /// Unpacks a strip or tile, of all planes that are looked at.
+    fn unpack(
+        &mut self,
+        number: u64,
+        per_plane: u64,
+        (width, height): (u64, u64),
+        out: &mut Vec<Vec<u8>>,
+    ) -> Result<(), MediaError> {
+        let row = usize::try_from(self.head.row_bytes(width)).unwrap_or(0);
+        let planes = if self.head.planar { self.head.used() } else { 1 };
+        out.resize(usize::try_from(planes).unwrap_or(1), Vec::new());
+        for (plane, raw) in (0_u64..).zip(out) {
+            let chunk = number + plane * per_plane;
+            // The decoder panics at a number that is too large.
+            if usize::try_from(chunk).is_ok_and(|chunk| chunk >= self.head.chunks.len()) {
+                return Err(broken("it has too few strips or tiles"));
+            }
+            self.check_jpeg(chunk, height)?;
+            let chunk = u32::try_from(chunk).unwrap_or(u32::MAX);
+            // For planes after the first it unpacks the part of a tile below the picture as well.
+            let (_, rows) = self.decoder.chunk_data_dimensions(chunk);
+            raw.resize(row.saturating_mul(rows as usize), 0);
+            self.decoder.read_chunk_bytes(chunk, raw).map_err(|e| refused(self.head, &e))?;
+        }
+        Ok(())
+    }
+
+    /// A JPEG inside has a size of its own, and the decoder takes the memory for that one.
+    fn check_jpeg(&self, chunk: u64, height: u64) -> Result<(), MediaError> {
+        if self.head.compression != 7 {
+            return Ok(());
+        }
+        let place = usize::try_from(chunk).ok().and_then(|chunk| self.head.chunks.get(chunk));
+        let data = place.and_then(|(at, length)| part(self.bytes, *at, *length));
+        let data = data.ok_or_else(|| broken("its data ends before the picture does"))?;
+        let frame = jpeg::frame(data).ok_or_else(|| broken("a JPEG in it has no header"))?;
+        if let Some(form) = frame.lacks() {
+            return Err(lacking(format!("with JPEG compression {form}")));
+        }
+        let rows = u64::from(frame.height);
+        let fits = u64::from(frame.width) == self.head.chunk_width
+            && (height..=self.head.chunk_height.next_multiple_of(16)).contains(&rows)
+            && u64::from(frame.components) == self.head.together();
+        if fits { Ok(()) } else { Err(broken("a JPEG in it has another size")) }
+    }
+}
+
+fn refused(head: &Head, error: &TiffError) -> MediaError {
+    let (width, height) = (head.width, head.height);
+    match error {
+        TiffError::LimitsExceeded => MediaError::Huge { width, height, most: MOST_BYTES >> 20 },
+        TiffError::UnsupportedError(_) => lacking("of this form".into()),
+        other => broken(&other.to_string()),
+    }
+}
