@@ -54,9 +54,9 @@ pub(super) fn judge(
         Standing::Never | Standing::Part { .. } if targets.is_empty() => Ok(Judged::Fine),
         Standing::Never => Err(never_read(&path)),
         Standing::Part { seen, .. } => {
-            let mut missing = RangeSet::new();
-            targets.iter().filter_map(|target| seen.first_gap(target)).for_each(|gap| missing.insert(gap));
-            Err(not_shown(&path, &seen, &missing))
+            let mut touched = RangeSet::new();
+            targets.into_iter().for_each(|target| touched.insert(target));
+            Err(not_shown(&path, &seen, &touched.without(&seen)))
         }
         Standing::Changed(change) if targets.is_empty() || change.intact => {
             Ok(Judged::ChangedSince(since_read(&change, &file).0))

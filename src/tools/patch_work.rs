@@ -156,8 +156,10 @@ impl<'w> Working<'w> {
         }
         let name = self.env.workspace.shown(&to.path);
         let hint = match step.kind {
-            Kind::Create => "change it with an update of its lines, or delete it in the same patch",
-            _ => "delete it first, or choose another name",
+            Kind::Create => {
+                "change its lines with an update; to replace all of it, read it, then delete it and add it in one patch"
+            }
+            _ => "choose another name; to replace it, read it, then delete it in the same patch",
         };
         Err(ToolError::hint(format!("`{name}` exists already"), hint).because(Fault::Exists))
     }

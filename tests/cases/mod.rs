@@ -49,6 +49,7 @@ mod metrics;
 mod object_storage;
 mod own_files;
 mod patch;
+mod patch_stale;
 mod path_table;
 mod pdf;
 mod process;

@@ -70,12 +70,18 @@ fn spots(hunks: &[Hunk], target: &Target<'_>, options: Options) -> Result<Vec<Sp
     let mut before = Before::default();
     let mut spots = Vec::with_capacity(hunks.len());
     for (index, hunk) in hunks.iter().enumerate() {
-        let spot = place(hunk, target, before, options.fuzz).map_err(|why| error(hunks, index, why))?;
+        let spot = place(hunk, target, &before, options.fuzz).map_err(|why| error(hunks, index, why))?;
         if let Some(offset) = offset(hunk, &spot) {
             before.drift = offset;
         }
-        let trailing = hunk.lines.iter().rev().take_while(|line| line.sign == Sign::Context).count();
-        before.end = spot.at + spot.length - trailing.saturating_sub(spot.skipped.1).min(spot.length);
+        let (lead, tail) = hunk.context();
+        let first = spot.at + lead.saturating_sub(spot.skipped.0);
+        let last = (spot.at + spot.length).saturating_sub(tail.saturating_sub(spot.skipped.1));
+        // Lines that only go to the end of the file say nothing about what comes after them in the patch.
+        if spot.length > 0 || hunk.old_start.is_some() {
+            (before.changed, before.count) = (first..last.max(first), index + 1);
+            before.end = spot.at + spot.length + spot.skipped.1;
+        }
         spots.push(spot);
     }
     Ok(spots)

@@ -42,8 +42,8 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Patch, PatchError> {
     }
     loop {
         let (line, Some(head)) = (cursor.number(), cursor.head(0)) else { return Err(PatchError::Cut) };
-        let after = |mark: &[u8]| head.strip_prefix(mark).map(<[u8]>::trim_ascii);
-        if head.trim_ascii() == END {
+        let after = |mark: &[u8]| padded(head, mark);
+        if ends(cursor) {
             break;
         }
         cursor.at += 1;
@@ -77,6 +77,18 @@ fn empty(kind: Kind) -> FilePatch {
     FilePatch { old: None, new: None, kind, old_mode: None, new_mode: None, body: Body::Hunks(Vec::new()) }
 }
 
+/// What follows a mark. Models put blanks in front of their marks, as they indent code.
+fn padded<'a>(head: &'a [u8], mark: &[u8]) -> Option<&'a [u8]> {
+    head.trim_ascii_start().strip_prefix(mark).map(<[u8]>::trim_ascii)
+}
+
+/// The end of the envelope. With a blank in front it is a line of context where another end comes after it: to stop there
+/// would leave out a part of the patch.
+fn ends(cursor: &Cursor<'_>) -> bool {
+    let mark = |ahead: usize| cursor.head(ahead).is_some_and(|head| head.trim_ascii_end() == END);
+    mark(0) || is(cursor, END) && !(1..cursor.left()).any(mark)
+}
+
 fn is(cursor: &Cursor<'_>, mark: &[u8]) -> bool {
     cursor.head(0).is_some_and(|line| line.trim_ascii() == mark)
 }
@@ -93,13 +105,13 @@ fn added(path: String, cursor: &mut Cursor<'_>) -> FilePatch {
 
 fn updated(path: String, cursor: &mut Cursor<'_>, line: usize) -> Result<FilePatch, PatchError> {
     let mut file = FilePatch { old: Some(path.clone()), new: Some(path.clone()), ..empty(Kind::Edit) };
-    if let Some(to) = cursor.head(0).and_then(|head| head.strip_prefix(MOVE)) {
-        file.new = Some(whole(to.trim_ascii(), cursor.number())?);
+    if let Some(to) = cursor.head(0).and_then(|head| padded(head, MOVE)) {
+        file.new = Some(whole(to, cursor.number())?);
         file.kind = Kind::Rename;
         cursor.at += 1;
     }
     let mut hunks = Vec::new();
-    while cursor.head(0).is_some_and(|head| !ends_section(head)) {
+    while !cursor.done() && !ends_section(cursor) {
         hunks.extend(one(cursor)?);
     }
     if hunks.is_empty() && file.kind == Kind::Edit {
@@ -109,8 +121,9 @@ fn updated(path: String, cursor: &mut Cursor<'_>, line: usize) -> Result<FilePat
     Ok(file)
 }
 
-fn ends_section(head: &[u8]) -> bool {
-    [ADD, DELETE, UPDATE].iter().any(|mark| head.starts_with(mark)) || head.trim_ascii() == END
+fn ends_section(cursor: &Cursor<'_>) -> bool {
+    let head = cursor.head(0).unwrap_or_default();
+    [ADD, DELETE, UPDATE].iter().any(|mark| padded(head, mark).is_some()) || ends(cursor)
 }
 
 /// One hunk with the `@@` lines above it. `None` for blank lines between hunks.
@@ -133,7 +146,7 @@ fn one(cursor: &mut Cursor<'_>) -> Result<Option<Hunk>, PatchError> {
     let mut sure = 0;
     while let Some(raw) = cursor.raw(0) {
         let head = bare(raw);
-        if head.starts_with(b"@@") || ends_section(head) {
+        if head.starts_with(b"@@") || ends_section(cursor) {
             break;
         }
         cursor.at += 1;

@@ -89,6 +89,13 @@ pub enum Why {
     Ambiguous(Vec<usize>),
     #[error("changes lines that hunk {0} changes too")]
     Overlap(usize),
+    /// The line, from 1, of the only place; the hunk before it goes on there.
+    #[error("fits only at line {line}, above the end of hunk {hunk}")]
+    Above { line: usize, hunk: usize },
+    #[error(
+        "fits at line {line}, but not at the end of the file, where it belongs: it shows no line below its changes"
+    )]
+    NotAtEnd { line: usize },
     #[error("has no context and no line number that says where it belongs")]
     NoContext,
     #[error("belongs after line {line}, but the file has {lines}")]
@@ -110,6 +117,10 @@ impl Why {
             Why::Already(_) => "leave this hunk out: its change has been made before",
             Why::Ambiguous(_) => "give the right line number in the header, or more lines of context",
             Why::Overlap(_) => "join the two hunks",
+            Why::Above { .. } => {
+                "put the hunks in the order of the file, and join those that share a line that is changed"
+            }
+            Why::NotAtEnd { .. } => "put the line below the changes into the hunk, with a blank before it",
             Why::NoContext => "put a line of the file above the added ones, with a blank before it",
             Why::PastEnd { .. } => "look at the end of the file again",
             Why::NotAll { .. } => "remove all lines, or do not delete the file",

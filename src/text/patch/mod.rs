@@ -118,6 +118,12 @@ impl Hunk {
         self.lines.iter().filter(|line| line.sign != Sign::Add)
     }
 
+    /// How many lines of context are above the first change and below the last one.
+    fn context(&self) -> (usize, usize) {
+        let context = |line: &&Line| line.sign == Sign::Context;
+        (self.lines.iter().take_while(context).count(), self.lines.iter().rev().take_while(context).count())
+    }
+
     fn count(&self, sign: Sign) -> usize {
         self.lines.iter().filter(|line| line.sign == sign).count()
     }

@@ -277,7 +277,8 @@ fn a_missing_newline_at_the_end_is_kept_made_and_removed() {
 
 #[test]
 fn bytes_that_are_no_text_and_a_byte_order_mark_stay() {
-    let patch = parse(b"@@ -1,2 +1,2 @@\n \xFF\xFE\n-\xE4\n+\xF6\n", Prefix::Auto).unwrap();
+    let patch =
+        parse(b"@@ -1,3 +1,3 @@\n \xFF\xFE\n-\xE4\n+\xF6\n \x80\n\\ No newline\n", Prefix::Auto).unwrap();
     let applied = apply(&patch.files[0], b"\xFF\xFE\n\xE4\n\x80", Options::default()).unwrap();
     assert_eq!(applied.bytes, b"\xFF\xFE\n\xF6\n\x80");
     gives("@@ -1 +1 @@\n-x\n+y\n", "\u{FEFF}x\n", "\u{FEFF}y\n");
@@ -295,6 +296,91 @@ fn hunks_without_context_stand_by_their_number() {
     assert_eq!(
         on("@@\n+x\n", "a\n").unwrap_err().to_string(),
         "hunk 1 of 1 (@@) has no context and no line number that says where it belongs"
+    );
+}
+
+#[test]
+fn hunks_neither_overlap_nor_change_their_order() {
+    let refused = |patch: &str, old: &str| on(patch, old).unwrap_err().to_string();
+    let wrap = |body: &str| format!("*** Begin Patch\n*** Update File: x\n{body}*** End Patch\n");
+    // Both insert between the same two lines, which are there once.
+    let above = "(@@ -1,2 +2,3 @@) fits only at line 1, above the end of hunk 1";
+    let error = refused("@@ -1,2 +1,3 @@\n one\n+a\n two\n@@ -1,2 +2,3 @@\n one\n+b\n two\n", OLD);
+    assert_eq!(error, format!("hunk 2 of 2 {above}"));
+    let error = refused("@@ -1,2 +1,3 @@\n one\n+a\n two\n@@ -7,2 +8,3 @@\n one\n+b\n two\n", OLD);
+    assert!(error.starts_with("hunk 2 of 2 (@@ -7,2 +8,3 @@) fits only at line 1, above"), "{error}");
+    let error = refused(&wrap("@@\n one\n+a\n two\n@@\n one\n+b\n two\n"), OLD);
+    assert!(error.starts_with("hunk 2 of 2 (@@) fits only at line 1, above"), "{error}");
+    // Lines of the envelope without any context go to the end, whatever comes after them.
+    gives(&wrap("@@\n+end\n@@\n one\n-two\n+2\n"), OLD, "one\n2\nthree\nend\n");
+    gives(&wrap("@@\n+end\n@@\n-three\n+3\n@@\n+last\n"), OLD, "one\ntwo\n3\nend\nlast\n");
+    // The other order than that of the file.
+    let turned = "@@ -3,2 +3,2 @@\n-three\n+3\n x\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n";
+    let error = refused(turned, &format!("{OLD}x\n"));
+    assert_eq!(error, "hunk 2 of 2 (@@ -1,2 +1,2 @@) fits only at line 1, above the end of hunk 1");
+    let error = refused("@@ -2,0 +3 @@\n+x\n@@ -1,0 +2 @@\n+y\n", OLD);
+    assert!(error.starts_with("hunk 2 of 2 (@@ -1,0 +2 @@) fits only at line 2, above"), "{error}");
+    // A hunk may begin with the context below the one before it, and not with a line that is gone.
+    let two = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n@@ -3,2 +3,2 @@\n three\n-x\n+y\n";
+    gives(two, &format!("{OLD}x\n"), &format!("{NEW}y\n"));
+    let moved = two.replace("-3,2 +3,2", "-9,2 +9,2");
+    let error = refused(&moved, &format!("{OLD}x\n"));
+    assert!(error.starts_with("hunk 2 of 2 (@@ -9,2 +9,2 @@) fits only at line 3, above"), "{error}");
+    let gone = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n@@ -2,2 +2,3 @@\n two\n three\n+y\n";
+    assert!(refused(gone, OLD).starts_with("hunk 2 of 2 (@@ -2,2 +2,3 @@) fits only at line 2, above"));
+}
+
+#[test]
+fn a_hunk_that_shows_nothing_below_its_changes_goes_to_the_end() {
+    let more = format!("{OLD}four\n");
+    for (patch, old) in [
+        ("@@ -2,2 +2,3 @@\n two\n three\n+x\n", more.as_str()),
+        ("@@ -1,2 +1,2 @@\n one\n-two\n+2\n", OLD),
+        ("*** Begin Patch\n*** Update File: x\n@@\n-one\n+1\n*** End of File\n*** End Patch\n", OLD),
+    ] {
+        let error = on(patch, old).unwrap_err().to_string();
+        assert!(error.contains("but not at the end of the file, where it belongs"), "{error}");
+    }
+    // The end decides between places, also against the line number.
+    let twice = format!("{OLD}{OLD}");
+    gives("@@ -2,2 +2,3 @@\n two\n three\n+x\n", &twice, &format!("{twice}x\n"));
+    // Writers who do not count, or write the envelope, leave out what is below without meaning the end; so does `-U0`.
+    for patch in [
+        "@@\n one\n-two\n+2\n",
+        "@@ -1,9 +1,9 @@\n one\n-two\n+2\n",
+        "*** Begin Patch\n*** Update File: x\n@@\n one\n-two\n+2\n*** End Patch\n",
+        "@@ -2 +2 @@\n-two\n+2\n",
+    ] {
+        gives(patch, OLD, NEW);
+    }
+    // Fuzz that leaves out all context above leaves the end open too.
+    let patch = parsed("@@ -1,2 +1,2 @@\n ONE\n-two\n+2\n");
+    assert!(apply(&patch.files[0], OLD.as_bytes(), Options { fuzz: 0 }).is_err());
+    assert_eq!(apply(&patch.files[0], OLD.as_bytes(), Options { fuzz: 1 }).unwrap().bytes, NEW.as_bytes());
+}
+
+#[test]
+fn marks_of_the_envelope_may_be_padded() {
+    let patch = parsed(
+        "  *** Begin Patch\n  *** Update File: a\n  *** Move to: b\n@@\n-x\n+y\n *** Delete File: c \n\t*** Add File: d\n+new\n  *** Update File: e\n@@\n-x\n+y\n *** End of File\n *** End Patch\n",
+    );
+    let names: Vec<(Option<&str>, Option<&str>, Kind)> =
+        patch.files.iter().map(|f| (f.old.as_deref(), f.new.as_deref(), f.kind)).collect();
+    assert_eq!(
+        names,
+        [
+            (Some("a"), Some("b"), Kind::Rename),
+            (Some("c"), None, Kind::Delete),
+            (None, Some("d"), Kind::Create),
+            (Some("e"), Some("e"), Kind::Edit),
+        ]
+    );
+    assert!(patch.files[3].hunks()[0].at_end);
+    // A padded end is a line of context where the real one is still to come: nothing is cut off.
+    gives(
+        "*** Begin Patch\n*** Update File: x\n@@\n *** End Patch\n-two\n+2\n*** End Patch\n",
+        "one\n*** End Patch\ntwo\n",
+        "one\n*** End Patch\n2\n",
     );
 }
 

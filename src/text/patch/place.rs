@@ -3,10 +3,14 @@
 //! At the stated line, moved by as much as the hunk before it was moved, if it fits there; otherwise at the one place
 //! where it fits. Several such places are told, never chosen from: only order, `@@` anchors and the end of the file
 //! tell them apart.
+//!
+//! Two rules bar a place: a hunk begins below the last line that the hunk before it changes, and below its context as
+//! well when it is not at its stated line; and a hunk that says that nothing comes after it goes to the end of the file.
 
 use super::report::Near;
 use super::target::{Alike, Target};
 use super::{Hunk, Line, Sign, Why};
+use std::ops::Range;
 
 /// Places that are counted when there should have been one.
 const COUNTED: usize = 1000;
@@ -31,12 +35,16 @@ pub(super) struct Spot {
 }
 
 /// What the hunks before this one tell.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Before {
     /// How far the last one stood from its stated line.
     pub(super) drift: isize,
-    /// The end of the lines it changed.
+    /// From the first to the last line that it changes.
+    pub(super) changed: Range<usize>,
+    /// The end of its context.
     pub(super) end: usize,
+    /// How many there are: the number of the last one.
+    pub(super) count: usize,
 }
 
 /// The hunk's old lines under one reading.
@@ -46,24 +54,30 @@ struct Wanted<'h> {
     reading: Reading,
 }
 
-pub(super) fn place(hunk: &Hunk, target: &Target<'_>, before: Before, fuzz: usize) -> Result<Spot, Why> {
+pub(super) fn place(hunk: &Hunk, target: &Target<'_>, before: &Before, fuzz: usize) -> Result<Spot, Why> {
     if hunk.old_lines().next().is_none() {
         return insertion(hunk, target, before);
     }
     let stated = stated(hunk, before);
+    let mut barred: Option<Why> = None;
     for fuzz in 0..=fuzz {
         let readings = readings(hunk, fuzz);
         let all = || readings.iter().flat_map(|wanted| [(wanted, Alike::Exact), (wanted, Alike::Body)]);
         let here = |wanted: &Wanted<'_>| stated.map(|at| at + wanted.skipped.0);
+        // An exact match comes before one that differs in line ends, even if the latter is at the stated line.
         for (wanted, alike) in all() {
-            if let Some(at) = here(wanted)
-                .filter(|at| target.has(*at, &wanted.lines, alike) && at_end(hunk, wanted, *at, target))
-            {
+            if let Some(at) = here(wanted).filter(|at| {
+                target.has(*at, &wanted.lines, alike) && bar(hunk, wanted, *at, target, before).is_none()
+            }) {
                 return Ok(wanted.spot(at, alike));
             }
-        }
-        for (wanted, alike) in all() {
-            let places = candidates(hunk, wanted, target, alike, before);
+            let places = match candidates(hunk, wanted, target, alike, before) {
+                Ok(places) => places,
+                Err(why) => {
+                    barred.get_or_insert(why);
+                    continue;
+                }
+            };
             match places.as_slice() {
                 [] => {}
                 [at] => return Ok(wanted.spot(*at, alike)),
@@ -75,7 +89,8 @@ pub(super) fn place(hunk: &Hunk, target: &Target<'_>, before: Before, fuzz: usiz
             }
         }
     }
-    Err(already(hunk, target).unwrap_or_else(|| Why::NoPlace(near(hunk, target, stated))))
+    let why = already(hunk, target).or(barred);
+    Err(why.unwrap_or_else(|| Why::NoPlace(near(hunk, target, stated))))
 }
 
 /// The hunk's new lines stand in the file: it was applied before. One line alone may stand there by chance.
@@ -89,15 +104,17 @@ fn already(hunk: &Hunk, target: &Target<'_>) -> Option<Why> {
 }
 
 /// The line at which the hunk should stand, from 0.
-fn stated(hunk: &Hunk, before: Before) -> Option<usize> {
+fn stated(hunk: &Hunk, before: &Before) -> Option<usize> {
     hunk.old_start.map(|start| start.saturating_sub(1).saturating_add_signed(before.drift))
 }
 
 /// A hunk that only adds stands by its line number alone, or, in the envelope, at the end.
-fn insertion(hunk: &Hunk, target: &Target<'_>, before: Before) -> Result<Spot, Why> {
+fn insertion(hunk: &Hunk, target: &Target<'_>, before: &Before) -> Result<Spot, Why> {
     let lines = target.lines.len();
-    let spot =
-        |at| Ok(Spot { at, length: 0, skipped: (0, 0), alike: Alike::Exact, reading: Reading::Marked });
+    let spot = |at| match at < before.changed.end {
+        true => Err(Why::Above { line: at + 1, hunk: before.count }),
+        false => Ok(Spot { at, length: 0, skipped: (0, 0), alike: Alike::Exact, reading: Reading::Marked }),
+    };
     match (hunk.old_start, hunk.old_count) {
         _ if lines == 0 && hunk.anchors.is_empty() => spot(0),
         (Some(start), Some(0)) => {
@@ -125,9 +142,7 @@ fn readings(hunk: &Hunk, fuzz: usize) -> Vec<Wanted<'_>> {
 
 /// How many context lines `fuzz` leaves out at both ends; `None` if it is no more than one less does.
 fn trimmed(hunk: &Hunk, fuzz: usize) -> Option<(usize, usize)> {
-    let context = |line: &&Line| line.sign == Sign::Context;
-    let lead = hunk.lines.iter().take_while(context).count();
-    let tail = hunk.lines.iter().rev().take_while(context).count();
+    let (lead, tail) = hunk.context();
     let old = hunk.old_lines().count();
     let by = |fuzz: usize| (lead.min(fuzz), tail.min(fuzz));
     let (head, end) = by(fuzz);
@@ -141,36 +156,57 @@ impl Wanted<'_> {
     }
 }
 
-/// `*** End of File` holds the hunk to the last lines.
-fn at_end(hunk: &Hunk, wanted: &Wanted<'_>, at: usize, target: &Target<'_>) -> bool {
-    !hunk.at_end || at + wanted.lines.len() + wanted.skipped.1 == target.lines.len()
+/// Why the hunk must not go to a place at which its lines are.
+fn bar(hunk: &Hunk, wanted: &Wanted<'_>, at: usize, target: &Target<'_>, before: &Before) -> Option<Why> {
+    let end = at + wanted.lines.len();
+    let moved = stated(hunk, before).is_some_and(|stated| stated + wanted.skipped.0 != at);
+    if at < if moved { before.end } else { before.changed.end } {
+        let (lead, tail) = hunk.context();
+        let first = at + lead.saturating_sub(wanted.skipped.0);
+        let last = end.saturating_sub(tail.saturating_sub(wanted.skipped.1));
+        let both = first < before.changed.end && before.changed.start < last;
+        let above = Why::Above { line: at + 1, hunk: before.count };
+        return Some(if both { Why::Overlap(before.count) } else { above });
+    }
+    let last = hunk.at_end || says_last(hunk, wanted);
+    (last && end + wanted.skipped.1 != target.lines.len()).then(|| Why::NotAtEnd { line: at + 1 })
 }
 
-/// The places where the lines stand, fewer by what else is known.
+/// The hunk of a program that shows no line below its changes, only above them: there was none. Without any context
+/// (`diff -U0`) that says nothing, and neither does the hunk of a writer who does not count.
+fn says_last(hunk: &Hunk, wanted: &Wanted<'_>) -> bool {
+    let (lead, tail) = hunk.context();
+    let counted = hunk.old_start.is_some() && hunk.old_count == Some(hunk.old_lines().count());
+    counted && !hunk.envelope && tail == 0 && lead > wanted.skipped.0
+}
+
+/// The places where the lines are, fewer by what else is known. An error where there are such places, and all are barred.
 fn candidates(
     hunk: &Hunk,
     wanted: &Wanted<'_>,
     target: &Target<'_>,
     alike: Alike,
-    before: Before,
-) -> Vec<usize> {
-    let mut places = target.find(&wanted.lines, alike, COUNTED);
-    let narrow = |places: &mut Vec<usize>, keep: &dyn Fn(usize) -> bool| {
-        if places.len() > 1 && places.iter().any(|at| keep(*at)) {
-            places.retain(|at| keep(*at));
+    before: &Before,
+) -> Result<Vec<usize>, Why> {
+    let found = target.find(&wanted.lines, alike, COUNTED);
+    let (mut places, mut barred) = (Vec::new(), None);
+    for at in found {
+        match bar(hunk, wanted, at, target, before) {
+            None => places.push(at),
+            // The last of them is the nearest to where the hunk belongs.
+            why => barred = why,
         }
-    };
-    if hunk.at_end {
-        places.retain(|at| at_end(hunk, wanted, *at, target));
     }
-    narrow(&mut places, &|at| at >= before.end);
     if places.len() > 1 && !hunk.anchors.is_empty() {
         let below = below_anchors(hunk, target, &places);
         if !below.is_empty() {
             places = below;
         }
     }
-    places
+    match (places.is_empty(), barred) {
+        (true, Some(why)) => Err(why),
+        _ => Ok(places),
+    }
 }
 
 /// The first place below each line that the anchors lead to.
