@@ -94,8 +94,38 @@ pub(super) fn patch_plan(
     aim: Aim,
     env: &Env,
 ) -> Result<Box<dyn Plan>, ToolError> {
-    let read = parse(patch.as_bytes(), Prefix::Auto);
-    let Patch { files, notes } = read.map_err(|e| ToolError::hint(e.to_string(), e.hint()))?;
+    planned(read(patch)?, patch, path, options, aim, env)
+}
+
+/// The same for a patch whose names begin at a directory.
+pub(super) fn patch_plan_below(
+    patch: &str,
+    dir: Option<&str>,
+    env: &Env,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let mut read = read(patch)?;
+    if let Some(dir) = dir {
+        let names = read.files.iter_mut().flat_map(|file| [&mut file.old, &mut file.new]).flatten();
+        for name in names.filter(|name| !name.starts_with('/')) {
+            *name = format!("{}/{name}", dir.trim_end_matches('/'));
+        }
+    }
+    planned(read, patch, None, Options::default(), Aim::Land, env)
+}
+
+fn read(patch: &str) -> Result<Patch, ToolError> {
+    parse(patch.as_bytes(), Prefix::Auto).map_err(|e| ToolError::hint(e.to_string(), e.hint()))
+}
+
+fn planned(
+    read: Patch,
+    patch: &str,
+    path: Option<String>,
+    options: Options,
+    aim: Aim,
+    env: &Env,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let Patch { files, notes } = read;
     let steps = steps(files, path, env)?;
     let title = match steps.as_slice() {
         [] => return Err(nothing(&notes)),

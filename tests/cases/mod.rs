@@ -15,6 +15,7 @@ mod children;
 mod cli;
 mod cost;
 mod dialect_editors;
+mod dialect_scenarios;
 mod dialects;
 mod edit_properties;
 mod guide_tables;

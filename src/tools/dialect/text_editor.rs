@@ -118,6 +118,9 @@ fn view(args: &Args, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
     let title = format!("view {}", env.workspace.shown(&at.path));
     let (place, range) = (at.clone(), args.view_range.clone());
     let look = move |consent: Consent<'_>, ctx: &RunCtx| match ctx.env.workspace.is_dir(&place.path) {
+        true if range.is_some() => {
+            Err(ToolError::hint("`view_range` is for files", "view the directory without it"))
+        }
         true => directory(&place, consent, &ctx.env),
         false => lines(&place, range.as_deref(), consent, &ctx.env),
     };

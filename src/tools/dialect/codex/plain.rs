@@ -1,0 +1,115 @@
+//! A command line so plain that its words are certain: programs, arguments and quotes, joined by `;`, `&&`, line ends
+//! and pipes.
+//!
+//! Nothing is allowed by what is read here. It says what an output may show of a file, and where a patch belongs; a line
+//! with anything else in it (variables, globs, redirections, jobs) is not read.
+
+/// The words of one command.
+pub(super) type Command = Vec<String>;
+/// Commands joined by `|`.
+pub(super) type Pipeline = Vec<Command>;
+
+/// The pipelines of a line, in their order; `None` for a line that is not plain.
+pub(super) fn pipelines(line: &str) -> Option<Vec<Pipeline>> {
+    let mut reading = Reading::default();
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' | '"' => reading.quoted(&mut chars, c)?,
+            ' ' | '\t' => reading.end_word(),
+            ';' | '\n' => reading.end_pipeline(c == '\n')?,
+            '&' if chars.next_if_eq(&'&').is_some() => reading.end_pipeline(false)?,
+            '|' if chars.peek() != Some(&'|') => reading.end_command()?,
+            '&' | '|' | '$' | '`' | '\\' | '<' | '>' | '(' | ')' | '*' | '?' | '[' | ']' | '{' | '}'
+            | '!' | '#' | '~' => return None,
+            c => reading.word.get_or_insert_default().push(c),
+        }
+    }
+    reading.end_pipeline(true)?;
+    Some(reading.pipelines)
+}
+
+#[derive(Default)]
+struct Reading {
+    word: Option<String>,
+    command: Command,
+    pipeline: Pipeline,
+    pipelines: Vec<Pipeline>,
+}
+
+impl Reading {
+    fn quoted(&mut self, chars: &mut impl Iterator<Item = char>, quote: char) -> Option<()> {
+        let word = self.word.get_or_insert_default();
+        loop {
+            match chars.next()? {
+                c if c == quote => return Some(()),
+                // Inside of double quotes these mean something.
+                '$' | '`' | '\\' | '!' if quote == '"' => return None,
+                c => word.push(c),
+            }
+        }
+    }
+
+    fn end_word(&mut self) {
+        self.command.extend(self.word.take());
+    }
+
+    /// A command without words is an error of the shell.
+    fn end_command(&mut self) -> Option<()> {
+        self.end_word();
+        // An assignment in front is not a program.
+        let plain = self.command.first().is_some_and(|program| !program.contains('='));
+        plain.then(|| self.pipeline.push(std::mem::take(&mut self.command)))
+    }
+
+    fn end_pipeline(&mut self, may_be_empty: bool) -> Option<()> {
+        self.end_word();
+        if may_be_empty && self.command.is_empty() && self.pipeline.is_empty() {
+            return Some(());
+        }
+        self.end_command()?;
+        self.pipelines.push(std::mem::take(&mut self.pipeline));
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_lines_are_read_and_others_are_not() {
+        let read = |line: &str| -> Option<Vec<String>> {
+            let shown = |pipeline: &Pipeline| {
+                pipeline.iter().map(|words| words.join("·")).collect::<Vec<_>>().join(" | ")
+            };
+            Some(pipelines(line)?.iter().map(shown).collect())
+        };
+        let some = |parts: &[&str]| Some(parts.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(read("cat a.rs"), some(&["cat·a.rs"]));
+        assert_eq!(
+            read("cd src && sed -n '1,20p' 'a b.rs'\nnl -ba x | head -5; echo \"it's\""),
+            some(&["cd·src", "sed·-n·1,20p·a b.rs", "nl·-ba·x | head·-5", "echo·it's"])
+        );
+        assert_eq!(read("cat a ''"), some(&["cat·a·"]));
+        for line in [
+            "cat $f",
+            "cat a > b",
+            "cat a & cat b",
+            "cat a || true",
+            "cat *.rs",
+            "cat `f`",
+            "cat \"$f\"",
+            "cat 'a",
+            "cat a |",
+            "| cat",
+            "cat a;; cat b",
+            "X=1 cat a",
+            "cat a\\ b",
+            "(cat a)",
+            "cat a && && cat b",
+        ] {
+            assert_eq!(read(line), None, "{line}");
+        }
+    }
+}

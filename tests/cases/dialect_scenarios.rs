@@ -1,0 +1,726 @@
+//! The public scenarios of codex and of the text editor tool, as cases of our own: each is a row of its guide page.
+
+use crate::support::tool_bench::Bench;
+use placet::tools::{Dialect, DialectSettings};
+use serde_json::{Value, json};
+
+fn speaking(dialect: Dialect) -> Bench {
+    Bench::new().speaking(dialect, &DialectSettings::default())
+}
+
+fn guide(page: &str) -> String {
+    std::fs::read_to_string(format!("{}/docs/guide/{page}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+/// What must come of a patch: the files that it leaves, or a part of the refusal, after which nothing is changed.
+enum Comes {
+    Files(&'static [(&'static str, &'static str)]),
+    Refused(&'static str),
+}
+use Comes::{Files, Refused};
+
+struct Scenario {
+    /// As the guide names it.
+    name: &'static str,
+    files: &'static [(&'static str, &'static str)],
+    /// What `cat` shows first.
+    shown: &'static [&'static str],
+    /// What is between the first and the last line of the envelope.
+    patch: &'static str,
+    comes: Comes,
+}
+
+const fn scenario(
+    name: &'static str,
+    files: &'static [(&'static str, &'static str)],
+    patch: &'static str,
+    comes: Comes,
+) -> Scenario {
+    Scenario { name, files, shown: &[], patch, comes }
+}
+
+const fn shown(
+    name: &'static str,
+    files: &'static [(&'static str, &'static str)],
+    shown: &'static [&'static str],
+    patch: &'static str,
+    comes: Comes,
+) -> Scenario {
+    Scenario { name, files, shown, patch, comes }
+}
+
+const CODEX: &[Scenario] = &[
+    scenario("a file is added", &[], "*** Add File: pear.txt\n+green\n", Files(&[("pear.txt", "green\n")])),
+    shown(
+        "a file is added, one changed, one deleted",
+        &[("plum", "blue\nred\n"), ("old", "gone\n")],
+        &["old"],
+        "*** Add File: deep/fig\n+ripe\n*** Delete File: old\n*** Update File: plum\n@@\n-red\n+yellow\n",
+        Files(&[("deep/fig", "ripe\n"), ("plum", "blue\nyellow\n")]),
+    ),
+    scenario(
+        "two hunks in one file",
+        &[("plum", "1\n2\n3\n4\n")],
+        "*** Update File: plum\n@@\n-2\n+two\n@@\n-4\n+four\n",
+        Files(&[("plum", "1\ntwo\n3\nfour\n")]),
+    ),
+    scenario(
+        "a file moves to a new directory",
+        &[("here/plum", "red\n"), ("here/fig", "ripe\n")],
+        "*** Update File: here/plum\n*** Move to: there/far/plum\n@@\n-red\n+blue\n",
+        Files(&[("here/fig", "ripe\n"), ("there/far/plum", "blue\n")]),
+    ),
+    scenario("an empty envelope", &[("plum", "red\n")], "", Refused("there is no patch in the text")),
+    scenario(
+        "lines that are not there",
+        &[("plum", "red\n")],
+        "*** Update File: plum\n@@\n-blue\n+green\n",
+        Refused("does not fit"),
+    ),
+    scenario("a missing file is deleted", &[], "*** Delete File: plum\n", Refused("does not exist")),
+    scenario(
+        "an update without hunks",
+        &[("plum", "red\n")],
+        "*** Update File: plum\n",
+        Refused("has no hunk"),
+    ),
+    scenario(
+        "a missing file is changed",
+        &[],
+        "*** Update File: plum\n@@\n-red\n+blue\n",
+        Refused("does not exist"),
+    ),
+    scenario(
+        "a move onto an existing file",
+        &[("plum", "red\n"), ("fig", "ripe\n")],
+        "*** Update File: plum\n*** Move to: fig\n@@\n-red\n+blue\n",
+        Refused("`fig` exists already"),
+    ),
+    scenario(
+        "an existing file is added",
+        &[("plum", "red\n")],
+        "*** Add File: plum\n+blue\n",
+        Refused("`plum` exists already"),
+    ),
+    shown(
+        "a file that was shown is deleted and added in one patch",
+        &[("plum", "red\n")],
+        &["plum"],
+        "*** Delete File: plum\n*** Add File: plum\n+blue\n",
+        Files(&[("plum", "blue\n")]),
+    ),
+    scenario(
+        "a directory is deleted",
+        &[("dir/plum", "red\n")],
+        "*** Delete File: dir\n",
+        Refused("is a directory"),
+    ),
+    scenario(
+        "an unknown section",
+        &[("plum", "red\n")],
+        "*** Paint File: plum\n",
+        Refused("`*** Paint File: plum` does not belong here"),
+    ),
+    scenario(
+        "the last line has no line end",
+        &[("plum", "red")],
+        "*** Update File: plum\n@@\n-red\n+blue\n+green\n",
+        Files(&[("plum", "blue\ngreen")]),
+    ),
+    scenario(
+        "a later section fails",
+        &[],
+        "*** Add File: fig\n+ripe\n*** Update File: plum\n@@\n-red\n+blue\n",
+        Refused("does not exist"),
+    ),
+    shown(
+        "lines are added at the end",
+        &[("plum", "red\n")],
+        &["plum"],
+        "*** Update File: plum\n@@\n+blue\n+green\n",
+        Files(&[("plum", "red\nblue\ngreen\n")]),
+    ),
+    scenario(
+        "lines are added at the end of a file that was not shown",
+        &[("plum", "red\n")],
+        "*** Update File: plum\n@@\n+blue\n",
+        Refused("hint: read it, then send the patch again: [\"cat\", \"plum\"]"),
+    ),
+    scenario(
+        "blanks in front of a section",
+        &[("plum", "red\n")],
+        "   *** Update File: plum\n@@\n-red\n+blue\n",
+        Files(&[("plum", "blue\n")]),
+    ),
+    scenario(
+        "letters beyond ASCII",
+        &[("plum", "été\nnaïf\n")],
+        "*** Update File: plum\n@@\n été\n-naïf\n+naïf ☀\n",
+        Files(&[("plum", "été\nnaïf ☀\n")]),
+    ),
+    shown(
+        "a file that was shown is deleted",
+        &[("plum", "red\n"), ("fig", "ripe\n")],
+        &["plum"],
+        "*** Delete File: plum\n",
+        Files(&[("fig", "ripe\n")]),
+    ),
+    scenario(
+        "a file that was not shown is deleted",
+        &[("plum", "red\n")],
+        "*** Delete File: plum\n",
+        Refused("[\"cat\", \"plum\"]; to remove a file unread: [\"rm\", \"plum\"]"),
+    ),
+    scenario(
+        "lines are only removed",
+        &[("plum", "1\n2\n3\n")],
+        "*** Update File: plum\n@@\n 1\n-2\n 3\n",
+        Files(&[("plum", "1\n3\n")]),
+    ),
+    scenario(
+        "`*** End of File`",
+        &[("plum", "red\nblue\nred\nblue\n")],
+        "*** Update File: plum\n@@\n red\n-blue\n+green\n*** End of File\n",
+        Files(&[("plum", "red\nblue\nred\ngreen\n")]),
+    ),
+    scenario(
+        "a file with CRLF",
+        &[("plum", "1\r\n2\r\n3\r\n")],
+        "*** Update File: plum\n@@\n-1\n+one\n@@\n 2\n+\n+new\n 3\n",
+        Files(&[("plum", "one\r\n2\r\n\r\nnew\r\n3\r\n")]),
+    ),
+    scenario(
+        "a file with both line ends",
+        &[("plum", "1\r\n2\n3\r\n4\n")],
+        "*** Update File: plum\n@@\n 1\n 2\n-3\n+three\n 4\n",
+        Files(&[("plum", "1\r\n2\nthree\r\n4\n")]),
+    ),
+    scenario(
+        "equal lines with different line ends",
+        &[("plum", "red\r\nred\n")],
+        "*** Update File: plum\n@@\n-red\n red\n",
+        Files(&[("plum", "red\n")]),
+    ),
+    scenario(
+        "CRLF, and the last line has no line end",
+        &[("plum", "1\r\n2")],
+        "*** Update File: plum\n@@\n-1\n+one\n",
+        Files(&[("plum", "one\r\n2")]),
+    ),
+    scenario(
+        "lines that repeat change their order",
+        &[("plum", "x\ny\n")],
+        "*** Update File: plum\n@@\n-x\n-y\n+y\n+y\n+x\n",
+        Files(&[("plum", "y\ny\nx\n")]),
+    ),
+    scenario(
+        "three hunks, the last at the end",
+        &[("plum", "1\n2\n3\n4\n5\n6\n")],
+        "*** Update File: plum\n@@\n 1\n-2\n+two\n@@\n 3\n 4\n-5\n+five\n@@\n 6\n+seven\n*** End of File\n",
+        Files(&[("plum", "1\ntwo\n3\n4\nfive\n6\nseven\n")]),
+    ),
+    shown(
+        "lines for the end come before another hunk",
+        &[("plum", "1\n2\n3\n")],
+        &["plum"],
+        "*** Update File: plum\n@@\n+end\n@@\n 1\n-2\n-3\n+two\n",
+        Files(&[("plum", "1\ntwo\nend\n")]),
+    ),
+    scenario(
+        "the first hunk has no `@@`",
+        &[("plum", "use a\n")],
+        "*** Update File: plum\n use a\n+use b\n",
+        Files(&[("plum", "use a\nuse b\n")]),
+    ),
+    scenario(
+        "`@@` names the line above",
+        &[("plum", "fn a\n  x\nfn b\n  x\n")],
+        "*** Update File: plum\n@@ fn b\n-  x\n+  y\n",
+        Files(&[("plum", "fn a\n  x\nfn b\n  y\n")]),
+    ),
+    scenario(
+        "several places fit",
+        &[("plum", "red\nblue\nred\n")],
+        "*** Update File: plum\n@@\n-red\n+green\n",
+        Refused("fits at 2 places, lines 1, 3"),
+    ),
+    scenario(
+        "hunks in another order than the file",
+        &[("plum", "1\n2\n3\n")],
+        "*** Update File: plum\n@@\n-3\n+three\n@@\n-1\n+one\n",
+        Refused("fits only at line 1, above the end of hunk 1"),
+    ),
+    scenario(
+        "two hunks insert at the same place",
+        &[("plum", "1\n2\n")],
+        "*** Update File: plum\n@@\n 1\n+a\n 2\n@@\n 1\n+b\n 2\n",
+        Refused("fits only at line 1, above the end of hunk 1"),
+    ),
+    scenario(
+        "lines that differ in blanks",
+        &[("plum", "    red\n")],
+        "*** Update File: plum\n@@\n-red\n+blue\n",
+        Refused("does not fit"),
+    ),
+    scenario(
+        "lines that differ in dashes and quotes",
+        &[("plum", "red \u{2013} blue\n")],
+        "*** Update File: plum\n@@\n-red - blue\n+green\n",
+        Refused("does not fit"),
+    ),
+    scenario(
+        "a name outside the workspace",
+        &[("plum", "red\n")],
+        "*** Add File: ../fig\n+ripe\n",
+        Refused("which is outside the workspace"),
+    ),
+];
+
+/// The files of the workspace, with their contents.
+fn content(bench: &Bench) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut left = vec![bench.root.clone()];
+    while let Some(dir) = left.pop() {
+        for entry in std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+            match entry.is_dir() {
+                true => left.push(entry),
+                false => {
+                    let name = entry.strip_prefix(&bench.root).unwrap().to_str().unwrap().to_string();
+                    found.push((name, std::fs::read_to_string(&entry).unwrap()));
+                }
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn owned(files: &[(&str, &str)]) -> Vec<(String, String)> {
+    let mut files: Vec<_> = files.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn the_scenarios_of_codex_come_out_as_the_guide_says() {
+    let page = guide("dialect-codex.md");
+    for Scenario { name, files, shown, patch, comes } in CODEX {
+        assert!(page.contains(&format!("| {name} |")), "the guide does not list: {name}");
+        let bench = speaking(Dialect::Codex);
+        files.iter().for_each(|(name, text)| drop(bench.write(name, text)));
+        for name in *shown {
+            bench.call("shell", json!({"command": ["cat", name]})).done();
+        }
+        let got =
+            bench.call("apply_patch", json!({"input": format!("*** Begin Patch\n{patch}*** End Patch\n")}));
+        match comes {
+            Files(after) => {
+                let body = got.done();
+                assert_eq!(content(&bench), owned(after), "{name}: {body}");
+            }
+            Refused(why) => {
+                let body = got.failed();
+                assert!(body.contains(why), "{name}: {body}");
+                assert_eq!(content(&bench), owned(files), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_tool_set_refuses_hunks_that_overlap_or_leave_the_end() {
+    for (hunks, why) in [
+        (
+            "@@ -1,2 +1,3 @@\n 1\n+a\n 2\n@@ -1,2 +2,3 @@\n 1\n+b\n 2\n",
+            "fits only at line 1, above the end of hunk 1",
+        ),
+        (
+            "@@ -2,2 +2,2 @@\n-2\n+two\n 3\n@@ -1,1 +1,1 @@\n-1\n+one\n",
+            "fits only at line 1, above the end of hunk 1",
+        ),
+        ("@@ -1,2 +1,3 @@\n 1\n 2\n+a\n", "but not at the end of the file, where it belongs"),
+    ] {
+        let patch = format!("--- a/plum\n+++ b/plum\n{hunks}");
+        for (dialect, input) in [
+            (Dialect::Native, json!({ "patch": patch })),
+            (Dialect::Agentos, json!({"path": "plum", "patch": patch})),
+            (Dialect::Codex, json!({ "input": patch })),
+        ] {
+            let bench = speaking(dialect);
+            bench.write("plum", "1\n2\n3\n");
+            let body = bench.call("apply_patch", input).failed();
+            assert!(body.contains(why), "{dialect}: {body}");
+            assert_eq!(bench.text("plum"), "1\n2\n3\n", "{dialect}");
+        }
+    }
+}
+
+#[test]
+fn padded_marks_of_codex_are_read() {
+    for (first, last) in [
+        (" *** Begin Patch", "*** End Patch "),
+        ("*** Begin Patch ", " *** End Patch"),
+        ("*** Begin Patch", "*** End Patch"),
+    ] {
+        let bench = speaking(Dialect::Codex);
+        bench.write("plum", "red\n");
+        let patch = format!("{first}\n*** Update File: plum\n@@\n-red\n+blue\n{last}\n");
+        bench.call("apply_patch", json!({ "input": patch })).done();
+        assert_eq!(bench.text("plum"), "blue\n", "{first} {last}");
+    }
+}
+
+#[test]
+fn codex_finds_a_patch_in_a_command_and_the_directory_that_it_belongs_to() {
+    let patch = "*** Begin Patch\n*** Update File: plum\n@@\n-red\n+blue\n*** End Patch";
+    let here = format!("apply_patch <<'EOF'\n{patch}\nEOF");
+    for (call, changed) in [
+        (json!({"command": ["apply_patch", patch]}), "plum"),
+        (json!({"command": ["applypatch", patch]}), "plum"),
+        // A here-document as one word: a shell would have fed it.
+        (json!({"command": ["apply_patch", format!("<<'EOF'\n{patch}\nEOF\n")]}), "plum"),
+        (json!({"command": ["bash", "-c", here]}), "plum"),
+        (json!({"command": ["/bin/bash", "-lc", here]}), "plum"),
+        (json!({"command": ["bash", "-lc", format!("cd sub && {here}")]}), "sub/plum"),
+        (json!({"command": ["apply_patch", patch], "workdir": "sub"}), "sub/plum"),
+        (
+            json!({"command": ["bash", "-lc", format!("cd \"in\" && {here}")], "workdir": "sub"}),
+            "sub/in/plum",
+        ),
+    ] {
+        let bench = speaking(Dialect::Codex);
+        let all = ["plum", "sub/plum", "sub/in/plum"];
+        all.iter().for_each(|name| drop(bench.write(name, "red\n")));
+        bench.call("shell", call.clone()).done();
+        for name in all {
+            assert_eq!(bench.text(name), if name == changed { "blue\n" } else { "red\n" }, "{call}: {name}");
+        }
+    }
+    let bench = speaking(Dialect::Codex);
+    bench.write("plum", "red\n");
+    for command in [json!([patch]), json!(["bash", "-lc", patch])] {
+        let body = bench.call("shell", json!({ "command": command })).failed();
+        assert!(body.starts_with("error: the command is a patch, not a program\nhint: "), "{body}");
+    }
+    // A name of the patch does not lead out of the workspace by way of the directory.
+    let body = bench.call("shell", json!({"command": ["apply_patch", patch], "workdir": ".."})).failed();
+    assert!(body.contains("which is outside the workspace"), "{body}");
+    assert_eq!(bench.text("plum"), "red\n");
+}
+
+const LONG: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+
+#[test]
+fn what_a_command_of_codex_showed_counts_as_read() {
+    let bash = |line: &str| json!(["bash", "-lc", line]);
+    // Each shows all of `plum`.
+    for command in [
+        json!(["cat", "plum"]),
+        json!(["sed", "-n", "1,200p", "plum"]),
+        bash("cat fig plum"),
+        bash("cat fig && echo ---; cat -n plum"),
+        bash("cd sub && cat ../plum"),
+        bash("nl -ba plum | sed -n '1,99p'"),
+        bash("sed -n '1,6p' plum; tail -n +7 plum"),
+        bash("head -n 20 plum"),
+        bash("head -n 7 plum\ntail -5 plum"),
+        bash("grep -n '' plum"),
+    ] {
+        let bench = speaking(Dialect::Codex);
+        [("plum", LONG), ("fig", "ripe\n"), ("sub/x", "x\n")]
+            .iter()
+            .for_each(|(n, t)| drop(bench.write(n, t)));
+        let body = bench.call("shell", json!({ "command": command })).done();
+        let delete = "*** Begin Patch\n*** Delete File: plum\n*** End Patch\n";
+        let after = bench.call("apply_patch", json!({ "input": delete }));
+        assert!(!bench.path("plum").exists(), "{command}: {body}{}", after.body());
+    }
+}
+
+#[test]
+fn what_a_command_of_codex_did_not_show_is_not_read() {
+    let bash = |line: &str| json!(["bash", "-lc", line]);
+    for (command, why) in [
+        (json!(["wc", "-l", "plum"]), "has not been read"),
+        (json!(["cat", "fig"]), "has not been read"),
+        // As long as the file, and not its lines.
+        (json!(["seq", "12"]), "has not been read"),
+        (bash("cat plum | wc -l"), "has not been read"),
+        (bash("cat plum > copy"), "has not been read"),
+        (bash("cat plum | tr 1 2"), "has not been read"),
+        (bash("cat plum; date"), "has not been read"),
+        (json!(["head", "-n", "5", "plum"]), "lines 6-12 of `plum` were not shown"),
+        (json!(["sed", "-n", "1,5p;7,12p", "plum"]), "line 6 of `plum` was not shown"),
+        (bash("grep -n '[2-9]' plum"), "lines 1, 10-11 of `plum` were not shown"),
+        (json!(["grep", "-c", "", "plum"]), "has not been read"),
+    ] {
+        let bench = speaking(Dialect::Codex);
+        [("plum", LONG), ("fig", "ripe\n")].iter().for_each(|(n, t)| drop(bench.write(n, t)));
+        bench.call("shell", json!({ "command": command }));
+        let delete = "*** Begin Patch\n*** Delete File: plum\n*** End Patch\n";
+        let body = bench.call("apply_patch", json!({ "input": delete })).failed();
+        assert!(body.contains(why), "{command}: {body}");
+        assert_eq!(bench.text("plum"), LONG);
+    }
+    // What went to a scratchpad was not shown either.
+    let bench = speaking(Dialect::Codex);
+    bench.write("plum", "a line of the plum\n".repeat(5000));
+    bench.call("shell", json!({"command": ["cat", "plum"]})).done();
+    let add = "*** Begin Patch\n*** Update File: plum\n@@\n+end\n*** End Patch\n";
+    let body = bench.call("apply_patch", json!({ "input": add })).failed();
+    assert!(body.contains("has not been read") && body.contains("[\"cat\", \"plum\"]"), "{body}");
+    // The lines that a search printed are those that an addition needs.
+    bench.write("plum", LONG);
+    bench.call("shell", json!({"command": ["grep", "-rn", "12", "."]})).done();
+    bench.call("apply_patch", json!({ "input": add })).done();
+    assert_eq!(bench.text("plum"), format!("{LONG}end\n"));
+}
+
+/// A call of the text editor and what must come of it: its whole answer, or a part of the refusal.
+struct Edit(Value, Result<&'static str, &'static str>);
+
+/// A scenario of the text editor: a file `plum` before, calls, and the file after.
+type Editing = (&'static str, Option<&'static str>, Vec<Edit>, Option<&'static str>);
+
+fn editing() -> Vec<Editing> {
+    let call = |command: &str, path: &str, rest: Value| {
+        let mut input = json!({"command": command, "path": path});
+        input.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        input
+    };
+    let plum = |command: &str, rest: Value| call(command, "plum", rest);
+    let replaced = Ok("Successfully replaced text at exactly one location.");
+    let four = Some("1\n2\n3\n4");
+    vec![
+        (
+            "a file is viewed",
+            Some("red\n"),
+            vec![Edit(plum("view", json!({})), Ok("     1\tred\n"))],
+            Some("red\n"),
+        ),
+        (
+            "a range of lines is viewed",
+            four,
+            vec![
+                Edit(plum("view", json!({"view_range": [2, 3]})), Ok("     2\t2\n     3\t3\n")),
+                Edit(plum("view", json!({"view_range": [3, -1]})), Ok("     3\t3\n     4\t4\n")),
+            ],
+            four,
+        ),
+        (
+            "a range beyond the last line is viewed",
+            four,
+            vec![Edit(plum("view", json!({"view_range": [4, 99]})), Ok("     4\t4\n"))],
+            four,
+        ),
+        (
+            "a range that ends before it begins",
+            four,
+            vec![
+                Edit(plum("view", json!({"view_range": [3, 2]})), Err("Error: Invalid view_range [3, 2]")),
+                Edit(plum("view", json!({"view_range": [0, 2]})), Err("Error: Invalid view_range [0, 2]")),
+                Edit(plum("view", json!({"view_range": [1]})), Err("`view_range` must be two numbers")),
+            ],
+            four,
+        ),
+        (
+            "a range of a directory",
+            Some("red\n"),
+            vec![Edit(call("view", ".", json!({"view_range": [1, 2]})), Err("`view_range` is for files"))],
+            Some("red\n"),
+        ),
+        (
+            "a missing file is viewed or changed",
+            None,
+            vec![
+                Edit(plum("view", json!({})), Err("Error: File not found")),
+                Edit(
+                    plum("str_replace", json!({"old_str": "a", "new_str": "b"})),
+                    Err("Error: File not found"),
+                ),
+                Edit(
+                    plum("insert", json!({"insert_line": 0, "insert_text": "b"})),
+                    Err("Error: File not found"),
+                ),
+            ],
+            None,
+        ),
+        (
+            "a file is created",
+            None,
+            vec![Edit(plum("create", json!({"file_text": "red"})), Ok("File created successfully at: plum"))],
+            Some("red"),
+        ),
+        (
+            "a file is created without its text",
+            None,
+            vec![Edit(plum("create", json!({})), Err("`file_text` is missing"))],
+            None,
+        ),
+        (
+            "an existing file is created",
+            Some("red\n"),
+            vec![Edit(
+                plum("create", json!({"file_text": "blue"})),
+                Err("view it first, then create it again"),
+            )],
+            Some("red\n"),
+        ),
+        (
+            "a file that was viewed is created again",
+            Some("red\n"),
+            vec![
+                Edit(plum("view", json!({})), Ok("     1\tred\n")),
+                Edit(
+                    plum("create", json!({"file_text": "blue\n"})),
+                    Ok("File created successfully at: plum"),
+                ),
+            ],
+            Some("blue\n"),
+        ),
+        (
+            "a text that is there once is replaced",
+            Some("red and blue"),
+            vec![Edit(plum("str_replace", json!({"old_str": "red", "new_str": "green"})), replaced)],
+            Some("green and blue"),
+        ),
+        (
+            "a text is removed",
+            Some("red and blue"),
+            vec![Edit(plum("str_replace", json!({"old_str": " and blue"})), replaced)],
+            Some("red"),
+        ),
+        (
+            "a text that is not there",
+            Some("red\n"),
+            vec![Edit(
+                plum("str_replace", json!({"old_str": "blue", "new_str": "x"})),
+                Err("Error: No match found for replacement."),
+            )],
+            Some("red\n"),
+        ),
+        (
+            "a text that is there several times",
+            Some("red red red\n"),
+            vec![Edit(
+                plum("str_replace", json!({"old_str": "red", "new_str": "x"})),
+                Err("Error: Found 3 matches for replacement text."),
+            )],
+            Some("red red red\n"),
+        ),
+        (
+            "a directory is changed",
+            Some("red\n"),
+            vec![Edit(
+                call("str_replace", ".", json!({"old_str": "a", "new_str": "b"})),
+                Err("is a directory"),
+            )],
+            Some("red\n"),
+        ),
+        (
+            "lines are inserted in the middle",
+            Some("1\n2\n3"),
+            vec![Edit(
+                plum("insert", json!({"insert_line": 2, "insert_text": "new"})),
+                Ok("Successfully inserted 1 line after line 2."),
+            )],
+            Some("1\n2\nnew\n3"),
+        ),
+        (
+            "lines are inserted at the beginning",
+            Some("1\n2"),
+            vec![Edit(
+                plum("insert", json!({"insert_line": 0, "insert_text": "new\nnewer\n"})),
+                Ok("Successfully inserted 2 lines after line 0."),
+            )],
+            Some("new\nnewer\n1\n2"),
+        ),
+        (
+            "lines are inserted at the end",
+            Some("1\n2"),
+            vec![Edit(
+                plum("insert", json!({"insert_line": 2, "insert_text": "new"})),
+                Ok("Successfully inserted 1 line after line 2."),
+            )],
+            Some("1\n2\nnew"),
+        ),
+        (
+            "lines are inserted beyond the end",
+            Some("1\n2"),
+            vec![
+                Edit(
+                    plum("insert", json!({"insert_line": 5, "insert_text": "new"})),
+                    Err("Error: Invalid insert_line 5"),
+                ),
+                Edit(
+                    plum("insert", json!({"insert_line": -1, "insert_text": "new"})),
+                    Err("Error: Invalid insert_line -1"),
+                ),
+            ],
+            Some("1\n2"),
+        ),
+        (
+            "an edit is undone",
+            None,
+            vec![
+                Edit(
+                    plum("create", json!({"file_text": "x = 1\n"})),
+                    Ok("File created successfully at: plum"),
+                ),
+                Edit(plum("str_replace", json!({"old_str": "x = 1", "new_str": "x = 2"})), replaced),
+                Edit(plum("undo_edit", json!({})), Ok("Last edit to plum undone successfully.")),
+            ],
+            Some("x = 1\n"),
+        ),
+        (
+            "nothing is there to undo",
+            Some("red\n"),
+            vec![Edit(plum("undo_edit", json!({})), Err("Error: No edit history found for plum"))],
+            Some("red\n"),
+        ),
+    ]
+}
+
+#[test]
+fn the_scenarios_of_the_text_editor_come_out_as_the_guide_says() {
+    let page = guide("dialect-text-editor.md");
+    for (name, before, calls, after) in editing() {
+        assert!(page.contains(&format!("| {name} |")), "the guide does not list: {name}");
+        let bench = speaking(Dialect::TextEditor);
+        before.iter().for_each(|text| drop(bench.write("plum", text)));
+        for Edit(input, expected) in calls {
+            let got = bench.call("str_replace_based_edit_tool", input);
+            match expected {
+                Ok(words) => assert_eq!(got.done(), words, "{name}"),
+                Err(part) => {
+                    let body = got.failed();
+                    assert!(body.contains(part), "{name}: {body}");
+                }
+            }
+        }
+        let there = std::fs::read_to_string(bench.path("plum")).ok();
+        assert_eq!(there.as_deref(), after, "{name}");
+    }
+}
+
+#[test]
+fn the_scenarios_of_the_shell_next_to_the_editor_come_out_as_the_guide_says() {
+    let page = guide("dialect-text-editor.md");
+    let bench = speaking(Dialect::TextEditor);
+    let bash = |input: Value| bench.call("bash", input);
+    for name in [
+        "a command runs",
+        "a command fails",
+        "the shell is restarted",
+        "neither a command nor a restart",
+        "a variable of an earlier command",
+    ] {
+        assert!(page.contains(&format!("| {name} |")), "the guide does not list: {name}");
+    }
+    assert_eq!(bash(json!({"command": "echo red"})).done(), "red\n");
+    assert_eq!(bash(json!({"command": "echo red >&2; exit 3"})).done(), "red\n[exit code 3]");
+    assert!(bash(json!({"restart": true})).failed().contains("there is nothing to restart"));
+    assert!(bash(json!({})).failed().contains("`command` is missing"));
+    bash(json!({"command": "COLOUR=red"})).done();
+    assert_eq!(bash(json!({"command": "echo \"[$COLOUR]\""})).done(), "[]\n");
+}
