@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 /// Cases in one directory: each program is started once for all of them.
 const BATCH: usize = 500;
 
-/// 20,000 patches with `PLACET_FULL=1`; `PLACET_SEED` chooses others.
+/// More than 20,000 patches with `PLACET_FULL=1`; `PLACET_SEED` chooses others.
 fn batches() -> (usize, u64) {
     let count = if std::env::var_os("PLACET_FULL").is_some() { 44 } else { 4 };
     let seed = std::env::var("PLACET_SEED").ok().and_then(|seed| seed.parse().ok());
