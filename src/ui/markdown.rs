@@ -6,7 +6,9 @@
 use super::syntax;
 use super::theme::Theme;
 use crate::text::{visible, width};
-use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{
+    Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream,
+};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -32,7 +34,8 @@ enum CodeStyle {
 }
 
 fn write(text: &str, mut writer: Writer<'_>) -> Vec<Line<'static>> {
-    for event in Parser::new_ext(text, options()) {
+    // The parser gives each `&#8203;` by itself: a run of them is counted as one text.
+    for event in TextMergeStream::new(Parser::new_ext(text, options())) {
         writer.event(event);
     }
     writer.finish()

@@ -9,11 +9,13 @@
 //! Only our own painter emits ESC.
 
 mod alike;
+mod back;
 mod class;
 mod stream;
 mod write;
 
 pub use alike::{looks_like, looks_like_own, skeleton};
+pub use back::read_back;
 pub use stream::Stream;
 
 use std::borrow::Cow;
@@ -151,7 +153,7 @@ pub fn output_line(text: &str) -> Cow<'_, str> {
 }
 
 /// Prose from which a decoder made characters that were not in it before, as Markdown does from `&#27;`. They are shown
-/// like all others, and the signs of the first rendering stay.
+/// like all others, a run of the same character counted, and the signs of the first rendering stay.
 pub fn decoded(text: &str) -> Cow<'_, str> {
     use class::Shown;
     let shown = |c: char| match class::shown(c, Manner::Prose) {
@@ -162,11 +164,22 @@ pub fn decoded(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match shown(c) {
-            Shown::AsIs | Shown::Mark => out.push(c),
-            Shown::Picture(picture) => out.push(picture),
-            Shown::Written => out.push_str(&written(c)),
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let kind = shown(c);
+        if matches!(kind, Shown::AsIs | Shown::Mark) {
+            out.push(c);
+            continue;
+        }
+        let mut count = 1;
+        while rest.next_if_eq(&c).is_some() {
+            count += 1;
+        }
+        match kind {
+            Shown::Picture(picture) if count < write::PICTURES => {
+                out.extend(std::iter::repeat_n(picture, count))
+            }
+            _ => out.push_str(&write::counted(c, count)),
         }
     }
     Cow::Owned(out)

@@ -2,58 +2,6 @@ use super::samples::bytes;
 use super::*;
 use proptest::prelude::*;
 
-/// Reads an exact rendering back into the bytes that it stands for: only possible when nothing was lost.
-fn read_back(shown: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    let mut column = 0;
-    let mut rest = shown;
-    let push = |out: &mut Vec<u8>, code: u32, count: usize| {
-        let c = char::from_u32(code).unwrap();
-        (0..count).for_each(|_| out.extend(c.encode_utf8(&mut [0; 4]).bytes()));
-    };
-    while let Some(c) = rest.chars().next() {
-        let mut used = c.len_utf8();
-        if let Some((what, count, length)) = written_sign(rest) {
-            match what.strip_prefix("U+") {
-                Some(code) => push(&mut out, u32::from_str_radix(code, 16).unwrap(), count),
-                None => (0..count).for_each(|_| out.push(u8::from_str_radix(what, 16).unwrap())),
-            }
-            used = length;
-            column += length;
-        } else if c == '⇥' {
-            out.push(b'\t');
-            let room = TAB - column % TAB;
-            used += room - 1;
-            column += room;
-        } else {
-            match c {
-                '\u{2400}'..='\u{2420}' => out.push(u8::try_from(c as u32 - 0x2400).unwrap()),
-                '\u{2421}' => out.push(0x7f),
-                c => push(&mut out, c as u32, 1),
-            }
-            column += unicode_width::UnicodeWidthChar::width(c).unwrap_or(1);
-            if c == '\n' {
-                column = 0;
-            }
-        }
-        rest = &rest[used..];
-    }
-    out
-}
-
-fn written_sign(text: &str) -> Option<(&str, usize, usize)> {
-    let body = text.strip_prefix('<')?;
-    let (body, _) = body.split_once('>')?;
-    let (what, count) = body.split_once(" x").unwrap_or((body, "1"));
-    let hex = |s: &str| s.chars().all(|c| c.is_ascii_digit() || ('A'..='F').contains(&c));
-    let is_sign = match what.strip_prefix("U+") {
-        Some(code) => (4..=6).contains(&code.len()) && hex(code),
-        None => what.len() == 2 && hex(what) && what.as_bytes()[0] >= b'8',
-    };
-    let count = count.parse().ok().filter(|_| is_sign)?;
-    Some((what, count, body.len() + 2))
-}
-
 #[test]
 fn everything_that_acts_or_hides_becomes_a_sign() {
     for (raw, shown) in [
@@ -226,5 +174,36 @@ proptest! {
     #[test]
     fn plain_text_is_found_to_be_plain(text in "[a-zA-Z0-9_.,;:() -]{0,40}[a-z]") {
         prop_assert!(matches!(line(&text), Cow::Borrowed(_)));
+    }
+}
+
+#[test]
+fn every_surface_counts_100_000_characters_without_ink() {
+    let many = |c: char| c.to_string().repeat(100_000);
+    for c in ['\u{200b}', '\u{2060}', '\u{feff}', '\u{ad}', '\u{e0041}', '\u{202e}', '\0', '\u{200d}'] {
+        let text = format!("x{}y", many(c));
+        let path = path_name(std::path::Path::new(&text));
+        let mut stream = Stream::new(Manner::Output);
+        let streamed =
+            many(c).chars().map(|c| stream.feed(&c.to_string())).collect::<String>() + &stream.finish();
+        for shown in [
+            line(&text).into_owned(),
+            block(&text).into_owned(),
+            name(&text).into_owned(),
+            path,
+            guard(&text).into_owned(),
+            prose(&text).into_owned(),
+            prose_line(&text).into_owned(),
+            output(&text).into_owned(),
+            output_line(&text).into_owned(),
+            visible(text.as_bytes(), Breaks::Kept),
+            streamed,
+        ] {
+            assert!(shown.len() < 100, "{c:?}: {} bytes", shown.len());
+        }
+        // A character that the first rendering keeps is not a decoded one.
+        if c != '\u{200d}' {
+            assert!(decoded(&text).len() < 100, "{c:?}: decoded");
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::{Breaks, Manner, Piece, PieceKind, TAB};
 use std::ops::Range;
 
 /// A run of one picture is counted from this length on.
-const PICTURES: usize = 4;
+pub(super) const PICTURES: usize = 4;
 /// A colour sequence is no longer than this.
 const COLOUR: usize = 48;
 
@@ -195,7 +195,7 @@ impl Writer {
             Pending::Run(Unit::Char(' '), count, at) => self.blanks(count, at, next, out),
             Pending::Run(Unit::Char('\t'), count, at) => self.tabs(count, at, out),
             Pending::Run(Unit::Byte(byte), count, at) => {
-                self.sign(at..at + count, counted(&format!("{byte:02X}"), count), out);
+                self.sign(at..at + count, numbered(&format!("{byte:02X}"), count), out);
             }
             Pending::Run(Unit::Char(c), count, at) => {
                 let prose = matches!(self.manner, Manner::Prose | Manner::Output);
@@ -205,7 +205,7 @@ impl Writer {
                 if count > 0 {
                     let text = match class::shown(c, self.manner) {
                         Shown::Picture(picture) if count < PICTURES => picture.to_string().repeat(count),
-                        _ => counted(&format!("U+{:04X}", u32::from(c)), count),
+                        _ => counted(c, count),
                     };
                     self.is_blank = false;
                     let kind = if c == '\r' { PieceKind::Blank } else { PieceKind::Sign };
@@ -247,14 +247,14 @@ impl Writer {
         } else if last && count < PICTURES {
             self.stand_in(range, "\u{2420}".repeat(count), PieceKind::Blank, out);
         } else {
-            self.stand_in(range, counted("U+0020", count), PieceKind::Blank, out);
+            self.stand_in(range, counted(' ', count), PieceKind::Blank, out);
         }
     }
 
     fn tabs(&mut self, count: usize, at: usize, out: &mut Vec<Piece>) {
         self.marks = None;
         if count >= TABS && self.manner == Manner::Exact {
-            return self.stand_in(at..at + count, counted("U+0009", count), PieceKind::Blank, out);
+            return self.stand_in(at..at + count, counted('\t', count), PieceKind::Blank, out);
         }
         for n in 0..count {
             let room = TAB - self.column % TAB;
@@ -306,9 +306,14 @@ fn plain(out: &mut Vec<Piece>, at: usize, c: char) {
 }
 
 pub(super) fn written(c: char) -> String {
-    counted(&format!("U+{:04X}", u32::from(c)), 1)
+    counted(c, 1)
 }
 
-fn counted(what: &str, count: usize) -> String {
+/// A run of one character by its number.
+pub(super) fn counted(c: char, count: usize) -> String {
+    numbered(&format!("U+{:04X}", u32::from(c)), count)
+}
+
+fn numbered(what: &str, count: usize) -> String {
     if count == 1 { format!("<{what}>") } else { format!("<{what} x{count}>") }
 }
