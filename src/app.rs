@@ -10,7 +10,7 @@ use crate::repl::{Host, Trouble};
 use crate::session::{OpenSession, Scratchpads, SessionError, Store};
 use crate::storage::{Mounts, StoreError};
 use crate::text::regular;
-use crate::tools::{Bases, CommandSettings, Dialect, DialectSettings, Env, Jobs, Limits, Registry, is_batch};
+use crate::tools::{CommandSettings, Dialect, Env, Jobs, Limits, Registry, is_batch};
 use crate::workspace::{Workspace, WorkspaceError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -21,9 +21,11 @@ pub mod answerer;
 mod damage;
 pub mod gate;
 pub mod keys;
+mod modes;
 mod mounts;
 pub mod server;
 mod sessions;
+mod tool_sets;
 mod views;
 
 /// What the person asked for on the command line, beside settings.
@@ -47,6 +49,8 @@ pub enum AppError {
     Session(#[from] SessionError),
     #[error("mount `{name}`: {error}")]
     Mount { name: String, error: StoreError },
+    #[error("the settings do not permit the mode `{mode}`: `permission.modes` has {}", names(.permitted))]
+    Mode { mode: Mode, permitted: Vec<Mode> },
     #[error("there is no provider `{name}`")]
     Provider { name: String, near: Option<String> },
     #[error("the provider `{0}` has no usual model")]
@@ -61,11 +65,16 @@ pub enum AppError {
     File { path: PathBuf, reason: String },
 }
 
+fn names(modes: &[Mode]) -> String {
+    modes.iter().map(|mode| mode.name()).collect::<Vec<_>>().join(", ")
+}
+
 impl AppError {
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
             AppError::Rule(_)
+                | AppError::Mode { .. }
                 | AppError::Hook(_)
                 | AppError::Dollars { .. }
                 | AppError::Provider { .. }
@@ -122,7 +131,7 @@ impl App {
         let gate = gate::gate(&mut config, &paths, keys)?;
         config.problems.extend(own_models(&paths.models_file()));
         let dialect = config.text("tools.dialect").and_then(Dialect::parse).unwrap_or_default();
-        let registry = Registry::of_dialect(dialect, &dialect_settings(&config));
+        let registry = Registry::of_dialect(dialect, &tool_sets::settings(&config));
         let (mounts, pads) = mounts::read(&mut config, &paths)?;
         let aliases = mounts.iter().map(|m| (m.prefix.clone(), m.dir().to_path_buf())).collect();
         let workspace = Workspace::with_aliases(request.cwd.clone(), request.add_dirs.clone(), aliases)?;
@@ -134,11 +143,13 @@ impl App {
         workspace.protect(gate::protected(&mut config));
         config.hold_down();
         let mode = config.text("mode").and_then(Mode::parse).unwrap_or(Mode::Read);
-        let mut modes: Vec<Mode> = config.list("modes").iter().filter_map(|(m, _)| Mode::parse(m)).collect();
-        if config.strict() {
-            modes.retain(|m| *m <= Mode::Ask);
+        let permitted = modes::permitted(&mut config);
+        if !permitted.contains(&mode) {
+            return Err(AppError::Mode { mode, permitted });
         }
-        let mode = ModeCell::new(mode);
+        let mut modes = modes::cycle(&mut config);
+        modes.retain(|mode| permitted.contains(mode) && (*mode <= Mode::Ask || !config.strict()));
+        let mode = ModeCell::limited(mode, permitted);
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let taint = Taint::default();
         if !labels.is_off() {
@@ -424,21 +435,6 @@ fn unreadable(path: &Path, error: &std::io::Error) -> crate::config::Layer {
         permission: true,
     };
     crate::config::Layer { problems: vec![problem], ..crate::config::Layer::default() }
-}
-
-fn dialect_settings(config: &Config) -> DialectSettings {
-    let path = |key: &str| config.text(key).map(PathBuf::from);
-    let bases = Bases {
-        app: path("dialects.typestack.app").unwrap_or_else(|| PathBuf::from(".")),
-        web: path("dialects.typestack.web"),
-        core: path("dialects.typestack.core"),
-    };
-    DialectSettings {
-        virtual_paths: config.flag("dialects.deepagents.virtual_paths").unwrap_or(true),
-        overwrite: config.flag("dialects.deepagents.overwrite").unwrap_or(false),
-        bases,
-        denied: config.list("dialects.triggerfish.denied").iter().map(|(text, _)| text.clone()).collect(),
-    }
 }
 
 fn rules(config: &mut Config, registry: &Registry, roots: &[PathBuf]) -> Result<Vec<Rule>, AppError> {

@@ -78,6 +78,7 @@ fn quirks(config: &Config, name: &str, preset: Quirks) -> Quirks {
     let fields: Vec<String> =
         config.list(&key("reasoning_fields")).iter().map(|(field, _)| field.clone()).collect();
     Quirks {
+        stream: config.flag("stream").unwrap_or(preset.stream),
         output_limit: match text("output_limit").as_deref() {
             Some("max_completion_tokens") => OutputLimit::MaxCompletionTokens,
             Some("max_tokens") => OutputLimit::MaxTokens,

@@ -75,6 +75,9 @@ pub struct Options {
     /// Where the provider is
     #[arg(long, value_name = "URL", global = true)]
     pub base_url: Option<String>,
+    /// Ask for each answer whole instead of piece by piece
+    #[arg(long, global = true)]
+    pub no_stream: bool,
     /// Work in this directory
     #[arg(long, value_name = "DIR", global = true)]
     pub cwd: Option<PathBuf>,

@@ -90,7 +90,8 @@ fn export(store: &Store, id: &str, format: ExportFormat, output: Option<&Path>) 
         ExportFormat::Markdown => markdown(&row, &loaded, Pictures::Named),
         ExportFormat::Html => html(&row, &loaded),
         ExportFormat::Json => {
-            serde_json::to_string_pretty(&to_json(&row, &loaded)).map_err(Failure::new)? + "\n"
+            let pads = store.scratchpads(&row.id)?;
+            serde_json::to_string_pretty(&to_json(&row, &loaded, &pads)).map_err(Failure::new)? + "\n"
         }
     };
     let Some(output) = output else {

@@ -48,6 +48,9 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
             flags.flag(key, value, flag);
         }
     }
+    if options.no_stream {
+        flags.flag("stream", "false", "--no-stream");
+    }
     if options.dry_run && options.mode.is_none() {
         flags.flag("mode", "ask", "--dry-run");
     }

@@ -38,6 +38,12 @@ pub enum Fault {
     Exists,
     /// A pipe, a device, a socket.
     Special,
+    /// It goes through too many symbolic links.
+    Loop,
+    /// It is a symbolic link where only the file itself will do.
+    Link,
+    /// The system failed: the disk, the network.
+    System,
     TooLarge,
     NotText,
     /// It was not read before, or changed since.

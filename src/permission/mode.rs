@@ -120,12 +120,24 @@ pub struct ModeCell(Arc<Cells>);
 struct Cells {
     mode: AtomicU8,
     planning: AtomicU8,
+    /// The modes that the settings permit.
+    permitted: Vec<Mode>,
 }
 
 impl ModeCell {
     pub fn new(mode: Mode) -> ModeCell {
+        ModeCell::limited(mode, Mode::ALL.to_vec())
+    }
+
+    /// One that takes no modes but these later on.
+    pub fn limited(mode: Mode, permitted: Vec<Mode>) -> ModeCell {
         let (mode, planning) = (AtomicU8::new(mode as u8), AtomicU8::new(Planning::No as u8));
-        ModeCell(Arc::new(Cells { mode, planning }))
+        ModeCell(Arc::new(Cells { mode, planning, permitted }))
+    }
+
+    /// The modes that [`ModeCell::store`] takes.
+    pub fn permitted(&self) -> &[Mode] {
+        &self.0.permitted
     }
 
     /// The mode that holds: while a plan is not approved, never more than read.
@@ -134,8 +146,13 @@ impl ModeCell {
         if self.planning() == Planning::No { mode } else { mode.min(Mode::Read) }
     }
 
-    pub fn store(&self, mode: Mode) {
-        self.0.mode.store(mode as u8, Ordering::Release);
+    /// Changes the mode; false, and nothing is changed, where the settings do not permit it.
+    pub fn store(&self, mode: Mode) -> bool {
+        let is_permitted = self.0.permitted.contains(&mode);
+        if is_permitted {
+            self.0.mode.store(mode as u8, Ordering::Release);
+        }
+        is_permitted
     }
 
     pub fn planning(&self) -> Planning {
@@ -164,6 +181,14 @@ mod tests {
             assert_eq!(cell.load(), mode);
         }
         assert_eq!(Mode::parse("yolo"), None);
+    }
+
+    #[test]
+    fn a_mode_that_the_settings_do_not_permit_is_not_taken() {
+        let cell = ModeCell::limited(Mode::Read, vec![Mode::Read, Mode::Ask]);
+        assert!(cell.store(Mode::Ask));
+        assert!(!cell.store(Mode::Unrestricted));
+        assert_eq!(cell.load(), Mode::Ask);
     }
 
     #[test]

@@ -59,8 +59,14 @@ impl Endpoint {
     }
 }
 
-/// The base URL and the path, with one slash between and `/v1` once: people write it with and without.
+/// Paths of wire formats, which people copy together with the address.
+const COPIED: [&str; 3] = ["/chat/completions", "/responses", "/v1/messages"];
+
+/// The base URL and the path, with one slash between and `/v1` once: people write it with and without. A path that is at
+/// the end of the base URL already is not doubled, and not in the way of the other addresses of that server.
 fn join(base: &str, path: &str) -> String {
+    let base = base.trim_end_matches('/');
+    let base = COPIED.iter().find_map(|copied| base.strip_suffix(copied)).unwrap_or(base);
     let base = base.trim_end_matches('/');
     let base = match path.starts_with("/v1/") {
         true => base.strip_suffix("/v1").unwrap_or(base),
@@ -86,6 +92,20 @@ mod tests {
             assert_eq!(join(base, "/v1/messages"), "https://a.example/v1/messages");
         }
         assert_eq!(join("http://b/v1/", "/chat/completions"), "http://b/v1/chat/completions");
+    }
+
+    #[test]
+    fn an_address_that_was_copied_with_its_path_is_understood() {
+        for (base, path, url) in [
+            ("http://b/v1/chat/completions", "/chat/completions", "http://b/v1/chat/completions"),
+            ("http://b/v1/chat/completions/", "/chat/completions", "http://b/v1/chat/completions"),
+            ("http://b/v1/chat/completions", "/models", "http://b/v1/models"),
+            ("http://b/v1/responses", "/responses", "http://b/v1/responses"),
+            ("http://b/v1/messages", "/v1/messages", "http://b/v1/messages"),
+            ("http://b/messages", "/v1/messages", "http://b/messages/v1/messages"),
+        ] {
+            assert_eq!(join(base, path), url);
+        }
     }
 
     #[test]

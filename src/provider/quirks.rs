@@ -8,6 +8,8 @@ use serde::Deserialize;
 pub struct Quirks {
     pub output_limit: OutputLimit,
     pub system_role: SystemRole,
+    /// Whether the answer is asked for piece by piece.
+    pub stream: bool,
     /// Whether usage must be asked for with `stream_options`, and may be.
     pub stream_options: bool,
     /// Where the model's reasoning is read from, in this order.
@@ -37,6 +39,7 @@ impl Default for Quirks {
         Quirks {
             output_limit: OutputLimit::default(),
             system_role: SystemRole::default(),
+            stream: true,
             stream_options: true,
             reasoning_fields: vec!["reasoning_content".into(), "reasoning".into()],
             reasoning_back: None,

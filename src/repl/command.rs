@@ -24,6 +24,7 @@ pub struct CommandRow {
 pub const COMMANDS: &[CommandRow] = &[
     row("help", "", "what can be typed here", none, commands::help),
     row("mode", "[MODE]", "show or change how far calls may reach", modes, commands::mode),
+    row("cd", "[DIR]", "where this conversation works, and how to work elsewhere", none, session::cd),
     row(
         "plan",
         "[on|approve|reject]",

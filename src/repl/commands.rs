@@ -64,7 +64,13 @@ pub(super) fn help(shell: &mut Shell<'_>, _: &str) -> After {
 pub(super) fn mode(shell: &mut Shell<'_>, rest: &str) -> After {
     if !rest.is_empty() {
         match Mode::parse(rest) {
-            Some(mode) => shell.app.mode().store(mode),
+            Some(mode) if shell.app.mode().store(mode) => {}
+            Some(mode) => {
+                let names: Vec<&str> = shell.app.mode().permitted().iter().map(|mode| mode.name()).collect();
+                let hint = format!("`permission.modes` permits {}", names.join(", "));
+                shell.error(&format!("the settings do not permit the mode `{mode}`"), Some(&hint));
+                return None;
+            }
             None => {
                 let names = Mode::ALL.map(Mode::name).join(", ");
                 shell.error(&format!("there is no mode `{rest}`"), Some(&format!("the modes are {names}")));
@@ -253,8 +259,9 @@ pub(super) fn export(shell: &mut Shell<'_>, rest: &str) -> After {
         shell.note("there is no saved conversation yet");
         return None;
     };
-    let document = store.find(id.as_str()).and_then(|row| Ok((store.load(&id)?, row)));
-    let (loaded, row) = match document {
+    let document =
+        store.find(id.as_str()).and_then(|row| Ok((store.load(&id)?, store.scratchpads(&id)?, row)));
+    let (loaded, pads, row) = match document {
         Ok(document) => document,
         Err(e) => {
             shell.error(&e.to_string(), None);
@@ -267,7 +274,9 @@ pub(super) fn export(shell: &mut Shell<'_>, rest: &str) -> After {
     }
     let path = shell.app.cwd().join(rest);
     let text = match path.extension().and_then(|kind| kind.to_str()) {
-        Some("json") => serde_json::to_string_pretty(&to_json(&row, &loaded)).unwrap_or_default() + "\n",
+        Some("json") => {
+            serde_json::to_string_pretty(&to_json(&row, &loaded, &pads)).unwrap_or_default() + "\n"
+        }
         Some("html" | "htm") => html(&row, &loaded),
         _ => markdown(&row, &loaded, Pictures::Named),
     };

@@ -5,6 +5,7 @@ use super::{ReplError, Resume, Shell, picking, tree};
 use crate::agent::Agent;
 use crate::conversation::Part;
 use crate::session::{OpenSession, Pin, SessionRow};
+use crate::text::visible;
 
 /// Hits of a search that can be chosen from.
 const HITS: usize = 200;
@@ -233,4 +234,18 @@ mod tests {
         assert_eq!(crate::text::width::of(&title_of(&"long ".repeat(50))), 60);
         assert_eq!(title_of("\u{1b}[31mred"), "␛[31mred");
     }
+}
+
+/// `/cd`: a conversation keeps its working directory, because what is pending and what can be undone belong to it.
+pub(super) fn cd(shell: &mut Shell<'_>, rest: &str) -> After {
+    let here = visible::path(shell.app.workspace().cwd());
+    if rest.is_empty() {
+        shell.note(&format!("this conversation works in {here}"));
+        return None;
+    }
+    let hint = format!(
+        "start another one there: `placet --cwd {rest}`; with -c it resumes the last one of that directory"
+    );
+    shell.error(&format!("this conversation works in {here} and stays there"), Some(&hint));
+    None
 }

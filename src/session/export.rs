@@ -4,10 +4,12 @@
 //! beside it. Only the conversation as it stands is written, not the branches that were left.
 
 use super::record::Loaded;
+use super::scratchpad::{Entry, Scratchpads};
 use super::store::SessionRow;
 use crate::conversation::{Block, Image, Input, Message, Outcome, Part};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -138,10 +140,30 @@ fn data_url(image: &Image) -> String {
     format!("data:{};base64,{}", image.media_type, STANDARD.encode(&image.bytes))
 }
 
+/// An entry of the scratchpads in the file; the bytes of a picture are among the pictures.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Pad {
+    Text(String),
+    Image(Image),
+}
+
 /// The same, with nothing left out; what `import` reads.
-pub fn to_json(row: &SessionRow, loaded: &Loaded) -> Value {
-    let pictures: BTreeMap<&str, String> =
-        images(loaded).into_iter().map(|(hash, image)| (hash, data_url(image))).collect();
+pub fn to_json(row: &SessionRow, loaded: &Loaded, pads: &Scratchpads) -> Value {
+    let images = images(loaded).into_iter();
+    let mut pictures: BTreeMap<String, String> =
+        images.map(|(hash, image)| (hash.to_string(), data_url(image))).collect();
+    let (mut scratchpads, mut dropped) = (BTreeMap::new(), loaded.dropped.clone());
+    for (name, _) in pads.list() {
+        match pads.get(&name) {
+            Ok(Entry::Text(text)) => drop(scratchpads.insert(name, Pad::Text(text))),
+            Ok(Entry::Image(image)) => {
+                pictures.insert(image.hash.clone(), data_url(&image));
+                scratchpads.insert(name, Pad::Image(image));
+            }
+            Err(error) => dropped.push(format!("the scratchpad `{name}`: {error}")),
+        }
+    }
     let withheld: Vec<Value> =
         loaded.withheld.iter().map(|(hash, reason)| json!({"hash": hash, "reason": reason})).collect();
     json!({
@@ -151,8 +173,9 @@ pub fn to_json(row: &SessionRow, loaded: &Loaded) -> Value {
         "messages": loaded.transcript.messages(),
         "summaries": loaded.summaries,
         "withheld": withheld,
+        "scratchpads": scratchpads,
         "pictures": pictures,
-        "dropped": loaded.dropped,
+        "dropped": dropped,
     })
 }
 

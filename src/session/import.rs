@@ -5,8 +5,9 @@
 //! seen of files is not in it, so files are read anew.
 
 use super::earlier_format::{Notes, retype_summary};
-use super::export::FORMAT;
+use super::export::{FORMAT, Pad};
 use super::record::Record;
+use super::scratchpad::{Entry, ScratchpadError, check_name};
 use super::store::Store;
 use super::{OpenSession, SessionError};
 use crate::conversation::{
@@ -17,7 +18,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 use thiserror::Error;
@@ -38,6 +39,8 @@ pub enum ImportError {
     #[error("the picture {0} is not what its hash says")]
     Picture(String),
     #[error(transparent)]
+    Scratchpad(#[from] ScratchpadError),
+    #[error(transparent)]
     Session(#[from] SessionError),
 }
 
@@ -49,6 +52,8 @@ struct File {
     summaries: Vec<Summary>,
     #[serde(default)]
     withheld: Vec<Withheld>,
+    #[serde(default)]
+    scratchpads: BTreeMap<String, Pad>,
     #[serde(default)]
     pictures: HashMap<String, String>,
 }
@@ -79,11 +84,12 @@ impl Store {
         }
         let file: File = serde_json::from_value(value)?;
         let pictures = decoded(&file.pictures)?;
+        let pads = scratchpads(file.scratchpads, &pictures)?;
         let mut transcript = Transcript::default();
         for (at, mut message) in file.messages.into_iter().enumerate() {
             match &mut earlier {
                 Some(notes) => notes.retype(&mut message),
-                None => in_their_place(&mut message),
+                None => in_their_place(&mut message, &pads),
             }
             without_secrets(&mut message);
             fill(&mut message, &pictures);
@@ -105,17 +111,47 @@ impl Store {
         records
             .extend(file.withheld.into_iter().map(|w| Record::Withheld { hash: w.hash, reason: w.reason }));
         let title = secret::redact(&file.session.title, &[]).into_owned();
-        Ok(self.begin_with(cwd, &sanitize::line(&title), records)?)
+        let session = self.begin_with(cwd, &sanitize::line(&title), records)?;
+        let saved = session.scratchpads()?;
+        for (name, entry) in pads {
+            saved.put(&name, entry)?;
+        }
+        Ok(session)
     }
 }
 
-/// What a stranger's file may not claim: a note where placet puts none, and facts about jobs and scratchpads, which are
-/// another machine's.
-fn in_their_place(message: &mut Message) {
+/// The scratchpads of the file. A picture without its bytes is left out, as in the conversation.
+fn scratchpads(
+    pads: BTreeMap<String, Pad>,
+    pictures: &HashMap<String, Arc<[u8]>>,
+) -> Result<BTreeMap<String, Entry>, ImportError> {
+    let mut out = BTreeMap::new();
+    for (name, pad) in pads {
+        check_name(&name)?;
+        let entry = match pad {
+            Pad::Text(mut text) => {
+                redact(&mut text);
+                Some(Entry::Text(text))
+            }
+            Pad::Image(mut image) => pictures.get(&image.hash).map(|bytes| {
+                image.bytes = Arc::clone(bytes);
+                Entry::Image(image)
+            }),
+        };
+        out.extend(entry.map(|entry| (name, entry)));
+    }
+    Ok(out)
+}
+
+/// What a stranger's file may not claim: a note where placet puts none, and facts about jobs, which are another machine's,
+/// and about scratchpads that are not in the file.
+fn in_their_place(message: &mut Message, pads: &BTreeMap<String, Entry>) {
     let Message::Results { results } = message else { return };
     for result in results {
-        result.facts.retain(|fact| {
-            !matches!(fact, Fact::JobStarted { .. } | Fact::JobEnded { .. } | Fact::StoredIn { .. })
+        result.facts.retain(|fact| match fact {
+            Fact::JobStarted { .. } | Fact::JobEnded { .. } => false,
+            Fact::StoredIn { scratchpad } => pads.contains_key(scratchpad),
+            _ => true,
         });
         for part in &mut result.parts {
             if let Part::Note(note) = part

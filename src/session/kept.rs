@@ -1,16 +1,25 @@
 //! A session's scratchpads in the database. The size of each stands beside it, so that opening a session reads no large
 //! one.
 
-use super::scratchpad::{Entry, Keeper, Slot};
+use super::scratchpad::{Entry, Keeper, Scratchpads, Slot};
 use super::store::Store;
 use super::{SessionError, blob};
 use crate::conversation::{Image, SessionId};
 use rusqlite::{OptionalExtension, params};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 pub(super) struct Kept {
     pub(super) store: Store,
     pub(super) id: SessionId,
+}
+
+impl Store {
+    /// The scratchpads of a session; each change is saved before it counts.
+    pub fn scratchpads(&self, id: &SessionId) -> Result<Arc<Scratchpads>, SessionError> {
+        let kept = Kept { store: self.clone(), id: id.clone() };
+        Ok(Arc::new(Scratchpads::saved(kept.slots()?, Box::new(kept))))
+    }
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]

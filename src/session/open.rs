@@ -1,6 +1,5 @@
 //! A session open in this process: the only one that may add to it.
 
-use super::kept::Kept;
 use super::record::{Record, State};
 use super::scratchpad::Scratchpads;
 use super::store::{Store, now};
@@ -90,8 +89,7 @@ impl OpenSession {
 
     /// The session's scratchpads; each change is saved before it counts.
     pub fn scratchpads(&self) -> Result<Arc<Scratchpads>, SessionError> {
-        let kept = Kept { store: self.store.clone(), id: self.id.clone() };
-        Ok(Arc::new(Scratchpads::saved(kept.slots()?, Box::new(kept))))
+        self.store.scratchpads(&self.id)
     }
 
     /// Gives the lock back and removes its file: for a session that no longer exists.

@@ -105,12 +105,12 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The session whose name starts with `prefix`, if it is one.
+    /// The session whose name starts with `prefix`, if it is one. Names are in lower case, and people type either.
     pub fn find(&self, prefix: &str) -> Result<SessionRow, SessionError> {
         let conn = self.lock();
         let mut query = conn.prepare(
             "SELECT id, title, cwd, created, updated, entries, bytes, pinned
-             FROM session WHERE substr(id, 1, length(?1)) = ?1 ORDER BY updated DESC LIMIT 4",
+             FROM session WHERE substr(lower(id), 1, length(?1)) = lower(?1) ORDER BY updated DESC LIMIT 4",
         )?;
         let mut rows: Vec<SessionRow> = query.query_map([prefix], row)?.collect::<Result<_, _>>()?;
         match (rows.len(), prefix.is_empty()) {

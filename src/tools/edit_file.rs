@@ -151,6 +151,11 @@ struct Work {
 impl EditPlan {
     pub(super) fn new(edit: Edit, env: &Env) -> Result<EditPlan, ToolError> {
         let at = env.resolve(&edit.path)?;
+        EditPlan::at(edit, at, env)
+    }
+
+    /// An edit of the file at `at`, which messages call by the path of the edit.
+    pub(super) fn at(edit: Edit, at: Resolved, env: &Env) -> Result<EditPlan, ToolError> {
         if !at.exists {
             return Err(env.path_error(&WorkspaceError::Missing(at.path)));
         }

@@ -79,9 +79,14 @@ impl Limits {
         Budget::of(self.search_time)
     }
 
+    /// Bytes that the model's window has room for.
+    pub fn window(&self) -> usize {
+        self.room.0.load(Ordering::Relaxed)
+    }
+
     /// Bytes of text a result may have now.
     pub fn inline(&self) -> usize {
-        self.inline_bytes.min(self.room.0.load(Ordering::Relaxed))
+        self.inline_bytes.min(self.window())
     }
 }
 

@@ -3,11 +3,13 @@
 use super::input::Shape;
 use super::list_directory::{check_root, gaps, left_out, walk_root};
 use super::work::blocking;
-use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use super::{
+    Detail, Env, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+    hint,
+};
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
-use crate::text::sanitize;
-use crate::workspace::{Consent, Entry, EntryKind, Resolved, Show, Skipped, Walk};
+use crate::workspace::{Consent, Entry, EntryKind, Relative, Resolved, Show, Skipped, Walk};
 use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -77,7 +79,16 @@ impl PathGlob {
         {
             return Err(ToolError::hint(
                 format!("the pattern `{pattern}` does not stay below a directory"),
-                "give the directory as `path` and the pattern relative to it",
+                {
+                    let relative = "` and the pattern relative to it";
+                    let find = HintTool::FindFiles.parameter("path");
+                    let search = HintTool::SearchContents.parameter("path");
+                    hint!["give the directory as `", find, relative].or(hint![
+                        "give the directory as `",
+                        search,
+                        relative
+                    ])
+                },
             ));
         }
         let plain = pattern.trim_start_matches("./");
@@ -86,7 +97,7 @@ impl PathGlob {
             None => (plain, false),
         };
         if plain.is_empty() {
-            return Err(ToolError::hint("`pattern` is empty", "`*` matches every file"));
+            return Err(ToolError::hint("the glob is empty", "`*` matches every file"));
         }
         let glob = GlobBuilder::new(plain).literal_separator(true).backslash_escape(true).build();
         let glob = glob.map_err(|e| ToolError::new(format!("`{pattern}` is not a glob: {}", e.kind())))?;
@@ -104,9 +115,10 @@ impl PathGlob {
         if self.dotted { Show::Dotted } else { Show::Usual }
     }
 
-    pub(super) fn matches(&self, relative: &str) -> bool {
-        let subject = if self.name_only { relative.rsplit('/').next().unwrap_or(relative) } else { relative };
-        self.matcher.is_match(Path::new(subject))
+    pub(super) fn matches(&self, relative: &Relative) -> bool {
+        let path = relative.as_path();
+        let name = path.file_name().filter(|_| self.name_only);
+        self.matcher.is_match(name.map_or(path, Path::new))
     }
 }
 
@@ -143,9 +155,9 @@ pub(super) fn find_paths(
     consent: Consent<'_>,
     glob: &PathGlob,
     show: Show,
-) -> Result<(Vec<String>, Skipped), ToolError> {
+) -> Result<(Vec<Relative>, Skipped), ToolError> {
     let root = walk_root(&ctx.env, at, consent)?;
-    let found: Mutex<Vec<String>> = Mutex::default();
+    let found: Mutex<Vec<Relative>> = Mutex::default();
     let stop = || ctx.cancel.is_cancelled();
     let skipped = Walk::new(&ctx.env.workspace, show, ctx.env.limits.search(), &stop).run(root, || {
         let mut own = Gathered { found: &found, own: Vec::new() };
@@ -176,11 +188,11 @@ impl FindPlan {
         Ok(Output::done(text.clone(), Summary::text(line, text)))
     }
 
-    fn report(&self, found: &[String], skipped: &Skipped, at: &str) -> String {
+    fn report(&self, found: &[Relative], skipped: &Skipped, at: &str) -> String {
         let base = if at == "." { String::new() } else { format!("{}/", at.trim_end_matches('/')) };
         let (slash, what) = if self.glob.directories { ("/", "directories") } else { ("", "files") };
         let shown = found.iter().take(self.limit);
-        let mut text: String = shown.map(|path| format!("{base}{}{slash}\n", sanitize::name(path))).collect();
+        let mut text: String = shown.map(|path| format!("{base}{}{slash}\n", path.shown())).collect();
         let mut notes = vec![match found.len() {
             0 => format!("no {what} match"),
             n if n > self.limit => format!("{} of {n} {what}: narrow the pattern or raise limit", self.limit),
@@ -196,8 +208,8 @@ impl FindPlan {
 
 /// What one thread found; joined to the rest when the thread is done.
 struct Gathered<'a> {
-    found: &'a Mutex<Vec<String>>,
-    own: Vec<String>,
+    found: &'a Mutex<Vec<Relative>>,
+    own: Vec<Relative>,
 }
 
 impl Drop for Gathered<'_> {

@@ -1,7 +1,8 @@
 //! What to do next after a failure, as a value.
 //!
-//! A hint often names a tool, and each tool set has its own name for it, or no such tool. The hint therefore holds the tool
-//! as a value; [`super::wording`] puts the name in, and nothing looks for a name in a finished text.
+//! A hint often names a tool or one of its parameters, and each tool set has its own name for it, or no such tool. The hint
+//! therefore holds the tool and the parameter as values; [`super::wording`] puts the names in, and nothing looks for a name
+//! in a finished text.
 
 use std::fmt;
 
@@ -44,18 +45,35 @@ impl HintTool {
             HintTool::ScratchpadList => "scratchpad(action: \"list\")",
         }
     }
+
+    /// A parameter of this tool, by the name that placet's own tool set has for it.
+    pub(super) fn parameter(self, native: &'static str) -> HintPiece {
+        HintPiece::Parameter(self, native)
+    }
 }
 
-/// A piece of a hint: words, or the name of a tool.
+/// A piece of a hint: words, the name of a tool, or the name of one of its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HintPiece {
     Words(String),
     Tool(HintTool),
+    /// By the name that placet's own tool set has for it.
+    Parameter(HintTool, &'static str),
+}
+
+/// What a tool set calls the tools and the parameters that hints name; `None` for what the tool set does not have.
+pub(super) trait HintNames {
+    fn tool(&self, tool: HintTool) -> Option<String>;
+    fn parameter(&self, tool: HintTool, native: &str) -> Option<String>;
 }
 
 /// See the module. [`hint!`] makes one out of pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hint(Vec<HintPiece>);
+pub struct Hint {
+    pieces: Vec<HintPiece>,
+    /// What to say instead where a tool or a parameter of the pieces is not there.
+    otherwise: Option<Box<Hint>>,
+}
 
 /// A hint of words and tools: `hint!["list it with ", HintTool::ListDirectory]`.
 macro_rules! hint {
@@ -67,38 +85,53 @@ pub(super) use hint;
 
 impl Hint {
     pub fn of(pieces: Vec<HintPiece>) -> Hint {
-        Hint(pieces)
+        Hint { pieces, otherwise: None }
     }
 
-    /// The hint with each tool under the name that `name` gives it; `None` where one of them has no name here, since the
-    /// hint would lead nowhere.
-    pub(super) fn named(&self, name: impl Fn(HintTool) -> Option<String>) -> Option<Hint> {
-        let pieces = self.0.iter().map(|piece| match piece {
+    /// The hint, and what to say instead in a tool set that lacks a tool or a parameter of it.
+    #[must_use]
+    pub(super) fn or(self, otherwise: Hint) -> Hint {
+        let otherwise = match self.otherwise {
+            None => otherwise,
+            Some(first) => first.or(otherwise),
+        };
+        Hint { otherwise: Some(Box::new(otherwise)), ..self }
+    }
+
+    /// The hint with each tool and parameter under its name in `names`; `None` where one of them has no name there and
+    /// nothing else can be said, since the hint would lead nowhere.
+    pub(super) fn named(&self, names: &dyn HintNames) -> Option<Hint> {
+        let pieces = self.pieces.iter().map(|piece| match piece {
             HintPiece::Words(words) => Some(words.clone()),
-            HintPiece::Tool(tool) => name(*tool),
+            HintPiece::Tool(tool) => names.tool(*tool),
+            HintPiece::Parameter(tool, native) => names.parameter(*tool, native),
         });
-        Some(Hint(vec![HintPiece::Words(pieces.collect::<Option<String>>()?)]))
+        match pieces.collect::<Option<String>>() {
+            Some(words) => Some(words.into()),
+            None => self.otherwise.as_ref()?.named(names),
+        }
     }
 }
 
 impl fmt::Display for Hint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|piece| match piece {
+        self.pieces.iter().try_for_each(|piece| match piece {
             HintPiece::Words(words) => f.write_str(words),
             HintPiece::Tool(tool) => f.write_str(tool.native()),
+            HintPiece::Parameter(_, native) => f.write_str(native),
         })
     }
 }
 
 impl From<&str> for Hint {
     fn from(words: &str) -> Hint {
-        Hint(vec![words.into()])
+        Hint::of(vec![words.into()])
     }
 }
 
 impl From<String> for Hint {
     fn from(words: String) -> Hint {
-        Hint(vec![words.into()])
+        Hint::of(vec![words.into()])
     }
 }
 

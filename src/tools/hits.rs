@@ -1,6 +1,6 @@
 //! Matching lines, gathered by several threads and put in order.
 
-use crate::workspace::{Budget, Skipped};
+use crate::workspace::{Budget, Relative, Skipped};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
@@ -36,7 +36,7 @@ pub(super) struct Hit {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct FileHits {
-    pub(super) relative: String,
+    pub(super) relative: Relative,
     pub(super) hits: Vec<Hit>,
     pub(super) matches: usize,
     pub(super) has_context: bool,
@@ -102,7 +102,7 @@ pub(super) struct Worker<'a> {
 
 impl Worker<'_> {
     /// Searches one file. What cannot be read has no matches.
-    pub(super) fn file(&mut self, relative: String, file: io::Result<File>) {
+    pub(super) fn file(&mut self, relative: Relative, file: io::Result<File>) {
         let file = match file {
             Ok(file) => file,
             Err(e) => {
@@ -115,7 +115,7 @@ impl Worker<'_> {
         let reader = Stoppable { file, stop: self.stop };
         let done = self.searcher.search_reader(&self.matcher, reader, &mut hits);
         if done.is_err() && (self.stop)() {
-            self.own.stopped.push(relative);
+            self.own.stopped.push(relative.shown());
         } else if hits.binary {
             self.own.binary += 1;
         } else if done.is_ok() && hits.found.matches > 0 {

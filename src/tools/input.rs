@@ -30,6 +30,26 @@ impl Shape {
         Shape { spec: ToolSpec { name: name.into(), description, schema } }
     }
 
+    /// A tool that does a part of what this one does: `parameters` are the ones that are left, those that end in `?`
+    /// optional.
+    pub(super) fn narrowed(&self, name: &str, description: &str, parameters: &[&str]) -> Shape {
+        let (mut properties, mut required) = (Map::new(), Vec::new());
+        for parameter in parameters {
+            let plain = parameter.trim_end_matches('?');
+            let schema = self.properties().and_then(|all| all.get(plain)).cloned();
+            properties.insert(plain.into(), schema.unwrap_or_default());
+            if plain == *parameter {
+                required.push(Value::from(plain));
+            }
+        }
+        let mut schema = Map::from_iter([("type".to_string(), Value::from("object"))]);
+        schema.insert("properties".into(), properties.into());
+        if !required.is_empty() {
+            schema.insert("required".into(), required.into());
+        }
+        Shape { spec: ToolSpec { name: name.into(), description: description.into(), schema: schema.into() } }
+    }
+
     pub(super) fn spec(&self) -> ToolSpec {
         self.spec.clone()
     }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
-use crate::text::sanitize;
+use crate::text::{sanitize, visible};
 use crate::workspace::{Consent, Dir, Entry, EntryKind, OutOfTime, Resolved, Show, Skipped, WorkspaceError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -166,8 +166,7 @@ impl Listing {
 }
 
 fn described(entry: &Entry) -> String {
-    let name = entry.name.to_string_lossy();
-    let name = sanitize::name(&name);
+    let name = visible::path_name(std::path::Path::new(&entry.name));
     match entry.kind {
         EntryKind::Directory => format!("{name}/"),
         EntryKind::Link => {
@@ -178,7 +177,7 @@ fn described(entry: &Entry) -> String {
             Ok(stat) => {
                 format!("{name}  {}", crate::text::size::of(u64::try_from(stat.st_size).unwrap_or(0)))
             }
-            Err(_) => name.into_owned(),
+            Err(_) => name,
         },
         EntryKind::Special => format!("{name}  (special file)"),
     }

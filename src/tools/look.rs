@@ -5,7 +5,9 @@ use super::work::{blocking, consent_of};
 use super::{Detail, Env, Fault, Output, Plan, Preview, RunCtx, Running, Sight, ToolError};
 use crate::conversation::Part;
 use crate::permission::{Permit, Reach};
-use crate::workspace::{Consent, Dir, EntryKind, Hash, Resolved, Show, Skipped, TextFile, WorkspaceError};
+use crate::workspace::{
+    Consent, Dir, EntryKind, Hash, Relative, Resolved, Show, Skipped, TextFile, WorkspaceError,
+};
 use std::sync::Arc;
 
 /// What must be at the place.
@@ -114,7 +116,7 @@ fn not_text(at: &Resolved, kind: &str, size: usize) -> ToolError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     /// From the directory listed.
-    pub(super) relative: String,
+    pub(super) relative: Relative,
     pub(super) kind: EntryKind,
     /// Absent where the entry could not be looked at.
     pub(super) stat: Option<RowStat>,

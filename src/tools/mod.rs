@@ -45,7 +45,7 @@ mod write_file;
 
 pub use confined::{run_confined, withheld_line};
 pub use content::named as data_kind;
-pub use dialect::{Bases, Dialect, DialectSettings, is_batch};
+pub use dialect::{Bases, DeepagentsVersion, Dialect, DialectSettings, is_batch};
 pub use env::{
     Children, CommandSettings, Confining, Enquire, Env, Inspect, Limits, Progress, Report, RunCtx, Said,
     Sight, Task, WithheldReport,

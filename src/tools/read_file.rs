@@ -26,6 +26,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(super) const LINES: usize = 2000;
+/// The longest page of a tool set that promises a number of lines, in bytes.
+const LARGEST_PAGE: usize = 1 << 20;
 /// What the notes under a page may take of the room for it.
 const NOTES: usize = 600;
 /// The largest file looked at for a picture.
@@ -73,6 +75,12 @@ impl Tool for ReadFile {
 
 impl ReadPlan {
     pub(super) fn new(args: Args, env: &Env) -> Result<ReadPlan, ToolError> {
+        let at = env.resolve(&args.path)?;
+        ReadPlan::at(args, at, env)
+    }
+
+    /// Reads the file at `at`, which messages call by the path of the call.
+    pub(super) fn at(args: Args, at: Resolved, env: &Env) -> Result<ReadPlan, ToolError> {
         if args.limit == Some(0) {
             return Err(ToolError::hint(
                 "`limit` is 0: nothing would be read",
@@ -80,9 +88,14 @@ impl ReadPlan {
             ));
         }
         let pattern = args.pattern.as_deref().map(regex).transpose()?;
-        let at = env.resolve(&args.path)?;
         let title = title(env, &at, &args);
-        Ok(ReadPlan { args, at, pattern, title })
+        Ok(ReadPlan { args, at, pattern, title, is_whole: false })
+    }
+
+    /// For a tool set that promises a number of lines, however long they are.
+    #[must_use]
+    pub(super) fn whole(self) -> ReadPlan {
+        ReadPlan { is_whole: true, ..self }
     }
 }
 
@@ -112,6 +125,8 @@ pub(super) struct ReadPlan {
     pub(super) at: Resolved,
     pub(super) pattern: Option<RegexMatcher>,
     pub(super) title: String,
+    /// The page has all the lines that were asked for, as far as the model's window has room for them.
+    is_whole: bool,
 }
 
 impl Plan for ReadPlan {
@@ -316,8 +331,13 @@ impl ReadPlan {
     pub(super) fn budget(&self, env: &Env) -> usize {
         match self.args.scratchpad {
             Some(_) => usize::MAX / 16,
-            None => env.limits.inline().saturating_sub(NOTES),
+            None => self.room(env).saturating_sub(NOTES),
         }
+    }
+
+    /// What the model is shown at once, in bytes.
+    fn room(&self, env: &Env) -> usize {
+        if self.is_whole { env.limits.window().min(LARGEST_PAGE) } else { env.limits.inline() }
     }
 
     /// Records lines as seen, if the model really gets to see them.
@@ -330,7 +350,7 @@ impl ReadPlan {
     /// True when the output goes to the model whole.
     pub(super) fn shows(&self, output: &Output, env: &Env) -> bool {
         let size: usize = output.for_model.iter().filter_map(Part::as_text).map(str::len).sum();
-        self.args.scratchpad.is_none() && size <= env.limits.inline()
+        self.args.scratchpad.is_none() && size <= self.room(env)
     }
 
     pub(super) fn done(&self, line: String, text: &str, notes: &[String]) -> Output {
@@ -371,7 +391,14 @@ impl ReadPlan {
 }
 
 pub(super) fn picture_error(path: &str, error: &MediaError) -> ToolError {
-    ToolError::hint(format!("`{path}`: {error}"), error.hint())
+    let hint = match error {
+        MediaError::Oversize { .. } => {
+            hint!["leave out `", HintTool::ReadFile.parameter("exact"), "` to have it scaled down"]
+                .or("scale it down with a command: `magick FILE -resize 50% out.png`".into())
+        }
+        _ => error.hint().into(),
+    };
+    ToolError::hint(format!("`{path}`: {error}"), hint)
 }
 
 pub(super) fn past_end(first: usize, total: usize) -> ToolError {

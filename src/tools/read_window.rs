@@ -2,7 +2,7 @@
 
 use super::page::{self, Page};
 use super::read_file::{LINES, ReadPlan, past_end};
-use super::{Env, HintTool, Output, ToolError, hint};
+use super::{Env, Hint, HintTool, Output, ToolError, hint};
 use crate::workspace::{FileWindow, Opened, TextFile, WorkspaceError};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -58,7 +58,11 @@ impl ReadPlan {
             return Err(ToolError::hint(
                 format!("line {} alone is longer than {} bytes", first + 1, bytes.len()),
                 hint![
-                    "read it with limit 1 and scratchpad and page through that, or use ",
+                    "read it with ",
+                    HintTool::ReadFile.parameter("limit"),
+                    " 1 and ",
+                    HintTool::ReadFile.parameter("scratchpad"),
+                    " and page through that, or use ",
                     HintTool::SearchContents
                 ],
             ));
@@ -129,11 +133,20 @@ impl ReadPlan {
             ),
             false => ToolError::hint(
                 format!("`{path}` is {size} bytes: too large to read whole"),
-                hint![
-                    "give offset and limit for a window, pattern for matching lines, or use ",
-                    HintTool::SearchContents
-                ],
+                how_to_read_a_part(),
             ),
         }
     }
+}
+
+/// Tool sets without a pattern, or without a window, get the rest of the advice.
+fn how_to_read_a_part() -> Hint {
+    let read = |native| HintTool::ReadFile.parameter(native);
+    let search = HintTool::SearchContents;
+    let window = || [read("offset"), " and ".into(), read("limit"), " for a window, ".into()];
+    let [offset, and, limit, rest] = window();
+    let all =
+        hint!["give ", offset, and, limit, rest, read("pattern"), " for matching lines, or use ", search];
+    let [offset, and, limit, rest] = window();
+    all.or(hint!["give ", offset, and, limit, rest, "or use ", search]).or(hint!["use ", search])
 }

@@ -1,7 +1,7 @@
 //! Why a file may not be changed, in words that lead on: what to read, what somebody else changed.
 
 use super::work::s;
-use super::{Env, Fault, HintTool, ToolError, hint};
+use super::{Env, Fault, Hint, HintTool, ToolError, hint};
 use crate::text::secret::marks;
 use crate::text::{LineDiff, RangeSet, for_model};
 use crate::workspace::{Change, EditError, Hash, Resolved, TextFile};
@@ -9,10 +9,16 @@ use crate::workspace::{Change, EditError, Hash, Resolved, TextFile};
 /// The longest difference told in an error, in bytes.
 const MOST: usize = 12_000;
 
+/// `read_file(path: "a.txt"` and `rest`, in the names of the tool set.
+fn read_call(path: &str, rest: &str) -> Hint {
+    let parameter = HintTool::ReadFile.parameter("path");
+    hint![HintTool::ReadFile, "(", parameter, format!(": \"{path}\"{rest}")]
+}
+
 pub(super) fn never_read(path: &str) -> ToolError {
     ToolError::hint(
         format!("`{path}` has not been read in this session"),
-        hint![HintTool::ReadFile, format!("(path: \"{path}\") first, then repeat this call")],
+        read_call(path, ") first, then repeat this call"),
     )
     .because(Fault::Unread)
 }
@@ -30,7 +36,17 @@ pub(super) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSet) -> Tool
     let limit = end.saturating_sub(start);
     ToolError::hint(
         format!("line{} {missing} of `{path}` {were} not shown to you{only}", s(missing.len())),
-        hint![HintTool::ReadFile, format!("(path: \"{path}\", offset: {start}, limit: {limit})")],
+        hint![
+            HintTool::ReadFile,
+            "(",
+            HintTool::ReadFile.parameter("path"),
+            format!(": \"{path}\", "),
+            HintTool::ReadFile.parameter("offset"),
+            format!(": {start}, "),
+            HintTool::ReadFile.parameter("limit"),
+            format!(": {limit})")
+        ]
+        .or(read_call(path, ")")),
     )
     .because(Fault::LinesUnread { offset: start, limit })
 }
@@ -83,10 +99,8 @@ pub(super) fn changed(
     if change.old.is_none() {
         return ToolError::hint(
             format!("`{path}` changed since you read it"),
-            hint![
-                HintTool::ReadFile,
-                format!("(path: \"{path}\") again, then repeat the change on what is there now")
-            ],
+            read_call(path, ") again, then repeat the change on what is there now")
+                .or("read it again, then repeat the change on what is there now".into()),
         )
         .because(Fault::Unread);
     }

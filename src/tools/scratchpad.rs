@@ -112,6 +112,13 @@ impl Tool for Scratchpad {
     }
 }
 
+impl Scratchpad {
+    /// One action as a tool of its own.
+    pub(super) fn shape_of(&self, name: &str, description: &str, parameters: &[&str]) -> Shape {
+        self.0.narrowed(name, description, parameters)
+    }
+}
+
 fn needed<T>(value: Option<T>, action: &str, parameter: &str) -> Result<T, ToolError> {
     value.ok_or_else(|| ToolError::new(format!("`{parameter}` is missing: the action \"{action}\" needs it")))
 }
@@ -121,6 +128,13 @@ fn deed(args: Args, env: &Env) -> Result<Deed, ToolError> {
         let name = needed(args.name.clone(), action, "name")?;
         check_name(&name).map(|()| name).map_err(|e| pad_error(&e))
     };
+    let is_empty = |parameter: &str| Err(ToolError::new(format!("`{parameter}` is empty")));
+    if args.action == Action::Edit && args.old_string.as_deref() == Some("") {
+        return is_empty("old_string");
+    }
+    if args.action == Action::Merge && args.from.as_ref().is_some_and(Vec::is_empty) {
+        return is_empty("from");
+    }
     Ok(match args.action {
         Action::Write => {
             Deed::Write { name: named("write")?, content: needed(args.content, "write", "content")? }
@@ -133,15 +147,12 @@ fn deed(args: Args, env: &Env) -> Result<Deed, ToolError> {
         }
         Action::Edit => Deed::Edit {
             name: named("edit")?,
-            old: needed(args.old_string.filter(|old| !old.is_empty()), "edit", "old_string")?,
+            old: needed(args.old_string, "edit", "old_string")?,
             new: needed(args.new_string, "edit", "new_string")?,
         },
         Action::List => Deed::List,
         Action::Rename => Deed::Rename { name: named("rename")?, to: needed(args.to, "rename", "to")? },
-        Action::Merge => Deed::Merge {
-            name: named("merge")?,
-            from: needed(args.from.filter(|from| !from.is_empty()), "merge", "from")?,
-        },
+        Action::Merge => Deed::Merge { name: named("merge")?, from: needed(args.from, "merge", "from")? },
         Action::Delete => Deed::Delete { name: named("delete")? },
         Action::Load | Action::Save => {
             let path = needed(args.path, "load", "path")?;

@@ -17,7 +17,9 @@ use super::{
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
 use crate::text::RangeSet;
-use crate::workspace::{Consent, Entry, EntryKind, Resolved, Show, Skipped, TextFile, Walk, WorkspaceError};
+use crate::workspace::{
+    Consent, Entry, EntryKind, Relative, Resolved, Show, Skipped, TextFile, Walk, WorkspaceError,
+};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -177,7 +179,7 @@ pub(super) fn search_below(
     let prefix = env.workspace.shown(&at.path);
     if !env.workspace.is_dir(&at.path) {
         let opened = env.workspace.open(at, consent).map_err(|e| env.path_error(&e))?;
-        gatherer.worker(&stop).file(String::new(), Ok(opened.file));
+        gatherer.worker(&stop).file(Relative::default(), Ok(opened.file));
         let Gathering { files, binary, skipped } = gatherer.finish(budget);
         return Ok(Found { files, skipped, binary, base: at.path.clone(), prefix });
     }
@@ -293,9 +295,9 @@ impl SearchPlan {
 /// Lines shown whole count as read, if they are still what the file holds.
 fn credit(env: &Env, found: &Found, view: &View) {
     for (relative, lines) in &view.whole {
-        let path = if relative.is_empty() { found.base.clone() } else { found.base.join(relative) };
+        let path = if relative.is_empty() { found.base.clone() } else { found.base.join(relative.as_path()) };
         let place = env.workspace.place_of(&path);
-        let at = Resolved { path, place, written: relative.clone(), exists: true };
+        let at = Resolved { path, place, written: relative.plain(), exists: true };
         let Ok((bytes, hash)) = env.workspace.load(&at, Consent::Prepared, CREDITED) else { continue };
         let Ok(file) = TextFile::new(bytes) else { continue };
         let index = file.index();
@@ -319,12 +321,12 @@ struct View {
     shown: usize,
     files: usize,
     /// By file: the lines that were shown whole.
-    whole: Vec<(String, Vec<(usize, String)>)>,
+    whole: Vec<(Relative, Vec<(usize, String)>)>,
 }
 
 impl View {
     fn file(&mut self, file: &FileHits, prefix: &str, names_only: bool) {
-        let name = format!("{prefix}{}", crate::text::sanitize::name(&file.relative));
+        let name = format!("{prefix}{}", file.relative.shown());
         if self.left == 0 || self.text.len() + name.len() > self.room {
             return;
         }

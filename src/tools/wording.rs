@@ -3,6 +3,7 @@
 //! Errors teach by naming the next call. Another tool set has another name for that tool, or does not have the tool; then
 //! the hint is left out, since it would lead nowhere.
 
+use super::hint::HintNames;
 use super::{Facts, HintTool, Output, Tool, ToolError};
 use crate::conversation::{Outcome, Part};
 use serde_json::Value;
@@ -11,25 +12,56 @@ use std::sync::Arc;
 /// See the module.
 #[derive(Clone)]
 pub(super) struct Names {
-    /// The tools that hints name, and their names here.
-    tools: Arc<[(HintTool, Option<String>)]>,
+    /// The tools that hints name, as they are called here.
+    tools: Arc<[(HintTool, Option<Called>)]>,
     /// How the text of a scratchpad is asked for, up to the name.
     page: Option<&'static str>,
+}
+
+/// A tool as this tool set has it.
+#[derive(Clone, Debug)]
+struct Called {
+    name: String,
+    parameters: Vec<String>,
+}
+
+/// Other names for a parameter of placet's own tools.
+const SYNONYMS: [(&str, &[&str]); 3] = [
+    ("path", &["file_path"]),
+    ("old_string", &["old_text", "old_str"]),
+    ("new_string", &["new_text", "new_str"]),
+];
+
+impl Called {
+    fn of(tool: &dyn Tool, name: &str) -> Called {
+        let schema = tool.spec().schema;
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let parameters = properties.into_iter().flat_map(|all| all.keys().cloned()).collect();
+        Called { name: name.into(), parameters }
+    }
+
+    fn parameter(&self, native: &str) -> Option<String> {
+        let synonyms = SYNONYMS.iter().find(|(name, _)| *name == native).map_or(&[][..], |(_, all)| all);
+        let mut names = std::iter::once(native).chain(synonyms.iter().copied());
+        names.find(|name| self.parameters.iter().any(|has| has == name)).map(String::from)
+    }
 }
 
 impl Names {
     /// `called` are the names of `tools`: to ask a tool for its name makes all that a model is told of it.
     pub(super) fn of(tools: &[Arc<dyn Tool>], called: &[String]) -> Names {
         let has = |name: &str| called.iter().any(|called| called == name);
-        let like = |native: &str| {
+        let find = |is: &dyn Fn(&dyn Tool, &str) -> bool| {
             let mut all = tools.iter().zip(called);
-            all.find(|(tool, _)| tool.judged_as(&Value::Null) == native).map(|(_, called)| called.clone())
+            let found = all.find(|(tool, called)| is(tool.as_ref(), called));
+            found.map(|(tool, called)| Called::of(tool.as_ref(), called))
         };
+        let call = |name: &str| Some(Called { name: name.into(), parameters: Vec::new() });
         let named = |tool: HintTool| match tool {
-            HintTool::ScratchpadList if has("scratchpad_list") => Some("scratchpad_list()".into()),
-            HintTool::ScratchpadList => has("scratchpad").then(|| tool.native().into()),
-            _ if has(tool.native()) => Some(tool.native().into()),
-            _ => like(tool.native()),
+            HintTool::ScratchpadList if has("scratchpad_list") => call("scratchpad_list()"),
+            HintTool::ScratchpadList => call(tool.native()).filter(|_| has("scratchpad")),
+            _ => find(&|_, called| called == tool.native())
+                .or_else(|| find(&|like, _| like.judged_as(&Value::Null) == tool.native())),
         };
         let page = match (has("scratchpad"), has("scratchpad_read")) {
             (true, _) => Some("scratchpad(action: \"read\", name: "),
@@ -45,7 +77,7 @@ impl Names {
     }
 
     pub(super) fn error(&self, error: ToolError) -> ToolError {
-        let hint = error.hint.and_then(|hint| hint.named(|tool| self.tool(tool)));
+        let hint = error.hint.and_then(|hint| hint.named(self));
         ToolError { hint, ..error }
     }
 
@@ -64,8 +96,18 @@ impl Names {
         }
     }
 
-    fn tool(&self, wanted: HintTool) -> Option<String> {
-        self.tools.iter().find(|(tool, _)| *tool == wanted).and_then(|(_, name)| name.clone())
+    fn called(&self, wanted: HintTool) -> Option<&Called> {
+        self.tools.iter().find(|(tool, _)| *tool == wanted).and_then(|(_, called)| called.as_ref())
+    }
+}
+
+impl HintNames for Names {
+    fn tool(&self, tool: HintTool) -> Option<String> {
+        self.called(tool).map(|called| called.name.clone())
+    }
+
+    fn parameter(&self, tool: HintTool, native: &str) -> Option<String> {
+        self.called(tool).and_then(|called| called.parameter(native))
     }
 }
 
@@ -76,7 +118,9 @@ mod tests {
 
     #[test]
     fn a_hint_names_the_tool_as_it_is_called_here_or_is_left_out() {
-        let tools = [(HintTool::ReadFile, Some("file_read".to_string())), (HintTool::EditFile, None)];
+        let parameters = vec!["file_path".to_string()];
+        let file_read = Called { name: "file_read".into(), parameters };
+        let tools = [(HintTool::ReadFile, Some(file_read)), (HintTool::EditFile, None)];
         let names = Names { tools: tools.into(), page: None };
         let named = |hint| names.error(ToolError::hint("no", hint)).hint.map(|hint| hint.to_string());
         // A file may be called like a tool: only the tool is renamed.
@@ -87,5 +131,19 @@ mod tests {
         );
         assert_eq!(named(hint!["look again"]).as_deref(), Some("look again"));
         assert_eq!(named(hint!["read it, then use ", HintTool::EditFile]), None);
+    }
+
+    #[test]
+    fn a_hint_names_parameters_as_they_are_called_here_or_says_something_else() {
+        let parameters = vec!["file_path".to_string(), "limit".to_string()];
+        let file_read = Called { name: "file_read".into(), parameters };
+        let names = Names { tools: [(HintTool::ReadFile, Some(file_read))].into(), page: None };
+        let named = |hint| names.error(ToolError::hint("no", hint)).hint.map(|hint| hint.to_string());
+        let path = HintTool::ReadFile.parameter("path");
+        assert_eq!(named(hint!["give ", path]).as_deref(), Some("give file_path"));
+        let pattern = hint!["give ", HintTool::ReadFile.parameter("pattern")];
+        let limit = hint!["give ", HintTool::ReadFile.parameter("limit")];
+        assert_eq!(named(pattern.clone().or(limit)).as_deref(), Some("give limit"));
+        assert_eq!(named(pattern), None);
     }
 }

@@ -99,6 +99,9 @@ fn fault_of(error: &WorkspaceError) -> Fault {
         E::Special { .. } => Fault::Special,
         E::TooLarge { .. } => Fault::TooLarge,
         E::Raced(_) | E::Moved(_) => Fault::Unread,
+        E::Loop(_) => Fault::Loop,
+        E::Link(_) => Fault::Link,
+        E::Io { .. } => Fault::System,
         _ => Fault::Other,
     }
 }

@@ -84,6 +84,17 @@ impl WritePlan {
         env: &Env,
     ) -> Result<WritePlan, ToolError> {
         let at = env.resolve(&path)?;
+        WritePlan::at((at, path), text, mode, unread, env)
+    }
+
+    /// A text into the file at a place, which messages call by the path with it.
+    pub(super) fn at(
+        (at, path): (Resolved, String),
+        text: String,
+        mode: Mode,
+        unread: Unread,
+        env: &Env,
+    ) -> Result<WritePlan, ToolError> {
         if path.ends_with('/') {
             return Err(ToolError::hint(
                 format!("`{path}` names a directory"),
@@ -92,14 +103,17 @@ impl WritePlan {
             .because(Fault::Directory));
         }
         if mode == Mode::Create && at.exists {
-            return Err(ToolError::hint(
-                format!("`{path}` exists already"),
-                hint!["read it, then use ", HintTool::EditFile, " or mode \"overwrite\""],
-            )
-            .because(Fault::Exists));
+            return Err(exists(&path));
         }
-        let write = Writing { at, path, content: Content::Text(text), mode, unread };
+        let write = Writing { at, path, content: Content::Text(text), mode, unread, only_empty: false };
         Ok(WritePlan::new(write, env))
+    }
+
+    /// The same for a tool that makes new files: it fills an empty file, and refuses one that has a content.
+    #[must_use]
+    pub(super) fn only_over_nothing(mut self) -> WritePlan {
+        self.writing.only_empty = true;
+        self
     }
 }
 
@@ -116,6 +130,8 @@ struct Writing {
     content: Content,
     mode: Mode,
     unread: Unread,
+    /// A file that has a content is refused.
+    only_empty: bool,
 }
 
 pub(super) struct WritePlan {
@@ -151,7 +167,8 @@ impl WritePlan {
         unread: Unread,
         env: &Env,
     ) -> WritePlan {
-        WritePlan::new(Writing { at, path, content, mode: Mode::Overwrite, unread }, env)
+        let writing = Writing { at, path, content, mode: Mode::Overwrite, unread, only_empty: false };
+        WritePlan::new(writing, env)
     }
 }
 
@@ -181,6 +198,16 @@ impl Plan for WritePlan {
     fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
         blocking(self.title.clone(), move || self.apply(&permit, &ctx.env))
     }
+}
+
+fn exists(path: &str) -> ToolError {
+    let mode = HintTool::WriteFile.parameter("mode");
+    let hint = hint!["read it, then use ", HintTool::EditFile, " or ", mode, " \"overwrite\""];
+    ToolError::hint(
+        format!("`{path}` exists already"),
+        hint.or(hint!["read it, then use ", HintTool::EditFile]),
+    )
+    .because(Fault::Exists)
 }
 
 /// Data that cannot be shown: its name tells it from all others.
@@ -265,6 +292,9 @@ impl Writing {
     }
 
     fn over(&self, env: &Env, bytes: Arc<Vec<u8>>, hash: Hash) -> Result<Work, ToolError> {
+        if self.only_empty && !bytes.is_empty() {
+            return Err(exists(&self.path));
+        }
         let file = TextFile::new(bytes.clone()).ok();
         self.allowed(env, file.as_ref(), &bytes, hash)?;
         // Data that is replaced by force is no text to compare with.
@@ -319,10 +349,11 @@ impl Writing {
                 ),
                 hint![
                     HintTool::ReadFile,
-                    format!(
-                        "(path: \"{}\", offset: {}), or change only what you saw with ",
-                        self.path, missing.start
-                    ),
+                    "(",
+                    HintTool::ReadFile.parameter("path"),
+                    format!(": \"{}\", ", self.path),
+                    HintTool::ReadFile.parameter("offset"),
+                    format!(": {}), or change only what you saw with ", missing.start),
                     HintTool::EditFile
                 ],
             )),
@@ -334,7 +365,7 @@ impl Writing {
     fn not_text(&self) -> ToolError {
         ToolError::hint(
             format!("`{}` holds data, not text", self.path),
-            "set force to replace it all the same",
+            hint!["set ", HintTool::WriteFile.parameter("force"), " to replace it all the same"],
         )
     }
 

@@ -6,9 +6,11 @@
 use super::repository::flat;
 use super::{Workspace, WorkspaceError};
 use crate::permission::{Place, Reach};
-use std::ffi::OsString;
+use crate::text::visible;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 const MOST_LINKS: usize = 40;
@@ -40,9 +42,28 @@ impl Workspace {
         if written.is_empty() {
             return Err(WorkspaceError::Empty);
         }
-        let plain = self.expand(written)?;
-        let (path, exists) = real_path(&self.cwd().join(plain), &|path| self.real(path))?;
+        let given = self.expand(written)?;
+        let literal = real_path(&self.cwd().join(&given), &|path| self.real(path));
+        let (path, exists) = match (self.as_listed(&given), literal) {
+            (Some(listed), Ok((_, false)) | Err(_)) => listed,
+            (_, found) => found?,
+        };
         Ok(Resolved { place: self.place_of_call(&path), path, written: written.into(), exists })
+    }
+
+    /// What a path means that is written as lists show it, where it means something: names that are not UTF-8 cannot be
+    /// written otherwise in JSON.
+    fn as_listed(&self, given: &Path) -> Option<(PathBuf, bool)> {
+        let text = given.to_str().filter(|text| !text.is_ascii() || text.contains('<'))?;
+        let bytes = visible::read_back(text);
+        if bytes == text.as_bytes() || bytes.contains(&0) {
+            return None;
+        }
+        let listed = self.cwd().join(OsStr::from_bytes(&bytes));
+        let (path, exists) = real_path(&listed, &|path| self.real(path)).ok()?;
+        let is_in = |path: &Path| path.parent().is_some_and(|dir| self.is_dir(dir));
+        // A new file goes where a directory is that lists show so.
+        (exists || is_in(&path) && !is_in(&self.cwd().join(given))).then_some((path, exists))
     }
 
     /// The path of a pending change that a person names, by the names alone: a link is itself and never what it leads

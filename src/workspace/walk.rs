@@ -6,7 +6,8 @@
 
 use super::ignored::Rules;
 use super::kernel_fs::{is_kernel_made, is_place};
-use super::{Consent, Resolved, Workspace, WorkspaceError};
+use super::{Consent, Relative, Resolved, Workspace, WorkspaceError};
+use crate::text::visible;
 use rustix::fs::{AtFlags, Dir as Listing, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::collections::HashSet;
@@ -15,7 +16,7 @@ use std::fs::File;
 use std::ops::AddAssign;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -116,7 +117,7 @@ pub struct Dir {
     fds: Vec<OwnedFd>,
     path: PathBuf,
     /// From where the walk began, with a slash at the end unless it is empty.
-    relative: String,
+    relative: OsString,
     rules: Arc<Rules>,
     /// It is of a file system that the kernel makes up.
     kernel: bool,
@@ -132,10 +133,20 @@ pub struct Entry {
     at: usize,
 }
 
+/// The path of a directory in another, with the slash at its end.
+fn below(relative: &OsStr, name: &OsStr) -> OsString {
+    let mut path = relative.to_os_string();
+    path.push(name);
+    path.push("/");
+    path
+}
+
 impl Entry {
     /// The path from where the walk began.
-    pub fn relative(&self) -> String {
-        format!("{}{}", self.dir.relative, self.name.to_string_lossy())
+    pub fn relative(&self) -> Relative {
+        let mut relative = self.dir.relative.clone();
+        relative.push(&self.name);
+        Relative::new(relative)
     }
 
     pub fn path(&self) -> PathBuf {
@@ -191,7 +202,7 @@ impl Dir {
         if fds.is_empty() {
             return Err(Errno::NOENT.into());
         }
-        let relative = format!("{}{}/", self.relative, name.to_string_lossy());
+        let relative = below(&self.relative, name);
         let path = self.path.join(name);
         let kernel = fds.iter().any(|fd| is_kernel_made(fd, &path));
         if kernel && !self.kernel {
@@ -289,7 +300,7 @@ impl Workspace {
         let rules = Rules::above(self, &at.path);
         // Whoever names one wants to look into it.
         let kernel = fds.iter().any(|fd| is_kernel_made(fd, &at.path));
-        Ok(Dir { fds, path: at.path.clone(), relative: String::new(), rules, kernel })
+        Ok(Dir { fds, path: at.path.clone(), relative: OsString::new(), rules, kernel })
     }
 
     fn hides_anything(&self) -> bool {
@@ -383,11 +394,11 @@ impl<'a> Walk<'a> {
 
     /// What nobody took from the queue.
     fn left(&self, work: &[Work]) -> OutOfTime {
-        let mut places: Vec<String> = work
+        let mut places: Vec<OsString> = work
             .iter()
             .map(|work| match work {
                 Work::Root(dir) => dir.relative.clone(),
-                Work::Below(dir, name) => format!("{}{}/", dir.relative, name.to_string_lossy()),
+                Work::Below(dir, name) => below(&dir.relative, name),
                 Work::Batch(entries) => entries.first().map(|e| e.dir.relative.clone()).unwrap_or_default(),
             })
             .collect();
@@ -395,7 +406,8 @@ impl<'a> Walk<'a> {
         places.dedup();
         let directories = places.len();
         places.truncate(NAMED);
-        OutOfTime { after: self.budget.most, directories, names: places }
+        let names = places.iter().map(|place| visible::path_name(Path::new(place))).collect();
+        OutOfTime { after: self.budget.most, directories, names }
     }
 
     fn labour(&self, queue: &Mutex<Queue>, ready: &Condvar, mut visit: impl FnMut(&Entry)) {

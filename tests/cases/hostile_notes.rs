@@ -192,7 +192,7 @@ async fn a_fork_and_an_import_hold_the_same_notes_and_no_others() {
     store.fork(&row, usize::MAX, &talk.root).unwrap();
     assert_eq!(store.load(&talk.last()).unwrap().transcript.messages(), before, "forked");
     judge_after(&talk, wire, talk.resume(), "forked").await;
-    let exported = to_json(&row, &loaded);
+    let exported = to_json(&row, &loaded, &placet::session::Scratchpads::in_memory());
     assert_eq!(exported["version"], 3);
     drop(store.import(&exported.to_string(), &talk.root).unwrap());
     assert_eq!(store.load(&talk.last()).unwrap().transcript.messages(), before, "imported");

@@ -239,3 +239,21 @@ fn a_model_that_nobody_described_is_said_to_be_unknown_and_the_persons_file_desc
     std::fs::write(&models, "[mine.\"m-1\"]\nwindow = \"much\"\n").unwrap();
     place.run(["doctor"]).warns("models.toml:1:1").warns("[mine.\"m-1\"]: invalid type: string");
 }
+
+#[test]
+fn without_streaming_each_answer_is_asked_for_whole() {
+    let message = json!({"role": "assistant", "content": "hello"});
+    let answer = json!({"id": "c", "object": "chat.completion", "model": "m", "choices":
+        [{"index": 0, "message": message, "finish_reason": "stop"}], "usage":
+        {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}});
+    let server = MockServer::start([Reply::json(200, &answer)]);
+    // The address as a server's page gives it.
+    let url = format!("{}/v1/chat/completions", server.url());
+    let place = Place::new().config("provider = \"mine\"\n[providers.mine]\nmodel = \"m\"\n");
+    place.run(["-p", "hi", "--no-stream", "--base-url", &url]).code(0).says("hello");
+    let sent = &server.requests()[0];
+    assert_eq!(sent.path, "/v1/chat/completions");
+    assert_eq!((&sent.body["stream"], &sent.body["stream_options"]), (&json!(false), &Value::Null));
+    let whole = placet::provider::Gemini { quirks: quirks("stream = false") };
+    assert_eq!(whole.path(&request(Vec::new())), "/models/m:generateContent");
+}

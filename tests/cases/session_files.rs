@@ -9,7 +9,8 @@ use placet::conversation::{
     Answer, Block, Call, CallId, CallResult, Image, Input, Message, Note, Outcome, Part, Summary, Thinking,
 };
 use placet::session::{
-    ImportError, Pictures, Pin, Record, Retention, SessionRow, Store, html, markdown, pictures, to_json,
+    Entry, ImportError, Pictures, Pin, Record, Retention, SessionRow, Store, html, markdown, pictures,
+    to_json,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -77,7 +78,7 @@ fn bare(mut value: Value) -> Value {
 }
 
 fn exported(store: &Store, row: &SessionRow) -> Value {
-    to_json(row, &store.load(&row.id).unwrap())
+    to_json(row, &store.load(&row.id).unwrap(), &store.scratchpads(&row.id).unwrap())
 }
 
 #[test]
@@ -354,4 +355,35 @@ fn a_database_of_the_version_before_opens_with_its_sessions_counted() {
     let pictures = (PNG.len() + b"other".len()) as i64;
     assert_eq!(now, [SessionRow { bytes: row.bytes - pictures, ..row.clone() }]);
     assert_eq!(store(&dir).load(&row.id).unwrap().transcript.messages().len(), 4);
+}
+
+#[test]
+fn scratchpads_are_exported_and_imported() {
+    let (here, there) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let store_here = store(&here);
+    let row = filled(&store_here);
+    let pads = store_here.scratchpads(&row.id).unwrap();
+    let picture = Image::new("image/png", 1, 1, "p.png", b"bytes of a picture"[..].into());
+    pads.put("notes", Entry::Text("one\ntwo".into())).unwrap();
+    pads.put("pic", Entry::Image(picture.clone())).unwrap();
+    let file = exported(&store_here, &row);
+    assert_eq!(file["scratchpads"]["notes"], json!({"text": "one\ntwo"}));
+    let store_there = store(&there);
+    let open = store_there.import(&file.to_string(), Path::new("/w")).unwrap();
+    let pads = store_there.scratchpads(open.id()).unwrap();
+    assert_eq!(pads.get("notes").unwrap(), Entry::Text("one\ntwo".into()));
+    assert_eq!(pads.get("pic").unwrap(), Entry::Image(picture));
+    let mut bad = file.clone();
+    bad["scratchpads"]["../x"] = json!({"text": ""});
+    let refused = store_there.import(&bad.to_string(), Path::new("/w")).err().unwrap();
+    assert!(matches!(refused, ImportError::Scratchpad(_)), "{refused}");
+    // A secret is left out of what a stranger's file brings in.
+    let mut secret = file;
+    let key = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    secret["scratchpads"]["notes"] = json!({"text": format!("token {key}")});
+    let open = store_there.import(&secret.to_string(), Path::new("/w")).unwrap();
+    let Entry::Text(text) = store_there.scratchpads(open.id()).unwrap().get("notes").unwrap() else {
+        panic!()
+    };
+    assert!(!text.contains(&key), "{text}");
 }

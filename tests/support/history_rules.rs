@@ -66,7 +66,7 @@ impl Rules {
 
     fn anthropic(&mut self, body: &Value) {
         self.hold(body["max_tokens"].as_u64().is_some_and(|n| n > 0), || "max_tokens is required".into());
-        self.hold(body["stream"] == true, || "stream must be true".into());
+        self.hold(body["stream"].is_boolean(), || "stream must be true or false".into());
         self.tools(list(body, "tools").iter().map(|t| (&t["name"], &t["input_schema"])));
         let markers = body.to_string().matches("\"cache_control\"").count();
         self.hold(markers <= 4, || format!("{markers} cache breakpoints; at most 4"));
@@ -151,7 +151,7 @@ impl Rules {
     }
 
     fn openai(&mut self, body: &Value) {
-        self.hold(body["stream"] == true, || "stream must be true".into());
+        self.hold(body["stream"].is_boolean(), || "stream must be true or false".into());
         self.tools(
             list(body, "tools").iter().map(|t| (&t["function"]["name"], &t["function"]["parameters"])),
         );
@@ -226,7 +226,7 @@ impl Rules {
     }
 
     fn responses(&mut self, body: &Value) {
-        self.hold(body["stream"] == true, || "stream must be true".into());
+        self.hold(body["stream"].is_boolean(), || "stream must be true or false".into());
         self.hold(body["store"] == false, || "nothing is to be kept on the server".into());
         self.tools(list(body, "tools").iter().map(|t| (&t["name"], &t["parameters"])));
         let mut open: Vec<&str> = Vec::new();

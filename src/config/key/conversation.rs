@@ -23,6 +23,13 @@ pub(super) const KEYS: &[Key] = &[
         Trust::Needed,
         "The provider's name: a built-in one or one from `[providers]`. Without it: the first whose key is in the environment, else `offline`.",
     ),
+    key(
+        "stream",
+        Kind::Flag,
+        "true",
+        Trust::Needed,
+        "Answers come piece by piece. Without: each comes whole, for servers and proxies that cannot stream.",
+    ),
     key("model", Kind::Text, "", Trust::Needed, "The model's name, as the provider calls it."),
     key("base_url", Kind::Text, "", Trust::Needed, "Where the provider is, if not at its usual address."),
     key(

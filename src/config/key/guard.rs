@@ -26,6 +26,13 @@ pub(super) const KEYS: &[Key] = &[
         "Rules that refuse, in every mode: `read(.env)`.",
     ),
     key(
+        "permission.modes",
+        Kind::Texts,
+        "[]",
+        Trust::Needed,
+        "The only modes there are: `--mode`, `/mode` and Shift+Tab take no other. Without it: all of them.",
+    ),
+    key(
         "permission.protected",
         Kind::Texts,
         "[]",

@@ -46,9 +46,16 @@ pub(super) const KEYS: &[Key] = &[
     key(
         "dialects.deepagents.overwrite",
         Kind::Flag,
-        "false",
+        "",
         Trust::Needed,
-        "deepagents: write_file replaces an existing file, as from version 0.7 on.",
+        "deepagents: write_file replaces an existing file. Without it: false with version 0.4, true with 0.7.",
+    ),
+    key(
+        "dialects.deepagents.version",
+        Kind::Word(&["0.4", "0.7"]),
+        "\"0.4\"",
+        Trust::Needed,
+        "deepagents: the version whose tools, parameters and results these are.",
     ),
     key(
         "dialects.typestack.app",

@@ -3,24 +3,22 @@
 //! An ambiguous edit takes the first place; a glob without a slash is about one directory; searching honours no
 //! `.gitignore`; a picture over the limit is refused and never scaled.
 
+mod pads;
+mod picture;
+
 use super::super::edit_file::{Edit, EditPlan, Unread, Which};
 use super::super::find_files::{PathGlob, find_paths};
 use super::super::hits::Search;
 use super::super::look::{At, LookPlan, prefix, with_gaps};
 use super::super::read_file::{self, ReadPlan};
 use super::super::run_command::{self, RunPlan};
-use super::super::scratchpad::Scratchpad;
 use super::super::search_contents::{line_matcher, search_below};
 use super::super::write_file::{Mode, WritePlan};
-use super::super::{
-    Env, Facts, HintTool, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError, Touches, hint,
-};
+use super::super::{Env, Facts, HintTool, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError, hint};
 use super::foreign::{Foreign, reads, writes};
-use crate::text::sanitize;
 use crate::workspace::{Consent, Show};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -110,6 +108,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(
             Foreign::new("read_file", "Read the contents of a file at a given path. Supports text files and images.", &nothing, read)
+                .whole()
                 .touching(|input, ()| reads(input, "path", ".")),
         ),
         Arc::new(
@@ -134,9 +133,8 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
                 .saying(|_, (), said| executed(said.output)),
         ),
     ];
-    for (name, action, description) in PADS {
-        tools.push(Arc::new(Pad { name, action, description, inner: Scratchpad::default() }));
-    }
+    tools.push(picture::render_image(&nothing));
+    tools.extend(pads::tools());
     tools
 }
 
@@ -144,7 +142,7 @@ fn read(args: &Read, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolE
     let Read { path, offset, limit, scratchpad } = args.clone();
     let args =
         read_file::Args { path, offset, limit, scratchpad, exact: Some(true), ..read_file::Args::default() };
-    Ok(Box::new(ReadPlan::new(args, env)?))
+    Ok(Box::new(ReadPlan::new(args, env)?.whole()))
 }
 
 fn edit(args: &EditArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
@@ -180,8 +178,7 @@ fn find(args: &Find, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolE
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
         let (found, skipped) = find_paths(ctx, &place, consent, &glob, glob.show())?;
         let base = prefix(&ctx.env, &place);
-        let mut text: String =
-            found.iter().take(PATHS).map(|p| format!("{base}{}\n", sanitize::name(p))).collect();
+        let mut text: String = found.iter().take(PATHS).map(|p| format!("{base}{}\n", p.shown())).collect();
         match found.len() {
             0 => text.push_str("No files found"),
             n if n > PATHS => drop(writeln!(text, "[{PATHS} of {n} files: narrow the pattern]")),
@@ -202,15 +199,16 @@ fn search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
         let search = Search { matcher, context: 0, names_only: false, most: MATCHES };
         let found = search_below(ctx, &place, consent, search, (glob.as_ref(), Show::Ignored))?;
-        let kept = |relative: &str| !relative.split('/').any(|part| LEFT_OUT.contains(&part));
+        let kept =
+            |path: &std::path::Path| !path.iter().any(|part| LEFT_OUT.iter().any(|name| part == *name));
         let (mut text, mut shown, mut all) = (String::new(), 0, 0);
-        for file in found.files.iter().filter(|f| kept(&f.relative)) {
+        for file in found.files.iter().filter(|f| kept(f.relative.as_path())) {
             all += file.matches;
             for hit in file.hits.iter().take(MATCHES - shown) {
                 shown += 1;
                 let line = String::from_utf8_lossy(&hit.bytes);
                 let cut = if hit.cut.is_some() { " [line cut]" } else { "" };
-                let name = sanitize::name(&file.relative);
+                let name = file.relative.shown();
                 let _ = writeln!(text, "{}{name}:{}: {line}{cut}", found.prefix, hit.line);
             }
         }
@@ -238,62 +236,4 @@ fn executed(output: &Output) -> Option<String> {
     let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
     let code = if *code == 0 { String::new() } else { format!("{end}Exit code: {code}\n") };
     Some(format!("{output}{code}{effects}"))
-}
-
-/// The scratchpad tools: placet's one tool under a name for each action.
-const PADS: [(&str, &str, &str); 9] = [
-    ("scratchpad_write", "write", "Write a scratchpad: name, content."),
-    ("scratchpad_read", "read", "Read a scratchpad: name, offset?, limit?."),
-    ("scratchpad_edit", "edit", "Replace text in a scratchpad: name, old_string, new_string."),
-    ("scratchpad_list", "list", "List the scratchpads."),
-    ("scratchpad_delete", "delete", "Delete a scratchpad: name."),
-    ("scratchpad_merge", "merge", "Merge scratchpads into one: name, from."),
-    ("scratchpad_rename", "rename", "Rename a scratchpad: name, to."),
-    ("scratchpad_load_file", "load", "Load a file into a scratchpad: name, path."),
-    ("scratchpad_save_file", "save", "Save a scratchpad to a file: name, path, force?."),
-];
-
-struct Pad {
-    name: &'static str,
-    action: &'static str,
-    description: &'static str,
-    inner: Scratchpad,
-}
-
-impl Pad {
-    fn with_action(&self, input: &Value) -> Value {
-        let mut input = input.clone();
-        if let Value::Object(map) = &mut input {
-            map.insert("action".into(), json!(self.action));
-        }
-        input
-    }
-}
-
-impl Tool for Pad {
-    fn spec(&self) -> crate::conversation::ToolSpec {
-        let mut spec = self.inner.spec();
-        (spec.name, spec.description) = (self.name.into(), self.description.into());
-        if let Some(Value::Object(properties)) = spec.schema.get_mut("properties") {
-            properties.remove("action");
-        }
-        if let Some(Value::Object(schema)) = Some(&mut spec.schema)
-            && let Some(Value::Array(required)) = schema.get_mut("required")
-        {
-            required.retain(|name| name != "action");
-        }
-        spec
-    }
-
-    fn judged_as(&self, _: &Value) -> String {
-        "scratchpad".into()
-    }
-
-    fn touches(&self, input: &Value) -> Touches {
-        self.inner.touches(&self.with_action(input))
-    }
-
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
-        self.inner.plan(&self.with_action(input), env)
-    }
 }

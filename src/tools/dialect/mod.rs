@@ -75,9 +75,30 @@ pub struct DialectSettings {
     pub virtual_paths: bool,
     /// deepagents: write_file replaces an existing file, as from version 0.7 on.
     pub overwrite: bool,
+    pub deepagents: DeepagentsVersion,
     pub bases: Bases,
     /// triggerfish: commands that hold one of these are refused.
     pub denied: Vec<String>,
+}
+
+/// Whose tools the `deepagents` tool set has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeepagentsVersion {
+    /// As the documentation of 0.4 describes them.
+    #[default]
+    V04,
+    /// As 0.7 has them: `delete`, `max_count`, other forms of the results.
+    V07,
+}
+
+impl DeepagentsVersion {
+    pub fn parse(text: &str) -> Option<DeepagentsVersion> {
+        match text {
+            "0.4" => Some(DeepagentsVersion::V04),
+            "0.7" => Some(DeepagentsVersion::V07),
+            _ => None,
+        }
+    }
 }
 
 /// typestack: the directories its bases stand for; relative ones are below the workspace.
@@ -93,7 +114,8 @@ pub struct Bases {
 impl Default for DialectSettings {
     fn default() -> DialectSettings {
         let bases = Bases { app: PathBuf::from("."), web: None, core: None };
-        DialectSettings { virtual_paths: true, overwrite: false, bases, denied: Vec::new() }
+        let deepagents = DeepagentsVersion::default();
+        DialectSettings { virtual_paths: true, overwrite: false, deepagents, bases, denied: Vec::new() }
     }
 }
 

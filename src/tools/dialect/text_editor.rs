@@ -132,7 +132,7 @@ fn directory(at: &Resolved, consent: Consent<'_>, env: &Env) -> Result<Output, T
     let mut text = format!("{}/\n", at.path.display());
     for row in rows.iter().take(ENTRIES) {
         let slash = if row.kind == EntryKind::Directory { "/" } else { "" };
-        let _ = writeln!(text, "{}/{}{slash}", at.path.display(), row.relative);
+        let _ = writeln!(text, "{}/{}{slash}", at.path.display(), row.relative.shown());
     }
     if rows.len() > ENTRIES {
         let _ = writeln!(text, "[cut at {ENTRIES} entries: view a directory below]");

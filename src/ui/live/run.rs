@@ -102,7 +102,10 @@ pub async fn run(
                     }
                     match take_input(&mut live, input, at) {
                         Some(Action::Stop) => stop.cancel(),
-                        Some(Action::CycleMode) => mode.store(mode.load().next(&modes)),
+                        Some(Action::CycleMode) => {
+                            // The list holds no mode that is not permitted.
+                            mode.store(mode.load().next(&modes));
+                        }
                         Some(Action::Suspend) => {
                             painter.finish();
                             drop(keys.take());

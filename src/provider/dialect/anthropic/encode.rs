@@ -17,7 +17,7 @@ pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model.name));
     body.insert("max_tokens".into(), json!(request.max_output));
-    body.insert("stream".into(), json!(true));
+    body.insert("stream".into(), json!(quirks.stream));
     if !request.tools.is_empty() {
         let mut tools: Vec<Value> = request.tools.iter().map(|spec| tool(spec, quirks)).collect();
         mark_cached(tools.last_mut());

@@ -29,7 +29,8 @@ impl Dialect for Gemini {
 
     fn path(&self, request: &Request) -> String {
         let name = request.model.name.strip_prefix("models/").unwrap_or(&request.model.name);
-        format!("/models/{}:streamGenerateContent?alt=sse", escaped(name))
+        let call = if self.quirks.stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
+        format!("/models/{}:{call}", escaped(name))
     }
 
     fn encode(&self, request: &Request) -> Value {

@@ -20,8 +20,8 @@ const FILLER: &str = "(continuing)";
 pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model.name));
-    body.insert("stream".into(), json!(true));
-    if quirks.stream_options {
+    body.insert("stream".into(), json!(quirks.stream));
+    if quirks.stream && quirks.stream_options {
         body.insert("stream_options".into(), json!({"include_usage": true}));
     }
     if quirks.cache_key {

@@ -13,7 +13,7 @@ pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
     let capabilities = &request.model.capabilities;
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model.name));
-    body.insert("stream".into(), json!(true));
+    body.insert("stream".into(), json!(quirks.stream));
     body.insert("store".into(), json!(false));
     // A model that does not reason refuses to be asked for its reasoning.
     if capabilities.thinking {

@@ -236,8 +236,10 @@ fn entry(row: &Row) -> Value {
         EntryKind::File => "file",
     };
     match row.stat {
-        Some(stat) => json!({"name": row.relative, "type": kind, "size": stat.size, "modified": stat.time()}),
-        None => json!({"name": row.relative, "type": kind, "error": "it could not be looked at"}),
+        Some(stat) => {
+            json!({"name": row.relative.plain(), "type": kind, "size": stat.size, "modified": stat.time()})
+        }
+        None => json!({"name": row.relative.plain(), "type": kind, "error": "it could not be looked at"}),
     }
 }
 
@@ -252,7 +254,7 @@ fn plan_search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn
         let found = search_below(ctx, &place, consent, search, (glob.as_ref(), Show::Usual))?;
         let total: usize = found.files.iter().map(|f| f.matches).sum();
         let one = |file: &super::super::hits::FileHits| {
-            let path = format!("{}{}", found.prefix, file.relative);
+            let path = format!("{}{}", found.prefix, file.relative.plain());
             let of = move |hit: &super::super::hits::Hit| json!({"path": path, "line": hit.line, "text": String::from_utf8_lossy(&hit.bytes)});
             file.hits.iter().map(of).collect::<Vec<_>>()
         };

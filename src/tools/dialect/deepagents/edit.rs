@@ -5,6 +5,7 @@ use super::super::super::write_file::{Mode, WritePlan};
 use super::super::super::{Env, Facts, Fault, Plan, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::Surface;
+use super::path::failure;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub(super) fn write_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let description = if surface.overwrite {
         "Write a file. An existing one is replaced; directories are made."
     } else {
-        "Write a new file; directories are made. An existing file is not replaced: edit it."
+        "Write a new file; directories are made. An existing file is not replaced unless it is empty: edit it."
     };
     let tool = Foreign::new("write_file", description, surface, plan_write)
         .touching(|input, s| s.writes(input, "file_path"))
@@ -36,21 +37,21 @@ pub(super) fn write_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
             Facts::Changed { .. } => Some(format!("Updated file {}", args.file_path)),
             _ => None,
         })
-        .failing(|args, _, _, error| match error.fault {
+        .failing(|args, _, surface, error| match error.fault {
             Fault::Exists => Some(format!(
                 "Cannot write to {} because it already exists. Read and then make an edit, or write to a new path.",
                 args.file_path
             )),
-            _ => None,
+            _ => failure("writing file", &args.file_path, surface, error),
         });
     Arc::new(tool)
 }
 
 fn plan_write(args: &Write, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
     let named = surface.named(env, &args.file_path)?;
-    let mode = if surface.overwrite { Mode::Overwrite } else { Mode::Create };
-    let plan = WritePlan::of_text(named.at.written, args.content.clone(), mode, Unread::Allow, env)?;
-    Ok(Box::new(plan))
+    let place = (named.at, args.file_path.clone());
+    let plan = WritePlan::at(place, args.content.clone(), Mode::Overwrite, Unread::Allow, env)?;
+    Ok(Box::new(if surface.overwrite { plan } else { plan.only_over_nothing() }))
 }
 
 pub(super) fn edit_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
@@ -65,14 +66,14 @@ pub(super) fn edit_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
             )),
             _ => None,
         })
-        .failing(|args, _, _, error| match error.fault {
+        .failing(|args, _, surface, error| match error.fault {
             Fault::TextMissing => Some(format!("Error: String not found in file: '{}'", args.old_string)),
             Fault::Ambiguous(times) => Some(format!(
                 "Error: String '{}' appears {times} times in file. Use replace_all=True to replace all instances, or provide a more specific string with surrounding context.",
                 args.old_string
             )),
-            Fault::Missing | Fault::Directory => Some(format!("Error: File '{}' not found", args.file_path)),
-            _ => None,
+            Fault::Directory => Some(format!("Error: File '{}' not found", args.file_path)),
+            _ => failure("editing file", &args.file_path, surface, error),
         });
     Arc::new(tool)
 }
@@ -84,6 +85,6 @@ fn plan_edit(args: &EditArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<d
     }
     let which = if args.replace_all == Some(true) { Which::All } else { Which::Single };
     let (old, new) = (args.old_string.clone(), args.new_string.clone());
-    let edit = Edit { path: named.at.written, old, new, which, unread: Unread::Allow };
-    Ok(Box::new(EditPlan::new(edit, env)?))
+    let edit = Edit { path: args.file_path.clone(), old, new, which, unread: Unread::Allow };
+    Ok(Box::new(EditPlan::at(edit, named.at, env)?))
 }

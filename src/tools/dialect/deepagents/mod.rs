@@ -1,17 +1,19 @@
-//! LangChain deepagents: the tools of its 0.4 documentation, with what 0.7 changed as options.
+//! LangChain deepagents: the tools of its 0.4 documentation, or those of 0.7 where the settings ask for them.
 //!
 //! Left aside on purpose: an edit never converts line ends, an empty old string is refused, and no message names the
 //! directory behind virtual paths.
 
+mod delete;
 mod edit;
 mod execute;
+mod grep;
+mod ls;
 mod path;
 mod read;
-mod search;
 mod transfer;
 
 use super::super::Tool;
-use super::DialectSettings;
+use super::{DeepagentsVersion, DialectSettings};
 use std::sync::Arc;
 
 /// What the tools share.
@@ -19,25 +21,48 @@ use std::sync::Arc;
 pub(super) struct Surface {
     virtual_paths: bool,
     overwrite: bool,
+    version: DeepagentsVersion,
+}
+
+impl Surface {
+    fn is_newer(&self) -> bool {
+        self.version == DeepagentsVersion::V07
+    }
+
+    /// The paths that ls and glob give.
+    fn list(&self, paths: &[String]) -> String {
+        match self.is_newer() && paths.is_empty() {
+            true => "No files found".into(),
+            false => cut(python_list(paths)),
+        }
+    }
 }
 
 /// The longest result of ls, glob, grep and read_file, in characters: 20,000 tokens of four.
 const MOST: usize = 80_000;
 
 pub(super) fn tools(settings: &DialectSettings) -> Vec<Arc<dyn Tool>> {
-    let surface = Arc::new(Surface { virtual_paths: settings.virtual_paths, overwrite: settings.overwrite });
-    vec![
-        read::ls(&surface),
+    let surface = Arc::new(Surface {
+        virtual_paths: settings.virtual_paths,
+        overwrite: settings.overwrite,
+        version: settings.deepagents,
+    });
+    let mut tools = vec![
+        ls::ls(&surface),
         read::read_file(&surface),
         edit::write_file(&surface),
         edit::edit_file(&surface),
-        search::glob(&surface),
-        search::grep(&surface),
+        ls::glob(&surface),
+        grep::grep(&surface),
         execute::execute(&surface),
         read::file_data(&surface),
         transfer::upload(&surface),
         transfer::download(&surface),
-    ]
+    ];
+    if surface.is_newer() {
+        tools.insert(4, delete::delete(&surface));
+    }
+    tools
 }
 
 /// Cut as ls, glob and grep cut their results.

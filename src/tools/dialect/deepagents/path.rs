@@ -1,9 +1,9 @@
 //! Paths as deepagents names them: checked by their words first, and by what they lead to after that.
 
-use super::super::super::{Env, Fault, ToolError};
+use super::super::super::{Env, Fault, ToolError, Touches};
 use super::Surface;
 use crate::permission::Place;
-use crate::workspace::Resolved;
+use crate::workspace::{Relative, Resolved};
 
 /// Where results go that are too long to show, as the caller names it.
 pub(super) const EVICTED: &str = "/large_tool_results/";
@@ -13,10 +13,29 @@ pub(super) const EVICTED: &str = "/large_tool_results/";
 pub(super) struct Named {
     /// As the caller knows it: `/src/a.py`.
     pub(super) shown: String,
+    /// Its `written` is `shown`: no message names the directory behind a virtual path.
     pub(super) at: Resolved,
+    /// As the workspace knows it.
+    pub(super) real: String,
 }
 
 impl Surface {
+    /// Where a search begins that names no place: at the working directory.
+    pub(super) fn start(&self) -> &'static str {
+        if self.virtual_paths { "/" } else { "." }
+    }
+
+    /// A directory and the mounts below it, which are all of them where the call names no place.
+    pub(super) fn with_mounts(
+        &self,
+        env: &Env,
+        path: Option<&str>,
+    ) -> Result<(Named, Vec<String>), ToolError> {
+        let named = self.named(env, path.unwrap_or(self.start()))?;
+        let mounts = mounts_below(env, if path.is_some() { &named.shown } else { "/" });
+        Ok((named, mounts))
+    }
+
     /// `written`, checked and resolved. With virtual paths, what leads outside the root is refused as traversal.
     pub(super) fn named(&self, env: &Env, written: &str) -> Result<Named, ToolError> {
         let shown = checked(written)?;
@@ -27,12 +46,13 @@ impl Surface {
             None if mounted => shown.clone(),
             None => self.real(&shown, written),
         };
-        let at = env.resolve(&real)?;
+        let mut at = env.resolve(&real)?;
         if self.virtual_paths && evicted.is_none() && !mounted && !self.inside(env, &at) {
             return Err(traversal(written));
         }
         let shown = if self.virtual_paths || written.starts_with('/') { shown } else { written.to_string() };
-        Ok(Named { shown, at })
+        at.written.clone_from(&shown);
+        Ok(Named { shown, at, real })
     }
 
     /// What a path means to the workspace: for ordering calls too, so nothing is looked at.
@@ -47,17 +67,66 @@ impl Surface {
         }
     }
 
+    pub(super) fn reads(&self, input: &serde_json::Value, argument: &str) -> Touches {
+        let touches = super::super::foreign::reads(input, argument, self.start());
+        touches.resolved(|path| Some(self.real(&spelled(path), path)))
+    }
+
+    pub(super) fn writes(&self, input: &serde_json::Value, argument: &str) -> Touches {
+        let touches = super::super::foreign::writes(input, argument);
+        touches.resolved(|path| Some(self.real(&spelled(path), path)))
+    }
+
     fn inside(&self, env: &Env, at: &Resolved) -> bool {
         at.path.starts_with(env.workspace.cwd()) && at.place != Place::Outside
     }
 
     /// A path below `base` as the caller knows it.
-    pub(super) fn below(&self, base: &Named, relative: &str) -> String {
+    pub(super) fn below(&self, base: &Named, relative: &Relative) -> String {
+        let relative = relative.plain();
         match self.virtual_paths {
             true => format!("{}/{relative}", base.shown.trim_end_matches('/')),
             false => base.at.path.join(relative).to_string_lossy().into_owned(),
         }
     }
+}
+
+/// For ordering only.
+fn spelled(path: &str) -> String {
+    format!("/{}", path.replace('\\', "/").trim_start_matches('/'))
+}
+
+/// A failure about one path, in the words of this surface: a message of placet's own would name the directory behind the
+/// virtual path. `doing` is what the call did: `reading file`. `None` for messages that name no path, or the caller's.
+pub(super) fn failure(doing: &str, path: &str, surface: &Surface, error: &ToolError) -> Option<String> {
+    match error.fault {
+        Fault::Missing => Some(format!("Error: File '{path}' not found")),
+        Fault::Outside if surface.virtual_paths => Some(traversal(path).message),
+        _ => reason(error).map(|why| format!("Error {doing} '{path}': {why}")),
+    }
+}
+
+/// Why a path cannot be used, without the path.
+pub(super) fn reason(error: &ToolError) -> Option<&'static str> {
+    Some(match error.fault {
+        Fault::Missing => "it does not exist",
+        Fault::Outside => "it is outside the workspace",
+        Fault::Directory => "it is a directory",
+        Fault::NotDirectory => "a part of the path is a file",
+        Fault::Loop => "it goes through too many symbolic links",
+        Fault::Link => "it is a symbolic link, and the file that it leads to would go",
+        Fault::Denied => "permission denied",
+        Fault::Exists => "it already exists",
+        Fault::Special => "it is not a regular file",
+        Fault::System => "the system could not do it",
+        Fault::TooLarge => "it is too large",
+        Fault::Unread | Fault::LinesUnread { .. } => {
+            "it changed since it was read, or while the call ran; read it again"
+        }
+        // These say what the caller has to know, and call the file by the path of the call.
+        Fault::NotText | Fault::Changed | Fault::TextMissing | Fault::Ambiguous(_) => return None,
+        Fault::Other | Fault::Worded => return None,
+    })
 }
 
 /// The mount a path is in.

@@ -1,30 +1,26 @@
-//! ls, read_file and file_data.
+//! read_file and file_data.
+//!
+//! A line ends with LF, CRLF or a lone CR, as Python reads text. The ledger counts lines by LF alone: a line of the file
+//! that lone CRs divide counts as read when all of its parts were shown.
 
-use super::super::super::look::{At, LookPlan, credit_all, load_text, rows};
+use super::super::super::look::{At, LookPlan, credit_all, load_text};
 use super::super::super::read_file::{self, ReadPlan};
 use super::super::super::{Env, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::super::foreign::Foreign;
-use super::path::{Named, mounts_below};
-use super::{MOST, Surface, cut, python_list};
-use crate::workspace::{Consent, EntryKind, Show, TextFile};
+use super::path::{Named, failure};
+use super::{MOST, Surface};
+use crate::text::RangeSet;
+use crate::workspace::{Consent, Hash, TextFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use std::path::Path;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The longest row, in characters; the rest of a line follows in rows `5.1`, `5.2`.
 const ROW: usize = 5000;
 const LINES: i64 = 100;
-/// Entries listed.
-const ENTRIES: usize = 10_000;
 const EMPTY: &str = "System reminder: File exists but has empty contents";
-
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Ls {
-    /// Absolute path of the directory.
-    path: Option<String>,
-}
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Read {
@@ -41,83 +37,53 @@ struct Data {
     file_path: String,
 }
 
-pub(super) fn ls(surface: &Arc<Surface>) -> Arc<dyn Tool> {
-    let tool = Foreign::new("ls", "List the files of a directory.", surface, plan_ls)
-        .judged_like(|_| Some("list_directory"))
-        .touching(|input, s| s.reads(input, "path"))
-        .whole();
-    Arc::new(tool)
-}
-
-/// What is no directory is listed as an empty one.
-fn plan_ls(args: &Ls, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
-    let named = surface.named(env, args.path.as_deref().unwrap_or("/"))?;
-    let (place, surface) = (named.clone(), Arc::clone(surface));
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
-        let listed = rows(&ctx.env, &place.at, consent, (Show::All, 1, ENTRIES));
-        let (rows, _) = or_nothing(listed)?;
-        let path = |row: &super::super::super::look::Row| {
-            let slash = if row.kind == EntryKind::Directory { "/" } else { "" };
-            format!("{}{slash}", surface.below(&place, &row.relative))
-        };
-        let mut paths: Vec<String> = rows.iter().map(path).collect();
-        paths.extend(mounts_below(&ctx.env, &place.shown));
-        paths.sort();
-        paths.dedup();
-        let text = cut(python_list(&paths));
-        Ok(Output::done(text.clone(), Summary::text(format!("ls {}: {}", place.shown, paths.len()), text)))
-    };
-    Ok(Box::new(LookPlan::new(named.at, format!("ls {}", named.shown), At::Anything, look)))
-}
-
-/// Nothing, where there is no such place.
-pub(super) fn or_nothing<T: Default>(found: Result<T, ToolError>) -> Result<T, ToolError> {
-    match found {
-        Err(e) if matches!(e.fault, Fault::Missing | Fault::NotDirectory) => Ok(T::default()),
-        found => found,
-    }
-}
-
 pub(super) fn read_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     let description = "Read a file: at most 100 lines from the beginning, or `limit` lines from line `offset` on. Lines are numbered as cat -n does; lines over 5000 characters go on in rows 5.1, 5.2 and so on. Pictures are shown.";
     let tool = Foreign::new("read_file", description, surface, plan_read)
         .touching(|input, s| s.reads(input, "file_path"))
         .whole()
-        .failing(|args: &Read, _, _, error| match error.fault {
-            Fault::Missing | Fault::Directory | Fault::NotDirectory => {
-                Some(format!("Error: File '{}' not found", args.file_path))
-            }
-            _ => None,
-        });
+        .failing(|args: &Read, _, surface, error| failed(&args.file_path, surface, error));
     Arc::new(tool)
+}
+
+/// What is no file is not found, whatever it is.
+fn failed(path: &str, surface: &Surface, error: &ToolError) -> Option<String> {
+    match error.fault {
+        Fault::Directory | Fault::NotDirectory => Some(format!("Error: File '{path}' not found")),
+        _ => failure("reading file", path, surface, error),
+    }
 }
 
 fn plan_read(args: &Read, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
     let named = surface.named(env, &args.file_path)?;
     let media = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
     if media.iter().any(|end| named.shown.to_ascii_lowercase().ends_with(end)) {
-        let path = named.at.written.clone();
-        return Ok(Box::new(ReadPlan::new(read_file::Args { path, ..read_file::Args::default() }, env)?));
+        let path = named.shown.clone();
+        let args = read_file::Args { path, ..read_file::Args::default() };
+        return Ok(Box::new(ReadPlan::at(args, named.at, env)?));
     }
     let title = format!("read {}", named.shown);
     let (place, window) = (named.clone(), (args.offset.unwrap_or(0), args.limit.unwrap_or(LINES)));
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| read(&place, window, consent, &ctx.env);
+    let is_newer = surface.is_newer();
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+        let file = load_text(&ctx.env, &place.at, consent)?;
+        read(&place, (file.0, file.1, is_newer), window, &ctx.env)
+    };
     Ok(Box::new(LookPlan::new(named.at, title, At::File, look)))
 }
 
 fn read(
     place: &Named,
+    (file, hash, is_newer): (TextFile, Hash, bool),
     (offset, limit): (i64, i64),
-    consent: Consent<'_>,
     env: &Env,
 ) -> Result<Output, ToolError> {
-    let (file, hash) = load_text(env, &place.at, consent)?;
     let line = format!("read {}", place.shown);
     if file.text().trim().is_empty() {
         credit_all(env, &place.at, &file, hash);
         return Ok(Output::done(EMPTY, Summary::line(line)));
     }
-    let (total, first) = (file.line_count(), usize::try_from(offset).unwrap_or(0));
+    let (total, first) = (lines_of(&file).count(), usize::try_from(offset).unwrap_or(0));
     if limit <= 0 {
         let text = format!(
             "System reminder: no lines were read because limit was {limit}. Pass a limit of at least 1."
@@ -129,8 +95,8 @@ fn read(
         return Err(ToolError::worded(words));
     }
     let last = first.saturating_add(usize::try_from(limit).unwrap_or(usize::MAX)).min(total);
-    let (mut text, shown) = numbered(&file, first, last);
-    env.ledger().saw(&place.at.path, file.bytes(), hash, first..shown);
+    let Page { mut text, shown, seen } = Page::of(&file, first..last, is_newer);
+    env.ledger().saw_all(&place.at.path, file.bytes(), hash, &seen);
     if shown < last {
         text.push_str("[Output was truncated due to size limits. The file content is very large. Read on with offset and limit.]\n");
     }
@@ -139,38 +105,103 @@ fn read(
             "[Requested offset {offset} is before the start of the file; read from line 1 instead.]\n"
         ));
     }
+    if is_newer && shown < total {
+        text.push_str(&window_note(first, shown, total));
+    }
     let line = format!("{line} {}-{shown}", first + 1);
     Ok(Output::done(text.clone(), Summary::text(line, text)))
 }
 
-/// Lines as `cat -n` shows them, up to the size limit; and the line after the last one shown.
-fn numbered(file: &TextFile, first: usize, last: usize) -> (String, usize) {
-    let (mut out, mut chars) = (String::new(), 0);
-    for (number, range) in (first..last).zip(file.lines(first)) {
-        let before = (out.len(), chars);
-        let line = file.line_text(&range);
-        let mut rest: &str = &line;
-        let mut piece = 0;
-        loop {
-            let at = rest.char_indices().nth(ROW).map_or(rest.len(), |(at, _)| at);
-            let (row, after) = rest.split_at_checked(at).unwrap_or((rest, ""));
-            match piece {
-                0 => out.push_str(&format!("{:6}\t{row}\n", number + 1)),
-                n => out.push_str(&format!("{:>6}\t{row}\n", format!("{}.{n}", number + 1))),
+/// The note of 0.7 under a page that is not the end of the file.
+fn window_note(first: usize, shown: usize, total: usize) -> String {
+    let lines = |n: usize| if n == 1 { "1 line".to_string() } else { format!("{n} lines") };
+    let (read, left) = (lines(shown - first), lines(total - shown));
+    format!(
+        "\n[Read {read} (lines {}-{shown} of {total} total). {left} remaining from offset {shown}.]",
+        first + 1
+    )
+}
+
+/// A line as this surface counts lines, the line of the file that it is in, and whether it ends that one.
+struct Line {
+    text: String,
+    of: usize,
+    is_last: bool,
+}
+
+fn lines_of(file: &TextFile) -> impl Iterator<Item = Line> {
+    let ends_with_newline = file.ends_with_newline();
+    let length = file.bytes().len();
+    file.lines(0).enumerate().flat_map(move |(of, range)| {
+        let text = file.line_text(&range);
+        let is_ended = range.end < length || ends_with_newline;
+        // A CR at the very end ends the last line and begins none.
+        let text = if is_ended { &*text } else { text.strip_suffix('\r').unwrap_or(&text) };
+        let parts: Vec<String> = text.split('\r').map(String::from).collect();
+        let count = parts.len();
+        let line = move |(at, text)| Line { text, of, is_last: at + 1 == count };
+        parts.into_iter().enumerate().map(line)
+    })
+}
+
+/// Numbered lines up to the size limit.
+struct Page {
+    text: String,
+    /// The line after the last one shown.
+    shown: usize,
+    /// The lines of the file that were shown whole.
+    seen: RangeSet,
+}
+
+impl Page {
+    /// Lines as `cat -n` shows them; in 0.7 as wide as the widest number, with two blanks behind it.
+    fn of(file: &TextFile, window: Range<usize>, is_newer: bool) -> Page {
+        let mut page = Page { text: String::new(), shown: window.start, seen: RangeSet::new() };
+        let (mut rows, mut chars, mut is_whole): (Vec<(String, String)>, usize, bool) = (Vec::new(), 0, true);
+        for (number, line) in lines_of(file).enumerate().take(window.end) {
+            if number < window.start {
+                // A line of the file that began before the window is not seen whole.
+                is_whole = line.is_last;
+                continue;
             }
-            chars += row.chars().count() + 8;
-            rest = after;
-            piece += 1;
-            if rest.is_empty() {
+            let before = rows.len();
+            for (piece, row) in pieces(&line.text).enumerate() {
+                let label =
+                    if piece == 0 { (number + 1).to_string() } else { format!("{}.{piece}", number + 1) };
+                chars += row.chars().count() + 8;
+                rows.push((label, row.into()));
+            }
+            if chars >= MOST && number > window.start {
+                rows.truncate(before);
                 break;
             }
+            page.shown = number + 1;
+            if line.is_last && is_whole {
+                page.seen.insert(line.of..line.of + 1);
+            }
+            is_whole |= line.is_last;
         }
-        if chars >= MOST && number > first {
-            out.truncate(before.0);
-            return (out, number);
+        let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+        for (label, row) in rows {
+            match is_newer {
+                true => page.text.push_str(&format!("{label:>width$}  {row}\n")),
+                false => page.text.push_str(&format!("{label:>6}\t{row}\n")),
+            }
         }
+        page
     }
-    (out, last)
+}
+
+/// The rows of a line: at least one.
+fn pieces(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let here = rest.take()?;
+        let Some((at, _)) = here.char_indices().nth(ROW) else { return Some(here) };
+        let (row, after) = here.split_at_checked(at)?;
+        rest = Some(after);
+        Some(row)
+    })
 }
 
 pub(super) fn file_data(surface: &Arc<Surface>) -> Arc<dyn Tool> {
@@ -180,10 +211,7 @@ pub(super) fn file_data(surface: &Arc<Surface>) -> Arc<dyn Tool> {
         .judged_like(|_| Some("read_file"))
         .touching(|input, s| s.reads(input, "file_path"))
         .whole()
-        .failing(|args: &Data, _, _, error| match error.fault {
-            Fault::Missing | Fault::Directory => Some(format!("Error: File '{}' not found", args.file_path)),
-            _ => None,
-        });
+        .failing(|args: &Data, _, surface, error| failed(&args.file_path, surface, error));
     Arc::new(tool)
 }
 
@@ -194,7 +222,7 @@ fn plan_data(args: &Data, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
         let (file, hash) = load_text(&ctx.env, &place.at, consent)?;
         credit_all(&ctx.env, &place.at, &file, hash);
-        let content = file.text();
+        let content = file.text().replace("\r\n", "\n").replace('\r', "\n");
         let lines: Vec<&str> = content.split('\n').collect();
         let (created_at, modified_at) = times(&ctx.env, &place, consent)?;
         let data =
@@ -220,21 +248,4 @@ fn times(env: &Env, place: &Named, consent: Consent<'_>) -> Result<(String, Stri
         jiff::Timestamp::try_from(time).map(|t| t.to_string()).unwrap_or_default()
     };
     Ok((iso(created), iso(modified)))
-}
-
-impl Surface {
-    pub(super) fn reads(&self, input: &serde_json::Value, argument: &str) -> super::super::super::Touches {
-        let touches = super::super::foreign::reads(input, argument, "/");
-        touches.resolved(|path| Some(self.real(&spelled(path), path)))
-    }
-
-    pub(super) fn writes(&self, input: &serde_json::Value, argument: &str) -> super::super::super::Touches {
-        let touches = super::super::foreign::writes(input, argument);
-        touches.resolved(|path| Some(self.real(&spelled(path), path)))
-    }
-}
-
-/// For ordering only.
-fn spelled(path: &str) -> String {
-    format!("/{}", Path::new(&path.replace('\\', "/")).to_string_lossy().trim_start_matches('/'))
 }

@@ -5,7 +5,7 @@ use super::super::super::look::LookPlan;
 use super::super::super::{Env, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::Surface;
-use super::path::Named;
+use super::path::{Named, reason};
 use crate::workspace::{Consent, Resolved, WorkspaceError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -66,7 +66,8 @@ pub(super) fn upload(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     Arc::new(
         Foreign::new("upload_files", description, surface, plan_upload)
             .judged_like(|_| Some("write_file"))
-            .whole(),
+            .whole()
+            .failing(|_, _, _, error| reason(error).map(|why| format!("Error uploading files: {why}"))),
     )
 }
 
@@ -105,7 +106,8 @@ pub(super) fn download(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     Arc::new(
         Foreign::new("download_files", description, surface, plan_download)
             .judged_like(|_| Some("read_file"))
-            .whole(),
+            .whole()
+            .failing(|_, _, _, error| reason(error).map(|why| format!("Error downloading files: {why}"))),
     )
 }
 
@@ -140,8 +142,9 @@ fn plan_download(args: &Download, env: &Env, surface: &Arc<Surface>) -> Result<B
 
 fn counted(files: usize) -> Result<(), ToolError> {
     match files {
-        0 => Err(ToolError::new("no files are named")),
-        n if n > FILES => Err(ToolError::new(format!("{n} files are more than the {FILES} of one transfer"))),
+        n if n > FILES => {
+            Err(ToolError::worded(format!("Error: {n} files are more than the {FILES} of one transfer")))
+        }
         _ => Ok(()),
     }
 }

@@ -151,7 +151,7 @@ fn plan_ls(args: &Ls, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>, Tool
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
         let (rows, _) = rows(&ctx.env, &place, consent, (Show::All, 1, MOST))?;
         let one = |row: &super::super::super::look::Row| {
-            json!({"name": row.relative, "size": row.stat.map_or(0, |s| s.size),
+            json!({"name": row.relative.plain(), "size": row.stat.map_or(0, |s| s.size),
                 "isDirectory": row.kind == EntryKind::Directory})
         };
         let list: Vec<_> = rows.iter().take(MOST).map(one).collect();

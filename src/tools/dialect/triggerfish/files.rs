@@ -11,7 +11,7 @@ use super::super::foreign::{Foreign, reads, writes};
 use super::jail::no_such;
 use super::{Surface, missing};
 use crate::permission::Planning;
-use crate::workspace::{Consent, EntryKind, Resolved, Show};
+use crate::workspace::{Consent, EntryKind, Relative, Resolved, Show};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -184,7 +184,7 @@ fn plan_list(args: &Read, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
         let base = prefix(&ctx.env, &place);
         let one = |row: &super::super::super::look::Row| {
             let slash = if row.kind == EntryKind::Directory { "/" } else { "" };
-            format!("{base}{}{slash}", crate::text::sanitize::name(&row.relative))
+            format!("{base}{}{slash}", row.relative.shown())
         };
         let names: Vec<String> = rows.iter().take(MOST).map(one).collect();
         let text = if names.is_empty() { "(empty directory)".into() } else { cut(names, rows.len()) };
@@ -218,9 +218,9 @@ fn plan_search(args: &SearchArgs, env: &Env, surface: &Arc<Surface>) -> Result<B
         let look = move |consent: Consent<'_>, ctx: &RunCtx| {
             let search = Search { matcher, context: 0, names_only: true, most: 1 };
             let found = search_below(ctx, &place, consent, search, (None, Show::All))?;
-            let name = |relative: &str| match relative {
-                "" => found.prefix.clone(),
-                relative => format!("{}{}", found.prefix, crate::text::sanitize::name(relative)),
+            let name = |relative: &Relative| match relative.is_empty() {
+                true => found.prefix.clone(),
+                false => format!("{}{}", found.prefix, relative.shown()),
             };
             let output = named(found.files.iter().map(|f| name(&f.relative)).collect(), "No matches found.");
             Ok(with_gaps(output, &found.skipped))
@@ -231,7 +231,7 @@ fn plan_search(args: &SearchArgs, env: &Env, surface: &Arc<Surface>) -> Result<B
     let look = move |consent: Consent<'_>, ctx: &RunCtx| {
         let (found, skipped) = find_paths(ctx, &place, consent, &glob, Show::All)?;
         let base = prefix(&ctx.env, &place);
-        let names = found.iter().map(|p| format!("{base}{}", crate::text::sanitize::name(p))).collect();
+        let names = found.iter().map(|p| format!("{base}{}", p.shown())).collect();
         Ok(with_gaps(named(names, "No files found matching pattern."), &skipped))
     };
     Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))

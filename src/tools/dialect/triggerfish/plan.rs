@@ -10,6 +10,7 @@ use super::Surface;
 use crate::permission::{Permit, Planning, Reach};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// What was said of the plan so far.
@@ -37,8 +38,42 @@ struct Args {
     goal: Option<String>,
     /// enter
     scope: Option<String>,
-    /// exit: the plan, as the person is to read it.
-    plan: Option<String>,
+    /// exit: the plan, as the person is to read it: a text or an object.
+    plan: Option<Value>,
+}
+
+/// A plan as text. An object is written out as an outline, which is what the person reads.
+fn plan_text(plan: &Value) -> Option<String> {
+    let text = match plan {
+        Value::String(text) => text.clone(),
+        Value::Object(_) | Value::Array(_) => {
+            let mut out = String::new();
+            outline(plan, 0, &mut out);
+            out.trim_end().to_string()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => return None,
+    };
+    (!text.trim().is_empty()).then_some(text)
+}
+
+fn outline(value: &Value, depth: usize, out: &mut String) {
+    let indent = "  ".repeat(depth);
+    let mut line = |label: &str, value: &Value| match value {
+        Value::Object(_) | Value::Array(_) => {
+            out.push_str(&format!("{indent}{label}\n"));
+            outline(value, depth + 1, out);
+        }
+        Value::String(text) => {
+            let text = text.replace('\n', &format!("\n{indent}  "));
+            out.push_str(&format!("{indent}{label} {text}\n"));
+        }
+        other => out.push_str(&format!("{indent}{label} {other}\n")),
+    };
+    match value {
+        Value::Object(map) => map.iter().for_each(|(name, value)| line(&format!("{name}:"), value)),
+        Value::Array(items) => items.iter().for_each(|item| line("-", item)),
+        other => line("-", other),
+    }
 }
 
 pub(super) fn plan_manage(surface: &Arc<Surface>) -> Arc<dyn Tool> {
@@ -58,9 +93,14 @@ fn make(
             return wrong("plan_manage(enter) requires a 'goal' argument (string).");
         }
         (Action::Enter, Planning::Making | Planning::Presented) => return wrong("already in plan mode."),
-        (Action::Exit, Planning::No) => return wrong("not in plan mode."),
-        (Action::Exit, _) if args.plan.as_deref().unwrap_or("").trim().is_empty() => {
+        (Action::Exit, _) if args.plan.is_none() => {
             return wrong("plan_manage(exit) requires a 'plan' argument: what the person is to approve.");
+        }
+        (Action::Exit, Planning::No) => return wrong("not in plan mode."),
+        (Action::Exit | Action::Approve, _)
+            if args.plan.as_ref().is_some_and(|plan| plan_text(plan).is_none()) =>
+        {
+            return wrong("the 'plan' is empty: give a text or an object that the person can approve.");
         }
         (Action::Approve | Action::Reject, Planning::No | Planning::Making) => {
             return wrong("no plan is waiting for approval.");
@@ -87,7 +127,7 @@ impl Managing {
     }
 
     fn text(&self) -> String {
-        self.args.plan.clone().unwrap_or_else(|| self.surface.plan().text.clone())
+        self.args.plan.as_ref().and_then(plan_text).unwrap_or_else(|| self.surface.plan().text.clone())
     }
 
     fn carry_out(&self, env: &Env) -> String {
@@ -140,7 +180,8 @@ impl super::super::super::Plan for Managing {
     /// The plan counts as presented from here on, whatever the answer: a refusal leaves it waiting.
     fn prepare(&mut self, env: &Env, _: Sight) -> Result<Preview, ToolError> {
         let text = self.text();
-        if self.args.action == Action::Exit {
+        if self.asks() {
+            // What the person reads is what is approved, also where `approve` brings another plan.
             self.surface.plan().text.clone_from(&text);
             env.mode.plan(Planning::Presented);
         }

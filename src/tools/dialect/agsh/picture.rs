@@ -1,0 +1,129 @@
+//! render_image: a picture that no file holds, shown to the model.
+
+use super::super::super::read_file::picture_error;
+use super::super::super::work::blocking;
+use super::super::super::{
+    Detail, Env, Facts, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
+    Touches, hint,
+};
+use super::super::foreign::Foreign;
+use crate::conversation::{Image, Outcome, Part};
+use crate::media::{self, Oversize};
+use crate::permission::{Permit, Reach};
+use crate::session::{Entry, ScratchpadError};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::Arc;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    /// The picture in base64, or a data URL.
+    data: Option<String>,
+    /// Instead of data: the scratchpad that holds the picture, or its base64.
+    name: Option<String>,
+}
+
+pub(super) fn render_image(nothing: &Arc<()>) -> Arc<dyn Tool> {
+    let description = "Look at a picture that is given in base64 or in a scratchpad.";
+    let tool = Foreign::new("render_image", description, nothing, plan).touching(|input, ()| {
+        let name = input.get("name").and_then(serde_json::Value::as_str);
+        Touches {
+            reads: name.map(|name| format!("scratchpad:{name}")).into_iter().collect(),
+            ..Touches::default()
+        }
+    });
+    Arc::new(tool)
+}
+
+fn plan(args: &Args, _: &Env, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
+    let source = match (&args.data, &args.name) {
+        (Some(data), None) => Source::Data(data.clone()),
+        (None, Some(name)) => Source::Scratchpad(name.clone()),
+        (None, None) => {
+            return Err(ToolError::new("`data` or `name` is missing: one of them gives the picture"));
+        }
+        (Some(_), Some(_)) => return Err(ToolError::new("`data` and `name` exclude each other")),
+    };
+    Ok(Box::new(RenderPlan(source)))
+}
+
+enum Source {
+    Data(String),
+    Scratchpad(String),
+}
+
+impl Source {
+    fn name(&self) -> &str {
+        match self {
+            Source::Data(_) => "data",
+            Source::Scratchpad(name) => name,
+        }
+    }
+
+    fn image(&self, env: &Env) -> Result<Image, ToolError> {
+        let text = match self {
+            Source::Data(data) => data.clone(),
+            Source::Scratchpad(name) => match env.scratchpads.get(name).map_err(|e| missing(&e))? {
+                Entry::Image(image) => return Ok(image),
+                Entry::Text(text) => text,
+            },
+        };
+        let name = self.name();
+        let bytes = decoded(&text).ok_or_else(|| ToolError::new(format!("`{name}` is not base64")))?;
+        let Some(kind) = media::sniff(&bytes, "") else {
+            return Err(ToolError::new(format!("`{name}` is not a picture of a known format")));
+        };
+        let loaded = media::load(kind, name, bytes, env.limits.image_bytes, Oversize::Refuse);
+        loaded.map(|loaded| loaded.image).map_err(|e| picture_error(name, &e))
+    }
+}
+
+fn missing(error: &ScratchpadError) -> ToolError {
+    match error {
+        ScratchpadError::Missing { .. } => {
+            ToolError::hint(error.to_string(), hint!["see them with ", HintTool::ScratchpadList])
+        }
+        _ => ToolError::new(error.to_string()),
+    }
+}
+
+/// The bytes of base64 with line breaks in it, or of a data URL.
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim();
+    let text = match text.strip_prefix("data:") {
+        Some(url) => url.split_once(";base64,")?.1,
+        None => text,
+    };
+    let plain: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    STANDARD.decode(plain).ok()
+}
+
+struct RenderPlan(Source);
+
+impl Plan for RenderPlan {
+    fn reach(&self) -> Vec<Reach> {
+        vec![Reach::Session]
+    }
+
+    fn title(&self) -> String {
+        format!("look at {}", self.0.name())
+    }
+
+    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
+        Ok(Preview { line: self.title(), detail: Detail::None })
+    }
+
+    fn run(self: Box<Self>, _: Permit, ctx: RunCtx) -> Running {
+        let title = self.title();
+        blocking(title.clone(), move || {
+            let image = self.0.image(&ctx.env)?;
+            let line = format!("{title} {}x{}", image.width, image.height);
+            let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
+            let for_person = Summary { line, detail: Detail::Image(image) };
+            let (outcome, facts, recorded) = (Outcome::Done, Facts::None, Vec::new());
+            Ok(Output { outcome, for_model, for_person, facts, recorded })
+        })
+    }
+}

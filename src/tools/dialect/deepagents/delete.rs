@@ -1,0 +1,50 @@
+//! delete, which version 0.7 added: one file.
+//!
+//! The original deletes a directory with all that is in it at one call. Here a directory is refused, so that what goes is
+//! what the call names; a command removes whole directories, and shows each file of them.
+
+use super::super::super::draft::Draft;
+use super::super::super::draft_plan::{DraftPlan, Worked};
+use super::super::super::edit_file::Unread;
+use super::super::super::operation::Operation;
+use super::super::super::{Env, Fault, Plan, Tool, ToolError};
+use super::super::foreign::Foreign;
+use super::Surface;
+use super::path::failure;
+use crate::workspace::Consent;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::Arc;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Delete {
+    /// Absolute path of the file.
+    file_path: String,
+}
+
+pub(super) fn delete(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+    let tool = Foreign::new("delete", "Delete a file. Directories are deleted with execute.", surface, plan)
+        .judged_like(|_| Some("write_file"))
+        .touching(|input, s| s.writes(input, "file_path"))
+        .failing(|args: &Delete, _, surface, error| match error.fault {
+            Fault::Missing => Some(format!("Error: '{}' not found", args.file_path)),
+            Fault::Directory => {
+                Some(format!("Error deleting '{}': it is a directory; use execute for it", args.file_path))
+            }
+            _ => failure("deleting", &args.file_path, surface, error),
+        });
+    Arc::new(tool)
+}
+
+fn plan(args: &Delete, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    let named = surface.named(env, &args.file_path)?;
+    // Whether the name is a link is looked up where the workspace has it.
+    let at = crate::workspace::Resolved { written: named.real, ..named.at };
+    let (places, title) = ([at.clone()], format!("delete {}", env.workspace.shown(&at.path)));
+    let path = args.file_path.clone();
+    let work = move |env: &Env, draft: &mut Draft, consent: Consent<'_>| {
+        Operation::Delete { at: at.clone() }.perform(env, draft, consent, Unread::Allow)?;
+        Ok(Worked { text: format!("Deleted {path}"), line: None })
+    };
+    Ok(Box::new(DraftPlan::new(title, &places, &[], format!("delete {}\n", args.file_path), Box::new(work))))
+}

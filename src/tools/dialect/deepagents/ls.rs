@@ -1,0 +1,149 @@
+//! ls and glob: paths as the caller knows them.
+
+use super::super::super::find_files::{PathGlob, find_paths};
+use super::super::super::look::{At, LookPlan, Row, rows, with_gaps};
+use super::super::super::{Env, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
+use super::super::foreign::Foreign;
+use super::Surface;
+use super::path::{Named, failure};
+use crate::workspace::{Consent, EntryKind, Show, Skipped};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// Entries listed.
+const ENTRIES: usize = 10_000;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Ls {
+    /// Absolute path of the directory.
+    path: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct GlobArgs {
+    /// `*.py` is found at any depth; `**` crosses directories.
+    pattern: String,
+    path: Option<String>,
+}
+
+pub(super) fn ls(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+    let tool = Foreign::new("ls", "List the files of a directory.", surface, plan_ls)
+        .judged_like(|_| Some("list_directory"))
+        .touching(|input, s| s.reads(input, "path"))
+        .whole()
+        .failing(|args: &Ls, _, surface, error| {
+            let path = args.path.as_deref().unwrap_or(surface.start());
+            match error.fault {
+                Fault::Missing => Some(format!("Error: Path '{path}': path_not_found")),
+                Fault::NotDirectory => Some(format!("Error: Path '{path}': not_a_directory")),
+                _ => failure("listing", path, surface, error),
+            }
+        });
+    Arc::new(tool)
+}
+
+fn plan_ls(args: &Ls, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    let title = format!("ls {}", args.path.as_deref().unwrap_or(surface.start()));
+    let found = surface.with_mounts(env, args.path.as_deref());
+    let Some((place, mounts)) = surface.or_nothing(found.map(Some))? else {
+        return Ok(nowhere(title, "[]"));
+    };
+    let (at, surface) = (place.at.clone(), Arc::clone(surface));
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+        let (rows, _) = surface.or_nothing(rows(&ctx.env, &place.at, consent, (Show::All, 1, ENTRIES)))?;
+        let path = |row: &Row| {
+            let slash = if row.kind == EntryKind::Directory { "/" } else { "" };
+            format!("{}{slash}", surface.below(&place, &row.relative))
+        };
+        let mut paths: Vec<String> = rows.iter().map(path).chain(mounts).collect();
+        paths.sort();
+        paths.dedup();
+        let text = surface.list(&paths);
+        Ok(Output::done(text.clone(), Summary::text(format!("ls {}: {}", place.shown, paths.len()), text)))
+    };
+    Ok(Box::new(LookPlan::new(at, title, At::Anything, look)))
+}
+
+/// A call about a place that is not there and that answers with nothing.
+pub(super) fn nowhere(title: String, text: &'static str) -> Box<dyn Plan> {
+    let line = title.clone();
+    let look = move |_: Consent<'_>, _: &RunCtx| Ok(Output::done(text, Summary::line(line)));
+    Box::new(LookPlan::many(Vec::new(), title, look))
+}
+
+impl Surface {
+    /// In 0.4 what is not there, or is no directory, is listed as an empty directory; 0.7 reports it.
+    fn or_nothing<T: Default>(&self, found: Result<T, ToolError>) -> Result<T, ToolError> {
+        if self.is_newer() { found } else { or_nothing(found) }
+    }
+}
+
+/// Nothing, where there is no such place.
+pub(super) fn or_nothing<T: Default>(found: Result<T, ToolError>) -> Result<T, ToolError> {
+    match found {
+        Err(e) if matches!(e.fault, Fault::Missing | Fault::NotDirectory) => Ok(T::default()),
+        found => found,
+    }
+}
+
+pub(super) fn glob(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+    let tool =
+        Foreign::new("glob", "Find files by a pattern, at any depth below a directory.", surface, plan_glob)
+            .judged_like(|_| Some("find_files"))
+            .touching(|input, s| s.reads(input, "path"))
+            .whole()
+            .failing(|args: &GlobArgs, _, surface, error| {
+                failure("searching", args.path.as_deref().unwrap_or(surface.start()), surface, error)
+            });
+    Arc::new(tool)
+}
+
+fn plan_glob(args: &GlobArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+    let (pattern, show) = surface.pattern(&args.pattern)?;
+    let title = format!("glob {}", args.pattern);
+    let Some(places) = or_nothing(surface.places(env, args.path.as_deref()).map(Some))? else {
+        return Ok(nowhere(title, if surface.is_newer() { "No files found" } else { "[]" }));
+    };
+    let surface = Arc::clone(surface);
+    let ats = places.iter().map(|place| place.at.clone()).collect();
+    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+        let (mut paths, mut gaps): (Vec<String>, _) = (Vec::new(), Skipped::default());
+        for place in &places {
+            let (found, skipped) = or_nothing(find_paths(ctx, &place.at, consent, &pattern, show))?;
+            paths.extend(found.iter().map(|p| surface.below(place, p)));
+            gaps += skipped;
+        }
+        paths.sort();
+        paths.dedup();
+        let text = surface.list(&paths);
+        let output = Output::done(text.clone(), Summary::text(format!("glob: {}", paths.len()), text));
+        Ok(with_gaps(output, &gaps))
+    };
+    Ok(Box::new(LookPlan::many(ats, title, look)))
+}
+
+impl Surface {
+    /// In 0.4 a pattern is found at any depth. In 0.7 one without a slash is a name at any depth, one with a slash a path
+    /// from the directory searched, and a leading slash anchors it there; names that begin with a dot have to be asked for.
+    fn pattern(&self, pattern: &str) -> Result<(PathGlob, Show), ToolError> {
+        let plain = pattern.trim_start_matches('/');
+        if !self.is_newer() {
+            let anywhere = if plain.starts_with("**/") { plain.to_string() } else { format!("**/{plain}") };
+            return Ok((PathGlob::new(&anywhere)?, Show::All));
+        }
+        let glob = PathGlob::new(plain)?;
+        let show = if glob.show() == Show::Dotted { Show::All } else { Show::Ignored };
+        Ok((if plain == pattern { glob } else { glob.anchored() }, show))
+    }
+
+    /// A directory and the mounts that are below it.
+    pub(super) fn places(&self, env: &Env, path: Option<&str>) -> Result<Vec<Named>, ToolError> {
+        let (named, mounts) = self.with_mounts(env, path)?;
+        let mut places = vec![named];
+        for mount in mounts {
+            places.push(self.named(env, &mount)?);
+        }
+        Ok(places)
+    }
+}
