@@ -224,18 +224,6 @@ impl Shell<'_> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_title_is_the_first_line_cut_to_fit() {
-        assert_eq!(title_of("\n\n  fix the\tbug \nplease"), "fix the bug");
-        assert_eq!(crate::text::width::of(&title_of(&"long ".repeat(50))), 60);
-        assert_eq!(title_of("\u{1b}[31mred"), "␛[31mred");
-    }
-}
-
 /// `/cd`: a conversation keeps its working directory, because what is pending and what can be undone belong to it.
 pub(super) fn cd(shell: &mut Shell<'_>, rest: &str) -> After {
     let here = visible::path(shell.app.workspace().cwd());
@@ -248,4 +236,16 @@ pub(super) fn cd(shell: &mut Shell<'_>, rest: &str) -> After {
     );
     shell.error(&format!("this conversation works in {here} and stays there"), Some(&hint));
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_first_line_cut_to_fit() {
+        assert_eq!(title_of("\n\n  fix the\tbug \nplease"), "fix the bug");
+        assert_eq!(crate::text::width::of(&title_of(&"long ".repeat(50))), 60);
+        assert_eq!(title_of("\u{1b}[31mred"), "␛[31mred");
+    }
 }
