@@ -98,6 +98,7 @@ mod tool_patch;
 mod tool_read;
 mod tool_scratchpad;
 mod tool_search;
+mod tool_set_errors;
 mod tool_sets;
 mod tool_write;
 mod txn_crash;
