@@ -3,7 +3,7 @@
 use crate::agent::Ending;
 use crate::app::AppError;
 use crate::session::SessionError;
-use crate::text::own::{Margin, marked};
+use crate::text::own::{Margin, marked_within};
 use crate::text::visible;
 use crate::ui::term;
 use std::borrow::Cow;
@@ -118,7 +118,7 @@ pub(super) fn print_foreign(text: &str) -> Result<(), Failure> {
 /// Placet's own words about what was done, in which rendered names may be: to a person with the mark.
 pub(super) fn print_own(words: &str) -> Result<(), Failure> {
     match io::stdout().is_terminal() {
-        true => print(&marked(&visible::guard(words))),
+        true => print(&marked_within(&visible::guard(words), usize::from(term::size().0))),
         false => print(words),
     }
 }

@@ -12,9 +12,10 @@ use crate::permission::Level;
 use crate::process::Ending;
 use crate::serve::changes::{self, Told, Wanted};
 use crate::session::Scratchpads;
+use crate::text::own::Margin;
 use crate::text::visible;
 use crate::tools::{run_confined, withheld_line};
-use crate::ui::talk;
+use crate::ui::{talk, term};
 use crate::workspace::{Assent, Label, Shelf, View, Workspace};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -68,12 +69,15 @@ pub(super) fn run(
     super::signals::watch(&runtime, current.clone());
     let withheld = withheld_line(&env);
     let (mut broken, mut in_line) = (None, false);
-    let mut stream = io::stdout().is_terminal().then(|| visible::Stream::new(visible::Manner::Output));
+    let mut stream = io::stdout().is_terminal().then(|| {
+        let margin = Margin::new(usize::from(term::size().0));
+        (visible::Stream::new(visible::Manner::Output), margin)
+    });
     let (input, feed) =
         Feed::start().map_err(|e| Failure::new(format!("cannot pass standard input on: {e}")))?;
     let running = run_confined(&env, &line, (hosts, input), &stop, |bytes| {
         let mut out = io::stdout().lock();
-        let shown = stream.as_mut().map(|stream| stream.feed_bytes(bytes));
+        let shown = stream.as_mut().map(|(stream, margin)| margin.feed(&stream.feed_bytes(bytes)));
         let bytes = shown.as_ref().map_or(bytes, |shown| shown.as_bytes());
         in_line = bytes.last().map_or(in_line, |last| *last != b'\n');
         if let Err(e) = out.write_all(bytes).and_then(|()| out.flush()) {
@@ -83,8 +87,8 @@ pub(super) fn run(
     let ran = runtime.block_on(running);
     // Before anything is asked: what is typed from here on is no input of the command.
     drop(feed);
-    if let Some(mut stream) = stream {
-        let rest = stream.finish();
+    if let Some((mut stream, mut margin)) = stream {
+        let rest = margin.feed(&stream.finish());
         // What placet says next begins at the margin.
         let end = if in_line || !rest.is_empty() { "\n" } else { "" };
         drop(io::stdout().lock().write_all((rest + end).as_bytes()));

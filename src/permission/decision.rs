@@ -166,8 +166,8 @@ impl Question {
 
     pub fn deny(self, words: &str) -> Denial {
         let reason = match words.trim() {
-            "" => "the person said no".to_string(),
-            words => format!("the person said no: {words}"),
+            "" => "the person refused this call".to_string(),
+            words => format!("the person refused this call: {words}"),
         };
         Denial { reason, hint: "do not try the same thing another way; ask what they want instead".into() }
     }

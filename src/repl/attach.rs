@@ -4,7 +4,11 @@ use super::Shell;
 use super::pictures_in::is_picture;
 use crate::agent::{Reply, call_once};
 use crate::conversation::{Call, CallId, Image, Input, Note, Outcome, Part};
+use crate::text::visible;
 use crate::ui::picture;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -48,11 +52,13 @@ pub(super) fn mentioned(text: &str) -> Vec<String> {
 impl Shell<'_> {
     /// Reads `path` with the tool the model would use, through the same gate; the model has then seen it.
     pub(super) fn attach(&mut self, path: &str) -> Result<Vec<Part>, Refused> {
-        if std::fs::symlink_metadata(self.app.cwd().join(path)).is_err() {
-            return Err(Refused::NoFile);
-        }
+        let exists = |at: &PathBuf| std::fs::symlink_metadata(at).is_ok();
+        let shown = PathBuf::from(OsString::from_vec(visible::read_back(path)));
+        let named =
+            [PathBuf::from(path), shown].map(|path| self.app.cwd().join(path)).into_iter().find(exists);
+        let Some(file) = named else { return Err(Refused::NoFile) };
         let Some(agent) = &self.conversation.agent else { return Err(Refused::NoFile) };
-        let is_dir = self.app.cwd().join(path).is_dir();
+        let is_dir = file.is_dir();
         let name = if is_dir { "list_directory" } else { "read_file" };
         let input = Input::Object(serde_json::json!({ "path": path }));
         let call = Call { id: CallId::new("attached"), name: name.into(), input };
@@ -63,7 +69,7 @@ impl Shell<'_> {
         let visit = agent.visit();
         // A picture that they named is dropped or pasted from anywhere; what is denied stays denied. Text from outside is not
         // taken on a word that may have come with a short paste.
-        let reply = if is_picture(&self.app.cwd().join(path)) { Reply::Yes } else { Reply::Nobody };
+        let reply = if is_picture(&file) { Reply::Yes } else { Reply::Nobody };
         let running = call_once(registry, env, policy, visit, call, reply, CancellationToken::new());
         let result = self.runtime.block_on(running);
         if result.outcome != Outcome::Done {

@@ -4,6 +4,7 @@ use super::command::COMMANDS;
 use super::files::Files;
 use super::host::Host;
 use crate::session::Drafts;
+use crate::text::visible;
 use crate::ui::input::pump::Pump;
 use crate::ui::paste::Pastes;
 use crate::ui::{Theme, ansi};
@@ -75,12 +76,24 @@ impl ShellHelper {
         };
         let typed = typed.trim_start_matches('"');
         let choices = self.files.matching(typed, MOST).into_iter().map(|path| {
+            let path = without_marks(&path);
             let quoted = path.contains(char::is_whitespace);
             let text = if quoted { format!("@\"{path}\"") } else { format!("@{path}") };
-            Choice { shown: crate::text::visible::name(&path).into_owned(), text }
+            Choice { shown: visible::name(&path).into_owned(), text }
         });
         (word, choices.collect())
     }
+}
+
+/// In the row that the line goes on in, a name must not begin like a line of placet's own. [`visible::read_back`] knows
+/// the signs.
+fn without_marks(path: &str) -> Cow<'_, str> {
+    let is_mark = |c: char| c == visible::OWN || visible::looks_like_own(c);
+    if !path.contains(is_mark) {
+        return Cow::Borrowed(path);
+    }
+    let sign = |c: char| if is_mark(c) { visible::written(c) } else { c.to_string() };
+    Cow::Owned(path.chars().map(sign).collect())
 }
 
 fn commands(typed: &str) -> Vec<Choice> {
@@ -198,5 +211,8 @@ mod tests {
         assert_eq!(texts("/mode w"), (6, vec!["write".to_string()]));
         assert_eq!(texts("look at @two"), (8, vec!["@\"two words.txt\"".to_string()]));
         assert_eq!(texts("mail a@two").1, Vec::<String>::new());
+        std::fs::write(dir.path().join("q◆◇"), "").unwrap();
+        let helper = super::tests::helper(dir.path());
+        assert_eq!(helper.complete_at("@q", 2).1.remove(0).text, "@q<U+25C6><U+25C7>");
     }
 }

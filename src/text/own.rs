@@ -21,6 +21,14 @@ pub fn marked(words: &str) -> String {
     out
 }
 
+/// The same for a terminal of `columns`. A name in it may be so long that one of its characters begins a row.
+pub fn marked_within(words: &str, columns: usize) -> String {
+    let columns = columns.max(1);
+    let mut margin = Margin { columns, used: LEAD.chars().count(), is_blank: false };
+    let block = marked(words);
+    LEAD.to_string() + &margin.feed(block.get(LEAD.len()..).unwrap_or_default())
+}
+
 /// Somebody else's text on its way to a terminal, of which no row begins with what looks like the mark. Text may come in
 /// pieces.
 #[derive(Debug)]

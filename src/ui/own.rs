@@ -7,7 +7,7 @@ use super::term;
 use super::theme::Theme;
 use super::wrap::wrap;
 use crate::text::own::Margin;
-pub use crate::text::own::{LEAD, UNDER, marked};
+pub use crate::text::own::{LEAD, UNDER, marked, marked_within};
 use crate::text::visible::{OWN, looks_like_own};
 use ratatui::text::{Line, Span};
 use std::borrow::Cow;
@@ -56,7 +56,7 @@ pub fn under(line: &Line<'_>, columns: usize) -> Vec<Line<'static>> {
 /// The words as they go to standard error: marked for a person, and as they are for a program.
 pub fn for_stderr(words: &str) -> Cow<'_, str> {
     match std::io::stderr().is_terminal() {
-        true => Cow::Owned(marked(words)),
+        true => Cow::Owned(marked_within(words, usize::from(term::size().0))),
         false => Cow::Borrowed(words),
     }
 }
@@ -99,6 +99,13 @@ mod tests {
         assert_eq!(rows(&block(lines, &theme)), ["◆ one", "", "  two"]);
         assert_eq!(marked("one\n\ntwo\n"), "◆ one\n\n  two\n");
         assert_eq!(LEAD.trim_end(), OWN.to_string());
+    }
+
+    #[test]
+    fn a_name_in_placets_own_words_begins_no_row_like_them() {
+        assert_eq!(marked_within("one\n◇ two", 80), "◆ one\n  <U+25C7> two");
+        assert_eq!(marked_within("01234567◇ applied", 10), "◆ 01234567<U+25C7> applied");
+        assert_eq!(marked_within("0123456◇ applied", 10), "◆ 0123456◇ applied");
     }
 
     #[test]

@@ -54,6 +54,7 @@ impl Agent {
     ) -> Option<Settled> {
         let label = Label { assent: Assent::you("the question"), ..view.turn().label.clone() };
         let (view, approval) = (view.clone(), approval.clone());
+        let thrown_away: Vec<PathBuf> = special.keys().cloned().collect();
         let done = tokio::task::spawn_blocking(move || {
             let mut applied = view.apply_approved(&chosen, &approval, label)?;
             // Pipes, sockets and devices are never applied: they would be pending for ever.
@@ -74,7 +75,8 @@ impl Agent {
                 let s = if entry.changes.len() == 1 { "" } else { "s" };
                 let count = entry.changes.len();
                 let mut said = match entry.shortfalls.is_empty() {
-                    true => format!("applied {count} change{s}; /undo takes them back"),
+                    true if count == 1 => "applied 1 change; /undo takes it back".into(),
+                    true => format!("applied {count} changes; /undo takes them back"),
                     false => {
                         let why = visible::guard_line(&entry.shortfalls.join("; ")).into_owned();
                         format!("applied {count} change{s}, but not all of it could be written down: {why}")
@@ -85,6 +87,10 @@ impl Agent {
                 if !in_place.is_empty() {
                     let why = "several names, or an owner that cannot be kept";
                     said.push_str(&format!("; written in place ({why}): {}", names(&in_place, workspace)));
+                }
+                if !thrown_away.is_empty() {
+                    let why = "a pipe, socket or device is never applied";
+                    said.push_str(&format!("; thrown away ({why}): {}", names(&thrown_away, workspace)));
                 }
                 (self.wrote_down(Kind::Apply, said), Some(Settled::Applied))
             }
