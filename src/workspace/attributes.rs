@@ -8,6 +8,9 @@ use std::collections::BTreeSet;
 /// A new file that nobody but its owner and group may write and nobody may run; what the umask takes is no surprise.
 const MOST_OF_FILES: u32 = 0o664;
 const MOST_OF_DIRECTORIES: u32 = 0o775;
+/// What its owner cannot read is a surprise. git stores objects with mode 444.
+const LEAST_OF_FILES: u32 = 0o400;
+const LEAST_OF_DIRECTORIES: u32 = 0o500;
 const SET_OWNER: u32 = 0o4000;
 const SET_GROUP: u32 = 0o2000;
 /// Bytes of an attribute's value that are shown; of a longer one the length and the hash.
@@ -16,9 +19,9 @@ const SHOWN: usize = 60;
 /// What differs between `before` and `after`, a few words each. What is new is held against a plain file or directory of
 /// the person who runs placet. Rendered.
 pub(super) fn words(before: &Node, after: &Node) -> Vec<String> {
-    let Some(new) = after.attrs() else { return Vec::new() };
+    let mut words: Vec<String> = becomes(before, after).into_iter().collect();
+    let Some(new) = after.attrs() else { return words };
     let old = before.attrs().filter(|_| before.is_directory() == after.is_directory());
-    let mut words = Vec::new();
     match old {
         Some(old) if old.mode != new.mode => {
             words.push(format!("mode {:o} to {:o}{}", old.mode, new.mode, gains(old.mode, new.mode, after)));
@@ -39,9 +42,24 @@ pub(super) fn words(before: &Node, after: &Node) -> Vec<String> {
     words
 }
 
+/// What is at a path may become of another kind.
+fn becomes(before: &Node, after: &Node) -> Option<String> {
+    let kind = |node: &Node| match node {
+        Node::File { .. } => Some("a file"),
+        Node::Directory { .. } => Some("a directory"),
+        Node::Link { .. } => Some("a link"),
+        Node::Absent | Node::Special { .. } => None,
+    };
+    let (old, new) = (kind(before)?, kind(after)?);
+    (old != new).then(|| format!("({old} becomes {new})"))
+}
+
 fn is_usual(mode: u32, node: &Node) -> bool {
-    let most = if node.is_directory() { MOST_OF_DIRECTORIES } else { MOST_OF_FILES };
-    mode & !most == 0
+    let (least, most) = match node.is_directory() {
+        true => (LEAST_OF_DIRECTORIES, MOST_OF_DIRECTORIES),
+        false => (LEAST_OF_FILES, MOST_OF_FILES),
+    };
+    mode & !most == 0 && mode & least == least
 }
 
 /// Whose rights a file has from now on, whoever starts it.
@@ -144,6 +162,19 @@ mod tests {
         let me = rustix::process::geteuid().as_raw();
         assert_eq!(words(&Node::Absent, &file(other.clone())), [format!("owner {me} to 4321")]);
         assert_eq!(words(&file(mine(0o644)), &file(other)), [format!("owner {me} to 4321")]);
+    }
+
+    #[test]
+    fn a_kind_that_changes_and_a_mode_that_nobody_may_read_are_named() {
+        let dir = |mode| Node::Directory { attrs: mine(mode) };
+        assert_eq!(words(&dir(0o755), &file(mine(0o000))), ["(a directory becomes a file)", "mode 0"]);
+        assert_eq!(words(&file(mine(0o644)), &dir(0o755)), ["(a file becomes a directory)"]);
+        let link = Node::Link { target: "x".into() };
+        assert_eq!(words(&dir(0o755), &link), ["(a directory becomes a link)"]);
+        assert_eq!(words(&Node::Absent, &dir(0o000)), ["mode 0"]);
+        for usual in [file(mine(0o444)), file(mine(0o600)), dir(0o700)] {
+            assert_eq!(words(&Node::Absent, &usual), Vec::<String>::new());
+        }
     }
 
     /// Two changes whose attributes differ in anything are told differently.

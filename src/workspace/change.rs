@@ -225,15 +225,18 @@ impl ChangeSet {
         paths
     }
 
-    /// The repositories that one of `paths` lies in, or in whose work tree it lies.
+    /// The repositories in whose work tree one of `paths` may lie. A repository that is no `.git` next to its files may
+    /// have its work tree anywhere.
     pub(super) fn repositories_around(&self, paths: &BTreeSet<&Path>) -> BTreeSet<&Path> {
-        let has_in_work_tree = |repository: &Path| {
-            let work_tree = repository.parent().filter(|_| repository.ends_with(".git"));
-            work_tree.is_some_and(|dir| paths.iter().any(|path| path.starts_with(dir)))
+        let may_have = |repository: &Path| {
+            let is_plain = repository.ends_with(".git");
+            let work_tree = repository.parent().filter(|_| is_plain);
+            paths.iter().any(|path| match work_tree {
+                Some(dir) => path.starts_with(dir),
+                None => true,
+            })
         };
-        let contains =
-            |repository: &Path| paths.iter().any(|path| self.repositories.of(path) == Some(repository));
-        self.repositories.outermost().filter(|r| contains(r) || has_in_work_tree(r)).collect()
+        self.repositories.outermost().filter(|r| may_have(r)).collect()
     }
 
     /// Every change of these repositories.

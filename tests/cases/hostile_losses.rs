@@ -89,6 +89,22 @@ fn a_repository_stays_pending_with_the_files_of_its_work_tree() {
     }
 }
 
+/// `git init --separate-git-dir`, a bare repository with a worktree: the files may be anywhere.
+#[test]
+fn so_does_a_repository_whose_work_tree_is_elsewhere() {
+    let place = place().file("do.sh", "rm -r many; echo 'ref: refs/heads/x' > gd/HEAD");
+    for (name, content) in
+        [("HEAD", "ref: refs/heads/main\n"), ("objects/aa/b", "x"), ("refs/heads/main", "x")]
+    {
+        place.write(&format!("gd/{name}"), content);
+    }
+    if !has_view(&place) {
+        return;
+    }
+    place.run(DOORS[0]).code(3).warns("stays pending with it: the repository `gd`");
+    assert_eq!(place.read("gd/HEAD"), "ref: refs/heads/main\n");
+}
+
 /// The directory stays, and git cannot read what was in it any more.
 #[test]
 fn the_history_of_a_repository_goes_only_by_its_name() {
@@ -97,18 +113,29 @@ fn the_history_of_a_repository_goes_only_by_its_name() {
         "rm .git/HEAD",
         "rm -r .git/refs",
         "rm .git/objects/aa/b",
+        ": > .git/objects/aa/b",
+        "printf y > .git/objects/aa/b",
+        ": > .git/HEAD",
+        "rm .git/HEAD; mkdir .git/HEAD",
+        "rm .git/packed-refs",
+        "head -c 20 .git/packed-refs > p; cat p > .git/packed-refs; rm p",
         // As after `rm -rf .git; git init`.
         "rm -rf .git; mkdir -p .git/objects .git/refs/heads; echo 'ref: refs/heads/main' > .git/HEAD",
     ];
     for script in scripts {
         let place = place().file("do.sh", format!("{script}; echo two > notes.txt"));
+        place.write(
+            ".git/packed-refs",
+            format!("# pack-refs with: peeled\n{} refs/heads/old\n", "a".repeat(40)),
+        );
         if !has_view(&place) {
             return;
         }
         let words = "stays pending: it removes files that the repository `.git` needs";
         let out = place.run(DOORS[0]).code(3).warns(words);
         assert!(!out.stderr.contains("--apply-loss"), "one flag is enough: {out:#?}");
-        assert!(place.tree.join(".git/objects/aa/b").exists() && place.tree.join(".git/HEAD").exists());
+        assert_eq!(place.read(".git/objects/aa/b"), "x", "{script}");
+        assert_eq!(place.read(".git/HEAD"), "ref: refs/heads/main\n", "{script}");
         assert_eq!(place.read("notes.txt"), "two\n", "{script}: the rest is applied: {out:#?}");
         place.run(["apply"]).code(3);
         place.run(["apply", "--apply-protected", ".git"]).code(0);

@@ -107,7 +107,13 @@ impl Agent {
         let back = match view.set_aside(&View::everything(set)) {
             Ok(Aside::Kept) => "/undo brings it back",
             Ok(Aside::TooLarge) => "too large to be kept for undo",
-            Err(e) => return format!("could not be discarded: {e}"),
+            Err(e) => {
+                let same = view.changes(Shelf::Pending).is_ok_and(|now| now.len() == set.len());
+                return match same {
+                    true => format!("not discarded: {e}"),
+                    false => format!("discarded perhaps in part: {e}; /undo brings back what is gone"),
+                };
+            }
         };
         self.wrote_down(Kind::Discard, format!("discarded: {}; {back}", counted(set, classes)))
     }
