@@ -28,8 +28,8 @@ pub(super) fn lost_in(set: &ChangeSet) -> impl Iterator<Item = LargeLoss> {
         }
         // `git worktree remove` removes all of a linked worktree's directory, in which there are no objects.
         let worktree = repository.parent().is_some_and(|dir| dir.ends_with("worktrees"));
-        let broken = |name: &&str| set.get(&repository.join(name)).is_some_and(is_broken);
-        let needed = || NEEDED.iter().any(|name| broken(&name)) || loses_packed_refs(set, repository);
+        let broken = |name: &str| set.get(&repository.join(name)).is_some_and(is_broken);
+        let needed = || NEEDED.iter().any(|name| broken(name)) || loses_packed_refs(set, repository);
         let lost = !worktree && (needed() || loses_objects(set, repository));
         let files = || set.changes.iter().filter(|c| c.path.starts_with(repository) && is_damaged(c)).count();
         lost.then(|| LargeLoss::History { path: repository.to_path_buf(), files: files() })
