@@ -96,6 +96,7 @@ impl Reader<'_> {
         let mut name = Vec::new();
         loop {
             match self.next() {
+                Some(b']') if name.is_empty() => return Err(self.line),
                 Some(b']') => break,
                 Some(byte) if is_space(byte) && byte != b'\n' => {
                     name.push(b'.');
