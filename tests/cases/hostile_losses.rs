@@ -15,7 +15,7 @@ fn has_view(place: &Place) -> bool {
 /// A repository by its form; git is not needed.
 fn place() -> Place {
     let place = Place::new().file(".git/HEAD", "ref: refs/heads/main\n").file("notes.txt", "one\n");
-    place.write(".git/objects/aa/b", "x");
+    place.write(".git/objects/aa/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "x");
     place.write(".git/refs/heads/main", "x");
     for n in 0..30 {
         place.write(&format!("many/{n}"), "x\n");
@@ -38,7 +38,8 @@ fn a_repository_goes_only_by_its_name() {
         }
         let out = place.run(door).code(3).warns("stays pending: it removes the repository `.git` (3 files)");
         assert!(
-            place.tree.join(".git/HEAD").exists() && place.tree.join(".git/objects/aa/b").exists(),
+            place.tree.join(".git/HEAD").exists()
+                && place.tree.join(".git/objects/aa/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb").exists(),
             "{out:#?}"
         );
         assert_eq!(place.read("notes.txt"), "two\n", "{door:?}: the rest is applied: {out:#?}");
@@ -112,9 +113,9 @@ fn the_history_of_a_repository_goes_only_by_its_name() {
         "rm -r .git/objects",
         "rm .git/HEAD",
         "rm -r .git/refs",
-        "rm .git/objects/aa/b",
-        ": > .git/objects/aa/b",
-        "printf y > .git/objects/aa/b",
+        "rm .git/objects/aa/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+        ": > .git/objects/aa/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+        "printf y > .git/objects/aa/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
         ": > .git/HEAD",
         "rm .git/HEAD; mkdir .git/HEAD",
         "rm .git/packed-refs",
@@ -134,15 +135,32 @@ fn the_history_of_a_repository_goes_only_by_its_name() {
         let words = "stays pending: it removes files that the repository `.git` needs";
         let out = place.run(DOORS[0]).code(3).warns(words);
         assert!(!out.stderr.contains("--apply-loss"), "one flag is enough: {out:#?}");
-        assert_eq!(place.read(".git/objects/aa/b"), "x", "{script}");
+        assert_eq!(place.read(".git/objects/aa/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"), "x", "{script}");
         assert_eq!(place.read(".git/HEAD"), "ref: refs/heads/main\n", "{script}");
         assert_eq!(place.read("notes.txt"), "two\n", "{script}: the rest is applied: {out:#?}");
         place.run(["apply"]).code(3);
         place.run(["apply", "--apply-protected", ".git"]).code(0);
         place.run(["undo"]).code(0);
-        assert_eq!(place.read(".git/objects/aa/b"), "x", "{script}");
+        assert_eq!(place.read(".git/objects/aa/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"), "x", "{script}");
         assert_eq!(place.read(".git/HEAD"), "ref: refs/heads/main\n", "{script}");
     }
+}
+
+/// `objects`, `refs` and `config` make a directory look like a repository.
+#[test]
+fn files_in_a_directory_that_only_looks_like_a_repository_count() {
+    let place = Place::new()
+        .file("game/config", "x\n")
+        .file("game/refs/x", "x\n")
+        .file("do.sh", "rm game/objects/*.obj");
+    for n in 0..30 {
+        place.write(&format!("game/objects/{n}.obj"), "x\n");
+    }
+    if !has_view(&place) {
+        return;
+    }
+    place.run(DOORS[0]).code(3).warns("stays pending: it removes 30 files");
+    assert!(place.tree.join("game/objects/0.obj").exists());
 }
 
 /// Also where it is less than the loss limit, and in write mode without a flag.

@@ -29,6 +29,13 @@ fn packing_objects_is_no_loss() {
     ground.hold("echo x > x; git add x; git commit -qm x; git repack -adq");
     let out = ground.txn.run(["apply"]);
     assert_eq!(out.code, 0, "{out:#?}");
+    ground.hold(
+        "for n in $(seq 50); do echo new $n > n; git add n; git commit -qm $n; done; old=$(ls .git/objects/pack/*.pack); \
+         git repack -q; rm -f $old ${old%.pack}.idx",
+    );
+    let out = ground.txn.run(["apply"]);
+    assert_eq!(out.code, 3, "a new pack does not stand for an old one: {out:#?}");
+    ground.txn.run(["discard"]);
     ground.hold("rm -f .git/objects/pack/*");
     let out = ground.txn.run(["apply"]);
     assert_eq!(out.code, 3, "{out:#?}");

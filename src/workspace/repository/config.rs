@@ -176,7 +176,8 @@ impl Reader<'_> {
                     break;
                 }
                 Some(b'\\') => match self.next() {
-                    Some(b'\n') => continue,
+                    // The end of the file ends a line, also after a backslash.
+                    None | Some(b'\n') => continue,
                     Some(b't') => value.push(b'\t'),
                     Some(b'b') => value.push(0x08),
                     Some(b'n') => value.push(b'\n'),

@@ -37,7 +37,7 @@ fn git(text: &[u8]) -> Option<Option<Settings>> {
     Some(Some(all))
 }
 
-const TABLE: [&str; 26] = [
+const TABLE: [&str; 30] = [
     "[core]\n\tfsmonitor = /tmp/x\n",
     "[CORE]\nfsMonitor=a b  \n",
     "[core] pager = less ; a comment\n[Core] pager = cat # another\n",
@@ -64,6 +64,10 @@ const TABLE: [&str; 26] = [
     "[a \"\"]\nb = c\n",
     "[a]b=c\n[d]e\n",
     "[a]\nb = x \" y \" z\t\n[a]\nb = \"\"\n",
+    "[x]\n[]",
+    "[x]\nb=\\",
+    "[x]\nb=c\\",
+    "[x]\nb=\"c\\",
 ];
 
 #[test]

@@ -4,10 +4,11 @@
 use super::Repositories;
 use super::config::{LARGEST, Settings, settings};
 use super::config_keys::{consequence, rank};
+use super::lost_objects::lost_objects;
 use super::recognise::ALTERNATES;
 use crate::workspace::change::Change;
 use crate::workspace::node::Node;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
@@ -65,6 +66,8 @@ pub struct RepositoryChange {
     pub facts: Vec<RepositoryFact>,
     /// Facts that were left out because there are too many.
     pub more_facts: usize,
+    /// Stored objects that are lost, of this repository and of those in it.
+    pub lost_objects: BTreeMap<PathBuf, usize>,
 }
 
 impl RepositoryChange {
@@ -179,8 +182,13 @@ pub(in crate::workspace) fn facts_of(
     all: &Repositories,
     contents: &Contents<'_>,
 ) -> RepositoryChange {
-    let mut change =
-        RepositoryChange { path: repository.to_path_buf(), fate, facts: Vec::new(), more_facts: 0 };
+    let mut change = RepositoryChange {
+        path: repository.to_path_buf(),
+        fate,
+        facts: Vec::new(),
+        more_facts: 0,
+        lost_objects: lost_objects(changes, all, contents),
+    };
     if fate == Fate::Removed {
         return change;
     }

@@ -9,6 +9,7 @@ mod facts;
 mod git_files;
 mod git_places;
 mod hooks_path;
+mod lost_objects;
 mod recognise;
 
 pub(in crate::workspace) use crate::permission::is_repository;
@@ -17,4 +18,5 @@ pub use facts::{Fate as RepositoryFate, RepositoryChange, RepositoryFact};
 pub use git_files::GitFile;
 pub(in crate::workspace) use git_places::GitPlaces;
 pub(in crate::workspace) use hooks_path::HookDirs;
+pub(in crate::workspace) use lost_objects::is_damaged;
 pub use recognise::Repositories;
