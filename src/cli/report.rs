@@ -97,10 +97,12 @@ pub(super) fn written(result: io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// Writes all of `text` to standard output; a terminal gets nothing that it acts on.
+/// Writes all of `text` to standard output; a terminal gets nothing that it acts on, and no row that begins with what
+/// looks like the mark of placet's own lines.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    let text = if io::stdout().is_terminal() { harmless(text) } else { text.into() };
+    let text =
+        if io::stdout().is_terminal() { in_margin(&harmless(text)).into() } else { Cow::Borrowed(text) };
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
@@ -140,11 +142,12 @@ pub(super) fn pass_on(text: &str) {
 /// The same for rows that were rendered before. On a terminal none of them begins like a line of placet's own.
 pub(super) fn pass_on_rendered(text: &str) {
     let text = harmless(text);
-    let text = match io::stderr().is_terminal() {
-        true => Margin::new(usize::from(term::size().0)).feed(&text).into(),
-        false => text,
-    };
+    let text = if io::stderr().is_terminal() { in_margin(&text).into() } else { text };
     drop(writeln!(io::stderr().lock(), "{text}"));
+}
+
+fn in_margin(text: &str) -> String {
+    Margin::new(usize::from(term::size().0)).feed(text)
 }
 
 /// A last guard for placet's own words, in which a path or an error of somebody else may be.

@@ -1,4 +1,4 @@
-//! What a panic says of itself. Where it may go on and where it may not is decided by whoever installs a hook.
+//! The reason of a panic, and whether it comes from the async runtime. The panic hooks decide what follows from it.
 
 use std::panic::PanicHookInfo;
 use std::path::{Component, Path};

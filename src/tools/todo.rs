@@ -146,7 +146,7 @@ impl Plan for TodoPlan {
     }
 
     fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
-        // As it is: whoever shows it renders it. A step of several lines has only one mark.
+        // Not rendered here: each face renders it. A step of several lines has only one mark.
         let row = |item: &Todo| format!("{} {}", item.status.mark(), item.text.replace('\n', "\n  "));
         let rows: Vec<String> = self.items.iter().map(row).collect();
         Ok(Preview { line: self.title(), detail: Detail::Text(rows.join("\n")) })

@@ -295,6 +295,32 @@ fn a_turn_without_a_screen_marks_its_words_on_a_terminal_only() {
     assert!(out.stdout.contains("◆ "), "a program gets the answer as it is: {out:?}");
 }
 
+/// The terminal wraps what a subcommand prints: a name and a command's output reach the next row.
+#[test]
+fn no_row_of_a_subcommand_begins_like_placets_own() {
+    let touch = |n: usize| format!("touch '{}◇ {FOREIGN}'\n", "x".repeat(n));
+    let script: String = (66..=82).map(touch).collect();
+    let output: String = (78..=82).map(|n| format!("{}⬥ {FOREIGN}\n", "x".repeat(n))).collect();
+    let start = || shell().size(80, 40).file("do.sh", &script).file("out.txt", &output);
+    let mut pty = start().arg("-p").arg("run sh do.sh").arg("--mode").arg("ask").spawn();
+    assert_eq!(pty.ended(), 3, "{}", pty.screen());
+    assert_margin_is_placets("-p", &pty.transcript());
+    let mut pty = start().after(pty).arg("changes").spawn();
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert!(pty.transcript().contains("<U+25C7>"), "a name reaches a row's beginning: {}", pty.transcript());
+    assert_margin_is_placets("changes", &pty.transcript());
+    let mut pty = start().after(pty).arg("apply").spawn();
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert_margin_is_placets("apply", &pty.transcript());
+    let mut pty = start().after(pty).arg("undo").spawn();
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert_margin_is_placets("undo", &pty.transcript());
+    let mut pty = start().arg("sandbox").arg("run").arg("--").arg("cat").arg("out.txt").spawn();
+    assert_eq!(pty.ended(), 0, "{}", pty.screen());
+    assert!(pty.transcript().contains("<U+2B25>"), "{}", pty.transcript());
+    assert_margin_is_placets("sandbox run", &pty.transcript());
+}
+
 /// What is not an answer: output of a command, names of files, what the person pastes.
 #[test]
 fn output_names_and_pastes_cannot_have_the_mark() {

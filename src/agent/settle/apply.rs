@@ -54,19 +54,19 @@ impl Agent {
     ) -> Option<Settled> {
         let label = Label { assent: Assent::you("the question"), ..view.turn().label.clone() };
         let (view, approval) = (view.clone(), approval.clone());
-        let thrown_away: Vec<PathBuf> = special.keys().cloned().collect();
+        let dropped: Vec<PathBuf> = special.keys().cloned().collect();
         let done = tokio::task::spawn_blocking(move || {
             let mut applied = view.apply_approved(&chosen, &approval, label)?;
             // Pipes, sockets and devices are never applied: they would be pending for ever.
-            let dropped = match applied {
+            let discarded = match applied {
                 Applied::Changed { .. } => Ok(()),
                 _ => view.discard(&special),
             };
-            match (&mut applied, dropped) {
+            match (&mut applied, discarded) {
                 (Applied::Landed(entry), Err(e)) => {
                     entry.shortfalls.push(format!("pipes, sockets and devices are still pending: {e}"));
                 }
-                (_, dropped) => dropped.map_err(ApplyError::Journal)?,
+                (_, discarded) => discarded.map_err(ApplyError::Journal)?,
             }
             Ok::<_, ApplyError>(applied)
         });
@@ -88,9 +88,9 @@ impl Agent {
                     let why = "several names, or an owner that cannot be kept";
                     said.push_str(&format!("; written in place ({why}): {}", names(&in_place, workspace)));
                 }
-                if !thrown_away.is_empty() {
+                if !dropped.is_empty() {
                     let why = "a pipe, socket or device is never applied";
-                    said.push_str(&format!("; thrown away ({why}): {}", names(&thrown_away, workspace)));
+                    said.push_str(&format!("; discarded ({why}): {}", names(&dropped, workspace)));
                 }
                 (self.wrote_down(Kind::Apply, said), Some(Settled::Applied))
             }

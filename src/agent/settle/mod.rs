@@ -111,7 +111,9 @@ impl Agent {
                 let same = view.changes(Shelf::Pending).is_ok_and(|now| now.len() == set.len());
                 return match same {
                     true => format!("not discarded: {e}"),
-                    false => format!("discarded perhaps in part: {e}; /undo brings back what is gone"),
+                    false => format!(
+                        "the discard failed and some changes may be gone: {e}; /undo brings them back"
+                    ),
                 };
             }
         };

@@ -265,12 +265,13 @@ pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: Shown<'_>) -> 
                 Told { incomplete: true, ..told }
             }
             Ok(count) => Told::failed(format!(
-                "discarded only {count} of {} changes: {e}; {undo} brings {} back",
+                "discarded {count} of {} changes, then failed: {e}; {undo} brings {} back",
                 chosen.len(),
                 them(count)
             )),
             Err(_) => {
-                Told::failed(format!("discarded perhaps in part: {e}; {undo} brings back what is gone"))
+                let words = "the discard failed and some changes may be gone";
+                Told::failed(format!("{words}: {e}; {undo} brings them back"))
             }
         },
     }

@@ -1,4 +1,4 @@
-//! An exact rendering read back into the bytes that it stands for: a name that a list shows can be used as a name.
+//! Turns an exact rendering back into its bytes, so that a name from a list can be used as a file name.
 
 use super::{TAB, class};
 
