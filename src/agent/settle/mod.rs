@@ -107,15 +107,7 @@ impl Agent {
         let back = match view.set_aside(&View::everything(set)) {
             Ok(Aside::Kept) => "/undo brings it back",
             Ok(Aside::TooLarge) => "too large to be kept for undo",
-            Err(e) => {
-                let same = view.changes(Shelf::Pending).is_ok_and(|now| now.len() == set.len());
-                return match same {
-                    true => format!("not discarded: {e}"),
-                    false => format!(
-                        "the discard failed and some changes may be gone: {e}; /undo brings them back"
-                    ),
-                };
-            }
+            Err(e) => return format!("not discarded: {e}"),
         };
         self.wrote_down(Kind::Discard, format!("discarded: {}; {back}", counted(set, classes)))
     }

@@ -238,16 +238,11 @@ fn failure(error: &ApplyError) -> Told {
 
 /// Throws away what is pending at or below `paths`; `undo` is the command that brings it back.
 pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: Shown<'_>) -> Told {
-    let before = match view.changes(Shelf::Pending) {
-        Ok(set) => set,
-        Err(e) => return Told::failed(format!("not discarded: {e}")),
-    };
-    let chosen = match choice(&before, paths, shown) {
-        Ok(chosen) => chosen,
-        Err(why) => return Told::failed(format!("not discarded: {why}")),
-    };
-    let gone = || view.changes(Shelf::Pending).map(|set| before.len().saturating_sub(set.len()));
-    let done = view.set_aside(&chosen).and_then(|aside| Ok((gone()?, aside)));
+    let done = view.changes(Shelf::Pending).and_then(|set| {
+        let chosen = choice(&set, paths, shown).map_err(std::io::Error::other)?;
+        let aside = view.set_aside(&chosen)?;
+        Ok((set.len() - view.changes(Shelf::Pending)?.len(), aside))
+    });
     match done {
         Ok((0, _)) => Told::done("nothing is pending"),
         Ok((count, Aside::Kept)) => {
@@ -257,23 +252,7 @@ pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: Shown<'_>) -> 
             let why = "too large to be kept for undo";
             Told::done(format!("discarded {count} change{} for good: {why}", s(count)))
         }
-        // It may have failed in the middle, or after the last one was gone.
-        Err(e) => match gone() {
-            Ok(0) => Told::failed(format!("not discarded: {e}")),
-            Ok(count) if count >= chosen.len() => {
-                let told = Told::done(format!("discarded {count} change{}, but: {e}", s(count)));
-                Told { incomplete: true, ..told }
-            }
-            Ok(count) => Told::failed(format!(
-                "discarded {count} of {} changes, then failed: {e}; {undo} brings {} back",
-                chosen.len(),
-                them(count)
-            )),
-            Err(_) => {
-                let words = "the discard failed and some changes may be gone";
-                Told::failed(format!("{words}: {e}; {undo} brings them back"))
-            }
-        },
+        Err(e) => Told::failed(format!("not discarded: {e}")),
     }
 }
 

@@ -5,6 +5,7 @@
 //! view, or when newer ones need the room: at most [`MOST`] discards and [`MOST_BYTES`] are kept.
 
 use super::super::Hash;
+use super::super::apply::fault;
 use super::super::change::Change;
 use super::super::damage::{Damage, DamagedPart, Fault, list_records, read_record};
 use super::base::{Base, Bases};
@@ -114,9 +115,16 @@ impl View {
         let record = Discarded { number, at, count: leaving().count(), bytes, stayed };
         crate::private::write(&fresh.join("discard.json"), &serde_json::to_vec(&record)?)?;
         crate::private::make_dir(&self.discards())?;
-        std::fs::rename(&fresh, self.discards().join(number.to_string()))?;
-        self.discard(choice)?;
-        self.drop_oldest()?;
+        let kept = self.discards().join(number.to_string());
+        std::fs::rename(&fresh, &kept)?;
+        if let Err(e) = fault("discard").and_then(|()| self.discard(choice)) {
+            // Nothing was discarded, so that nothing can be brought back.
+            drop(remove_dir_all(&kept));
+            return Err(e);
+        }
+        if let Err(e) = self.drop_oldest() {
+            tracing::warn!("the oldest discard stays: {e}");
+        }
         Ok(Aside::Kept)
     }
 

@@ -1,6 +1,8 @@
+use super::super::super::apply::fail_at;
 use super::super::tests::{Bench, bench, tree, whiteout};
 use super::*;
 use std::fs;
+use std::io::ErrorKind;
 
 fn some(b: &Bench, paths: &[&str]) -> Choice {
     paths.iter().map(|path| (b.root.join(path), Part::Whole)).collect()
@@ -138,4 +140,28 @@ fn a_crash_leaves_the_changes_pending_or_set_aside() {
     fs::rename(&copy, &kept).unwrap();
     back(&b).unwrap();
     assert_eq!((b.words(), text(&b, "a")), (words, "2\n".into()));
+}
+
+/// Story: an error while the layers were removed left two of five changes pending, and `discard` said that nothing was
+/// discarded.
+#[test]
+fn a_discard_is_done_in_one_step_or_not_at_all() {
+    let b = bench();
+    b.hold("a", "one\n", None);
+    b.hold("b", "two\n", None);
+    let pending = b.words();
+    fail_at("discard", ErrorKind::Other);
+    b.view.set_aside(&b.all()).unwrap_err();
+    assert_eq!(b.words(), pending);
+    assert_eq!(b.view.last_discard().unwrap().map(|last| last.count), None, "nothing was discarded");
+    fail_at("replaced", ErrorKind::Other);
+    assert_eq!(b.view.set_aside(&b.all()).unwrap(), Aside::Kept);
+    assert_eq!(b.words(), Vec::<String>::new());
+    // What the error left does not come in the way of the next one.
+    b.hold("c", "three\n", None);
+    b.view.set_aside(&b.all()).unwrap();
+    assert_eq!(b.words(), Vec::<String>::new());
+    let last = b.view.last_discard().unwrap().unwrap();
+    b.view.restore(&last).unwrap();
+    assert_eq!(b.words(), ["A c"]);
 }

@@ -1,6 +1,6 @@
 //! Holding: what a file tool writes is put on the pending shelf; and putting the shelf in another order.
 
-use super::super::apply::{ApplyError, Source, Step};
+use super::super::apply::{ApplyError, Source, Step, fault};
 use super::super::batch::After;
 use super::super::journal::{Entry, Kind, Label};
 use super::super::node::{Attrs, Eased, Node};
@@ -219,7 +219,12 @@ impl View {
     pub(in crate::workspace) fn rebuild(&self, keep: Vec<(Base, Put)>) -> io::Result<()> {
         self.claim()?;
         if keep.is_empty() {
-            return self.held(Shelf::Pending).wipe();
+            self.replace_pending(Vec::new())?;
+            // Nothing is on it any more: that the empty layers stay is no failure.
+            if let Err(e) = self.held(Shelf::Pending).wipe() {
+                tracing::warn!("an empty layer stays: {e}");
+            }
+            return Ok(());
         }
         let kept: BTreeSet<PathBuf> = keep.iter().map(|(base, _)| base.path.clone()).collect();
         let watched = self.watched(&kept)?.into_iter().map(|base| (base, Put::Keep));
@@ -238,6 +243,7 @@ impl View {
                 remove_dir_all(leftover)?;
             }
         }
+        crate::private::make_dir(&fresh_dir)?;
         let fresh = Held::at(&fresh_dir, self.roots().len(), 1);
         let mut bases = Bases::load(fresh_dir.join("base.jsonl"));
         for (from, base, put) in all {
@@ -248,10 +254,15 @@ impl View {
         crate::private::make_dir(&dir)?;
         let cwd = rustix::fs::CWD;
         rustix::fs::renameat_with(cwd, &fresh_dir, cwd, &dir, RenameFlags::EXCHANGE)?;
-        rustix::fs::renameat(cwd, &fresh_dir, cwd, &old_dir)?;
         *held.bases() = Bases::load(dir.join("base.jsonl"));
         held.layers.iter().for_each(Layer::look_again);
-        remove_dir_all(&old_dir)
+        // It is done, and an error must not say otherwise: the next time removes what is left of the old one.
+        let moved =
+            fault("replaced").and_then(|()| Ok(rustix::fs::renameat(cwd, &fresh_dir, cwd, &old_dir)?));
+        if let Err(e) = moved.and_then(|()| remove_dir_all(&old_dir)) {
+            tracing::warn!("what was pending before stays in `{}`: {e}", old_dir.display());
+        }
+        Ok(())
     }
 
     /// Puts what `from` has at the path of `base` on the shelf `fresh`.
