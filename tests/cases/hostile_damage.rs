@@ -38,7 +38,7 @@ fn pending() -> Place {
     place
 }
 
-fn only(dir: &Path) -> PathBuf {
+pub(super) fn only(dir: &Path) -> PathBuf {
     let all: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
     assert_eq!(all.len(), 1, "{all:?}");
     all[0].clone()
@@ -48,7 +48,7 @@ fn entry(place: &Place, id: u64) -> PathBuf {
     only(&place.state_dir().join("journal")).join(format!("{id:012}.json"))
 }
 
-fn files(dir: &Path) -> Vec<PathBuf> {
+pub(super) fn files(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         match entry.path() {

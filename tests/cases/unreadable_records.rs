@@ -2,29 +2,12 @@
 //! so that the next apply took the number of the first transaction and replaced it, and `journal prune` deleted contents
 //! that a discard needed.
 
+use super::hostile_damage::{files, only};
 use crate::support::binary::{Out, Place};
 use crate::support::require::require;
 use crate::support::txn::Txn;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
-fn only(dir: &Path) -> PathBuf {
-    let all: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
-    assert_eq!(all.len(), 1, "{all:?}");
-    all[0].clone()
-}
-
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        match entry.path() {
-            path if path.is_dir() => found.extend(files(&path)),
-            path => found.push(path),
-        }
-    }
-    found.sort();
-    found
-}
 
 fn mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
