@@ -307,22 +307,33 @@ fn line_by_line_lists_and_texts_are_numbered_and_a_number_answers() {
         s.contains("1: turn 1, you: show notes.txt") && s.contains("Enter leaves: ")
     });
     pty.send("3\r");
+    let asked = "Enter leaves: ";
     pty.until("the call", |s| s.contains("path notes.txt") && s.contains("end of 3"));
+    pty.until("the question after it", |s| s.matches(asked).count() == 2);
     pty.send("view 3\r");
-    pty.until("the file", |s| s.contains("notes.txt: 2 lines") && s.contains("1, seen in turn 1: one"));
+    pty.until("the file", |s| {
+        s.contains("notes.txt: 2 lines") && s.contains("1, seen in turn 1: one") && s.contains("`q` leaves: ")
+    });
     pty.send("q\r");
     pty.until("the transcript again", |s| s.matches("transcript: 1 turn, 4 entries").count() == 2);
+    pty.until("the question after it", |s| s.matches(asked).count() == 3);
     pty.send("\r");
     pty.until_prompt("");
     pty.line("/theme");
-    pty.until("the themes", |s| s.contains("Themes: ") && s.contains("a number, words to search"));
+    pty.until("the themes", |s| {
+        s.contains("Themes: ") && s.matches("a number, words to search").count() == 1
+    });
     pty.send("auto\r");
-    pty.until("what matches", |s| s.contains("1: auto, light or dark"));
+    pty.until("what matches", |s| {
+        s.contains("1: auto, light or dark") && s.matches("a number, words to search").count() == 2
+    });
     pty.send("1\r");
     pty.until("the theme", |s| s.contains("the theme is auto until this shell ends"));
     pty.until_prompt("");
     pty.send(CTRL_P);
-    pty.until("the files", |s| s.contains("Files: 1") && s.contains("1: notes.txt"));
+    pty.until("the files", |s| {
+        s.contains("Files: 1") && s.contains("1: notes.txt") && s.matches("or Enter to leave").count() == 3
+    });
     pty.send("1\r");
     pty.until_prompt("@notes.txt ");
     assert!(!sent(&pty).contains("\x1b[?1049h"), "no screen of its own");

@@ -28,9 +28,16 @@ pub(in crate::ui) fn line(question: &str, weight: Weight) -> Option<String> {
     let mut keyboard = Keyboard::new().ok()?;
     let question = &own::marked(question);
     loop {
+        // What waits now was typed before the question. A light question drops it before it is shown, so that no
+        // answer can be lost which comes as soon as the question is seen; consent drops it after, and whatever comes
+        // in between is too soon.
+        if weight == Weight::Light {
+            keyboard.forget();
+        }
         term::write_all(question.as_bytes());
-        // After the question is on its way to the screen: what waits now was typed before.
-        keyboard.forget();
+        if weight == Weight::Consent {
+            keyboard.forget();
+        }
         match answer(&mut keyboard, question, Instant::now() + wait)? {
             LineAnswer::Meant(text) => return Some(text),
             LineAnswer::TooSoon => {
