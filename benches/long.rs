@@ -16,7 +16,9 @@ mod desk;
 
 use futures_util::stream;
 use placet::agent::{Agent, Bounds, Budget, Ending, Family, Parts, Start};
-use placet::conversation::{Answer, Block, Call, CallId, Input, Message, Part, StopReason, Usage};
+use placet::conversation::{
+    AssistantBlock, AssistantMessage, CallId, CallInput, Message, Part, StopReason, TokenUsage, ToolCall,
+};
 use placet::permission::{Mode, ModeCell, Policy};
 use placet::provider::{AnswerStream, Figures, Provider, Request, StreamEvent};
 use placet::session::Store;
@@ -45,22 +47,22 @@ impl Provider for Scripted {
                 if !parts.iter().any(|p| p.as_text().is_some_and(|t| t.contains("will be replaced"))) =>
             {
                 let input = serde_json::json!({"command": format!("head -c {OUTPUT} big.txt; echo {n}")});
-                let call = Call {
+                let call = ToolCall {
                     id: CallId::new(format!("c{n}")),
                     name: "run_command".into(),
-                    input: Input::Object(input),
+                    input: CallInput::Object(input),
                 };
-                (Block::Call(call), StopReason::ToolUse)
+                (AssistantBlock::Call(call), StopReason::ToolUse)
             }
             _ => (
-                Block::Text { text: format!("answer {n}: {}", "words of an answer ".repeat(20)) },
+                AssistantBlock::Text { text: format!("answer {n}: {}", "words of an answer ".repeat(20)) },
                 StopReason::EndTurn,
             ),
         };
         let bytes: usize =
             request.messages.iter().map(|m| serde_json::to_string(m).map_or(0, |s| s.len())).sum();
-        let usage = Usage { input: (bytes / 4) as u64, output: 100, ..Usage::default() };
-        let answer = Answer { blocks: vec![block], stop, usage, ..Answer::default() };
+        let usage = TokenUsage { input: (bytes / 4) as u64, output: 100, ..TokenUsage::default() };
+        let answer = AssistantMessage { blocks: vec![block], stop, usage, ..AssistantMessage::default() };
         Box::pin(stream::iter([Ok(StreamEvent::Finished(answer))]))
     }
 }

@@ -8,7 +8,7 @@
     reason = "a bench stops at the first surprise and prints"
 )]
 
-use placet::conversation::{CallId, Input, Outcome};
+use placet::conversation::{CallId, CallInput, CallOutcome};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::text::patch::{Options, Prefix, apply, parse, unified};
@@ -90,7 +90,7 @@ fn tool(patch: &[u8], old: &str) -> Duration {
     let env = Arc::new(env(&root));
     let registry = Registry::native();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let input = Input::Object(json!({"patch": String::from_utf8(patch.to_vec()).unwrap()}));
+    let input = CallInput::Object(json!({"patch": String::from_utf8(patch.to_vec()).unwrap()}));
     let started = Instant::now();
     let mut plan = registry.plan("apply_patch", &input, &env).unwrap();
     let policy = Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), vec![root]);
@@ -110,7 +110,7 @@ fn tool(patch: &[u8], old: &str) -> Duration {
     };
     let output = runtime.block_on(plan.run(permit, ctx));
     let took = started.elapsed();
-    assert_eq!(output.outcome, Outcome::Done);
+    assert_eq!(output.outcome, CallOutcome::Done);
     took
 }
 

@@ -14,7 +14,7 @@
 mod desk;
 
 use desk::{median, other, report};
-use placet::conversation::{Answer, Block, Image, Message, Part, SessionId};
+use placet::conversation::{AssistantBlock, AssistantMessage, Image, Message, Part, SessionId};
 use placet::session::{Record, Store};
 use std::path::Path;
 use std::time::Instant;
@@ -76,9 +76,9 @@ fn begun(store: &Store, n: usize, entries: usize) -> SessionId {
     let records = (0..entries).map(|at| {
         let message = match at % 2 {
             0 => Message::user(format!("question {} of {n}", at / 2)),
-            _ => Message::Assistant(Answer {
-                blocks: vec![Block::Text { text: WORDS.repeat(10) }],
-                ..Answer::default()
+            _ => Message::Assistant(AssistantMessage {
+                blocks: vec![AssistantBlock::Text { text: WORDS.repeat(10) }],
+                ..AssistantMessage::default()
             }),
         };
         Record::Message { message }

@@ -12,7 +12,7 @@
 )]
 
 use placet::agent::{Ending, Event};
-use placet::conversation::Usage;
+use placet::conversation::TokenUsage;
 use placet::permission::Mode;
 use placet::ui::ansi::{self, Depth};
 use placet::ui::live::{Facts, Live};
@@ -83,7 +83,7 @@ fn screen() {
         let facts = Facts {
             model: "m".into(),
             window: 200_000,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             prompt_tokens: 0,
             fold: 6,
             motion: true,

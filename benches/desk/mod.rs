@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each bench takes of it what it needs")]
 
-use placet::conversation::{CallId, Input, Outcome};
+use placet::conversation::{CallId, CallInput, CallOutcome};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{CommandSettings, Env, Limits, Progress, Registry, RunCtx, Sight};
@@ -65,7 +65,7 @@ impl Bench {
     }
 
     pub fn call(&self, tool: &str, input: Value) -> String {
-        let mut plan = self.registry.plan(tool, &Input::Object(input), &self.env).unwrap();
+        let mut plan = self.registry.plan(tool, &CallInput::Object(input), &self.env).unwrap();
         let policy = Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), Vec::new());
         let Decision::Allow(permit) = policy.decide(&CallId::new("b"), tool, plan.reach()) else { panic!() };
         plan.prepare(&self.env, Sight::Everywhere).unwrap();
@@ -81,7 +81,7 @@ impl Bench {
         };
         let output = self.runtime.block_on(plan.run(permit, ctx));
         let text = placet::conversation::text_of(&output.for_model);
-        assert_eq!(output.outcome, Outcome::Done, "{text}");
+        assert_eq!(output.outcome, CallOutcome::Done, "{text}");
         text
     }
 }

@@ -4,7 +4,7 @@
 use super::calls::Shared;
 use super::driver::lock;
 use super::event::{Event, Question, Reply};
-use crate::conversation::{Call, CallId, LowerFile, Note, Outcome, Part, text_of};
+use crate::conversation::{BlockedWrite, CallId, CallOutcome, Note, Part, ToolCall, text_of};
 use crate::hooks::{Action, Point, Ruling};
 use crate::permission::{Level, Reach};
 use crate::tools::{Detail, DiffText, Facts, Inspect, Output, Plan, Preview, Summary, ToolError};
@@ -26,7 +26,7 @@ impl Shared {
     /// What looks like a secret goes before anything else sees it.
     pub(super) fn inspect(
         self: Arc<Self>,
-        call: &Call,
+        call: &ToolCall,
         reach: &[Reach],
         cancel: CancellationToken,
     ) -> Inspect {
@@ -45,7 +45,7 @@ impl Shared {
         })
     }
 
-    async fn looked_at(&self, call: &Call, output: Output, cancel: &CancellationToken) -> Output {
+    async fn looked_at(&self, call: &ToolCall, output: Output, cancel: &CancellationToken) -> Output {
         let context = {
             let policy = lock(&self.policy);
             let mut context = self.visit.about(&policy, self.env.workspace.cwd(), call, &[]);
@@ -178,8 +178,8 @@ fn blocked(
     level_of: &dyn Fn(&PathBuf) -> Level,
     shown: impl Fn(&PathBuf) -> String,
 ) -> Option<Note> {
-    let file = |path: &PathBuf| LowerFile { path: shown(path), level: level_of(path).name().into() };
-    let files: Vec<LowerFile> = set.changes.iter().take(NAMED).map(|c| file(&c.path)).collect();
+    let file = |path: &PathBuf| BlockedWrite { path: shown(path), level: level_of(path).name().into() };
+    let files: Vec<BlockedWrite> = set.changes.iter().take(NAMED).map(|c| file(&c.path)).collect();
     let more = set.len() - files.len();
     (!set.is_empty()).then(|| Note::WriteDownBlocked { level: taint.name().into(), files, more })
 }
@@ -215,7 +215,7 @@ fn withheld(output: &Output, why: &str) -> Output {
     );
     let line = output.for_person.line.lines().next().unwrap_or_default().to_string();
     Output {
-        outcome: Outcome::Denied,
+        outcome: CallOutcome::Denied,
         for_model: vec![Part::text(error.denied())],
         for_person: Summary::failure(&line, &error.message),
         facts: Facts::None,

@@ -4,7 +4,7 @@
 
 use super::Agent;
 use super::driver::lock;
-use crate::conversation::{Summary, Transcript};
+use crate::conversation::{ConversationSummary, Transcript};
 use crate::session::{Record, SessionError, State};
 
 impl Agent {
@@ -43,7 +43,7 @@ impl Agent {
     }
 
     /// The whole of it, from the session.
-    pub(super) fn read(&mut self, transcript: Transcript, summaries: Vec<Summary>) {
+    pub(super) fn read(&mut self, transcript: Transcript, summaries: Vec<ConversationSummary>) {
         self.begins = 0;
         self.transcript = transcript;
         self.summaries = summaries;

@@ -7,7 +7,9 @@ use super::gate::{Entrance, Visit, described};
 use super::trickle::{Piece, trickle};
 use super::turn::Input;
 use crate::audit::{AuditNote, Kind, digest};
-use crate::conversation::{Call, CallId, CallResult, Fact, Interruption, Note, Outcome, Part};
+use crate::conversation::{
+    CallFact, CallId, CallInterruption, CallOutcome, CallResult, Note, Part, ToolCall,
+};
 use crate::hooks::{Action, Point};
 use crate::metrics::Status;
 use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask, Reach};
@@ -24,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 /// A call that may run.
 pub(super) struct Cleared {
-    pub(super) call: Call,
+    pub(super) call: ToolCall,
     /// Taken out when it starts.
     ready: Option<Ready>,
 }
@@ -87,7 +89,7 @@ impl Calls {
     }
 
     /// Plans and decides; ends in `Cleared` or `Ended`.
-    pub(super) fn check(&self, call: Call, cancel: CancellationToken) {
+    pub(super) fn check(&self, call: ToolCall, cancel: CancellationToken) {
         let shared = Arc::clone(&self.0);
         tokio::spawn(async move {
             let checked = tokio::spawn(Arc::clone(&shared).clear(call.clone(), cancel)).await;
@@ -126,7 +128,7 @@ impl Calls {
 
 impl Shared {
     /// Plans and decides, and writes down what was decided: what cannot be written down may not run.
-    async fn clear(self: Arc<Self>, call: Call, cancel: CancellationToken) -> Result<Ready, Refusal> {
+    async fn clear(self: Arc<Self>, call: ToolCall, cancel: CancellationToken) -> Result<Ready, Refusal> {
         let mut note = self.visit.note(Kind::Decision, &call);
         let judged = Arc::clone(&self).judge(&call, &cancel, &mut note).await;
         let (decision, why) = match &judged {
@@ -143,7 +145,7 @@ impl Shared {
 
     async fn judge(
         self: Arc<Self>,
-        call: &Call,
+        call: &ToolCall,
         cancel: &CancellationToken,
         note: &mut AuditNote,
     ) -> Result<(Box<dyn Plan>, Permit), Refusal> {
@@ -188,7 +190,7 @@ impl Shared {
     /// The person's hooks, before anything is decided. What comes back is why a person must be asked, if so.
     async fn hooks_before(
         &self,
-        call: &Call,
+        call: &ToolCall,
         reach: Vec<Reach>,
         cancel: &CancellationToken,
     ) -> Result<Option<String>, Refusal> {
@@ -220,7 +222,7 @@ impl Shared {
         Ok(demand)
     }
 
-    fn decide(&self, call: &Call, planned: &dyn Plan, demand: Option<&str>) -> Decision {
+    fn decide(&self, call: &ToolCall, planned: &dyn Plan, demand: Option<&str>) -> Decision {
         let policy = lock(&self.policy);
         policy.at(jiff::Timestamp::now());
         let judged_as = self.registry.judged_as(&call.name, &call.input);
@@ -244,7 +246,7 @@ impl Shared {
     /// Runs what was permitted: written down before it starts, and what came of it before anybody hears.
     async fn carry_out(
         self: Arc<Self>,
-        call: &Call,
+        call: &ToolCall,
         ready: Ready,
         cancel: CancellationToken,
     ) -> Result<(Output, Option<Note>), Refusal> {
@@ -274,7 +276,7 @@ impl Shared {
         };
         drop(order);
         let (output, note) = Arc::clone(&self).held_down(watch, output).await;
-        let status = if output.outcome == Outcome::Done { Status::Success } else { Status::Failure };
+        let status = if output.outcome == CallOutcome::Done { Status::Success } else { Status::Failure };
         self.visit.count(&call.name, status, started.elapsed());
         let outcome = Some(format!("{:?}", output.outcome).to_lowercase());
         let ended = AuditNote { kind: Kind::Result, outcome, taint: self.taint(), ..decided };
@@ -285,7 +287,7 @@ impl Shared {
     }
 
     /// Where a command's output goes as it comes: nowhere, when a hook has yet to look at it.
-    fn progress(&self, call: &Call) -> Progress {
+    fn progress(&self, call: &ToolCall) -> Progress {
         if self.visit.watches(Point::PostToolResponse, &call.name) {
             return Progress::silent();
         }
@@ -389,18 +391,18 @@ impl Shared {
         }
     }
 
-    fn refuse(&self, call: &Call, refusal: Refusal) {
+    fn refuse(&self, call: &ToolCall, refusal: Refusal) {
         let (outcome, text, summary, recorded) = match refusal {
             Refusal::Error(e) => {
                 let summary = Summary::failure(&call.name, &e.message);
-                (Outcome::Failed, e.for_model(), summary, vec![Fact::Failed { fault: e.fault }])
+                (CallOutcome::Failed, e.for_model(), summary, vec![CallFact::Failed { fault: e.fault }])
             }
             Refusal::Denied(d) => {
                 let text = format!("denied: {}\nhint: {}", d.reason, d.hint);
-                (Outcome::Denied, text, Summary::failure(&call.name, &d.reason), Vec::new())
+                (CallOutcome::Denied, text, Summary::failure(&call.name, &d.reason), Vec::new())
             }
             Refusal::Stopped => {
-                let result = CallResult::interrupted(call, Interruption::BeforeItRan);
+                let result = CallResult::interrupted(call, CallInterruption::BeforeItRan);
                 return self.answer(result, Summary::line(format!("{}: stopped", call.name)));
             }
         };
@@ -411,7 +413,7 @@ impl Shared {
         self.answer(CallResult::text(call, outcome, text).with(recorded), for_person);
     }
 
-    fn end(&self, call: &Call, (output, note): (Output, Option<Note>)) {
+    fn end(&self, call: &ToolCall, (output, note): (Output, Option<Note>)) {
         let Output { outcome, for_model, for_person, facts, recorded } = output;
         if let Facts::Todos(items) = facts {
             self.tell(Event::Todos(items));
@@ -489,10 +491,10 @@ fn crashed(error: &tokio::task::JoinError) -> ToolError {
 
 fn failed(error: &ToolError, title: &str) -> Output {
     Output {
-        outcome: Outcome::Failed,
+        outcome: CallOutcome::Failed,
         for_model: vec![Part::text(error.for_model())],
         for_person: Summary::failure(title, &error.message),
         facts: Facts::None,
-        recorded: vec![Fact::Failed { fault: error.fault }],
+        recorded: vec![CallFact::Failed { fault: error.fault }],
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Agent;
 use super::pictures::takes;
-use crate::conversation::{Block, Image, Message, Part};
+use crate::conversation::{AssistantBlock, Image, Message, Part};
 use crate::provider::Model;
 
 impl Agent {
@@ -47,9 +47,9 @@ fn left_behind(messages: &[Message], model: &Model, wire: Option<&str>) -> Optio
 }
 
 /// The wire format of the proof that a block of reasoning has.
-fn proof_of(block: &Block) -> Option<&str> {
+fn proof_of(block: &AssistantBlock) -> Option<&str> {
     match block {
-        Block::Thinking(thinking) if thinking.signature.is_some() || thinking.redacted.is_some() => {
+        AssistantBlock::Thinking(thinking) if thinking.signature.is_some() || thinking.redacted.is_some() => {
             Some(&thinking.wire)
         }
         _ => None,
@@ -70,16 +70,24 @@ fn count(message: &Message, model: &Model, word: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::{Answer, Image, Thinking};
+    use crate::conversation::{AssistantMessage, Image, ThinkingBlock};
     use crate::provider::Capabilities;
 
     #[test]
     fn what_another_model_cannot_have_is_counted() {
         let thought = |signature: Option<&str>| {
-            let thinking =
-                Thinking { text: "Hm.".into(), signature: signature.map(Into::into), ..Thinking::default() };
-            let blocks = vec![Block::Thinking(thinking), Block::Text { text: "So.".into() }];
-            Message::Assistant(Answer { blocks, model: "one".into(), ..Answer::default() })
+            let thinking = ThinkingBlock {
+                text: "Hm.".into(),
+                signature: signature.map(Into::into),
+                ..ThinkingBlock::default()
+            };
+            let blocks =
+                vec![AssistantBlock::Thinking(thinking), AssistantBlock::Text { text: "So.".into() }];
+            Message::Assistant(AssistantMessage {
+                blocks,
+                model: "one".into(),
+                ..AssistantMessage::default()
+            })
         };
         let picture = Part::Image(Image::new("image/png", 1, 1, "p.png", vec![1].into()));
         let messages = [

@@ -12,7 +12,7 @@ use super::ending::Ending;
 use super::event::Event;
 use super::meter::Meter;
 use super::parts::{Parts, Start};
-use crate::conversation::{Message, Outcome, Part};
+use crate::conversation::{CallOutcome, Message, Part};
 use crate::provider::catalog::Money;
 use crate::session::{Spent, Store};
 use crate::tools::{Children, Progress, Report, Task};
@@ -166,7 +166,7 @@ async fn run(
         () = cancel.cancelled() => None,
     };
     if slot.is_none() {
-        return Report { name, outcome: Outcome::Interrupted, ..Report::default() };
+        return Report { name, outcome: CallOutcome::Interrupted, ..Report::default() };
     }
     let mut parts = parts.for_child();
     if task.read_only {
@@ -219,18 +219,20 @@ fn hear(event: Event, name: &str, progress: &Progress, events: &UnboundedSender<
 }
 
 /// The child's last words, or why there are none.
-fn ended(child: &Agent, ending: &Ending) -> (Outcome, String) {
+fn ended(child: &Agent, ending: &Ending) -> (CallOutcome, String) {
     let said = match child.transcript().last() {
         Some(Message::Assistant(answer)) => answer.text(),
         _ => String::new(),
     };
     match ending {
-        Ending::Done if said.trim().is_empty() => (Outcome::Failed, "it ended without a report".into()),
-        Ending::Done => (Outcome::Done, said),
-        Ending::Interrupted => (Outcome::Interrupted, format!("it was interrupted. Its last words: {said}")),
+        Ending::Done if said.trim().is_empty() => (CallOutcome::Failed, "it ended without a report".into()),
+        Ending::Done => (CallOutcome::Done, said),
+        Ending::Interrupted => {
+            (CallOutcome::Interrupted, format!("it was interrupted. Its last words: {said}"))
+        }
         other => {
             let why = other.words().map_or_else(String::new, |(words, _)| words);
-            (Outcome::Failed, format!("it stopped: {why}. Its last words: {said}"))
+            (CallOutcome::Failed, format!("it stopped: {why}. Its last words: {said}"))
         }
     }
 }

@@ -12,7 +12,7 @@ use super::ending::Ending;
 use super::event::Event;
 use super::notes::newest_first;
 use super::out_of_view::OutOfView;
-use crate::conversation::{Answer, Message, Note, Part, PinnedKind, Summary};
+use crate::conversation::{AssistantMessage, ConversationSummary, Message, Note, Part, PinnedNoteKind};
 use crate::provider::{ProviderError, StreamEvent};
 use crate::session::{Record, SessionError};
 use crate::text::sanitize::name;
@@ -156,8 +156,10 @@ impl Agent {
             so_far = Some(self.ask_for_summary(messages, events, cancel).await?);
             begin = *end;
         }
-        let summary =
-            Summary { upto: from + upto, notes: self.notes(so_far.unwrap_or_default(), from, upto) };
+        let summary = ConversationSummary {
+            upto: from + upto,
+            notes: self.notes(so_far.unwrap_or_default(), from, upto),
+        };
         self.take(summary).map_err(|e| Not::Failed(e.to_string()))?;
         // What the provider counted was the request for the summary, and says nothing of what is sent from now on.
         self.set_last_prompt(0);
@@ -218,7 +220,7 @@ impl Agent {
         request: crate::provider::Request,
         events: &UnboundedSender<Event>,
         cancel: &CancellationToken,
-    ) -> Result<Answer, ProviderError> {
+    ) -> Result<AssistantMessage, ProviderError> {
         let mut stream = self.parts.provider.answer(request, cancel.child_token());
         while let Some(event) = stream.next().await {
             let event = event?;
@@ -236,7 +238,7 @@ impl Agent {
     }
 
     /// Saved first; then it holds.
-    pub(super) fn take(&mut self, summary: Summary) -> Result<(), SessionError> {
+    pub(super) fn take(&mut self, summary: ConversationSummary) -> Result<(), SessionError> {
         let record = Record::SummedUp { summary: summary.clone() };
         self.write_down(record)?;
         let from = self.summaries.last().map_or(0, |before| before.upto);
@@ -260,11 +262,11 @@ impl Agent {
         let before = self.transcript.since(from).get(..upto).unwrap_or(&[]);
         // What held before that is in the summary so far.
         let earlier = self.summaries.last().map_or(&[][..], |summary| &summary.notes);
-        let newest = |kind: PinnedKind| {
+        let newest = |kind: PinnedNoteKind| {
             let mut notes = newest_first(before).chain(earlier.iter().rev());
             notes.find(|note| note.pinned_kind() == Some(kind)).cloned()
         };
-        let pinned = [PinnedKind::Instructions, PinnedKind::Mode].into_iter().filter_map(newest);
+        let pinned = [PinnedNoteKind::Instructions, PinnedNoteKind::Mode].into_iter().filter_map(newest);
         std::iter::once(Note::Summary { text }).chain(pinned).collect()
     }
 

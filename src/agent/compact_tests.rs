@@ -1,5 +1,5 @@
 use super::*;
-use crate::conversation::{Block, Call, CallId, CallResult, Input, Outcome};
+use crate::conversation::{AssistantBlock, CallId, CallInput, CallOutcome, CallResult, ToolCall};
 use proptest::prelude::*;
 
 fn user(size: usize) -> Vec<Message> {
@@ -7,15 +7,18 @@ fn user(size: usize) -> Vec<Message> {
 }
 
 fn answer(size: usize) -> Vec<Message> {
-    let blocks = vec![Block::Text { text: "x".repeat(size) }];
-    vec![Message::Assistant(Answer { blocks, ..Answer::default() })]
+    let blocks = vec![AssistantBlock::Text { text: "x".repeat(size) }];
+    vec![Message::Assistant(AssistantMessage { blocks, ..AssistantMessage::default() })]
 }
 
 fn round(size: usize) -> Vec<Message> {
-    let call = Call { id: CallId::new("c"), name: "t".into(), input: Input::parse("{}") };
-    let result = CallResult::text(&call, Outcome::Done, "x".repeat(size));
+    let call = ToolCall { id: CallId::new("c"), name: "t".into(), input: CallInput::parse("{}") };
+    let result = CallResult::text(&call, CallOutcome::Done, "x".repeat(size));
     vec![
-        Message::Assistant(Answer { blocks: vec![Block::Call(call)], ..Answer::default() }),
+        Message::Assistant(AssistantMessage {
+            blocks: vec![AssistantBlock::Call(call)],
+            ..AssistantMessage::default()
+        }),
         Message::Results { results: vec![result] },
     ]
 }
@@ -41,7 +44,7 @@ proptest! {
             prop_assert_eq!(ends.last(), Some(&upto));
             prop_assert!(ends.windows(2).all(|w| w[0] < w[1]) && ends.len() <= MOST_PIECES * 2 + 1);
             prop_assert!(ends.iter().all(|end| !is_result(*end)));
-            let sent = Summary { upto, notes: vec![Note::Summary { text: "s".into() }] }.over(&messages);
+            let sent = ConversationSummary { upto, notes: vec![Note::Summary { text: "s".into() }] }.over(&messages);
             let begins_with_person = matches!(sent.first(), Some(Message::User { .. }));
             prop_assert!(begins_with_person);
             let mut transcript = crate::conversation::Transcript::default();
@@ -63,10 +66,10 @@ fn what_was_asked_for_stays_in_the_persons_words_with_what_was_added() {
         round(1),
     ]
     .concat();
-    let sent = Summary { upto: 6, notes: vec![Note::GoesOn] }.over(&messages);
+    let sent = ConversationSummary { upto: 6, notes: vec![Note::GoesOn] }.over(&messages);
     let Some(Message::User { parts }) = sent.first() else { panic!() };
     assert_eq!(parts, &[Part::Note(Note::GoesOn), Part::text("mend it"), Part::text("with tabs")]);
-    let sent = Summary { upto: 2, notes: vec![Note::GoesOn] }.over(&messages);
+    let sent = ConversationSummary { upto: 2, notes: vec![Note::GoesOn] }.over(&messages);
     let Some(Message::User { parts }) = sent.first() else { panic!() };
     assert_eq!(parts, &[Part::Note(Note::GoesOn), Part::text("mend it")]);
 }

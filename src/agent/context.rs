@@ -8,7 +8,7 @@ use super::out_of_view::OutOfView;
 use super::pictures::Pictures;
 use super::refused::Refused;
 use super::shorten::shorten;
-use crate::conversation::{Block, Message, Part, ToolSpec};
+use crate::conversation::{AssistantBlock, Message, Part, ToolSpec};
 use crate::provider::{Model, Request};
 use crate::session::{Scratchpads, Store};
 use std::collections::HashSet;
@@ -222,9 +222,13 @@ pub(super) fn weight(message: &Message) -> f64 {
             .blocks
             .iter()
             .map(|block| match block {
-                Block::Text { text } => tokens(text.len()),
-                Block::Thinking(t) => tokens(t.text.len() + t.redacted.as_ref().map_or(0, String::len)),
-                Block::Call(call) => tokens(call.name.len() + call.input.to_replay().to_string().len() + 40),
+                AssistantBlock::Text { text } => tokens(text.len()),
+                AssistantBlock::Thinking(t) => {
+                    tokens(t.text.len() + t.redacted.as_ref().map_or(0, String::len))
+                }
+                AssistantBlock::Call(call) => {
+                    tokens(call.name.len() + call.input.to_replay().to_string().len() + 40)
+                }
             })
             .sum(),
         _ => 0.0,

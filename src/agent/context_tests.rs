@@ -1,5 +1,7 @@
 use super::*;
-use crate::conversation::{Answer, Call, CallId, CallResult, Fact, Image, Input, Outcome, Transcript};
+use crate::conversation::{
+    AssistantMessage, CallFact, CallId, CallInput, CallOutcome, CallResult, Image, ToolCall, Transcript,
+};
 use crate::provider::Capabilities;
 
 fn model(window: u64) -> Model {
@@ -11,10 +13,13 @@ fn context() -> Context {
 }
 
 fn round(id: usize, bytes: usize) -> [Message; 2] {
-    let call =
-        Call { id: CallId::new(format!("c{id}")), name: "read_file".into(), input: Input::parse("{}") };
-    let result = CallResult::text(&call, Outcome::Done, "x".repeat(bytes));
-    let answer = Answer { blocks: vec![Block::Call(call)], ..Answer::default() };
+    let call = ToolCall {
+        id: CallId::new(format!("c{id}")),
+        name: "read_file".into(),
+        input: CallInput::parse("{}"),
+    };
+    let result = CallResult::text(&call, CallOutcome::Done, "x".repeat(bytes));
+    let answer = AssistantMessage { blocks: vec![AssistantBlock::Call(call)], ..AssistantMessage::default() };
     [Message::Assistant(answer), Message::Results { results: vec![result] }]
 }
 
@@ -25,8 +30,8 @@ fn long(turns: usize, rounds: usize, bytes: usize) -> Vec<Message> {
         for n in 0..rounds {
             out.extend(round(turn * 100 + n, bytes));
         }
-        let blocks = vec![Block::Text { text: "answer".into() }];
-        out.push(Message::Assistant(Answer { blocks, ..Answer::default() }));
+        let blocks = vec![AssistantBlock::Text { text: "answer".into() }];
+        out.push(Message::Assistant(AssistantMessage { blocks, ..AssistantMessage::default() }));
     }
     out.push(Message::user("the newest question"));
     out
@@ -133,8 +138,14 @@ fn results_that_had_to_go_are_named_and_kept_ones_are_not() {
 #[test]
 fn a_result_that_is_left_out_points_to_where_it_is_or_to_the_call_that_gave_it() {
     let asks = |id: &str, name: &str, input: &str| {
-        let call = Call { id: CallId::new(id), name: name.into(), input: Input::parse(input) };
-        (Message::Assistant(Answer { blocks: vec![Block::Call(call.clone())], ..Answer::default() }), call)
+        let call = ToolCall { id: CallId::new(id), name: name.into(), input: CallInput::parse(input) };
+        (
+            Message::Assistant(AssistantMessage {
+                blocks: vec![AssistantBlock::Call(call.clone())],
+                ..AssistantMessage::default()
+            }),
+            call,
+        )
     };
     let mut messages = vec![Message::user("go")];
     let command = r#"{"command":"cargo test"}"#;
@@ -142,7 +153,7 @@ fn a_result_that_is_left_out_points_to_where_it_is_or_to_the_call_that_gave_it()
     let filler = "words ".repeat(500);
     // What a result says of itself is not asked.
     let said = "[900 lines, 60000 bytes: too long to show whole; all of it is in the scratchpad `run_command-output`.]\n";
-    let stored = |name: &str| vec![Fact::StoredIn { scratchpad: name.into() }];
+    let stored = |name: &str| vec![CallFact::StoredIn { scratchpad: name.into() }];
     for (id, name, input, facts) in [
         ("a", "run_command", command, stored("run_command-output")),
         ("b", "run_command", command, stored("gone")),
@@ -152,7 +163,7 @@ fn a_result_that_is_left_out_points_to_where_it_is_or_to_the_call_that_gave_it()
         ("f", "run_command", command, Vec::new()),
     ] {
         let (asked, call) = asks(id, name, input);
-        let result = CallResult::text(&call, Outcome::Done, format!("{said}{filler}")).with(facts);
+        let result = CallResult::text(&call, CallOutcome::Done, format!("{said}{filler}")).with(facts);
         messages.extend([asked, Message::Results { results: vec![result] }]);
     }
     let pads = Arc::new(Scratchpads::in_memory());

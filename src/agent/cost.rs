@@ -9,7 +9,7 @@ use super::driver::Agent;
 use super::ending::Ending;
 use super::event::{Choice, ChoiceQuestion, Event};
 use super::meter::Limit;
-use crate::conversation::{Answer, Usage};
+use crate::conversation::{AssistantMessage, TokenUsage};
 use crate::provider::StreamEvent;
 use crate::provider::catalog::{self, Money};
 use crate::session::{Record, Spent, Within};
@@ -41,7 +41,7 @@ pub(super) struct Costs {
 #[derive(Clone, Debug, Default)]
 struct Open {
     /// The newest count of the provider's.
-    usage: Usage,
+    usage: TokenUsage,
     /// Some of the answer has come: whatever ends it now, it is paid for.
     has_begun: bool,
     /// Who answers in the place of the one that was asked.
@@ -54,10 +54,10 @@ impl Costs {
     }
 
     /// What an earlier process spent in this session.
-    pub(super) fn restore(&mut self, usage: Usage, requests: &[Spent]) {
+    pub(super) fn restore(&mut self, usage: TokenUsage, requests: &[Spent]) {
         self.session = Spent { usage, ..Spent::default() };
         for one in requests {
-            self.session.add(&Spent { usage: Usage::default(), ..one.clone() });
+            self.session.add(&Spent { usage: TokenUsage::default(), ..one.clone() });
         }
     }
 }
@@ -88,7 +88,7 @@ impl Agent {
     }
 
     /// The answer is whole: it is counted as its provider did, or as it last did while it came.
-    pub(super) fn close_request(&mut self, answer: &Answer, events: &UnboundedSender<Event>) {
+    pub(super) fn close_request(&mut self, answer: &AssistantMessage, events: &UnboundedSender<Event>) {
         let open = self.costs.open.take().unwrap_or_default();
         let usage = if answer.usage.is_zero() { open.usage } else { answer.usage };
         // A call that the person typed is answered by nobody.
@@ -108,7 +108,7 @@ impl Agent {
     }
 
     /// Adds what a request cost, here and in the session. Usage of nothing is one that was not told.
-    fn count(&mut self, by: (&str, &str), usage: Usage, events: &UnboundedSender<Event>) {
+    fn count(&mut self, by: (&str, &str), usage: TokenUsage, events: &UnboundedSender<Event>) {
         let one = self.priced(by, usage);
         self.costs.turn.add(&one);
         self.costs.session.add(&one);
@@ -125,7 +125,7 @@ impl Agent {
     }
 
     /// One request at the prices of today. Who answered, and with which model, may be others than those that were asked.
-    fn priced(&mut self, (provider, model): (&str, &str), usage: Usage) -> Spent {
+    fn priced(&mut self, (provider, model): (&str, &str), usage: TokenUsage) -> Spent {
         let asked = self.parts.model.name.clone();
         let elsewhere = !provider.is_empty();
         let provider = if elsewhere { provider } else { self.parts.provider.name() }.to_string();

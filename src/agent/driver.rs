@@ -15,7 +15,9 @@ use super::perform::Run;
 use super::points::Points;
 use super::queue::Queue;
 use super::turn::{Input, Turn};
-use crate::conversation::{CallId, Fact, JobEnd, Message, Note, Part, Summary, Transcript, Usage};
+use crate::conversation::{
+    CallFact, CallId, ConversationSummary, JobEnd, Message, Note, Part, TokenUsage, Transcript,
+};
 use crate::permission::{Level, Mode};
 use crate::provider::catalog::Money;
 use crate::provider::{Direct, Model, Provider};
@@ -43,7 +45,7 @@ pub struct Agent {
     pub(super) unsaved: Option<String>,
     /// Messages that are part of the conversation and could not be saved yet.
     pub(super) unwritten: Vec<Record>,
-    told_usage: Option<Usage>,
+    told_usage: Option<TokenUsage>,
     pub(super) points: Points,
     queue: Queue,
     /// Results that have left the model's view, each handled once.
@@ -53,7 +55,7 @@ pub struct Agent {
     /// Files that were attached and have left it.
     pub(super) forgotten_files: HashSet<String>,
     /// What the model has instead of the beginning; the last one holds.
-    pub(super) summaries: Vec<Summary>,
+    pub(super) summaries: Vec<ConversationSummary>,
     /// The messages before this one, and the summaries that ended among them, were not read when this was taken up.
     pub(super) begins: usize,
     /// How many messages there were when summing up failed, or was taken back: it is not tried again at once.
@@ -164,7 +166,7 @@ impl Agent {
     }
 
     /// Tells the figures when they are new: a provider may give the last ones twice.
-    pub(super) fn tell_usage(&mut self, total: Usage, prompt: u64, events: &UnboundedSender<Event>) {
+    pub(super) fn tell_usage(&mut self, total: TokenUsage, prompt: u64, events: &UnboundedSender<Event>) {
         if self.told_usage.replace(total) != Some(total) {
             let cost = self.costs.session.clone();
             let cost = (cost.unpriced < cost.requests).then(|| Money::from_picos(cost.picos));
@@ -180,7 +182,7 @@ impl Agent {
         self.last_prompt
     }
 
-    pub fn usage(&self) -> (Usage, u64) {
+    pub fn usage(&self) -> (TokenUsage, u64) {
         (self.costs.session.usage, self.last_prompt)
     }
 
@@ -388,8 +390,8 @@ fn lost_jobs(messages: &[Message]) -> Vec<u32> {
         if let Message::Results { results } = message {
             for fact in results.iter().flat_map(|result| &result.facts) {
                 match fact {
-                    Fact::JobStarted { job } => drop(running.insert(*job)),
-                    Fact::JobEnded { job } => drop(running.remove(job)),
+                    CallFact::JobStarted { job } => drop(running.insert(*job)),
+                    CallFact::JobEnded { job } => drop(running.remove(job)),
                     _ => {}
                 }
             }

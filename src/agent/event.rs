@@ -1,7 +1,7 @@
 //! What a face hears of a turn: the screen, the pipe and the JSON stream all live on these.
 
 use super::ending::Ending;
-use crate::conversation::{CallId, Outcome, Usage};
+use crate::conversation::{CallId, CallOutcome, TokenUsage};
 use crate::permission::Grant;
 use crate::provider::ProviderError;
 use crate::provider::catalog::Money;
@@ -45,7 +45,7 @@ pub enum Event {
     CallEnded {
         id: CallId,
         name: String,
-        outcome: Outcome,
+        outcome: CallOutcome,
         summary: Summary,
     },
     Question(Question),
@@ -65,7 +65,7 @@ pub enum Event {
     },
     /// Tokens so far in this session, and how full the window is.
     Usage {
-        total: Usage,
+        total: TokenUsage,
         prompt: u64,
         window: u64,
         /// What the session cost, where any price is known.
@@ -164,6 +164,6 @@ pub struct LoopQuestion {
     pub tool: String,
     pub times: u32,
     /// Tokens of this turn so far.
-    pub spent: Usage,
+    pub spent: TokenUsage,
     pub reply: oneshot::Sender<bool>,
 }

@@ -2,7 +2,7 @@
 
 use super::context::{BYTES_PER_TOKEN, estimate, part_weight, tokens, weight};
 use super::driver::Agent;
-use crate::conversation::{Block, Message, Note, Part};
+use crate::conversation::{AssistantBlock, Message, Note, Part};
 use std::collections::BTreeMap;
 
 /// One kind of thing in the window.
@@ -128,7 +128,9 @@ fn count(message: &Message, add: &mut impl FnMut(u8, &str, f64)) {
                 .blocks
                 .iter()
                 .map(|block| match block {
-                    Block::Thinking(t) => tokens(t.text.len() + t.redacted.as_ref().map_or(0, String::len)),
+                    AssistantBlock::Thinking(t) => {
+                        tokens(t.text.len() + t.redacted.as_ref().map_or(0, String::len))
+                    }
                     _ => 0.0,
                 })
                 .sum();

@@ -4,7 +4,7 @@
 //! cannot be written down is not done, and a hook that cannot be asked blocks.
 
 use crate::audit::{AuditError, AuditNote, Kind, Log};
-use crate::conversation::{Call, CallId, Input, Part};
+use crate::conversation::{CallId, CallInput, Part, ToolCall};
 use crate::hooks::{Action, Context, Flow, Hooks, Point, Ruling};
 use crate::metrics::{Metrics, Status};
 use crate::permission::{Flowing, Policy, Reach, Violation};
@@ -127,7 +127,7 @@ impl Visit {
     }
 
     /// The beginning of an entry about `call`.
-    pub(super) fn note(&self, kind: Kind, call: &Call) -> AuditNote {
+    pub(super) fn note(&self, kind: Kind, call: &ToolCall) -> AuditNote {
         AuditNote {
             session: self.session.clone(),
             tool: Some(call.name.clone()),
@@ -205,12 +205,12 @@ impl Visit {
     }
 
     /// What they are told about a call.
-    pub(super) fn about(&self, policy: &Policy, cwd: &Path, call: &Call, reach: &[Reach]) -> Context {
+    pub(super) fn about(&self, policy: &Policy, cwd: &Path, call: &ToolCall, reach: &[Reach]) -> Context {
         Context {
             tool: Some(call.name.clone()),
             input: match &call.input {
-                Input::Object(value) => value.clone(),
-                Input::Malformed { raw, .. } => raw.clone().into(),
+                CallInput::Object(value) => value.clone(),
+                CallInput::Malformed { raw, .. } => raw.clone().into(),
             },
             flow: flags(&policy.flow(&call.name, reach)),
             ..self.context(policy, cwd.to_path_buf())

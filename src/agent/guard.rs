@@ -3,7 +3,7 @@
 //! Results are compared by what the tool recorded of them without what changes by itself ([`Fact::Same`]), else by their
 //! text; what an answer says over and over is watched by [`super::echo`].
 
-use crate::conversation::{Call, CallResult, Fact, text_of};
+use crate::conversation::{CallFact, CallResult, ToolCall, text_of};
 
 /// Watches for the same call with the same result.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Loops {
     }
 
     /// A call whose result changes, and calls that differ, never count: polling and series of edits are work.
-    pub(super) fn record(&mut self, call: &Call, result: &CallResult) -> Repeat {
+    pub(super) fn record(&mut self, call: &ToolCall, result: &CallResult) -> Repeat {
         if self.limit == 0 {
             return Repeat::Fresh;
         }
@@ -68,14 +68,14 @@ impl Loops {
     }
 }
 
-fn key(call: &Call, result: &CallResult) -> u64 {
+fn key(call: &ToolCall, result: &CallResult) -> u64 {
     let mut hasher = blake3::Hasher::new();
     for piece in [call.name.as_str(), &format!("{:?}", call.input), &format!("{:?}", result.outcome)] {
         hasher.update(piece.as_bytes());
         hasher.update(&[0]);
     }
     let same = result.facts.iter().find_map(|fact| match fact {
-        Fact::Same { digest } => Some(digest.clone()),
+        CallFact::Same { digest } => Some(digest.clone()),
         _ => None,
     });
     hasher.update(same.unwrap_or_else(|| text_of(&result.parts)).as_bytes());
@@ -86,14 +86,14 @@ fn key(call: &Call, result: &CallResult) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::{CallId, Input, Outcome};
+    use crate::conversation::{CallId, CallInput, CallOutcome};
 
-    fn call(path: &str) -> Call {
-        let input = Input::Object(serde_json::json!({ "path": path }));
-        Call { id: CallId::new("x"), name: "read_file".into(), input }
+    fn call(path: &str) -> ToolCall {
+        let input = CallInput::Object(serde_json::json!({ "path": path }));
+        ToolCall { id: CallId::new("x"), name: "read_file".into(), input }
     }
 
-    fn repeats(limit: u32, outcome: Outcome, texts: &[&str]) -> Vec<Repeat> {
+    fn repeats(limit: u32, outcome: CallOutcome, texts: &[&str]) -> Vec<Repeat> {
         let mut loops = Loops::new(limit);
         let call = call("a");
         let mut record = |text: &str| {
@@ -106,12 +106,12 @@ mod tests {
     #[test]
     fn a_call_is_told_at_the_third_time_and_asks_at_the_fifth_whether_it_fails_or_works() {
         use Repeat::{Ask, Fresh, Tell};
-        for outcome in [Outcome::Failed, Outcome::Done] {
+        for outcome in [CallOutcome::Failed, CallOutcome::Done] {
             assert_eq!(repeats(5, outcome, &["x"; 5]), [Fresh, Fresh, Tell(3), Tell(4), Ask(5)]);
         }
-        assert_eq!(repeats(3, Outcome::Failed, &["x"; 3]), [Fresh, Tell(2), Ask(3)]);
-        assert_eq!(repeats(1, Outcome::Failed, &["x"; 2]), [Fresh, Ask(2)]);
-        assert!(repeats(0, Outcome::Failed, &["x"; 50]).iter().all(|r| *r == Fresh));
+        assert_eq!(repeats(3, CallOutcome::Failed, &["x"; 3]), [Fresh, Tell(2), Ask(3)]);
+        assert_eq!(repeats(1, CallOutcome::Failed, &["x"; 2]), [Fresh, Ask(2)]);
+        assert!(repeats(0, CallOutcome::Failed, &["x"; 50]).iter().all(|r| *r == Fresh));
     }
 
     #[test]
@@ -122,8 +122,8 @@ mod tests {
         let mut record = |seconds: &str, digest: &str| {
             loops.next_round();
             let text = format!("no such test\n[exit code 1, {seconds} s, in /w]");
-            let same = Fact::Same { digest: digest.into() };
-            loops.record(&call, &CallResult::text(&call, Outcome::Done, text).with(vec![same]))
+            let same = CallFact::Same { digest: digest.into() };
+            loops.record(&call, &CallResult::text(&call, CallOutcome::Done, text).with(vec![same]))
         };
         let told = ["0.1", "12.3", "0.4"].map(|seconds| record(seconds, "one"));
         assert_eq!(told, [Fresh, Fresh, Tell(3)]);
@@ -134,14 +134,14 @@ mod tests {
     fn a_text_that_looks_like_placets_own_lines_is_compared_to_the_byte() {
         let clock: Vec<String> = (0..5).map(|n| format!("[exit code 0, {n}.0 s, in /w]\n")).collect();
         let clock: Vec<&str> = clock.iter().map(String::as_str).collect();
-        assert!(repeats(5, Outcome::Done, &clock).iter().all(|repeat| *repeat == Repeat::Fresh));
+        assert!(repeats(5, CallOutcome::Done, &clock).iter().all(|repeat| *repeat == Repeat::Fresh));
     }
 
     #[test]
     fn the_same_call_many_times_in_one_answer_is_no_loop() {
         let mut loops = Loops::new(5);
         let call = call("a");
-        let result = CallResult::text(&call, Outcome::Failed, "no");
+        let result = CallResult::text(&call, CallOutcome::Failed, "no");
         assert!((0..20).all(|_| loops.record(&call, &result) == Repeat::Fresh));
     }
 
@@ -149,7 +149,7 @@ mod tests {
     fn polling_whose_result_changes_is_never_a_loop() {
         let texts: Vec<String> = (0..50).map(|n| n.to_string()).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        assert!(repeats(5, Outcome::Done, &texts).iter().all(|r| *r == Repeat::Fresh));
+        assert!(repeats(5, CallOutcome::Done, &texts).iter().all(|r| *r == Repeat::Fresh));
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
             loops.next_round();
             for path in ["a", "b"] {
                 let call = call(path);
-                last = loops.record(&call, &CallResult::text(&call, Outcome::Failed, "no"));
+                last = loops.record(&call, &CallResult::text(&call, CallOutcome::Failed, "no"));
             }
         }
         assert_eq!(last, Repeat::Ask(5));

@@ -2,7 +2,7 @@
 //! read again when it changes, and shown with its source.
 
 use super::notes::instructions_in;
-use crate::conversation::{Edition, Note};
+use crate::conversation::{InstructionsVersion, Note};
 use crate::text::regular;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,8 @@ impl Instructions {
         if known == text {
             return None;
         }
-        let edition = if self.told.is_some() { Edition::Changed } else { Edition::First };
+        let edition =
+            if self.told.is_some() { InstructionsVersion::Changed } else { InstructionsVersion::First };
         self.told = Some(text.clone());
         let note =
             if text.is_empty() { Note::InstructionsGone } else { Note::Instructions { text, edition } };

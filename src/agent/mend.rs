@@ -1,7 +1,7 @@
 //! How a turn mends what came: what a refused request is changed to, and what is made of an answer before it is used.
 
 use super::silence::Silence;
-use crate::conversation::{Answer, Block, CallId};
+use crate::conversation::{AssistantBlock, AssistantMessage, CallId};
 use crate::provider::{Blame, ProviderError};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,16 +24,16 @@ pub enum Repair {
 const MAX_KEPT: usize = 64 * 1024;
 
 /// The beginning of an answer: its first text, up to [`MAX_KEPT`].
-pub(super) fn shortened(partial: Answer) -> Answer {
+pub(super) fn shortened(partial: AssistantMessage) -> AssistantMessage {
     let first = partial.blocks.into_iter().find_map(|block| match block {
-        Block::Text { text } if !text.trim().is_empty() => Some(text),
+        AssistantBlock::Text { text } if !text.trim().is_empty() => Some(text),
         _ => None,
     });
     let blocks = first.map(|mut text| {
         text.truncate(text.floor_char_boundary(MAX_KEPT));
-        Block::Text { text }
+        AssistantBlock::Text { text }
     });
-    Answer { blocks: blocks.into_iter().collect(), ..partial }
+    AssistantMessage { blocks: blocks.into_iter().collect(), ..partial }
 }
 
 pub(super) fn repair_for(error: &ProviderError) -> Option<Repair> {
@@ -47,10 +47,10 @@ pub(super) fn repair_for(error: &ProviderError) -> Option<Repair> {
 }
 
 /// Two calls of one name could not be told apart by their results: later ones are renamed.
-pub(super) fn rename_duplicates(answer: &mut Answer) {
+pub(super) fn rename_duplicates(answer: &mut AssistantMessage) {
     let mut seen: Vec<CallId> = Vec::new();
     for block in &mut answer.blocks {
-        let Block::Call(call) = block else { continue };
+        let AssistantBlock::Call(call) = block else { continue };
         let original = call.id.0.clone();
         let mut number = 2;
         while seen.contains(&call.id) || call.id.0.is_empty() {

@@ -5,7 +5,7 @@ use super::children::Family;
 use super::event::{Event, Reply};
 use super::gate::Visit;
 use super::turn::Input;
-use crate::conversation::{Call, CallResult, Note, Outcome, Part};
+use crate::conversation::{CallOutcome, CallResult, Note, Part, ToolCall};
 use crate::permission::Policy;
 use crate::tools::{Children, Env, Registry};
 use std::sync::{Arc, Mutex};
@@ -19,7 +19,7 @@ pub async fn call_once(
     env: Arc<Env>,
     policy: Arc<Mutex<Policy>>,
     visit: Visit,
-    call: Call,
+    call: ToolCall,
     reply: Reply,
     cancel: CancellationToken,
 ) -> CallResult {
@@ -40,7 +40,7 @@ pub async fn call_once(
                     return result;
                 }
                 Some(_) => {}
-                None => return CallResult::text(&call, Outcome::Failed, "the call was lost"),
+                None => return CallResult::text(&call, CallOutcome::Failed, "the call was lost"),
             },
             event = heard.recv() => {
                 if let Some(Event::Question(question)) = event {

@@ -9,7 +9,7 @@ use super::event::{Event, LoopQuestion};
 use super::mend::Repair;
 use super::queue::Queue;
 use super::turn::{Effect, Input, LoopAnswer};
-use crate::conversation::{CallResult, Interruption, Message};
+use crate::conversation::{CallInterruption, CallResult, Message};
 use crate::provider::{AnswerStream, Blame, ProviderError, StreamEvent};
 use crate::session::{Record, State};
 use futures_util::StreamExt;
@@ -173,7 +173,7 @@ impl<'a> Run<'a> {
         *saved_bytes = bytes;
         let mut kept = partial.clone();
         kept.stop = crate::conversation::StopReason::Cut;
-        kept.blocks.retain(|b| matches!(b, crate::conversation::Block::Text { .. }));
+        kept.blocks.retain(|b| matches!(b, crate::conversation::AssistantBlock::Text { .. }));
         if let (Some(session), Ok(json)) = (&self.agent.parts.session, serde_json::to_string(&kept)) {
             drop(session.set(State::Partial, &json));
         }
@@ -349,7 +349,7 @@ impl<'a> Run<'a> {
     /// Calls that did not stop when told to are answered for.
     fn give_up_calls(&mut self) {
         for Cleared { call, .. } in self.calls.abandon() {
-            let result = CallResult::interrupted(&call, Interruption::Abandoned);
+            let result = CallResult::interrupted(&call, CallInterruption::Abandoned);
             drop(self.inputs.send(Input::Ended(result)));
         }
     }

@@ -7,7 +7,7 @@ use super::notes::words_in;
 use super::parts::Start;
 use super::perform::Run;
 use crate::audit::{AuditNote, Kind};
-use crate::conversation::{Answer, Block, Note, Part, text_of};
+use crate::conversation::{AssistantBlock, AssistantMessage, Note, Part, text_of};
 use crate::hooks::{Action, Context, Point, Ruling};
 use crate::permission::Level;
 use crate::provider::ProviderError;
@@ -241,7 +241,7 @@ impl Run<'_> {
     }
 
     /// The answer as the hooks leave it; only then it is shown, and only so it is kept.
-    pub(super) async fn screened(&mut self, mut answer: Answer) -> Answer {
+    pub(super) async fn screened(&mut self, mut answer: AssistantMessage) -> AssistantMessage {
         if !self.agent.holds_output() || answer.text().is_empty() {
             return answer;
         }
@@ -259,7 +259,7 @@ impl Run<'_> {
             Ok(_) => None,
         };
         for block in &mut answer.blocks {
-            let Block::Text { text } = block else { continue };
+            let AssistantBlock::Text { text } = block else { continue };
             let withheld = |reason: &str| Note::AnswerWithheld { reason: reason.into() }.words().into_owned();
             *text = match (&held, &ruling) {
                 (None, Ok(ruling)) => ruling.redact(text),

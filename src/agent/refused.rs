@@ -6,7 +6,7 @@
 //! as plain text; then without all that came before the person's last words. What is new after that is sent as always.
 //! The session keeps all of it.
 
-use crate::conversation::{Block, CallId, CallResult, Input, Message, Note, Part, Scope};
+use crate::conversation::{AssistantBlock, CallId, CallInput, CallResult, HistoryScope, Message, Note, Part};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -104,7 +104,7 @@ impl Refused {
         let mut sent: Vec<Message> = Vec::with_capacity(new.len() + 1);
         let old = old.get(self.dropped..).unwrap_or_default();
         if !old.is_empty() {
-            let scope = if self.dropped == 0 { Scope::Whole } else { Scope::End };
+            let scope = if self.dropped == 0 { HistoryScope::Whole } else { HistoryScope::End };
             let note = Note::PlainHistory { text: self.as_text(old), scope };
             sent.push(Message::User { parts: vec![Part::Note(note)] });
         }
@@ -131,16 +131,16 @@ impl Refused {
                 Message::Assistant(answer) => {
                     for block in &answer.blocks {
                         match block {
-                            Block::Text { text } => {
+                            AssistantBlock::Text { text } => {
                                 out.push_str("\n\nYou:");
                                 quote(&mut out, text);
                             }
-                            Block::Call(call) => {
+                            AssistantBlock::Call(call) => {
                                 let called = format!("\n\nYou called {}", name(&call.name));
                                 out.push_str(&called);
                                 quote(&mut out, &arguments(&call.input));
                             }
-                            Block::Thinking(_) => {}
+                            AssistantBlock::Thinking(_) => {}
                         }
                     }
                 }
@@ -178,7 +178,7 @@ fn name(tool: &str) -> String {
     clean(tool).replace(['\n', '\t', '\u{2028}', '\u{2029}'], " ").chars().take(64).collect()
 }
 
-fn arguments(input: &Input) -> String {
+fn arguments(input: &CallInput) -> String {
     let text = input.to_replay().to_string();
     let cut = text.floor_char_boundary(ARGUMENTS);
     let more = if cut < text.len() { "…" } else { "" };
@@ -196,24 +196,27 @@ fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::{Answer, Call, Outcome};
+    use crate::conversation::{AssistantMessage, CallOutcome, ToolCall};
 
     fn said(text: &str) -> Message {
         Message::User { parts: vec![Part::text(text)] }
     }
 
-    fn called(id: &str) -> (Message, Call) {
-        let input = Input::Object(serde_json::json!({"path": "a"}));
-        let call = Call { id: CallId::new(id), name: "read_file".into(), input };
-        let answer = Answer { blocks: vec![Block::Call(call.clone())], ..Answer::default() };
+    fn called(id: &str) -> (Message, ToolCall) {
+        let input = CallInput::Object(serde_json::json!({"path": "a"}));
+        let call = ToolCall { id: CallId::new(id), name: "read_file".into(), input };
+        let answer = AssistantMessage {
+            blocks: vec![AssistantBlock::Call(call.clone())],
+            ..AssistantMessage::default()
+        };
         (Message::Assistant(answer), call)
     }
 
-    fn result(call: &Call, text: &str) -> Message {
-        Message::Results { results: vec![CallResult::text(call, Outcome::Done, text)] }
+    fn result(call: &ToolCall, text: &str) -> Message {
+        Message::Results { results: vec![CallResult::text(call, CallOutcome::Done, text)] }
     }
 
-    fn plain_history(text: &str, scope: Scope) -> Message {
+    fn plain_history(text: &str, scope: HistoryScope) -> Message {
         Message::User { parts: vec![Part::Note(Note::PlainHistory { text: text.into(), scope })] }
     }
 
@@ -244,12 +247,12 @@ mod tests {
         let sent = refused.without(&all).into_owned();
         assert_eq!(sent[..4], all[..4]);
         let note = Note::ResultRefused { tool: "read_file".into() };
-        let refusal = CallResult::new(&second, Outcome::Done, vec![Part::Note(note)]);
+        let refusal = CallResult::new(&second, CallOutcome::Done, vec![Part::Note(note)]);
         assert_eq!(sent[4], Message::Results { results: vec![refusal] });
         assert!(refused.leave_out(&all).unwrap().contains("as plain text"));
         let text = "\n\nThe person:\n    go\n\nYou called read_file\n    {\"path\":\"a\"}\n\n\
                     read_file answered:\n    old\n\nYou called read_file\n    {\"path\":\"a\"}";
-        let plain = plain_history(text, Scope::Whole);
+        let plain = plain_history(text, HistoryScope::Whole);
         assert_eq!(refused.without(&all).first(), Some(&plain));
         assert_eq!(refused.leave_out(&all), None, "there is nothing before what was said last");
         // What comes later is sent as it is.
@@ -258,7 +261,7 @@ mod tests {
         refused.going_out(6);
         assert!(refused.leave_out(&all).unwrap().contains("as plain text"));
         assert!(refused.leave_out(&all).unwrap().contains("before your last words"));
-        let rest = plain_history("\n\nThe person:\n    and now?", Scope::End);
+        let rest = plain_history("\n\nThe person:\n    and now?", HistoryScope::End);
         assert_eq!(refused.without(&all).into_owned(), [rest]);
         assert_eq!(refused.leave_out(&all), None);
         refused.forget();

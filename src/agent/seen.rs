@@ -3,7 +3,7 @@
 use super::Start;
 use super::driver::{Agent, lock};
 use super::out_of_view::OutOfView;
-use crate::conversation::{Answer, CallId, Message};
+use crate::conversation::{AssistantMessage, CallId, Message};
 use crate::session::{SessionError, State};
 use crate::tools::Touches;
 
@@ -25,7 +25,7 @@ impl Agent {
             Message::Assistant(answer) => Some(answer),
             _ => None,
         });
-        for call in answers.flat_map(Answer::calls).filter(|call| news.contains(&call.id)) {
+        for call in answers.flat_map(AssistantMessage::calls).filter(|call| news.contains(&call.id)) {
             // Whatever a surface calls its tools.
             match self.parts.registry.judged_as(&call.name, &call.input).as_str() {
                 "read_file" => {
@@ -57,7 +57,7 @@ impl Agent {
         }
     }
 
-    pub(super) fn touches(&self, answer: &Answer) -> Vec<Touches> {
+    pub(super) fn touches(&self, answer: &AssistantMessage) -> Vec<Touches> {
         let workspace = &self.parts.env.workspace;
         let resolve = |path: &str| {
             let is_file = !path.starts_with("scratchpad:");

@@ -4,7 +4,9 @@
 
 use super::context::{estimate, part_weight, parts_of_mut, tokens, weight};
 use super::notes::newest_first;
-use crate::conversation::{Block, Call, CallId, CallResult, Fact, Input, Message, Note, Part, PinnedKind};
+use crate::conversation::{
+    AssistantBlock, CallFact, CallId, CallInput, CallResult, Message, Note, Part, PinnedNoteKind, ToolCall,
+};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -45,7 +47,7 @@ fn drop_old_results<'m>(
     is_kept: &dyn Fn(&str) -> bool,
 ) -> usize {
     let mut dropped = 0;
-    let mut asked: HashMap<CallId, Input> = HashMap::new();
+    let mut asked: HashMap<CallId, CallInput> = HashMap::new();
     for message in messages {
         if *total <= budget {
             return dropped;
@@ -76,10 +78,10 @@ fn drop_old_results<'m>(
 }
 
 /// What stands for a result that is not sent.
-fn left_out(result: &CallResult, asked: Option<&Input>, is_kept: &dyn Fn(&str) -> bool) -> Note {
+fn left_out(result: &CallResult, asked: Option<&CallInput>, is_kept: &dyn Fn(&str) -> bool) -> Note {
     let tool = result.name.clone();
     let stored = result.facts.iter().find_map(|fact| match fact {
-        Fact::StoredIn { scratchpad } if is_kept(scratchpad) => Some(scratchpad.clone()),
+        CallFact::StoredIn { scratchpad } if is_kept(scratchpad) => Some(scratchpad.clone()),
         _ => None,
     });
     let arguments = asked.map(|input| input.to_replay().to_string()).unwrap_or_default();
@@ -101,8 +103,8 @@ fn drop_old_turns(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> 
     if dropped.is_empty() {
         return 0;
     }
-    let told_later: Vec<PinnedKind> = newest_first(messages).filter_map(Note::pinned_kind).collect();
-    let lost = PinnedKind::ALL.into_iter().filter(|kind| !told_later.contains(kind));
+    let told_later: Vec<PinnedNoteKind> = newest_first(messages).filter_map(Note::pinned_kind).collect();
+    let lost = PinnedNoteKind::ALL.into_iter().filter(|kind| !told_later.contains(kind));
     let pinned =
         lost.filter_map(|kind| newest_first(&dropped).find(|note| note.pinned_kind() == Some(kind)).cloned());
     let notes: Vec<Part> = std::iter::once(Note::BeginningLeftOut).chain(pinned).map(Part::Note).collect();
@@ -162,9 +164,11 @@ fn texts_mut(message: &mut Message) -> Vec<&mut String> {
             let mut texts = Vec::new();
             for block in &mut answer.blocks {
                 match block {
-                    Block::Text { text } => texts.push(text),
-                    Block::Call(Call { input: Input::Object(value), .. }) => strings(value, &mut texts),
-                    Block::Call(_) | Block::Thinking(_) => {}
+                    AssistantBlock::Text { text } => texts.push(text),
+                    AssistantBlock::Call(ToolCall { input: CallInput::Object(value), .. }) => {
+                        strings(value, &mut texts)
+                    }
+                    AssistantBlock::Call(_) | AssistantBlock::Thinking(_) => {}
                 }
             }
             texts

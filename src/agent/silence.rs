@@ -1,7 +1,7 @@
 //! Answers without an answer: no text and no call. Local reasoning models end so now and then, and a person who sees
 //! nothing takes it for success.
 
-use crate::conversation::{Answer, Block, StopReason};
+use crate::conversation::{AssistantBlock, AssistantMessage, StopReason};
 use std::fmt;
 
 /// What came instead of an answer.
@@ -16,13 +16,13 @@ pub enum Silence {
 
 impl Silence {
     /// What is wrong with `answer`, if it says nothing although the model was not stopped by a refusal.
-    pub(super) fn of(answer: &Answer) -> Option<Silence> {
+    pub(super) fn of(answer: &AssistantMessage) -> Option<Silence> {
         let says = answer.blocks.iter().any(|block| match block {
-            Block::Text { text } => !text.trim().is_empty(),
-            Block::Call(_) => true,
-            Block::Thinking(_) => false,
+            AssistantBlock::Text { text } => !text.trim().is_empty(),
+            AssistantBlock::Call(_) => true,
+            AssistantBlock::Thinking(_) => false,
         });
-        let reasons = answer.blocks.iter().any(|block| matches!(block, Block::Thinking(_)));
+        let reasons = answer.blocks.iter().any(|block| matches!(block, AssistantBlock::Thinking(_)));
         match answer.stop {
             _ if says => None,
             StopReason::Refusal => None,
@@ -58,13 +58,15 @@ impl fmt::Display for Silence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::Thinking;
+    use crate::conversation::ThinkingBlock;
 
     #[test]
     fn only_text_and_calls_are_an_answer() {
-        let text = |text: &str| Block::Text { text: text.into() };
-        let thinking = || Block::Thinking(Thinking { text: "hm".into(), ..Thinking::default() });
-        let of = |blocks, stop| Silence::of(&Answer { blocks, stop, ..Answer::default() });
+        let text = |text: &str| AssistantBlock::Text { text: text.into() };
+        let thinking =
+            || AssistantBlock::Thinking(ThinkingBlock { text: "hm".into(), ..ThinkingBlock::default() });
+        let of =
+            |blocks, stop| Silence::of(&AssistantMessage { blocks, stop, ..AssistantMessage::default() });
         assert_eq!(of(vec![], StopReason::EndTurn), Some(Silence::Empty));
         assert_eq!(of(vec![text(" \n")], StopReason::EndTurn), Some(Silence::Empty));
         assert_eq!(of(vec![thinking(), text("")], StopReason::EndTurn), Some(Silence::Reasoning));

@@ -5,7 +5,7 @@
 
 use super::Agent;
 use super::event::Event;
-use crate::conversation::{Note, Summary};
+use crate::conversation::{ConversationSummary, Note};
 use crate::session::{Record, SessionError};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -29,7 +29,7 @@ impl Agent {
         let text = self.parts.gate.secrets.redact(text.trim()).into_owned();
         let others = summary.notes.iter().filter(|note| !matches!(note, Note::Summary { .. })).cloned();
         let notes = std::iter::once(Note::Summary { text }).chain(others).collect();
-        let summary = Summary { upto: summary.upto, notes };
+        let summary = ConversationSummary { upto: summary.upto, notes };
         self.take(summary)?;
         self.set_last_prompt(0);
         Ok(())

@@ -13,7 +13,8 @@ use super::guard::{Loops, Repeat};
 use super::mend::{Repair, rename_duplicates, repair_for, shortened};
 use super::silence::Silence;
 use crate::conversation::{
-    Answer, Block, Call, CallId, CallResult, Interruption, Message, Note, Part, StopReason, Thinking,
+    AssistantBlock, AssistantMessage, CallId, CallInterruption, CallResult, Message, Note, Part, StopReason,
+    ThinkingBlock, ToolCall,
 };
 use crate::provider::{ProviderError, StreamEvent};
 use crate::tools::Touches;
@@ -29,7 +30,7 @@ pub enum Input {
     Streamed(StreamEvent),
     /// The answer is whole. `touches` has one entry for each of its calls, in order.
     Answered {
-        answer: Answer,
+        answer: AssistantMessage,
         touches: Vec<Touches>,
     },
     Failed(ProviderError),
@@ -59,7 +60,7 @@ pub enum Effect {
     /// Change what the next request carries, so that it is not rejected for the same reason.
     Repair(Repair),
     /// Plan the call, decide, ask if need be; answer with `Cleared` or `Ended`.
-    Check(Call),
+    Check(ToolCall),
     /// Run the plan that was cleared; answer with `Ended`.
     Run(CallId),
     /// Stop the stream, open questions and running calls.
@@ -89,7 +90,7 @@ enum State {
 /// A call of the current answer.
 #[derive(Debug)]
 struct Open {
-    call: Call,
+    call: ToolCall,
     touches: Touches,
     stage: Stage,
 }
@@ -115,7 +116,7 @@ pub struct Bounds {
 #[derive(Debug)]
 pub struct Turn {
     state: State,
-    partial: Answer,
+    partial: AssistantMessage,
     echo: Echo,
     loops: Loops,
     rounds: u32,
@@ -141,7 +142,7 @@ impl Turn {
     pub fn new(bounds: Bounds) -> Turn {
         Turn {
             state: State::Idle,
-            partial: Answer::default(),
+            partial: AssistantMessage::default(),
             echo: Echo::new(bounds.repeats),
             loops: Loops::new(bounds.repeats),
             rounds: 0,
@@ -159,7 +160,7 @@ impl Turn {
     }
 
     /// What has arrived of the answer now streaming: what a crash should not lose.
-    pub fn partial(&self) -> &Answer {
+    pub fn partial(&self) -> &AssistantMessage {
         &self.partial
     }
 
@@ -223,7 +224,7 @@ impl Turn {
             return vec![Effect::End(Ending::TooManyRounds(self.rounds))];
         }
         self.rounds += 1;
-        self.partial = Answer::default();
+        self.partial = AssistantMessage::default();
         self.echo = Echo::new(self.bounds.repeats);
         self.state = State::Streaming;
         vec![Effect::Request]
@@ -258,26 +259,26 @@ impl Turn {
 
     fn push_text(&mut self, more: String) {
         match self.partial.blocks.last_mut() {
-            Some(Block::Text { text }) => text.push_str(&more),
-            _ => self.partial.blocks.push(Block::Text { text: more }),
+            Some(AssistantBlock::Text { text }) => text.push_str(&more),
+            _ => self.partial.blocks.push(AssistantBlock::Text { text: more }),
         }
     }
 
     fn push_thinking(&mut self, more: &str) {
         match self.partial.blocks.last_mut() {
-            Some(Block::Thinking(thinking)) => thinking.text.push_str(more),
-            _ => self
-                .partial
-                .blocks
-                .push(Block::Thinking(Thinking { text: more.into(), ..Thinking::default() })),
+            Some(AssistantBlock::Thinking(thinking)) => thinking.text.push_str(more),
+            _ => self.partial.blocks.push(AssistantBlock::Thinking(ThinkingBlock {
+                text: more.into(),
+                ..ThinkingBlock::default()
+            })),
         }
     }
 
-    fn answered(&mut self, mut answer: Answer, touches: Vec<Touches>) -> Vec<Effect> {
+    fn answered(&mut self, mut answer: AssistantMessage, touches: Vec<Touches>) -> Vec<Effect> {
         if !matches!(self.state, State::Streaming) {
             return Vec::new();
         }
-        self.partial = Answer::default();
+        self.partial = AssistantMessage::default();
         self.repairs = 0;
         rename_duplicates(&mut answer);
         let ending = match answer.stop {
@@ -292,7 +293,7 @@ impl Turn {
             self.state = State::Idle;
             return vec![Effect::End(ending)];
         }
-        let calls: Vec<Call> = answer.calls().cloned().collect();
+        let calls: Vec<ToolCall> = answer.calls().cloned().collect();
         let mut effects = vec![Effect::Save(Message::Assistant(answer))];
         if calls.is_empty() {
             self.state = State::Idle;
@@ -448,8 +449,8 @@ impl Turn {
     }
 
     /// Text that was shown is kept, marked as cut; calls and unsigned thinking of a broken answer are not.
-    fn keep_partial(&mut self, mut partial: Answer) -> Vec<Effect> {
-        partial.blocks.retain(|b| matches!(b, Block::Text { text } if !text.trim().is_empty()));
+    fn keep_partial(&mut self, mut partial: AssistantMessage) -> Vec<Effect> {
+        partial.blocks.retain(|b| matches!(b, AssistantBlock::Text { text } if !text.trim().is_empty()));
         partial.stop = StopReason::Cut;
         if partial.blocks.is_empty() { Vec::new() } else { vec![Effect::Save(Message::Assistant(partial))] }
     }
@@ -473,7 +474,7 @@ impl Turn {
                 self.stopping = true;
                 // What has not started never will; what runs is told to stop and answers for itself.
                 for open in opens.iter_mut().filter(|o| matches!(o.stage, Stage::Waiting | Stage::Checking)) {
-                    let result = CallResult::interrupted(&open.call, Interruption::BeforeItRan);
+                    let result = CallResult::interrupted(&open.call, CallInterruption::BeforeItRan);
                     open.stage = Stage::Done(result);
                 }
                 let mut effects = vec![Effect::Cancel];

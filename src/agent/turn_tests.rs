@@ -1,23 +1,23 @@
 use super::*;
-use crate::conversation::Outcome;
-use crate::conversation::{Input as Args, Transcript};
+use crate::conversation::CallOutcome;
+use crate::conversation::{CallInput as Args, Transcript};
 use crate::provider::Blame;
 use proptest::prelude::*;
 use std::time::Duration;
 
-fn call(id: &str) -> Call {
-    Call { id: CallId::new(id), name: "t".into(), input: Args::Object(serde_json::json!({ "id": id })) }
+fn call(id: &str) -> ToolCall {
+    ToolCall { id: CallId::new(id), name: "t".into(), input: Args::Object(serde_json::json!({ "id": id })) }
 }
 
-fn answer(ids: &[&str]) -> Answer {
+fn answer(ids: &[&str]) -> AssistantMessage {
     let stop = if ids.is_empty() { StopReason::EndTurn } else { StopReason::ToolUse };
-    let mut blocks = vec![Block::Text { text: "hm".into() }];
-    blocks.extend(ids.iter().map(|id| Block::Call(call(id))));
-    Answer { blocks, stop, ..Answer::default() }
+    let mut blocks = vec![AssistantBlock::Text { text: "hm".into() }];
+    blocks.extend(ids.iter().map(|id| AssistantBlock::Call(call(id))));
+    AssistantMessage { blocks, stop, ..AssistantMessage::default() }
 }
 
 fn done(id: &str) -> CallResult {
-    CallResult::text(&call(id), Outcome::Done, format!("result {id}"))
+    CallResult::text(&call(id), CallOutcome::Done, format!("result {id}"))
 }
 
 fn reads(path: &str) -> Touches {
@@ -64,7 +64,7 @@ fn started(ids: &[&str], touches: Vec<Touches>) -> (Turn, String) {
 
 #[test]
 fn an_answer_that_says_nothing_is_asked_for_once_more_and_then_is_none() {
-    let silent = || Input::Answered { answer: Answer::default(), touches: vec![] };
+    let silent = || Input::Answered { answer: AssistantMessage::default(), touches: vec![] };
     let mut turn = Turn::new(Bounds { rounds: 0, repeats: 5 });
     turn.handle(Input::Said(vec![Part::text("hi")]));
     assert_eq!(words(&turn.handle(silent())), "repair(Nudge(Empty)) save:user request");
@@ -118,7 +118,7 @@ fn an_interrupt_leaves_no_call_unanswered() {
     turn.handle(Input::Cleared(CallId::new("a")));
     assert_eq!(words(&turn.handle(Input::Interrupted)), "cancel");
     assert_eq!(words(&turn.handle(Input::Cleared(CallId::new("b")))), "", "a late clearance starts nothing");
-    let stopped = CallResult::text(&call("a"), Outcome::Interrupted, "partial output");
+    let stopped = CallResult::text(&call("a"), CallOutcome::Interrupted, "partial output");
     assert_eq!(
         words(&turn.handle(Input::Ended(stopped))),
         "save:results(a=Interrupted,b=Interrupted,c=Interrupted) end:Interrupted"
@@ -136,7 +136,7 @@ fn text_that_was_shown_is_kept_when_the_stream_is_stopped_or_breaks() {
     let effects = turn.handle(Input::Interrupted);
     assert_eq!(words(&effects), "cancel save:assistant(Cut) end:Interrupted");
     let Some(Effect::Save(Message::Assistant(kept))) = effects.get(1) else { panic!("kept") };
-    assert_eq!(kept.blocks, [Block::Text { text: "half an answer".into() }]);
+    assert_eq!(kept.blocks, [AssistantBlock::Text { text: "half an answer".into() }]);
 
     turn.handle(Input::Said(vec![Part::text("hi")]));
     turn.handle(Input::Streamed(StreamEvent::Text("half".into())));
@@ -178,7 +178,7 @@ fn the_same_failing_call_five_times_stops_and_asks() {
     let mut last = String::new();
     for _ in 0..5 {
         turn.handle(Input::Answered { answer: answer(&["a"]), touches: vec![] });
-        let failed = CallResult::text(&call("a"), Outcome::Failed, "no such file");
+        let failed = CallResult::text(&call("a"), CallOutcome::Failed, "no such file");
         last = words(&turn.handle(Input::Ended(failed)));
         turn.handle(Input::Heard(Vec::new()));
     }
@@ -228,7 +228,7 @@ fn any_input() -> impl Strategy<Value = Input> {
         Just(Input::Streamed(StreamEvent::Silent { since: Duration::from_secs(10) })),
         Just(Input::Answered { answer: answer(&["a", "b"]), touches: vec![reads("x"), command()] }),
         Just(Input::Answered { answer: answer(&[]), touches: vec![] }),
-        Just(Input::Answered { answer: Answer::default(), touches: vec![] }),
+        Just(Input::Answered { answer: AssistantMessage::default(), touches: vec![] }),
         Just(Input::Failed(ProviderError::Timeout(Duration::from_secs(1)))),
         Just(Input::Failed(ProviderError::TooLong { message: "x".into() })),
         id.clone().prop_map(|id| Input::Cleared(CallId::new(id))),

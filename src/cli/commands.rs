@@ -9,7 +9,7 @@ use super::{
 use crate::agent::{Entrance, Reply, Visit, call_once};
 use crate::app::{self, WithProject};
 use crate::config::{Key, Project};
-use crate::conversation::{Call, CallId, Input, Outcome, Part};
+use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
 use crate::serve::mcp::Server;
 use crate::session::Scratchpads;
 use crate::ui::term;
@@ -92,11 +92,11 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
                 text.clear();
                 std::io::stdin().lock().read_to_string(&mut text).map_err(Failure::new)?;
             }
-            let input = match Input::parse(&text) {
-                Input::Malformed { reason, .. } => return Err(Failure::usage(reason)),
+            let input = match CallInput::parse(&text) {
+                CallInput::Malformed { reason, .. } => return Err(Failure::usage(reason)),
                 input => input,
             };
-            let call = Call { id: CallId::new("call"), name, input };
+            let call = ToolCall { id: CallId::new("call"), name, input };
             let env = app.env(Arc::new(Scratchpads::in_memory()), &app.fresh_view());
             let workspace = env.workspace.clone();
             let running = call_once(
@@ -120,7 +120,7 @@ fn tool_failure(error: crate::tools::ToolError) -> Failure {
 }
 
 /// The result on standard output, an error on standard error.
-fn tell_result(parts: &[Part], outcome: Outcome) -> Result<u8, Failure> {
+fn tell_result(parts: &[Part], outcome: CallOutcome) -> Result<u8, Failure> {
     let mut out = String::new();
     for part in parts {
         match part {
@@ -137,11 +137,11 @@ fn tell_result(parts: &[Part], outcome: Outcome) -> Result<u8, Failure> {
         }
     }
     match outcome {
-        Outcome::Done => print_foreign(&out).map(|()| report::DONE),
+        CallOutcome::Done => print_foreign(&out).map(|()| report::DONE),
         other => {
             // The tool's words, and what they quote: not placet's own.
             report::pass_on(out.trim_end());
-            Ok(if other == Outcome::Denied { report::REFUSED } else { report::ERROR })
+            Ok(if other == CallOutcome::Denied { report::REFUSED } else { report::ERROR })
         }
     }
 }

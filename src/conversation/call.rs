@@ -1,6 +1,6 @@
 //! A tool call and its result.
 
-use super::{CallId, Fact, Interruption, Note, Part, words_of};
+use super::{CallFact, CallId, CallInterruption, Note, Part, words_of};
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,56 +8,57 @@ use std::collections::HashSet;
 use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Call {
+pub struct ToolCall {
     pub id: CallId,
     pub name: String,
-    pub input: Input,
+    pub input: CallInput,
 }
 
 /// A call's arguments as they arrived. What is not one JSON object is kept as text and never run:
 /// guessing `{}` would run something nobody asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Input {
+pub enum CallInput {
     Object(Value),
     Malformed { raw: String, reason: String },
 }
 
-impl Input {
+impl CallInput {
     /// Reads arguments as streamed. Nothing at all means an empty object: some servers send that for a call
     /// without arguments.
-    pub fn parse(raw: &str) -> Input {
+    pub fn parse(raw: &str) -> CallInput {
         if raw.trim().is_empty() {
-            return Input::Object(Value::Object(serde_json::Map::new()));
+            return CallInput::Object(Value::Object(serde_json::Map::new()));
         }
         match serde_json::from_str::<Value>(raw) {
             Ok(value) if value.is_object() => match twice(raw) {
                 // Which of the two was meant is anybody's guess.
-                Some(reason) => Input::Malformed { raw: raw.into(), reason },
-                None => Input::Object(value),
+                Some(reason) => CallInput::Malformed { raw: raw.into(), reason },
+                None => CallInput::Object(value),
             },
-            Ok(other) => Input::Malformed {
+            Ok(other) => CallInput::Malformed {
                 raw: raw.into(),
                 reason: format!("the arguments are {}, not a JSON object", kind(&other)),
             },
-            Err(e) => {
-                Input::Malformed { raw: raw.into(), reason: format!("the arguments are not valid JSON: {e}") }
-            }
+            Err(e) => CallInput::Malformed {
+                raw: raw.into(),
+                reason: format!("the arguments are not valid JSON: {e}"),
+            },
         }
     }
 
     /// The arguments as an object that every provider accepts back; malformed ones become an empty object.
     pub fn to_replay(&self) -> Value {
         match self {
-            Input::Object(value) => value.clone(),
-            Input::Malformed { .. } => Value::Object(serde_json::Map::new()),
+            CallInput::Object(value) => value.clone(),
+            CallInput::Malformed { .. } => Value::Object(serde_json::Map::new()),
         }
     }
 }
 
 /// What is wrong where a name is given twice in one object, at any depth.
 fn twice(raw: &str) -> Option<String> {
-    serde_json::from_str::<Once>(raw).err().map(|e| {
+    serde_json::from_str::<UniqueKeys>(raw).err().map(|e| {
         let words = e.to_string();
         // Without the place that the parser adds: the words say enough.
         words.split(" at line ").next().unwrap_or(&words).to_string()
@@ -65,60 +66,60 @@ fn twice(raw: &str) -> Option<String> {
 }
 
 /// Reads any JSON and keeps nothing of it; refuses an object with one name twice.
-struct Once;
+struct UniqueKeys;
 
-impl<'de> Deserialize<'de> for Once {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Once, D::Error> {
-        deserializer.deserialize_any(Once)
+impl<'de> Deserialize<'de> for UniqueKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<UniqueKeys, D::Error> {
+        deserializer.deserialize_any(UniqueKeys)
     }
 }
 
-impl<'de> Visitor<'de> for Once {
-    type Value = Once;
+impl<'de> Visitor<'de> for UniqueKeys {
+    type Value = UniqueKeys;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Once, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<UniqueKeys, A::Error> {
         let mut seen = HashSet::new();
         while let Some(name) = map.next_key::<String>()? {
             if seen.contains(&name) {
                 return Err(A::Error::custom(format!("the argument `{name}` is given twice")));
             }
             seen.insert(name);
-            map.next_value::<Once>()?;
+            map.next_value::<UniqueKeys>()?;
         }
-        Ok(Once)
+        Ok(UniqueKeys)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Once, A::Error> {
-        while items.next_element::<Once>()?.is_some() {}
-        Ok(Once)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<UniqueKeys, A::Error> {
+        while items.next_element::<UniqueKeys>()?.is_some() {}
+        Ok(UniqueKeys)
     }
 
-    fn visit_unit<E>(self) -> Result<Once, E> {
-        Ok(Once)
+    fn visit_unit<E>(self) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Once, E> {
-        Ok(Once)
+    fn visit_bool<E>(self, _: bool) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Once, E> {
-        Ok(Once)
+    fn visit_i64<E>(self, _: i64) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Once, E> {
-        Ok(Once)
+    fn visit_u64<E>(self, _: u64) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Once, E> {
-        Ok(Once)
+    fn visit_f64<E>(self, _: f64) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Once, E> {
-        Ok(Once)
+    fn visit_str<E>(self, _: &str) -> Result<UniqueKeys, E> {
+        Ok(UniqueKeys)
     }
 }
 
@@ -135,7 +136,7 @@ fn kind(value: &Value) -> &'static str {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum CallOutcome {
     /// The tool did what was asked.
     Done,
     /// The tool could not; the text says why and what to do next.
@@ -150,33 +151,33 @@ pub enum Outcome {
 pub struct CallResult {
     pub id: CallId,
     pub name: String,
-    pub outcome: Outcome,
+    pub outcome: CallOutcome,
     pub parts: Vec<Part>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub facts: Vec<Fact>,
+    pub facts: Vec<CallFact>,
 }
 
 impl CallResult {
-    pub fn new(call: &Call, outcome: Outcome, parts: Vec<Part>) -> CallResult {
+    pub fn new(call: &ToolCall, outcome: CallOutcome, parts: Vec<Part>) -> CallResult {
         CallResult { id: call.id.clone(), name: call.name.clone(), outcome, parts, facts: Vec::new() }
     }
 
     #[must_use]
-    pub fn with(self, facts: Vec<Fact>) -> CallResult {
+    pub fn with(self, facts: Vec<CallFact>) -> CallResult {
         CallResult { facts, ..self }
     }
 
-    pub fn text(call: &Call, outcome: Outcome, text: impl Into<String>) -> CallResult {
+    pub fn text(call: &ToolCall, outcome: CallOutcome, text: impl Into<String>) -> CallResult {
         CallResult::new(call, outcome, vec![Part::text(text)])
     }
 
     /// The answer to a call that was not carried out.
-    pub fn interrupted(call: &Call, at: Interruption) -> CallResult {
-        CallResult::new(call, Outcome::Interrupted, vec![Part::Note(Note::Interrupted { at })])
+    pub fn interrupted(call: &ToolCall, at: CallInterruption) -> CallResult {
+        CallResult::new(call, CallOutcome::Interrupted, vec![Part::Note(Note::Interrupted { at })])
     }
 
     pub fn is_error(&self) -> bool {
-        self.outcome != Outcome::Done
+        self.outcome != CallOutcome::Done
     }
 
     /// What the model reads of it.
@@ -192,12 +193,12 @@ mod tests {
 
     #[test]
     fn only_an_object_is_ever_taken_as_arguments() {
-        assert_eq!(Input::parse(r#"{"path":"a"}"#), Input::Object(json!({"path": "a"})));
-        assert_eq!(Input::parse(""), Input::Object(json!({})));
+        assert_eq!(CallInput::parse(r#"{"path":"a"}"#), CallInput::Object(json!({"path": "a"})));
+        assert_eq!(CallInput::parse(""), CallInput::Object(json!({})));
         for raw in
             ["{\"path\":", "[1]", "\"x\"", "3", "null", "{} trailing", r#"{"a":1,"b":[{"c":1,"c":2}]}"#]
         {
-            assert!(matches!(Input::parse(raw), Input::Malformed { .. }), "{raw}");
+            assert!(matches!(CallInput::parse(raw), CallInput::Malformed { .. }), "{raw}");
         }
     }
 }

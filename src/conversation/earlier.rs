@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 /// Where the messages are.
-pub trait Kept: Send + Sync {
+pub trait MessageSource: Send + Sync {
     /// All of them, in order.
     fn messages(&self) -> Vec<Message>;
     /// The round in which `tool` last did what was asked: the answer, then its results.
@@ -16,18 +16,18 @@ pub trait Kept: Send + Sync {
 }
 
 #[derive(Clone)]
-pub struct Earlier {
+pub struct MessagePrefix {
     count: usize,
     said: usize,
-    kept: Arc<dyn Kept>,
+    kept: Arc<dyn MessageSource>,
     /// With what follows behind it, once somebody has looked.
     whole: OnceLock<Vec<Message>>,
 }
 
-impl Earlier {
+impl MessagePrefix {
     /// `count` messages, of which the person said so many.
-    pub fn new(count: usize, said: usize, kept: Arc<dyn Kept>) -> Earlier {
-        Earlier { count, said, kept, whole: OnceLock::new() }
+    pub fn new(count: usize, said: usize, kept: Arc<dyn MessageSource>) -> MessagePrefix {
+        MessagePrefix { count, said, kept, whole: OnceLock::new() }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -59,7 +59,7 @@ impl Earlier {
     }
 }
 
-impl fmt::Debug for Earlier {
+impl fmt::Debug for MessagePrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} messages kept elsewhere", self.count)
     }

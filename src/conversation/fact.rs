@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "fact", rename_all = "snake_case")]
-pub enum Fact {
+pub enum CallFact {
     /// A command ended with this code: 128 and the signal where one killed it, nothing where it was stopped.
     Exit { code: Option<i32> },
     /// A background command began, and went on when the call came back.
@@ -16,7 +16,7 @@ pub enum Fact {
     /// So many bytes of the result are not in its parts.
     Cut { bytes: u64 },
     /// The call failed in this way.
-    Failed { fault: Fault },
+    Failed { fault: CallFailure },
     /// A digest of the result without what changes from run to run by itself, such as how long it took: two results
     /// with the same digest came to the same.
     Same { digest: String },
@@ -25,7 +25,7 @@ pub enum Fact {
 /// What kind of failure a call met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fault {
+pub enum CallFailure {
     #[default]
     Other,
     Missing,

@@ -1,6 +1,6 @@
 //! A message: what the person said, what the model answered, what the calls gave back.
 
-use super::{Call, CallResult, Image, Part, Usage};
+use super::{CallResult, Image, Part, TokenUsage, ToolCall};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -9,7 +9,7 @@ pub enum Message {
     User {
         parts: Vec<Part>,
     },
-    Assistant(Answer),
+    Assistant(AssistantMessage),
     /// The results of one answer's calls, in the order of the calls.
     Results {
         results: Vec<CallResult>,
@@ -59,11 +59,11 @@ impl Message {
 
 /// One answer of the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
-    pub blocks: Vec<Block>,
+pub struct AssistantMessage {
+    pub blocks: Vec<AssistantBlock>,
     pub stop: StopReason,
     #[serde(default)]
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// The model that wrote it: thinking signatures go back only to the same one.
     #[serde(default)]
     pub model: String,
@@ -72,10 +72,10 @@ pub struct Answer {
     pub provider: String,
 }
 
-impl Answer {
-    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+impl AssistantMessage {
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.blocks.iter().filter_map(|b| match b {
-            Block::Call(call) => Some(call),
+            AssistantBlock::Call(call) => Some(call),
             _ => None,
         })
     }
@@ -83,7 +83,7 @@ impl Answer {
     pub fn text(&self) -> String {
         let mut out = String::new();
         for block in &self.blocks {
-            if let Block::Text { text } = block {
+            if let AssistantBlock::Text { text } = block {
                 out.push_str(text);
             }
         }
@@ -93,15 +93,15 @@ impl Answer {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Block {
+pub enum AssistantBlock {
     Text { text: String },
-    Thinking(Thinking),
-    Call(Call),
+    Thinking(ThinkingBlock),
+    Call(ToolCall),
 }
 
 /// The model's own reasoning. Kept because some providers want it back, unchanged, with the calls that followed it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Thinking {
+pub struct ThinkingBlock {
     pub text: String,
     /// The provider's proof that `text` is its own; opaque.
     #[serde(default, skip_serializing_if = "Option::is_none")]

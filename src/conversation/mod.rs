@@ -17,14 +17,16 @@ mod transcript;
 mod usage;
 mod words;
 
-pub use call::{Call, CallResult, Input, Outcome};
-pub use earlier::{Earlier, Kept};
-pub use fact::{Fact, Fault};
+pub use call::{CallInput, CallOutcome, CallResult, ToolCall};
+pub use earlier::{MessagePrefix, MessageSource};
+pub use fact::{CallFact, CallFailure};
 pub use id::{CallId, SessionId};
-pub use message::{Answer, Block, Message, StopReason, Thinking};
-pub use note::{Edition, Interruption, JobEnd, LowerFile, Note, PinnedKind, Scope};
+pub use message::{AssistantBlock, AssistantMessage, Message, StopReason, ThinkingBlock};
+pub use note::{
+    BlockedWrite, CallInterruption, HistoryScope, InstructionsVersion, JobEnd, Note, PinnedNoteKind,
+};
 pub use part::{Image, Part, text_of, words_of};
 pub use spec::ToolSpec;
-pub use summary::Summary;
+pub use summary::ConversationSummary;
 pub use transcript::{Transcript, TranscriptError};
-pub use usage::Usage;
+pub use usage::TokenUsage;

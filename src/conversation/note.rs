@@ -12,7 +12,7 @@ pub enum Note {
     /// The mode, where the model was last told another one.
     Mode { mode: String, meaning: String },
     /// The project's AGENTS.md.
-    Instructions { text: String, edition: Edition },
+    Instructions { text: String, edition: InstructionsVersion },
     /// The project has no AGENTS.md any more.
     InstructionsGone,
     /// The summary that replaces the beginning of the conversation.
@@ -36,7 +36,7 @@ pub enum Note {
     /// The model's last answer had no content.
     EmptyAnswer,
     /// A call did not run, or did not end.
-    Interrupted { at: Interruption },
+    Interrupted { at: CallInterruption },
     /// A result that does not fit the window.
     ResultLeftOut { tool: String, arguments: String, scratchpad: Option<String> },
     /// A picture that does not fit the window.
@@ -47,8 +47,8 @@ pub enum Note {
     PictureMissing { name: String },
     /// A result that the provider refused.
     ResultRefused { tool: String },
-    /// The conversation as text, because the provider refused it as it was.
-    PlainHistory { text: String, scope: Scope },
+    /// The conversation as text, because the provider refused it was.
+    PlainHistory { text: String, scope: HistoryScope },
     /// A piece of a conversation that begins with an answer.
     GoesOn,
     /// Asks for a summary, with regard to `focus` where it is not empty.
@@ -60,7 +60,7 @@ pub enum Note {
     /// A change that could not be written to its mounted store.
     NotStored { reason: String },
     /// What a command changed at a lower level than the conversation's, and placet discarded.
-    WriteDownBlocked { level: String, files: Vec<LowerFile>, more: usize },
+    WriteDownBlocked { level: String, files: Vec<BlockedWrite>, more: usize },
     /// A note of a session of an earlier format, of which only the sentence is known.
     Earlier { text: String },
 }
@@ -68,7 +68,7 @@ pub enum Note {
 /// Which of the project's instructions these are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Edition {
+pub enum InstructionsVersion {
     First,
     Changed,
 }
@@ -76,14 +76,14 @@ pub enum Edition {
 /// How much of a conversation [`Note::PlainHistory`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub enum HistoryScope {
     Whole,
     End,
 }
 
 /// A file of [`Note::WriteDownBlocked`], and its level.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LowerFile {
+pub struct BlockedWrite {
     pub path: String,
     pub level: String,
 }
@@ -91,7 +91,7 @@ pub struct LowerFile {
 /// When a call was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Interruption {
+pub enum CallInterruption {
     /// The person stopped the turn before the call ran.
     BeforeItRan,
     /// The call was told to stop and did not in time.
@@ -113,23 +113,24 @@ pub struct JobEnd {
 
 /// Notes of which the newest of each kind holds until another replaces it: they outlive the messages they came with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PinnedKind {
+pub enum PinnedNoteKind {
     Summary,
     Instructions,
     Mode,
 }
 
-impl PinnedKind {
+impl PinnedNoteKind {
     /// In the order in which they are sent.
-    pub const ALL: [PinnedKind; 3] = [PinnedKind::Summary, PinnedKind::Instructions, PinnedKind::Mode];
+    pub const ALL: [PinnedNoteKind; 3] =
+        [PinnedNoteKind::Summary, PinnedNoteKind::Instructions, PinnedNoteKind::Mode];
 }
 
 impl Note {
-    pub fn pinned_kind(&self) -> Option<PinnedKind> {
+    pub fn pinned_kind(&self) -> Option<PinnedNoteKind> {
         match self {
-            Note::Summary { .. } => Some(PinnedKind::Summary),
-            Note::Instructions { .. } | Note::InstructionsGone => Some(PinnedKind::Instructions),
-            Note::Mode { .. } => Some(PinnedKind::Mode),
+            Note::Summary { .. } => Some(PinnedNoteKind::Summary),
+            Note::Instructions { .. } | Note::InstructionsGone => Some(PinnedNoteKind::Instructions),
+            Note::Mode { .. } => Some(PinnedNoteKind::Mode),
             _ => None,
         }
     }

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 /// Stands for the messages before `upto`, which stay on record. It never parts a call from its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct ConversationSummary {
     pub upto: usize,
     /// The summary itself, and notes that still hold.
     pub notes: Vec<Note>,
 }
 
-impl Summary {
+impl ConversationSummary {
     /// The conversation as the model has it: the summary, then `messages` from where it ends. In the middle of a turn
     /// what the person asked for stays in their own words.
     pub fn over(&self, messages: &[Message]) -> Vec<Message> {

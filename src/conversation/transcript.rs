@@ -1,7 +1,7 @@
 //! The conversation so far, always in a state that a provider accepts.
 
-use super::earlier::Earlier;
-use super::{CallId, CallResult, Image, Interruption, Message, Summary};
+use super::earlier::MessagePrefix;
+use super::{CallId, CallInterruption, CallResult, ConversationSummary, Image, Message};
 use std::borrow::Cow;
 use thiserror::Error;
 
@@ -11,7 +11,7 @@ use thiserror::Error;
 /// Its beginning may still lie elsewhere: it is read when somebody looks at it, and nobody who looks can tell.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    earlier: Option<Earlier>,
+    earlier: Option<MessagePrefix>,
     messages: Vec<Message>,
 }
 
@@ -35,7 +35,7 @@ pub enum TranscriptError {
 
 impl Transcript {
     /// A conversation that goes on from a beginning which is not read yet.
-    pub fn after(earlier: Earlier) -> Transcript {
+    pub fn after(earlier: MessagePrefix) -> Transcript {
         Transcript { earlier: Some(earlier), messages: Vec::new() }
     }
 
@@ -46,7 +46,7 @@ impl Transcript {
 
     /// How many messages lie elsewhere.
     pub fn begins(&self) -> usize {
-        self.earlier.as_ref().map_or(0, Earlier::count)
+        self.earlier.as_ref().map_or(0, MessagePrefix::count)
     }
 
     pub fn len(&self) -> usize {
@@ -72,11 +72,11 @@ impl Transcript {
     /// How often the person said something.
     pub fn said(&self) -> usize {
         let said = self.messages.iter().filter(|m| matches!(m, Message::User { .. })).count();
-        self.earlier.as_ref().map_or(0, Earlier::said) + said
+        self.earlier.as_ref().map_or(0, MessagePrefix::said) + said
     }
 
     /// The conversation as the model has it: from the summary on, where there is one.
-    pub fn over(&self, summary: Option<&Summary>) -> Cow<'_, [Message]> {
+    pub fn over(&self, summary: Option<&ConversationSummary>) -> Cow<'_, [Message]> {
         match summary {
             None => Cow::Borrowed(self.messages()),
             Some(summary) if summary.upto >= self.begins() => {
@@ -93,7 +93,7 @@ impl Transcript {
 
     /// What was read of the beginning is now a part of this.
     fn settle(&mut self) {
-        if let Some(whole) = self.earlier.as_mut().and_then(Earlier::take) {
+        if let Some(whole) = self.earlier.as_mut().and_then(MessagePrefix::take) {
             self.messages = whole;
             self.earlier = None;
         }
@@ -154,7 +154,7 @@ impl Transcript {
     }
 
     /// Answers every open call as interrupted: what a crash or a kill left behind. Returns the message it added.
-    pub fn close_open_calls(&mut self, at: Interruption) -> Option<Message> {
+    pub fn close_open_calls(&mut self, at: CallInterruption) -> Option<Message> {
         let results: Vec<CallResult> = match self.messages.last() {
             Some(Message::Assistant(answer)) => {
                 answer.calls().map(|call| CallResult::interrupted(call, at)).collect()

@@ -1,20 +1,20 @@
-use super::super::{Answer, Block, Call, Input, Outcome, Part};
+use super::super::{AssistantBlock, AssistantMessage, CallInput, CallOutcome, Part, ToolCall};
 use super::*;
 
-fn call(id: &str) -> Call {
-    Call { id: CallId::new(id), name: "read_file".into(), input: Input::parse("{}") }
+fn call(id: &str) -> ToolCall {
+    ToolCall { id: CallId::new(id), name: "read_file".into(), input: CallInput::parse("{}") }
 }
 
 fn asks(ids: &[&str]) -> Message {
-    Message::Assistant(Answer {
-        blocks: ids.iter().map(|id| Block::Call(call(id))).collect(),
-        ..Answer::default()
+    Message::Assistant(AssistantMessage {
+        blocks: ids.iter().map(|id| AssistantBlock::Call(call(id))).collect(),
+        ..AssistantMessage::default()
     })
 }
 
 fn answers(ids: &[&str]) -> Message {
     Message::Results {
-        results: ids.iter().map(|id| CallResult::text(&call(id), Outcome::Done, "ok")).collect(),
+        results: ids.iter().map(|id| CallResult::text(&call(id), CallOutcome::Done, "ok")).collect(),
     }
 }
 
@@ -44,11 +44,11 @@ fn results_without_a_question_are_refused() {
 fn what_a_crash_left_open_is_closed_as_interrupted() {
     let mut t = Transcript::default();
     t.push(asks(&["a", "b"])).unwrap();
-    let Some(Message::Results { results }) = t.close_open_calls(Interruption::PlacetStopped) else {
+    let Some(Message::Results { results }) = t.close_open_calls(CallInterruption::PlacetStopped) else {
         panic!("two calls were open")
     };
     assert_eq!(results.len(), 2);
-    assert!(results.iter().all(|r| r.outcome == Outcome::Interrupted));
-    assert_eq!(t.close_open_calls(Interruption::PlacetStopped), None);
+    assert!(results.iter().all(|r| r.outcome == CallOutcome::Interrupted));
+    assert_eq!(t.close_open_calls(CallInterruption::PlacetStopped), None);
     t.push(Message::user("next")).unwrap();
 }

@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 
 /// `input` leaves out what was read from or written to the provider's cache; the three add up to the prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
+pub struct TokenUsage {
     pub input: u64,
     pub output: u64,
     #[serde(default)]
@@ -17,19 +17,19 @@ pub struct Usage {
     pub reasoning: u64,
 }
 
-impl Usage {
+impl TokenUsage {
     /// Everything the model had before it: what fills the context window.
     pub fn prompt(&self) -> u64 {
         self.input + self.cache_read + self.cache_write
     }
 
     pub fn is_zero(&self) -> bool {
-        *self == Usage::default()
+        *self == TokenUsage::default()
     }
 }
 
-impl AddAssign for Usage {
-    fn add_assign(&mut self, other: Usage) {
+impl AddAssign for TokenUsage {
+    fn add_assign(&mut self, other: TokenUsage) {
         self.input += other.input;
         self.output += other.output;
         self.cache_read += other.cache_read;

@@ -4,7 +4,7 @@
 //! request and provider caches hold. Nothing reads a sentence back. Names and commands in them are somebody else's words:
 //! they stay on one line, whatever they hold.
 
-use super::{Edition, Interruption, JobEnd, LowerFile, Note, Scope};
+use super::{BlockedWrite, CallInterruption, HistoryScope, InstructionsVersion, JobEnd, Note};
 use std::borrow::Cow;
 use std::fmt::Write;
 
@@ -16,10 +16,10 @@ impl Note {
     pub fn words(&self) -> Cow<'_, str> {
         let words = match self {
             Note::Mode { mode, meaning } => format!("[placet: the mode is {mode}: {meaning}]"),
-            Note::Instructions { text, edition: Edition::First } => {
+            Note::Instructions { text, edition: InstructionsVersion::First } => {
                 format!("[placet: the project's instructions]\n{text}")
             }
-            Note::Instructions { text, edition: Edition::Changed } => {
+            Note::Instructions { text, edition: InstructionsVersion::Changed } => {
                 format!(
                     "[placet: the project's instructions, changed; this replaces the earlier text]\n{text}"
                 )
@@ -64,8 +64,8 @@ impl Note {
             Note::ResultRefused { tool } => {
                 format!("[the provider refused this result of {}]", on_one_line(tool))
             }
-            Note::PlainHistory { text, scope: Scope::Whole } => format!("{PLAIN_HISTORY}{text}"),
-            Note::PlainHistory { text, scope: Scope::End } => format!("{PLAIN_END}{text}"),
+            Note::PlainHistory { text, scope: HistoryScope::Whole } => format!("{PLAIN_HISTORY}{text}"),
+            Note::PlainHistory { text, scope: HistoryScope::End } => format!("{PLAIN_END}{text}"),
             Note::GoesOn => return Cow::Borrowed("[placet: the conversation goes on]"),
             Note::SumUp { focus } => sum_up(focus),
             Note::AnswerWithheld { reason } => {
@@ -111,16 +111,15 @@ const WORK_LEFT_OUT: &str = "[placet: the beginning of this work was left out to
 const PICTURE_LEFT_OUT: &str = "[a picture was left out to fit the context window]";
 const EMPTY_ANSWER: &str =
     "[placet: your last answer had no text and no call; go on with the task, or say why you cannot]";
-const PLAIN_HISTORY: &str =
-    "[placet: the conversation so far, as text, because the provider refused it as it was]";
+const PLAIN_HISTORY: &str = "[placet: the conversation so far, as text, because the provider refused it was]";
 const PLAIN_END: &str = "[placet: the provider refused the conversation before this; it is left out]";
 const MESSAGE_LOST: &str = "[placet: a message that stood here cannot be read any more]";
 
-fn interrupted(at: Interruption) -> &'static str {
+fn interrupted(at: CallInterruption) -> &'static str {
     match at {
-        Interruption::BeforeItRan => "interrupted by the person before it ran",
-        Interruption::Abandoned => "interrupted; it did not stop in time and was abandoned",
-        Interruption::PlacetStopped => "placet was stopped before this call ended",
+        CallInterruption::BeforeItRan => "interrupted by the person before it ran",
+        CallInterruption::Abandoned => "interrupted; it did not stop in time and was abandoned",
+        CallInterruption::PlacetStopped => "placet was stopped before this call ended",
     }
 }
 
@@ -138,8 +137,8 @@ fn result_left_out(tool: &str, arguments: &str, scratchpad: Option<&str>) -> Str
     }
 }
 
-fn write_down_blocked(level: &str, files: &[LowerFile], more: usize) -> String {
-    let line = |file: &LowerFile| {
+fn write_down_blocked(level: &str, files: &[BlockedWrite], more: usize) -> String {
+    let line = |file: &BlockedWrite| {
         format!(
             "[Write-down blocked — your session taint is {level}, but the target resource \"{}\" is classified {}; this change was discarded]",
             on_one_line(&file.path),

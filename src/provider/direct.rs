@@ -6,7 +6,9 @@
 use super::flow::flow;
 use super::telling;
 use super::{AnswerStream, Provider, Request};
-use crate::conversation::{Answer, Block, Call, CallId, Input, Message, StopReason};
+use crate::conversation::{
+    AssistantBlock, AssistantMessage, CallId, CallInput, Message, StopReason, ToolCall,
+};
 use serde_json::Value;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -22,19 +24,19 @@ impl Direct {
         Direct { tool: tool.into(), input }
     }
 
-    fn next(&self, messages: &[Message]) -> Answer {
+    fn next(&self, messages: &[Message]) -> AssistantMessage {
         let (block, stop) = match messages.last() {
             Some(Message::Results { results }) => {
                 let text = results.iter().map(|result| result.body()).collect::<Vec<_>>().join("\n");
-                (Block::Text { text }, StopReason::EndTurn)
+                (AssistantBlock::Text { text }, StopReason::EndTurn)
             }
             _ => {
                 let id = CallId::new(format!("typed-{}", messages.len()));
-                let input = Input::Object(self.input.clone());
-                (Block::Call(Call { id, name: self.tool.clone(), input }), StopReason::ToolUse)
+                let input = CallInput::Object(self.input.clone());
+                (AssistantBlock::Call(ToolCall { id, name: self.tool.clone(), input }), StopReason::ToolUse)
             }
         };
-        Answer { blocks: vec![block], stop, ..Answer::default() }
+        AssistantMessage { blocks: vec![block], stop, ..AssistantMessage::default() }
     }
 }
 

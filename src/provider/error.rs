@@ -1,7 +1,7 @@
 //! Why there is no answer.
 
 use super::limit::ExceededLimit;
-use crate::conversation::Answer;
+use crate::conversation::AssistantMessage;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use thiserror::Error;
@@ -44,7 +44,7 @@ pub enum ProviderError {
     Timeout(Duration),
     /// The stream ended before the answer was whole. What had arrived is kept, marked as cut.
     #[error("the answer broke off: {message}")]
-    Broken { message: String, partial: Box<Answer> },
+    Broken { message: String, partial: Box<AssistantMessage> },
     #[error("the provider sent something that is no answer: {0}")]
     Protocol(String),
     #[error("the recording does not fit this conversation:\n{0}")]

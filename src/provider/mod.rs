@@ -108,5 +108,5 @@ pub trait Decoder: Send {
 
     /// The connection closed without `Finished`. Where the stop reason had arrived the answer is whole and carries
     /// it; else it is marked as [`Cut`](crate::conversation::StopReason::Cut) and holds no call at all.
-    fn cut(&mut self) -> crate::conversation::Answer;
+    fn cut(&mut self) -> crate::conversation::AssistantMessage;
 }

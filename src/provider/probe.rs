@@ -2,7 +2,7 @@
 //! retried beyond what the provider does itself, and a later step is not tried when an earlier one shows that it must fail.
 
 use super::{Model, Provider, ProviderError, Request, StreamEvent};
-use crate::conversation::{Answer, CallResult, Image, Message, Outcome, Part, ToolSpec};
+use crate::conversation::{AssistantMessage, CallOutcome, CallResult, Image, Message, Part, ToolSpec};
 use futures_util::StreamExt;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -56,7 +56,7 @@ pub async fn probe(provider: &dyn Provider, model: &Model, picture: Image) -> Ve
 
 /// An answer, and how it came.
 struct Heard {
-    result: Result<Answer, ProviderError>,
+    result: Result<AssistantMessage, ProviderError>,
     pieces: usize,
     first: Option<Duration>,
 }
@@ -137,7 +137,7 @@ async fn tools(provider: &dyn Provider, model: &Model) -> Found {
         Err(error) => return Found::Fails(error.to_string()),
     };
     let results: Vec<CallResult> =
-        answer.calls().map(|call| CallResult::text(call, Outcome::Done, "placet")).collect();
+        answer.calls().map(|call| CallResult::text(call, CallOutcome::Done, "placet")).collect();
     match answer.calls().next() {
         None => {
             return Found::Fails(format!(

@@ -3,7 +3,7 @@
 //! of it again with its first request.
 
 use super::Request;
-use crate::conversation::{Block, Message, Thinking};
+use crate::conversation::{AssistantBlock, Message, ThinkingBlock};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -31,7 +31,7 @@ impl Proofs {
         for message in &mut request.messages {
             if let Message::Assistant(answer) = message {
                 answer.blocks.retain(|block| match block {
-                    Block::Thinking(thinking) => {
+                    AssistantBlock::Thinking(thinking) => {
                         proof(thinking).is_none_or(|proof| !refused.proofs.contains(&proof))
                     }
                     _ => true,
@@ -51,7 +51,7 @@ impl Proofs {
             _ => None,
         });
         let thoughts = answers.flat_map(|answer| &answer.blocks).filter_map(|block| match block {
-            Block::Thinking(thinking) => proof(thinking),
+            AssistantBlock::Thinking(thinking) => proof(thinking),
             _ => None,
         });
         let before = refused.proofs.len();
@@ -64,7 +64,7 @@ impl Proofs {
     }
 }
 
-fn proof(thinking: &Thinking) -> Option<blake3::Hash> {
+fn proof(thinking: &ThinkingBlock) -> Option<blake3::Hash> {
     let proof = thinking.redacted.as_ref().or(thinking.signature.as_ref())?;
     Some(blake3::hash(proof.as_bytes()))
 }

@@ -4,7 +4,7 @@
 use super::limit::AnswerMeter;
 use super::watch::{Halt, Watch};
 use super::{AnswerLimits, Decoder, ExceededLimit, ProviderError, Request, StreamEvent};
-use crate::conversation::{Answer, StopReason};
+use crate::conversation::{AssistantMessage, StopReason};
 use crate::http::{HttpError, Kind, Response, SseEvent, SseParser};
 use std::time::Duration;
 
@@ -152,8 +152,8 @@ impl<'r> Reading<'r> {
 
     /// The answer under the model's name as it was asked for: servers resolve aliases, and reasoning goes back only
     /// to the same name.
-    fn named(&self, answer: Answer) -> Answer {
-        Answer { model: self.request.model.name.clone(), ..answer }
+    fn named(&self, answer: AssistantMessage) -> AssistantMessage {
+        AssistantMessage { model: self.request.model.name.clone(), ..answer }
     }
 
     /// The error that ends this attempt: as it is before the answer began, else with what had arrived.

@@ -4,7 +4,7 @@
 use super::flow::flow;
 use super::telling;
 use super::{AnswerStream, Provider, ProviderError, Request, StreamEvent};
-use crate::conversation::{Answer, Message};
+use crate::conversation::{AssistantMessage, Message};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,13 +14,13 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Debug)]
 pub enum Script {
     /// The answer, told in small pieces.
-    Answer(Answer),
+    Answer(AssistantMessage),
     /// These events, and then the error or, with `None`, nothing more until it is cancelled.
     Events(Vec<StreamEvent>, Option<ProviderError>),
 }
 
-impl From<Answer> for Script {
-    fn from(answer: Answer) -> Script {
+impl From<AssistantMessage> for Script {
+    fn from(answer: AssistantMessage) -> Script {
         Script::Answer(answer)
     }
 }

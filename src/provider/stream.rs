@@ -1,7 +1,7 @@
 //! What arrives while an answer is made.
 
 use super::ProviderError;
-use crate::conversation::{Answer, CallId, Usage};
+use crate::conversation::{AssistantMessage, CallId, TokenUsage};
 use futures_util::stream::Stream;
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
@@ -24,7 +24,7 @@ pub enum StreamEvent {
         bytes: usize,
     },
     /// Usage so far; later ones replace earlier ones.
-    Usage(Usage),
+    Usage(TokenUsage),
     /// An attempt failed and number `attempt` (of `of`) follows after `wait`: "retry 2/5 in 7 s". Sent before the wait.
     Retrying {
         attempt: u32,
@@ -44,5 +44,5 @@ pub enum StreamEvent {
         to: String,
         because: String,
     },
-    Finished(Answer),
+    Finished(AssistantMessage),
 }

@@ -2,7 +2,7 @@
 
 use super::flow::Emit;
 use super::{ProviderError, Request, StreamEvent};
-use crate::conversation::{Answer, Block, Input, Message, Part, Usage};
+use crate::conversation::{AssistantBlock, AssistantMessage, CallInput, Message, Part, TokenUsage};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 const PIECE: usize = 24;
 
 /// Sends `answer` piece by piece, with `pause` before each, and `Finished` at the end.
-pub(super) async fn tell(answer: Answer, pause: Duration, cancel: &CancellationToken, emit: &Emit) {
+pub(super) async fn tell(answer: AssistantMessage, pause: Duration, cancel: &CancellationToken, emit: &Emit) {
     for event in events(&answer) {
         if !pause.is_zero() {
             tokio::select! {
@@ -28,19 +28,19 @@ pub(super) async fn tell(answer: Answer, pause: Duration, cancel: &CancellationT
 }
 
 /// What a server would have streamed for `answer`, without `Finished`.
-fn events(answer: &Answer) -> Vec<StreamEvent> {
+fn events(answer: &AssistantMessage) -> Vec<StreamEvent> {
     let mut out = Vec::new();
     for block in &answer.blocks {
         match block {
-            Block::Text { text } => out.extend(pieces(text).into_iter().map(StreamEvent::Text)),
-            Block::Thinking(thinking) => {
+            AssistantBlock::Text { text } => out.extend(pieces(text).into_iter().map(StreamEvent::Text)),
+            AssistantBlock::Thinking(thinking) => {
                 out.extend(pieces(&thinking.text).into_iter().map(StreamEvent::Thinking))
             }
-            Block::Call(call) => {
+            AssistantBlock::Call(call) => {
                 out.push(StreamEvent::CallStarted { id: call.id.clone(), name: call.name.clone() });
                 let bytes = match &call.input {
-                    Input::Object(value) => value.to_string().len(),
-                    Input::Malformed { raw, .. } => raw.len(),
+                    CallInput::Object(value) => value.to_string().len(),
+                    CallInput::Malformed { raw, .. } => raw.len(),
                 };
                 out.push(StreamEvent::CallArguments { bytes });
             }
@@ -69,12 +69,16 @@ fn pieces(text: &str) -> Vec<String> {
 }
 
 /// Usage guessed at four bytes a token, for providers that count nothing.
-pub(super) fn estimate(request: &Request, answer: &Answer) -> Usage {
+pub(super) fn estimate(request: &Request, answer: &AssistantMessage) -> TokenUsage {
     let fixed: usize =
         request.tools.iter().map(|t| t.name.len() + t.description.len() + t.schema.to_string().len()).sum();
     let said: usize = request.messages.iter().map(weight).sum();
     let output = weigh_answer(answer);
-    Usage { input: tokens(request.system.len() + fixed + said), output: tokens(output), ..Usage::default() }
+    TokenUsage {
+        input: tokens(request.system.len() + fixed + said),
+        output: tokens(output),
+        ..TokenUsage::default()
+    }
 }
 
 fn tokens(bytes: usize) -> u64 {
@@ -91,7 +95,7 @@ fn weight(message: &Message) -> usize {
     }
 }
 
-fn weigh_answer(answer: &Answer) -> usize {
+fn weigh_answer(answer: &AssistantMessage) -> usize {
     let calls: usize = answer.calls().map(|c| c.name.len() + c.input.to_replay().to_string().len()).sum();
     answer.text().len() + calls
 }

@@ -4,7 +4,7 @@
 
 use super::StreamEvent;
 use super::flow::Emit;
-use crate::conversation::Answer;
+use crate::conversation::AssistantMessage;
 use crate::http::{Awake, Wall};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -115,7 +115,7 @@ impl<'w> Watch<'w> {
         Ok(())
     }
 
-    pub(super) async fn finish(&self, answer: Answer) {
+    pub(super) async fn finish(&self, answer: AssistantMessage) {
         self.emit.send(StreamEvent::Finished(answer)).await;
     }
 }

@@ -3,7 +3,7 @@
 use super::Shell;
 use super::pictures_in::is_picture;
 use crate::agent::{Reply, call_once};
-use crate::conversation::{Call, CallId, Image, Input, Note, Outcome, Part};
+use crate::conversation::{CallId, CallInput, CallOutcome, Image, Note, Part, ToolCall};
 use crate::text::visible;
 use crate::ui::picture;
 use std::ffi::OsString;
@@ -60,8 +60,8 @@ impl Shell<'_> {
         let Some(agent) = &self.conversation.agent else { return Err(Refused::NoFile) };
         let is_dir = file.is_dir();
         let name = if is_dir { "list_directory" } else { "read_file" };
-        let input = Input::Object(serde_json::json!({ "path": path }));
-        let call = Call { id: CallId::new("attached"), name: name.into(), input };
+        let input = CallInput::Object(serde_json::json!({ "path": path }));
+        let call = ToolCall { id: CallId::new("attached"), name: name.into(), input };
         let (registry, env, policy) =
             (Arc::clone(self.app.registry()), Arc::clone(agent.env()), Arc::clone(self.app.policy()));
         let (blind, unread) = (!agent.model().capabilities.vision, !agent.model().capabilities.pdf);
@@ -72,7 +72,7 @@ impl Shell<'_> {
         let reply = if is_picture(&file) { Reply::Yes } else { Reply::Nobody };
         let running = call_once(registry, env, policy, visit, call, reply, CancellationToken::new());
         let result = self.runtime.block_on(running);
-        if result.outcome != Outcome::Done {
+        if result.outcome != CallOutcome::Done {
             return Err(Refused::Because(result.body()));
         }
         let shown = || result.parts.iter().filter_map(Part::as_image);

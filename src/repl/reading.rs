@@ -156,12 +156,12 @@ pub(super) fn copy(shell: &mut Shell<'_>, rest: &str) -> After {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conversation::{Answer, Block};
+    use crate::conversation::{AssistantBlock, AssistantMessage};
 
     fn said(texts: &[&str]) -> Vec<Message> {
         let answer = |text: &&str| {
-            let blocks = vec![Block::Text { text: (*text).to_string() }];
-            Message::Assistant(Answer { blocks, ..Answer::default() })
+            let blocks = vec![AssistantBlock::Text { text: (*text).to_string() }];
+            Message::Assistant(AssistantMessage { blocks, ..AssistantMessage::default() })
         };
         texts.iter().map(answer).collect()
     }

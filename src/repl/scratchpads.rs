@@ -6,7 +6,7 @@
 
 use super::Shell;
 use crate::agent::{Agent, Reply, call_once};
-use crate::conversation::{Call, CallId, CallResult, Input, Note, Outcome, Part};
+use crate::conversation::{CallId, CallInput, CallOutcome, CallResult, Note, Part, ToolCall};
 use crate::session::{Entry, Scratchpads};
 use crate::text::LineDiff;
 use crate::ui::scratchpads::{Browser, KEYS, Kind, Listed, Wish};
@@ -83,7 +83,8 @@ impl Shell<'_> {
 
     /// Through the gate, as if the model had called.
     fn call_for_person(&self, agent: &Agent, tool: &str, input: Value) -> CallResult {
-        let call = Call { id: CallId::new("by-hand"), name: tool.into(), input: Input::Object(input) };
+        let call =
+            ToolCall { id: CallId::new("by-hand"), name: tool.into(), input: CallInput::Object(input) };
         let (registry, env) = (Arc::clone(self.app.registry()), Arc::clone(agent.env()));
         let policy = Arc::clone(self.app.policy());
         let running =
@@ -143,7 +144,7 @@ impl Shell<'_> {
 }
 
 fn done(result: CallResult) -> Result<CallResult, String> {
-    if result.outcome == Outcome::Done { Ok(result) } else { Err(result.body()) }
+    if result.outcome == CallOutcome::Done { Ok(result) } else { Err(result.body()) }
 }
 
 fn size(part: &Part) -> usize {

@@ -4,14 +4,14 @@ use super::changes::ChangeReport;
 pub use super::text::Side;
 use super::{json, text};
 use crate::agent::{Agent, Ending, Event, Reply, Start};
-use crate::conversation::Outcome;
+use crate::conversation::CallOutcome;
 use std::io::{self, Write};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// The last answer's text; `Live` shows it as it comes, for a person who reads along.
+    /// The last answer's text; `Live` shows it comes, for a person who reads along.
     Text(Reader, Side),
     Json,
     StreamJson,
@@ -85,7 +85,7 @@ pub async fn run(
     let running = agent.run(start, events, stop.clone());
     let hearing = async {
         while let Some(event) = inbox.recv().await {
-            if let Event::CallEnded { outcome: Outcome::Denied, .. } = &event {
+            if let Event::CallEnded { outcome: CallOutcome::Denied, .. } = &event {
                 refused = true;
             }
             if output.is_ok() {

@@ -6,7 +6,7 @@
 use super::changes::ChangeReport;
 use super::headless::Voice;
 use crate::agent::{Ending, Event};
-use crate::conversation::{Outcome, Usage};
+use crate::conversation::{CallOutcome, TokenUsage};
 use crate::provider::ProviderError;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -163,7 +163,7 @@ impl Tally {
         match event {
             Event::Text(text) => self.answer.push_str(text),
             Event::CallComing { .. } | Event::CallPlanned { .. } => self.answer.clear(),
-            Event::CallEnded { outcome: Outcome::Denied, .. } => self.refused += 1,
+            Event::CallEnded { outcome: CallOutcome::Denied, .. } => self.refused += 1,
             Event::Usage { total, .. } => self.usage = Tokens::from(*total),
             _ => {}
         }
@@ -301,19 +301,19 @@ fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-impl From<Usage> for Tokens {
-    fn from(u: Usage) -> Tokens {
+impl From<TokenUsage> for Tokens {
+    fn from(u: TokenUsage) -> Tokens {
         Tokens { input: u.input, output: u.output, cache_read: u.cache_read, cache_write: u.cache_write }
     }
 }
 
-impl From<Outcome> for Said {
-    fn from(outcome: Outcome) -> Said {
+impl From<CallOutcome> for Said {
+    fn from(outcome: CallOutcome) -> Said {
         match outcome {
-            Outcome::Done => Said::Done,
-            Outcome::Failed => Said::Failed,
-            Outcome::Denied => Said::Denied,
-            Outcome::Interrupted => Said::Interrupted,
+            CallOutcome::Done => Said::Done,
+            CallOutcome::Failed => Said::Failed,
+            CallOutcome::Denied => Said::Denied,
+            CallOutcome::Interrupted => Said::Interrupted,
         }
     }
 }

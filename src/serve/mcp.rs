@@ -4,7 +4,7 @@
 //! call that writes waits for the others and they for it.
 
 use crate::agent::{Entrance, Gate, Reply, Visit, call_once};
-use crate::conversation::{Call, CallId, Input, Outcome, Part};
+use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
 use crate::permission::Policy;
 use crate::tools::{Env, Registry};
 use base64::Engine;
@@ -76,10 +76,10 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, rmcp::ErrorData> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         let arguments = serde_json::Value::Object(request.arguments.unwrap_or_default());
-        let call = Call {
+        let call = ToolCall {
             id: CallId::new(format!("mcp-{number}")),
             name: request.name.into_owned(),
-            input: Input::Object(arguments),
+            input: CallInput::Object(arguments),
         };
         let touches = self.registry.touches(&call.name, &call.input);
         let alone = touches.anything || !touches.writes.is_empty();
@@ -101,7 +101,7 @@ impl ServerHandler for Server {
         };
         let content = result.parts.iter().map(content).collect();
         let answer = match result.outcome {
-            Outcome::Done => CallToolResult::success(content),
+            CallOutcome::Done => CallToolResult::success(content),
             _ => CallToolResult::error(content),
         };
         Ok(answer.into())

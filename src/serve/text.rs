@@ -3,12 +3,12 @@
 use super::changes::ChangeReport;
 use super::headless::{Reader, Voice};
 use crate::agent::{Ending, Event};
-use crate::conversation::Outcome;
+use crate::conversation::CallOutcome;
 use crate::text::{own, sanitize, visible};
 use std::io::{self, Write};
 
 /// Only the text after the last call is the answer. For a program it is held back until it is known to be that; a
-/// person sees it as it comes.
+/// person sees it comes.
 pub(super) struct Text {
     reader: Reader,
     held: String,
@@ -118,10 +118,10 @@ impl Voice for Text {
             Event::CallComing { .. } | Event::CallPlanned { .. } => self.aside(out, side),
             Event::CallEnded { outcome, summary, .. } => {
                 let word = match outcome {
-                    Outcome::Done => "call",
-                    Outcome::Failed => "failed",
-                    Outcome::Denied => "refused",
-                    Outcome::Interrupted => "stopped",
+                    CallOutcome::Done => "call",
+                    CallOutcome::Failed => "failed",
+                    CallOutcome::Denied => "refused",
+                    CallOutcome::Interrupted => "stopped",
                 };
                 self.say(word, &summary.line, (out, side))
             }

@@ -6,7 +6,7 @@
 //! note's words are the very same bytes, so a model reads of an old conversation what it read before.
 
 use super::record::Record;
-use crate::conversation::{Edition, Message, Note, Part};
+use crate::conversation::{InstructionsVersion, Message, Note, Part};
 use crate::permission::Mode;
 use serde_json::Value;
 
@@ -109,9 +109,10 @@ fn attached(text: &str) -> Option<Note> {
 }
 
 fn instructions(text: &str) -> Option<Note> {
-    let of = |edition: Edition| move |text: &str| Note::Instructions { text: text.into(), edition };
-    let given = text.strip_prefix(FIRST).map(of(Edition::First));
-    let given = given.or_else(|| text.strip_prefix(CHANGED).map(of(Edition::Changed)));
+    let of =
+        |edition: InstructionsVersion| move |text: &str| Note::Instructions { text: text.into(), edition };
+    let given = text.strip_prefix(FIRST).map(of(InstructionsVersion::First));
+    let given = given.or_else(|| text.strip_prefix(CHANGED).map(of(InstructionsVersion::Changed)));
     Some(given.unwrap_or(Note::InstructionsGone))
 }
 

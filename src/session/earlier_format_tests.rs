@@ -1,5 +1,5 @@
 use super::*;
-use crate::conversation::{Call, CallId, CallResult, Image, Input, Outcome, words_of};
+use crate::conversation::{CallId, CallInput, CallOutcome, CallResult, Image, ToolCall, words_of};
 
 const INSTRUCTIONS: &str = "[placet: the project's instructions]\n--- /w/AGENTS.md\nobey\n";
 const MODE: &str = "[placet: the mode is ask: files may be changed and commands run, in a copy: nothing lands before the person applies it]";
@@ -65,10 +65,10 @@ fn notes_are_taken_from_their_places_only_and_not_a_byte_changes() {
 
 #[test]
 fn what_a_tool_gave_back_and_what_was_said_while_a_turn_ran_is_never_taken() {
-    let call = Call { id: CallId::new("c"), name: "run_command".into(), input: Input::parse("{}") };
+    let call = ToolCall { id: CallId::new("c"), name: "run_command".into(), input: CallInput::parse("{}") };
     let parts = texts(&["x", INSTRUCTIONS, MODE]);
     let before = [
-        Message::Results { results: vec![CallResult::new(&call, Outcome::Done, parts.clone())] },
+        Message::Results { results: vec![CallResult::new(&call, CallOutcome::Done, parts.clone())] },
         Message::User { parts: parts.clone() },
     ];
     let (mut messages, mut notes) = (before.clone(), Notes::default());

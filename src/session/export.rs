@@ -6,7 +6,7 @@
 use super::record::Loaded;
 use super::scratchpad::{Entry, Scratchpads};
 use super::store::SessionRow;
-use crate::conversation::{Block, Image, Input, Message, Outcome, Part};
+use crate::conversation::{AssistantBlock, CallInput, CallOutcome, Image, Message, Part};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -59,12 +59,12 @@ pub fn markdown(row: &SessionRow, loaded: &Loaded, pictures: Pictures) -> String
     out
 }
 
-fn outcome(outcome: &Outcome) -> &'static str {
+fn outcome(outcome: &CallOutcome) -> &'static str {
     match outcome {
-        Outcome::Done => "result",
-        Outcome::Failed => "failed",
-        Outcome::Denied => "denied",
-        Outcome::Interrupted => "interrupted",
+        CallOutcome::Done => "result",
+        CallOutcome::Failed => "failed",
+        CallOutcome::Denied => "denied",
+        CallOutcome::Interrupted => "interrupted",
     }
 }
 
@@ -82,28 +82,28 @@ fn push_part(out: &mut String, part: &Part, pictures: Pictures) {
     };
 }
 
-fn push_block(out: &mut String, block: &Block) {
+fn push_block(out: &mut String, block: &AssistantBlock) {
     match block {
-        Block::Text { text } => {
+        AssistantBlock::Text { text } => {
             let _ = writeln!(out, "{}", text.trim_end());
         }
-        Block::Thinking(thinking) if !thinking.text.is_empty() => {
+        AssistantBlock::Thinking(thinking) if !thinking.text.is_empty() => {
             for line in thinking.text.lines() {
                 let _ = writeln!(out, "> {line}");
             }
         }
-        Block::Thinking(_) => {}
-        Block::Call(call) => {
+        AssistantBlock::Thinking(_) => {}
+        AssistantBlock::Call(call) => {
             let _ = write!(out, "\n### call `{}`\n\n", call.name);
             push_fenced(out, "json", &arguments(&call.input));
         }
     }
 }
 
-fn arguments(input: &Input) -> String {
+fn arguments(input: &CallInput) -> String {
     match input {
-        Input::Object(value) => serde_json::to_string_pretty(value).unwrap_or_default(),
-        Input::Malformed { raw, .. } => raw.clone(),
+        CallInput::Object(value) => serde_json::to_string_pretty(value).unwrap_or_default(),
+        CallInput::Malformed { raw, .. } => raw.clone(),
     }
 }
 
@@ -243,14 +243,14 @@ fn push_html(out: &mut String, element: &str, part: &Part) {
     };
 }
 
-fn push_html_block(out: &mut String, block: &Block) {
+fn push_html_block(out: &mut String, block: &AssistantBlock) {
     let _ = match block {
-        Block::Text { text } => writeln!(out, "<p>{}</p>", escaped(text.trim_end())),
-        Block::Thinking(thinking) if !thinking.text.is_empty() => {
+        AssistantBlock::Text { text } => writeln!(out, "<p>{}</p>", escaped(text.trim_end())),
+        AssistantBlock::Thinking(thinking) if !thinking.text.is_empty() => {
             writeln!(out, "<p class=\"thought\">{}</p>", escaped(&thinking.text))
         }
-        Block::Thinking(_) => Ok(()),
-        Block::Call(call) => {
+        AssistantBlock::Thinking(_) => Ok(()),
+        AssistantBlock::Call(call) => {
             let (name, arguments) = (escaped(&call.name), escaped(&arguments(&call.input)));
             writeln!(out, "<h3>call <code>{name}</code></h3>\n<pre>{arguments}</pre>")
         }

@@ -11,7 +11,8 @@ use super::scratchpad::{Entry, ScratchpadError, check_name};
 use super::store::Store;
 use super::{OpenSession, SessionError};
 use crate::conversation::{
-    Answer, Block, Fact, Input, Message, Note, Part, Summary, Transcript, TranscriptError,
+    AssistantBlock, AssistantMessage, CallFact, CallInput, ConversationSummary, Message, Note, Part,
+    Transcript, TranscriptError,
 };
 use crate::text::{sanitize, secret};
 use base64::Engine;
@@ -49,7 +50,7 @@ struct File {
     session: About,
     messages: Vec<Message>,
     #[serde(default)]
-    summaries: Vec<Summary>,
+    summaries: Vec<ConversationSummary>,
     #[serde(default)]
     withheld: Vec<Withheld>,
     #[serde(default)]
@@ -102,8 +103,9 @@ impl Store {
         let messages = transcript.messages();
         let mut records: Vec<Record> =
             messages.iter().map(|message| Record::Message { message: message.clone() }).collect();
-        let fits =
-            |summary: &Summary| summary.upto <= messages.len() && !parts_a_call(messages, summary.upto);
+        let fits = |summary: &ConversationSummary| {
+            summary.upto <= messages.len() && !parts_a_call(messages, summary.upto)
+        };
         records.extend(file.summaries.into_iter().filter(fits).map(|mut summary| {
             summary.notes.iter_mut().flat_map(Note::foreign_texts_mut).for_each(redact);
             Record::SummedUp { summary }
@@ -149,8 +151,8 @@ fn in_their_place(message: &mut Message, pads: &BTreeMap<String, Entry>) {
     let Message::Results { results } = message else { return };
     for result in results {
         result.facts.retain(|fact| match fact {
-            Fact::JobStarted { .. } | Fact::JobEnded { .. } => false,
-            Fact::StoredIn { scratchpad } => pads.contains_key(scratchpad),
+            CallFact::JobStarted { .. } | CallFact::JobEnded { .. } => false,
+            CallFact::StoredIn { scratchpad } => pads.contains_key(scratchpad),
             _ => true,
         });
         for part in &mut result.parts {
@@ -215,11 +217,11 @@ fn without_secrets(message: &mut Message) {
     match message {
         Message::User { parts } => of(parts),
         Message::Results { results } => results.iter_mut().for_each(|result| of(&mut result.parts)),
-        Message::Assistant(Answer { blocks, .. }) => {
+        Message::Assistant(AssistantMessage { blocks, .. }) => {
             for block in blocks {
                 match block {
-                    Block::Text { text } => redact(text),
-                    Block::Thinking(thinking) => {
+                    AssistantBlock::Text { text } => redact(text),
+                    AssistantBlock::Thinking(thinking) => {
                         let before = thinking.text.clone();
                         redact(&mut thinking.text);
                         // A proof is refused where the words are not those it was given for.
@@ -227,14 +229,14 @@ fn without_secrets(message: &mut Message) {
                             (thinking.signature, thinking.redacted) = (None, None);
                         }
                     }
-                    Block::Call(call) => redact_input(&mut call.input),
+                    AssistantBlock::Call(call) => redact_input(&mut call.input),
                 }
             }
         }
     }
 }
 
-fn redact_input(input: &mut Input) {
+fn redact_input(input: &mut CallInput) {
     fn of(value: &mut Value) {
         match value {
             Value::String(text) => redact(text),
@@ -244,7 +246,7 @@ fn redact_input(input: &mut Input) {
         }
     }
     match input {
-        Input::Object(value) => of(value),
-        Input::Malformed { raw, .. } => redact(raw),
+        CallInput::Object(value) => of(value),
+        CallInput::Malformed { raw, .. } => redact(raw),
     }
 }

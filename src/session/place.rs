@@ -9,7 +9,10 @@ use super::record::{Loaded, Record, State};
 use super::replay::Replay;
 use super::spent::Spent;
 use super::store::Store;
-use crate::conversation::{Earlier, Kept, Message, Outcome, SessionId, Summary, Transcript, Usage};
+use crate::conversation::{
+    CallOutcome, ConversationSummary, Message, MessagePrefix, MessageSource, SessionId, TokenUsage,
+    Transcript,
+};
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,9 +25,9 @@ pub(super) struct Place {
     messages: usize,
     /// How many of them the person said.
     said: usize,
-    summary: Option<Summary>,
+    summary: Option<ConversationSummary>,
     withheld: Vec<(String, String)>,
-    usage: Usage,
+    usage: TokenUsage,
     /// By provider and model.
     spent: Vec<Spent>,
     last_prompt: u64,
@@ -39,7 +42,7 @@ struct Before {
     place: Place,
 }
 
-impl Kept for Before {
+impl MessageSource for Before {
     fn messages(&self) -> Vec<Message> {
         let mut replay = Replay::default();
         let entries = self.store.entries(&self.id, 1..self.place.first, &mut replay.loaded.dropped);
@@ -117,7 +120,7 @@ impl Place {
             0 => Transcript::default(),
             count => {
                 let before = Before { store: store.clone(), id: id.clone(), place: self.clone() };
-                Transcript::after(Earlier::new(count, self.said, Arc::new(before)))
+                Transcript::after(MessagePrefix::new(count, self.said, Arc::new(before)))
             }
         };
         Loaded {
@@ -139,7 +142,7 @@ impl Place {
             let [Message::Assistant(answer), Message::Results { results }] = pair else { continue };
             let entries = (before.path.get(at).copied(), before.path.get(at + 1).copied());
             let (Some(asked), Some(done)) = entries else { continue };
-            let went_through = results.iter().filter(|result| result.outcome == Outcome::Done);
+            let went_through = results.iter().filter(|result| result.outcome == CallOutcome::Done);
             for call in went_through.filter_map(|r| answer.calls().find(|call| call.id == r.id)) {
                 self.rounds.insert(call.name.clone(), (asked, done));
             }

@@ -1,7 +1,7 @@
 //! What a session is made of, entry by entry.
 
 use super::spent::Spent;
-use crate::conversation::{Message, Summary, Transcript, Usage};
+use crate::conversation::{ConversationSummary, Message, TokenUsage, Transcript};
 use serde::{Deserialize, Serialize};
 
 /// One entry. Entries are never changed; the newest word on a thing counts.
@@ -26,7 +26,7 @@ pub enum Record {
     },
     /// The messages before some place are sent to the model as this from here on.
     SummedUp {
-        summary: Summary,
+        summary: ConversationSummary,
     },
     /// The last summary is taken away: its messages are sent again.
     SummaryUndone,
@@ -35,7 +35,7 @@ pub enum Record {
         #[serde(default)]
         provider: String,
         model: String,
-        usage: Usage,
+        usage: TokenUsage,
         /// In millionths of a millionth of a dollar; absent where the price is not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         picos: Option<u64>,
@@ -48,10 +48,10 @@ pub struct Loaded {
     pub transcript: Transcript,
     pub withheld: Vec<(String, String)>,
     /// Oldest first; the last one holds.
-    pub summaries: Vec<Summary>,
+    pub summaries: Vec<ConversationSummary>,
     /// How many messages there were when the person took a summary away, where none was made since.
     pub undone: Option<usize>,
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// Each request that was paid for.
     pub spent: Vec<Spent>,
     /// The prompt tokens of the last request: how full the window is.
@@ -64,7 +64,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// Counts what one request cost.
-    pub(super) fn pay(&mut self, (provider, model): (String, String), usage: Usage, picos: Option<u64>) {
+    pub(super) fn pay(&mut self, (provider, model): (String, String), usage: TokenUsage, picos: Option<u64>) {
         self.usage += usage;
         let unpriced = u64::from(picos.is_none());
         let (requests, picos, day) = (1, picos.unwrap_or(0), String::new());

@@ -5,7 +5,7 @@
 //! without their bytes here: those are read for what still counts only.
 
 use super::record::{Loaded, Record};
-use crate::conversation::{Message, Summary};
+use crate::conversation::{ConversationSummary, Message};
 use std::collections::HashMap;
 
 /// What has been played so far.
@@ -20,7 +20,7 @@ pub(super) struct Replay {
     pub(super) nodes: Vec<Node>,
     left: HashMap<i64, Left>,
     /// What stood for a branch's beginning when it was left, by its last entry.
-    summaries: HashMap<i64, Vec<Summary>>,
+    summaries: HashMap<i64, Vec<ConversationSummary>>,
 }
 
 /// A message's place in the tree.

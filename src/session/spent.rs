@@ -3,7 +3,7 @@
 
 use super::SessionError;
 use super::store::{Store, now};
-use crate::conversation::Usage;
+use crate::conversation::TokenUsage;
 use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct Spent {
     pub requests: u64,
     /// Of those, the ones whose price was not known.
     pub unpriced: u64,
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// In millionths of a millionth of a dollar, at the prices of the time; without the unpriced ones.
     pub picos: u64,
 }
@@ -59,7 +59,7 @@ pub(super) fn add(
     conn: &Connection,
     session: &str,
     (provider, model): (&str, &str),
-    usage: &Usage,
+    usage: &TokenUsage,
     picos: Option<u64>,
 ) -> Result<(), SessionError> {
     let whole = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
@@ -90,7 +90,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<Spent> {
         model: row.get(2)?,
         requests: whole(3)?,
         unpriced: whole(4)?,
-        usage: Usage {
+        usage: TokenUsage {
             input: whole(5)?,
             output: whole(6)?,
             cache_read: whole(7)?,

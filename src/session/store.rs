@@ -3,7 +3,7 @@
 use super::record::{Loaded, State};
 use super::replay::Replay;
 use super::{SessionError, blob, open, salvage, schema};
-use crate::conversation::{Interruption, Message, SessionId};
+use crate::conversation::{CallInterruption, Message, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{BTreeSet, HashMap};
 use std::fs::DirBuilder;
@@ -167,7 +167,7 @@ impl Store {
                 .dropped
                 .push("the last answer was still arriving; what had come is kept, marked as cut".into());
         }
-        if let Some(closing) = loaded.transcript.close_open_calls(Interruption::PlacetStopped) {
+        if let Some(closing) = loaded.transcript.close_open_calls(CallInterruption::PlacetStopped) {
             loaded.repairs.push(closing);
             loaded
                 .dropped

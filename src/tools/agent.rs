@@ -9,7 +9,7 @@ use super::output::interrupted;
 use super::{
     Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
 };
-use crate::conversation::{Outcome, Part, ToolSpec};
+use crate::conversation::{CallOutcome, Part, ToolSpec};
 use crate::permission::{Permit, Reach};
 use crate::session::{Entry, check_name};
 use crate::text::sanitize;
@@ -86,7 +86,7 @@ impl Plan for AgentPlan {
         Box::pin(async move {
             let title = self.title();
             let report = ctx.children.run(self.task, ctx.progress, ctx.cancel).await;
-            if report.outcome == Outcome::Interrupted && report.text.is_empty() {
+            if report.outcome == CallOutcome::Interrupted && report.text.is_empty() {
                 return interrupted(&title);
             }
             told(report, &title, &ctx.env)

@@ -9,8 +9,8 @@ use super::refusal::{bad_text, changed, never_read, not_shown, refuse_marks, sin
 use super::spans::{Effect, same_outside};
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
-    Changed, Detail, Env, Facts, Fault, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary,
-    Tool, ToolError, Touches, hint,
+    CallFailure, Changed, Detail, Env, Facts, HintTool, Output, Plan, Preview, RunCtx, Running, Sight,
+    Summary, Tool, ToolError, Touches, hint,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
@@ -200,7 +200,7 @@ impl EditPlan {
         let (bytes, hash) = env.workspace.load(&self.at, consent, LARGEST).map_err(|e| env.path_error(&e))?;
         let file = TextFile::new(bytes).map_err(|_| {
             ToolError::hint(format!("`{}` is not text", self.edit.path), "only text can be edited")
-                .because(Fault::NotText)
+                .because(CallFailure::NotText)
         })?;
         if !self.forced() && matches!(self.standing(env, &file, hash, &[]), Standing::Never) {
             return Err(never_read(&self.edit.path));
@@ -241,7 +241,7 @@ impl EditPlan {
         };
         let mut spans = file.find(&self.edit.old, most).map_err(|e| bad_text(&e))?;
         if spans.is_empty() {
-            return Err(self.not_found(env, file, hash).because(Fault::TextMissing));
+            return Err(self.not_found(env, file, hash).because(CallFailure::TextMissing));
         }
         if matches!(self.edit.which, Which::All | Which::Single) {
             let mut end = 0;
@@ -253,7 +253,7 @@ impl EditPlan {
             });
         }
         if self.edit.which != Which::All && spans.len() > 1 {
-            return Err(self.ambiguous(file, &spans).because(Fault::Ambiguous(spans.len())));
+            return Err(self.ambiguous(file, &spans).because(CallFailure::Ambiguous(spans.len())));
         }
         Ok(spans)
     }

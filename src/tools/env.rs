@@ -1,7 +1,7 @@
 //! What tools work with: the workspace, the ledger, the scratchpads, the limits.
 
 use super::{Jobs, Output};
-use crate::conversation::Outcome;
+use crate::conversation::CallOutcome;
 use crate::permission::ModeCell;
 use crate::sandbox::{self, Backend};
 use crate::session::Scratchpads;
@@ -191,7 +191,7 @@ pub struct Task {
 #[derive(Clone, Debug)]
 pub struct Report {
     pub name: String,
-    pub outcome: Outcome,
+    pub outcome: CallOutcome,
     pub text: String,
     /// What it did, line by line.
     pub log: String,
@@ -202,7 +202,7 @@ pub struct Report {
 impl Default for Report {
     fn default() -> Report {
         let (name, text, log, cost) = Default::default();
-        Report { name, outcome: Outcome::Failed, text, log, cost }
+        Report { name, outcome: CallOutcome::Failed, text, log, cost }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Errors that teach: what was wrong, and what to call next.
 
 use super::Hint;
-pub use crate::conversation::Fault;
+pub use crate::conversation::CallFailure;
 use thiserror::Error;
 
 /// A call that did not succeed. The model reads `message` and then `hint`.
@@ -11,31 +11,31 @@ pub struct ToolError {
     pub message: String,
     pub hint: Option<Hint>,
     /// What kind of failure it is, for the surfaces that have words of their own for it.
-    pub fault: Fault,
+    pub fault: CallFailure,
 }
 
 impl ToolError {
     pub fn new(message: impl Into<String>) -> ToolError {
-        ToolError { message: message.into(), hint: None, fault: Fault::Other }
+        ToolError { message: message.into(), hint: None, fault: CallFailure::Other }
     }
 
     pub fn hint(message: impl Into<String>, hint: impl Into<Hint>) -> ToolError {
-        ToolError { message: message.into(), hint: Some(hint.into()), fault: Fault::Other }
+        ToolError { message: message.into(), hint: Some(hint.into()), fault: CallFailure::Other }
     }
 
     /// A message in another system's words.
     pub fn worded(message: impl Into<String>) -> ToolError {
-        ToolError { message: message.into(), hint: None, fault: Fault::Worded }
+        ToolError { message: message.into(), hint: None, fault: CallFailure::Worded }
     }
 
     #[must_use]
-    pub fn because(self, fault: Fault) -> ToolError {
+    pub fn because(self, fault: CallFailure) -> ToolError {
         ToolError { fault, ..self }
     }
 
     /// The text the model gets.
     pub fn for_model(&self) -> String {
-        if self.hint.is_none() && self.fault == Fault::Worded {
+        if self.hint.is_none() && self.fault == CallFailure::Worded {
             return self.message.clone();
         }
         self.labelled("error")

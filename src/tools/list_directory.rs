@@ -3,8 +3,8 @@
 use super::input::Shape;
 use super::work::{blocking, consent_of};
 use super::{
-    Detail, Env, Fault, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
-    Touches, hint,
+    CallFailure, Detail, Env, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool,
+    ToolError, Touches, hint,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
@@ -80,7 +80,7 @@ pub(super) fn walk_root(env: &Env, at: &Resolved, consent: Consent<'_>) -> Resul
             format!("`{}` is not a directory", at.written),
             hint!["read it with ", HintTool::ReadFile],
         )
-        .because(Fault::NotDirectory),
+        .because(CallFailure::NotDirectory),
         other => env.path_error(&other),
     })
 }

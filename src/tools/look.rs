@@ -2,7 +2,7 @@
 
 use super::list_directory::{check_root, walk_root};
 use super::work::{blocking, consent_of};
-use super::{Detail, Env, Fault, Output, Plan, Preview, RunCtx, Running, Sight, ToolError};
+use super::{CallFailure, Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, ToolError};
 use crate::conversation::Part;
 use crate::permission::{Permit, Reach};
 use crate::workspace::{
@@ -109,7 +109,7 @@ fn not_text(at: &Resolved, kind: &str, size: usize) -> ToolError {
         format!("`{}` is {kind} of {size} bytes, not text", at.written),
         super::content::advice(kind),
     )
-    .because(Fault::NotText)
+    .because(CallFailure::NotText)
 }
 
 /// One entry of a listing.

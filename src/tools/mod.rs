@@ -50,7 +50,7 @@ pub use env::{
     Children, CommandSettings, Confining, Enquire, Env, Inspect, Limits, Progress, Report, RunCtx, Said,
     Sight, Task, WithheldReport,
 };
-pub use error::{Fault, ToolError};
+pub use error::{CallFailure, ToolError};
 use hint::hint;
 pub use hint::{Hint, HintPiece, HintTool};
 pub use jobs::{Job, Jobs, Shown};

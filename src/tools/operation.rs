@@ -4,7 +4,7 @@ use super::draft::{Draft, in_words};
 use super::edit_file::Unread;
 use super::refusal::{bad_text, never_read};
 use super::write_file::{appended, dressed};
-use super::{Env, Fault, ToolError};
+use super::{CallFailure, Env, ToolError};
 use crate::text::RangeSet;
 use crate::workspace::{Consent, Resolved, Standing, TextFile, WorkspaceError};
 use std::sync::Arc;
@@ -138,8 +138,9 @@ impl Operation {
         (old, new, how): (&str, &str, Replacing),
     ) -> Result<Done, ToolError> {
         let bytes = draft.bytes(env, at, consent).map_err(|e| in_words(env, &e))?;
-        let file = TextFile::new(bytes.clone())
-            .map_err(|_| ToolError::new(format!("`{}` is not text", at.written)).because(Fault::NotText))?;
+        let file = TextFile::new(bytes.clone()).map_err(|_| {
+            ToolError::new(format!("`{}` is not text", at.written)).because(CallFailure::NotText)
+        })?;
         if old.is_empty() && how == Replacing::AllOrNone {
             return Ok(Done { content: Some(bytes), places: 0 });
         }
@@ -154,11 +155,11 @@ impl Operation {
             (0, Replacing::AllOrNone) => return Ok(Done { content: Some(bytes), places: 0 }),
             (0, _) => {
                 let words = format!("the text to replace is not in `{}`", at.written);
-                return Err(ToolError::new(words).because(Fault::TextMissing));
+                return Err(ToolError::new(words).because(CallFailure::TextMissing));
             }
             (n, Replacing::One) if n > 1 => {
                 let words = format!("the text to replace occurs {n} times in `{}`", at.written);
-                return Err(ToolError::new(words).because(Fault::Ambiguous(n)));
+                return Err(ToolError::new(words).because(CallFailure::Ambiguous(n)));
             }
             _ => {}
         }
@@ -203,7 +204,7 @@ fn allowed(env: &Env, draft: &Draft, at: &Resolved, unread: Unread) -> Result<()
             format!("`{}` changed since you read it", at.written),
             "read it again, then repeat the change on what is there now",
         )
-        .because(Fault::Unread)),
+        .because(CallFailure::Unread)),
         _ => Ok(()),
     }
 }

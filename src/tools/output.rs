@@ -1,7 +1,7 @@
 //! The one gate between a result and the model: kept whole in a scratchpad when it is long, and every cut is said.
 
 use super::{Env, Facts, Output, Ran, Summary, ToolError, wording::Names};
-use crate::conversation::{Fact, Outcome, Part, text_of};
+use crate::conversation::{CallFact, CallOutcome, Part, text_of};
 use crate::session::Entry;
 
 /// The longest line of a preview, in characters.
@@ -18,11 +18,11 @@ pub(super) fn record(mut output: Output) -> Output {
         Facts::Ran(Ran { output: text, code, effects, .. }) => {
             let code = *code;
             let digest = digest(&[text, &format!("{code:?}"), effects]);
-            output.recorded.extend([Fact::Exit { code }, Fact::Same { digest }]);
+            output.recorded.extend([CallFact::Exit { code }, CallFact::Same { digest }]);
         }
         Facts::Steady(text) => {
             let digest = digest(&[text]);
-            output.recorded.push(Fact::Same { digest });
+            output.recorded.push(CallFact::Same { digest });
         }
         _ => {}
     }
@@ -46,7 +46,7 @@ pub(super) fn deliver(
     (env, names): (&Env, &Names),
 ) -> Output {
     match name {
-        Some(name) if output.outcome == Outcome::Done => keep(output, name, env),
+        Some(name) if output.outcome == CallOutcome::Done => keep(output, name, env),
         _ => spill(output, tool, (env, names)),
     }
 }
@@ -69,7 +69,7 @@ fn keep(mut output: Output, name: &str, env: &Env) -> Output {
             let line = format!("stored in the scratchpad `{name}`: {what}");
             let summary =
                 Summary { line: format!("{} -> {name}", output.for_person.line), ..output.for_person };
-            output.recorded.push(Fact::StoredIn { scratchpad: name.into() });
+            output.recorded.push(CallFact::StoredIn { scratchpad: name.into() });
             Output { for_model: vec![Part::text(line)], for_person: summary, ..output }
         }
         Err(error) => failed(&output.for_person.line, &ToolError::new(error.to_string())),
@@ -86,14 +86,14 @@ fn spill(mut output: Output, tool: &str, (env, names): (&Env, &Names)) -> Output
     let shown = env.limits.inline().saturating_sub(TOLD).min(HEAD + TAIL);
     let (view, _) = preview(&text, shown * 2 / 3, shown / 3);
     let (bytes, size) = (text.len(), size_of(&text));
-    if !output.recorded.iter().any(|fact| matches!(fact, Fact::Same { .. })) {
+    if !output.recorded.iter().any(|fact| matches!(fact, CallFact::Same { .. })) {
         // What is shown names the scratchpad, which is another one each time.
-        output.recorded.push(Fact::Same { digest: digest(&[&text]) });
+        output.recorded.push(CallFact::Same { digest: digest(&[&text]) });
     }
-    output.recorded.push(Fact::Cut { bytes: bytes.saturating_sub(view.len()) as u64 });
+    output.recorded.push(CallFact::Cut { bytes: bytes.saturating_sub(view.len()) as u64 });
     let told = match env.scratchpads.put_new(&format!("{tool}-output"), Entry::Text(text)) {
         Ok(name) => {
-            output.recorded.push(Fact::StoredIn { scratchpad: name.clone() });
+            output.recorded.push(CallFact::StoredIn { scratchpad: name.clone() });
             format!(
                 "[{size}: too long to show whole; all of it is in the scratchpad `{name}`. Beginning and end follow.{}]",
                 names.page(&name)
@@ -170,18 +170,18 @@ pub(super) fn floor(text: &str, at: usize) -> usize {
 /// A call that did not succeed.
 pub(super) fn failed(title: &str, error: &ToolError) -> Output {
     Output {
-        outcome: Outcome::Failed,
+        outcome: CallOutcome::Failed,
         for_model: vec![Part::text(error.for_model())],
         for_person: Summary::failure(title, &error.message),
         facts: Facts::Failed(error.clone()),
-        recorded: vec![Fact::Failed { fault: error.fault }],
+        recorded: vec![CallFact::Failed { fault: error.fault }],
     }
 }
 
 /// A call that was stopped.
 pub(super) fn interrupted(title: &str) -> Output {
     Output {
-        outcome: Outcome::Interrupted,
+        outcome: CallOutcome::Interrupted,
         for_model: vec![Part::text("interrupted: the person stopped this call before it was done")],
         for_person: Summary::line(format!("{title}: interrupted")),
         facts: Facts::None,

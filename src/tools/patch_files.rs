@@ -3,7 +3,7 @@
 //! A patch is text from anywhere: its names stay inside the workspace, whatever the mode. Only the call's own `path`
 //! goes where every tool's paths go.
 
-use super::{Env, Fault, HintTool, ToolError, hint};
+use super::{CallFailure, Env, HintTool, ToolError, hint};
 use crate::permission::Place;
 use crate::text::patch::{FilePatch, Kind};
 use crate::workspace::{Resolved, WorkspaceError};
@@ -161,5 +161,5 @@ fn inside(name: &str, env: &Env) -> Result<Resolved, ToolError> {
         format!("the patch names `{name}`, which is outside the workspace; nothing was written"),
         hint!["a patch stays inside; change that file with ", HintTool::EditFile, ", which asks for it"],
     );
-    Err(outside.because(Fault::Outside))
+    Err(outside.because(CallFailure::Outside))
 }

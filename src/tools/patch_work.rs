@@ -7,7 +7,7 @@ use super::draft::{Draft, Held, in_words};
 use super::patch_files::Step;
 use super::patch_standing::{Judged, judge, told_near};
 use super::refusal::bad_text;
-use super::{Env, Fault, ToolError};
+use super::{CallFailure, Env, ToolError};
 use crate::text::Encoding;
 use crate::text::patch::{Applied, ApplyError, Body, FilePatch, HunkError, Kind, Options, Why, apply};
 use crate::workspace::{Consent, EditError, Resolved, TextFile};
@@ -161,7 +161,7 @@ impl<'w> Working<'w> {
             }
             _ => "choose another name; to replace it, read it, then delete it in the same patch",
         };
-        Err(ToolError::hint(format!("`{name}` exists already"), hint).because(Fault::Exists))
+        Err(ToolError::hint(format!("`{name}` exists already"), hint).because(CallFailure::Exists))
     }
 
     fn keep(&mut self, step: &Step, old: Held, bytes: Vec<u8>) {
@@ -227,9 +227,9 @@ impl<'w> Working<'w> {
                 }
                 let fault = match &error {
                     ApplyError::Hunk(HunkError { why: Why::Ambiguous(places), .. }) => {
-                        Fault::Ambiguous(places.len())
+                        CallFailure::Ambiguous(places.len())
                     }
-                    _ => Fault::TextMissing,
+                    _ => CallFailure::TextMissing,
                 };
                 ToolError::hint(format!("`{name}`: {error}"), error.hint()).because(fault)
             }

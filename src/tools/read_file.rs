@@ -7,11 +7,11 @@ use super::input::Shape;
 use super::page::Page;
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
-    Detail, Env, Facts, Fault, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool,
+    CallFailure, Detail, Env, Facts, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool,
     ToolError, Touches, hint,
 };
 use super::{content, page};
-use crate::conversation::{Image, Outcome, Part, ToolSpec};
+use crate::conversation::{CallOutcome, Image, Part, ToolSpec};
 use crate::media::{self, MediaError, Oversize};
 use crate::permission::{Permit, Reach};
 use crate::text::{LineEnds, NotText, RangeSet};
@@ -202,7 +202,7 @@ impl ReadPlan {
         let for_model = vec![Part::text(words), Part::Image(loaded.image.clone())];
         let for_person = Summary { line, detail: Detail::Image(loaded.image) };
         Ok(Some(Output {
-            outcome: Outcome::Done,
+            outcome: CallOutcome::Done,
             for_model,
             for_person,
             facts: Facts::None,
@@ -227,7 +227,13 @@ impl ReadPlan {
         let line = format!("{} PDF, {} bytes", self.title, pdf.bytes.len());
         let for_model = vec![Part::text(pdf.describe()), Part::Image(pdf)];
         let for_person = Summary { line, detail: Detail::None };
-        Ok(Output { outcome: Outcome::Done, for_model, for_person, facts: Facts::None, recorded: Vec::new() })
+        Ok(Output {
+            outcome: CallOutcome::Done,
+            for_model,
+            for_person,
+            facts: Facts::None,
+            recorded: Vec::new(),
+        })
     }
 
     fn page(&self, file: &TextFile, hash: Hash, env: &Env) -> Result<Output, ToolError> {
@@ -371,7 +377,7 @@ impl ReadPlan {
             format!("`{}` is {kind} of {size} bytes, not text", self.args.path),
             content::advice(kind),
         )
-        .because(Fault::NotText)
+        .because(CallFailure::NotText)
     }
 
     pub(super) fn not_text(&self, why: NotText, size: u64) -> ToolError {

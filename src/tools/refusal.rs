@@ -1,7 +1,7 @@
 //! Why a file may not be changed, in words that lead on: what to read, what somebody else changed.
 
 use super::work::s;
-use super::{Env, Fault, Hint, HintTool, ToolError, hint};
+use super::{CallFailure, Env, Hint, HintTool, ToolError, hint};
 use crate::text::secret::marks;
 use crate::text::{LineDiff, RangeSet, for_model};
 use crate::workspace::{Change, EditError, Hash, Resolved, TextFile};
@@ -20,7 +20,7 @@ pub(super) fn never_read(path: &str) -> ToolError {
         format!("`{path}` has not been read in this session"),
         read_call(path, ") first, then repeat this call"),
     )
-    .because(Fault::Unread)
+    .because(CallFailure::Unread)
 }
 
 /// `missing` are lines that the change touches and that were not shown. One read shows them all.
@@ -48,7 +48,7 @@ pub(super) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSet) -> Tool
         ]
         .or(read_call(path, ")")),
     )
-    .because(Fault::LinesUnread { offset: start, limit })
+    .because(CallFailure::LinesUnread { offset: start, limit })
 }
 
 /// Refuses a content that has a mark where the old one had a secret: writing it would lose the real value.
@@ -102,7 +102,7 @@ pub(super) fn changed(
             read_call(path, ") again, then repeat the change on what is there now")
                 .or("read it again, then repeat the change on what is there now".into()),
         )
-        .because(Fault::Unread);
+        .because(CallFailure::Unread);
     }
     let (diff, shown) = since_read(change, file);
     env.ledger().told(&at.path, file.bytes(), hash, &change.carried, &shown);
@@ -110,7 +110,7 @@ pub(super) fn changed(
         format!("`{path}` changed since you read it. The changes:\n{}", diff.trim_end()),
         "you have now seen them: repeat the call on what is there now, no new read is needed",
     )
-    .because(Fault::Changed)
+    .because(CallFailure::Changed)
 }
 
 /// The difference between the content that was read and the one that is there, and the lines it shows.

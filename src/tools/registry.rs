@@ -3,7 +3,7 @@
 use super::{Delivery, Env, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
 use super::{agent, ask_person, jobs, scratchpad, search_contents, todo, wording::Names, write_file};
 use super::{apply_patch, edit_file, find_files, list_directory, operations, output, read_file, run_command};
-use crate::conversation::{Input, ToolSpec};
+use crate::conversation::{CallInput, ToolSpec};
 use crate::permission::{Permit, Reach};
 use crate::session::check_name;
 use crate::text::nearest;
@@ -102,10 +102,10 @@ impl Registry {
     }
 
     /// The native tool that rules about this call mean.
-    pub fn judged_as(&self, name: &str, input: &Input) -> String {
+    pub fn judged_as(&self, name: &str, input: &CallInput) -> String {
         let value = match input {
-            Input::Object(value) => value,
-            Input::Malformed { .. } => &Value::Null,
+            CallInput::Object(value) => value,
+            CallInput::Malformed { .. } => &Value::Null,
         };
         self.get(name).map_or_else(|_| name.into(), |tool| tool.judged_as(value))
     }
@@ -130,20 +130,20 @@ impl Registry {
     }
 
     /// What a call touches, for putting calls in order; one that cannot be planned touches nothing.
-    pub fn touches(&self, name: &str, input: &Input) -> Touches {
+    pub fn touches(&self, name: &str, input: &CallInput) -> Touches {
         match (self.get(name), input) {
-            (Ok(tool), Input::Object(value)) => tool.touches(value),
+            (Ok(tool), CallInput::Object(value)) => tool.touches(value),
             _ => Touches::default(),
         }
     }
 
     /// Plans a call. Arguments that are no object are refused; the plan's result is cut, spilled or put into the
     /// scratchpad the call names.
-    pub fn plan(&self, name: &str, input: &Input, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    pub fn plan(&self, name: &str, input: &CallInput, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
         let tool = self.get(name)?;
         let value = match input {
-            Input::Object(value) => value,
-            Input::Malformed { reason, .. } => {
+            CallInput::Object(value) => value,
+            CallInput::Malformed { reason, .. } => {
                 let hint = "nothing was run; send the call again with one complete JSON object";
                 return Err(ToolError::hint(reason.clone(), hint));
             }

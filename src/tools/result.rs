@@ -1,7 +1,7 @@
 //! What a call gives back: a part for the model and a part for the person. Neither is ever parsed into the other.
 
 use super::ToolError;
-use crate::conversation::{Fact, Image, Outcome, Part};
+use crate::conversation::{CallFact, CallOutcome, Image, Part};
 use crate::text::DiffView;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
-    pub outcome: Outcome,
+    pub outcome: CallOutcome,
     pub for_model: Vec<Part>,
     pub for_person: Summary,
     /// What was done, as values: for the surfaces that word it in their own way.
     pub facts: Facts,
     /// Facts that stay with the result in the conversation.
-    pub recorded: Vec<Fact>,
+    pub recorded: Vec<CallFact>,
 }
 
 impl Output {
     pub fn done(text: impl Into<String>, summary: Summary) -> Output {
         Output {
-            outcome: Outcome::Done,
+            outcome: CallOutcome::Done,
             for_model: vec![Part::text(text)],
             for_person: summary,
             facts: Facts::None,

@@ -10,7 +10,7 @@ use super::output::{failed, floor, interrupted, preview};
 use super::{
     Detail, Env, Facts, Output, Plan, Preview, Ran, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
 };
-use crate::conversation::{Fact, Outcome, Part, ToolSpec};
+use crate::conversation::{CallFact, CallOutcome, Part, ToolSpec};
 use crate::permission::{Permit, Reach};
 use crate::process::{Capture, Command, Ending, Finished, ProcessError};
 use crate::session::Entry;
@@ -321,11 +321,11 @@ impl RunPlan {
             _ => "]",
         });
         Output {
-            outcome: Outcome::Done,
+            outcome: CallOutcome::Done,
             for_model: vec![Part::text(text)],
             for_person: Summary::text(format!("{} · job {number}", self.title()), screen),
             facts: Facts::None,
-            recorded: vec![Fact::JobStarted { job: number }],
+            recorded: vec![CallFact::JobStarted { job: number }],
         }
     }
 
@@ -358,7 +358,7 @@ impl RunPlan {
             text.push_str(&told.for_model);
             line.push_str(&told.for_person);
         }
-        if outcome == Outcome::Interrupted {
+        if outcome == CallOutcome::Interrupted {
             text = format!("{}\n{text}", crate::conversation::text_of(&interrupted("").for_model));
         }
         let for_person = Summary::text(line, screen);
@@ -366,20 +366,20 @@ impl RunPlan {
         Output { outcome, for_model, for_person, facts, recorded: Vec::new() }
     }
 
-    fn verdict(&self, ending: Ending) -> (Outcome, String) {
+    fn verdict(&self, ending: Ending) -> (CallOutcome, String) {
         let all = "everything it started was ended";
         match ending {
-            Ending::Exit(code) => (Outcome::Done, format!("exit code {code}")),
-            Ending::Signal(signal) => (Outcome::Done, format!("killed by signal {signal}")),
+            Ending::Exit(code) => (CallOutcome::Done, format!("exit code {code}")),
+            Ending::Signal(signal) => (CallOutcome::Done, format!("killed by signal {signal}")),
             Ending::TimedOut => {
                 let seconds = self.timeout.as_secs_f64();
                 (
-                    Outcome::Failed,
+                    CallOutcome::Failed,
                     format!("timed out after {seconds} s, {all}; `timeout_ms` gives it more time"),
                 )
             }
-            Ending::Cancelled => (Outcome::Interrupted, format!("interrupted, {all}")),
-            Ending::Lost => (Outcome::Failed, "its supervisor was killed".into()),
+            Ending::Cancelled => (CallOutcome::Interrupted, format!("interrupted, {all}")),
+            Ending::Lost => (CallOutcome::Failed, "its supervisor was killed".into()),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::{
     Detail, Env, Facts, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
     Touches, hint,
 };
-use crate::conversation::{Outcome, Part, ToolSpec};
+use crate::conversation::{CallOutcome, Part, ToolSpec};
 use crate::media;
 use crate::permission::{Permit, Reach};
 use crate::session::{Entry, MAX_ENTRY, ScratchpadError, check_name};
@@ -343,7 +343,7 @@ fn read(env: &Env, title: &str, name: &str, offset: usize, limit: Option<usize>)
         Entry::Image(image) => {
             let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
             let for_person = Summary { line: title.into(), detail: Detail::Image(image) };
-            let (outcome, facts, recorded) = (Outcome::Done, Facts::None, Vec::new());
+            let (outcome, facts, recorded) = (CallOutcome::Done, Facts::None, Vec::new());
             return Ok(Told::Output(Box::new(Output { outcome, for_model, for_person, facts, recorded })));
         }
     };

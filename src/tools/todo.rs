@@ -7,7 +7,7 @@ use super::input::Shape;
 use super::{
     Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
 };
-use crate::conversation::{Block, Message, Outcome, ToolSpec, Transcript};
+use crate::conversation::{AssistantBlock, CallOutcome, Message, ToolSpec, Transcript};
 use crate::permission::{Permit, Reach};
 use crate::text::sanitize;
 use schemars::JsonSchema;
@@ -99,18 +99,18 @@ pub fn list_in(transcript: &Transcript) -> Vec<Todo> {
 fn list_of(messages: &[Message]) -> Option<Vec<Todo>> {
     for (at, message) in messages.iter().enumerate().rev() {
         let Message::Assistant(answer) = message else { continue };
-        let done = |call: &crate::conversation::Call| match messages.get(at + 1) {
+        let done = |call: &crate::conversation::ToolCall| match messages.get(at + 1) {
             Some(Message::Results { results }) => {
-                results.iter().any(|r| r.id == call.id && r.outcome == Outcome::Done)
+                results.iter().any(|r| r.id == call.id && r.outcome == CallOutcome::Done)
             }
             _ => false,
         };
         let calls = answer.blocks.iter().rev().filter_map(|block| match block {
-            Block::Call(call) if call.name == NAME && done(call) => Some(call),
+            AssistantBlock::Call(call) if call.name == NAME && done(call) => Some(call),
             _ => None,
         });
         for call in calls {
-            if let crate::conversation::Input::Object(value) = &call.input
+            if let crate::conversation::CallInput::Object(value) = &call.input
                 && let Ok(args) = serde_json::from_value::<Args>(value.clone())
             {
                 return Some(args.items);

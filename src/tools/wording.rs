@@ -5,7 +5,7 @@
 
 use super::hint::HintNames;
 use super::{Facts, HintTool, Output, Tool, ToolError};
-use crate::conversation::{Outcome, Part};
+use crate::conversation::{CallOutcome, Part};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ impl Names {
     /// The same for a call that failed when it ran: its text is made again from the error.
     pub(super) fn output(&self, output: Output) -> Output {
         match &output.facts {
-            Facts::Failed(error) if output.outcome == Outcome::Failed => {
+            Facts::Failed(error) if output.outcome == CallOutcome::Failed => {
                 let error = self.error(error.clone());
                 Output {
                     for_model: vec![Part::text(error.for_model())],

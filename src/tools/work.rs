@@ -1,7 +1,7 @@
 //! What the tools share: running off the event loop, and errors of the workspace in words that teach.
 
 use super::output::failed;
-use super::{Env, Fault, Hint, HintTool, Output, Running, Sight, ToolError, hint};
+use super::{CallFailure, Env, Hint, HintTool, Output, Running, Sight, ToolError, hint};
 use crate::text::nearest;
 use crate::workspace::{Consent, Ledger, Resolved, WorkspaceError};
 use std::path::Path;
@@ -87,22 +87,22 @@ impl Env {
     }
 }
 
-fn fault_of(error: &WorkspaceError) -> Fault {
+fn fault_of(error: &WorkspaceError) -> CallFailure {
     use WorkspaceError as E;
     match error {
-        E::Missing(_) => Fault::Missing,
-        E::Directory(_) => Fault::Directory,
-        E::NotDirectory(_) => Fault::NotDirectory,
-        E::Outside(_) | E::Tilde { .. } => Fault::Outside,
-        E::Denied(_) | E::ReadOnly(_) | E::Hidden(_) => Fault::Denied,
-        E::Exists(_) => Fault::Exists,
-        E::Special { .. } => Fault::Special,
-        E::TooLarge { .. } => Fault::TooLarge,
-        E::Raced(_) | E::Moved(_) => Fault::Unread,
-        E::Loop(_) => Fault::Loop,
-        E::Link(_) => Fault::Link,
-        E::Io { .. } => Fault::System,
-        _ => Fault::Other,
+        E::Missing(_) => CallFailure::Missing,
+        E::Directory(_) => CallFailure::Directory,
+        E::NotDirectory(_) => CallFailure::NotDirectory,
+        E::Outside(_) | E::Tilde { .. } => CallFailure::Outside,
+        E::Denied(_) | E::ReadOnly(_) | E::Hidden(_) => CallFailure::Denied,
+        E::Exists(_) => CallFailure::Exists,
+        E::Special { .. } => CallFailure::Special,
+        E::TooLarge { .. } => CallFailure::TooLarge,
+        E::Raced(_) | E::Moved(_) => CallFailure::Unread,
+        E::Loop(_) => CallFailure::Loop,
+        E::Link(_) => CallFailure::Link,
+        E::Io { .. } => CallFailure::System,
+        _ => CallFailure::Other,
     }
 }
 

@@ -9,8 +9,8 @@ use super::input::Shape;
 use super::refusal::{bad_text, changed, never_read, refuse_marks};
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
-    Changed, Detail, Env, Facts, Fault, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary,
-    Tool, ToolError, Touches, hint,
+    CallFailure, Changed, Detail, Env, Facts, HintTool, Output, Plan, Preview, RunCtx, Running, Sight,
+    Summary, Tool, ToolError, Touches, hint,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
@@ -100,7 +100,7 @@ impl WritePlan {
                 format!("`{path}` names a directory"),
                 "name a file; its directories are made",
             )
-            .because(Fault::Directory));
+            .because(CallFailure::Directory));
         }
         if mode == Mode::Create && at.exists {
             return Err(exists(&path));
@@ -207,7 +207,7 @@ fn exists(path: &str) -> ToolError {
         format!("`{path}` exists already"),
         hint.or(hint!["read it, then use ", HintTool::EditFile]),
     )
-    .because(Fault::Exists)
+    .because(CallFailure::Exists)
 }
 
 /// Data that cannot be shown: its name tells it from all others.

@@ -6,7 +6,7 @@ use super::own;
 use super::picture;
 use super::theme::Theme;
 use crate::agent::Ending;
-use crate::conversation::{Outcome, Usage};
+use crate::conversation::{CallOutcome, TokenUsage};
 use crate::text::{sanitize, visible, width};
 use crate::tools::{ChangeOverview, Detail, Summary};
 use ratatui::style::Style;
@@ -18,12 +18,12 @@ const DIFF_LINES: usize = 60;
 const OUTPUT_COLUMNS: usize = 400;
 
 /// A finished call: one line that names its object, and its folded output.
-pub fn call(outcome: Outcome, summary: &Summary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
+pub fn call(outcome: CallOutcome, summary: &Summary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
     let (mark, label) = match outcome {
-        Outcome::Done => ("✓ ", "call.done"),
-        Outcome::Failed => ("✗ ", "call.failed"),
-        Outcome::Denied => ("⊘ ", "call.denied"),
-        Outcome::Interrupted => ("■ ", "call.denied"),
+        CallOutcome::Done => ("✓ ", "call.done"),
+        CallOutcome::Failed => ("✗ ", "call.failed"),
+        CallOutcome::Denied => ("⊘ ", "call.denied"),
+        CallOutcome::Interrupted => ("■ ", "call.denied"),
     };
     let head = sanitize::line(&summary.line).into_owned();
     let head = vec![Span::styled(mark, theme.style(label)), Span::styled(head, theme.style("call"))];
@@ -156,7 +156,7 @@ pub fn ending(ending: &Ending, theme: &Theme) -> Vec<Line<'static>> {
 }
 
 /// `12.3k in, 1.2k out (9k cached)`.
-pub fn tokens(usage: &Usage) -> String {
+pub fn tokens(usage: &TokenUsage) -> String {
     let cached =
         if usage.cache_read > 0 { format!(" ({} cached)", short(usage.cache_read)) } else { String::new() };
     format!("{} in{cached}, {} out", short(usage.prompt()), short(usage.output))

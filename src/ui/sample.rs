@@ -5,7 +5,7 @@
 use super::live::mode_label;
 use super::theme::Theme;
 use super::{cell, own, syntax};
-use crate::conversation::Outcome;
+use crate::conversation::CallOutcome;
 use crate::permission::Mode;
 use crate::text::{sanitize, width};
 use crate::tools::{Detail, Summary};
@@ -21,11 +21,11 @@ pub fn sample(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     out.extend(Mode::ALL.map(|mode| prompt(mode, theme)));
     out.push(Line::default());
     let summary = Summary { line: "run_command cargo test".into(), detail: Detail::Text("42 passed".into()) };
-    out.extend(cell::call(Outcome::Done, &summary, theme, 5));
+    out.extend(cell::call(CallOutcome::Done, &summary, theme, 5));
     let failed = Summary { line: "read_file gone.txt".into(), detail: Detail::None };
-    out.extend(cell::call(Outcome::Failed, &failed, theme, 5));
+    out.extend(cell::call(CallOutcome::Failed, &failed, theme, 5));
     let denied = Summary { line: "run_command rm -rf /".into(), detail: Detail::None };
-    out.extend(cell::call(Outcome::Denied, &denied, theme, 5));
+    out.extend(cell::call(CallOutcome::Denied, &denied, theme, 5));
     out.push(Line::default());
     out.extend(change(theme, columns));
     out.push(Line::default());

@@ -137,12 +137,14 @@ async fn a_nul_in_an_argument_is_an_error_and_is_stored() {
 /// What is stored encodes for every wire under the strictest rules, whatever the bytes of the arguments were.
 #[test]
 fn any_arguments_at_all_replay_to_every_wire() {
-    use placet::conversation::{Answer, Block, Call, CallId, CallResult, Input, Message, Outcome};
+    use placet::conversation::{
+        AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Message, ToolCall,
+    };
     use proptest::prelude::*;
     proptest!(ProptestConfig::with_cases(200), |(raw in "(\\{\"a\":)?[\\[\\]{}\",:0-9a-z\\\\\u{0}-\u{1f}]{0,40}", id in ".{0,80}", name in ".{0,80}")| {
-        let call = Call { id: CallId::new(id), name, input: Input::parse(&raw) };
-        let result = CallResult::text(&call, Outcome::Failed, "no");
-        let answer = Answer { blocks: vec![Block::Call(call)], ..Answer::default() };
+        let call = ToolCall { id: CallId::new(id), name, input: CallInput::parse(&raw) };
+        let result = CallResult::text(&call, CallOutcome::Failed, "no");
+        let answer = AssistantMessage { blocks: vec![AssistantBlock::Call(call)], ..AssistantMessage::default() };
         let messages =
             vec![Message::user("go"), Message::Assistant(answer), Message::Results { results: vec![result] }];
         for (wire, path) in ALL_WIRES.into_iter().zip(["/v1/messages", "/chat/completions", "/responses", "/m:streamGenerateContent"]) {

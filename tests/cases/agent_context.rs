@@ -52,11 +52,17 @@ enum Told {
 fn history(agent_talk: &Talk, tokens: usize, shape: Shape) -> Agent {
     let mut session = agent_talk.store().create(&agent_talk.root, "long").unwrap();
     let bytes = tokens * 4;
-    use placet::conversation::{Answer, Block, Call, CallId, CallResult, Input, Message, Outcome};
+    use placet::conversation::{
+        AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Message, ToolCall,
+    };
     let mut push = |message| session.append(Record::Message { message }).unwrap();
     let text = |bytes: usize| "lorem ipsum dolor sit amet ".repeat(bytes / 27 + 1)[..bytes].to_string();
-    let said =
-        |text: String| Message::Assistant(Answer { blocks: vec![Block::Text { text }], ..Answer::default() });
+    let said = |text: String| {
+        Message::Assistant(AssistantMessage {
+            blocks: vec![AssistantBlock::Text { text }],
+            ..AssistantMessage::default()
+        })
+    };
     match shape {
         Shape::ManyTurns => {
             for _ in 0..20 {
@@ -65,30 +71,39 @@ fn history(agent_talk: &Talk, tokens: usize, shape: Shape) -> Agent {
             }
         }
         Shape::OneResult => {
-            let call =
-                Call { id: CallId::new("c"), name: "probe".into(), input: Input::parse(r#"{"name":"p"}"#) };
+            let call = ToolCall {
+                id: CallId::new("c"),
+                name: "probe".into(),
+                input: CallInput::parse(r#"{"name":"p"}"#),
+            };
             push(Message::user("go"));
-            push(Message::Assistant(Answer { blocks: vec![Block::Call(call.clone())], ..Answer::default() }));
-            push(Message::Results { results: vec![CallResult::text(&call, Outcome::Done, text(bytes))] });
+            push(Message::Assistant(AssistantMessage {
+                blocks: vec![AssistantBlock::Call(call.clone())],
+                ..AssistantMessage::default()
+            }));
+            push(Message::Results { results: vec![CallResult::text(&call, CallOutcome::Done, text(bytes))] });
         }
         Shape::OneQuestion => push(Message::user(text(bytes))),
         Shape::OneArgument => {
-            let input = Input::parse(&serde_json::json!({"name": text(bytes)}).to_string());
-            let call = Call { id: CallId::new("c"), name: "probe".into(), input };
+            let input = CallInput::parse(&serde_json::json!({"name": text(bytes)}).to_string());
+            let call = ToolCall { id: CallId::new("c"), name: "probe".into(), input };
             push(Message::user("go"));
-            push(Message::Assistant(Answer { blocks: vec![Block::Call(call.clone())], ..Answer::default() }));
-            push(Message::Results { results: vec![CallResult::text(&call, Outcome::Failed, "no")] });
+            push(Message::Assistant(AssistantMessage {
+                blocks: vec![AssistantBlock::Call(call.clone())],
+                ..AssistantMessage::default()
+            }));
+            push(Message::Results { results: vec![CallResult::text(&call, CallOutcome::Failed, "no")] });
         }
         Shape::ManyRounds => {
             push(Message::user("go"));
             for n in 0..bytes / 400 {
-                let input = Input::parse(&serde_json::json!({"name": text(250)}).to_string());
-                let call = Call { id: CallId::new(format!("c{n}")), name: "probe".into(), input };
-                push(Message::Assistant(Answer {
-                    blocks: vec![Block::Call(call.clone())],
-                    ..Answer::default()
+                let input = CallInput::parse(&serde_json::json!({"name": text(250)}).to_string());
+                let call = ToolCall { id: CallId::new(format!("c{n}")), name: "probe".into(), input };
+                push(Message::Assistant(AssistantMessage {
+                    blocks: vec![AssistantBlock::Call(call.clone())],
+                    ..AssistantMessage::default()
                 }));
-                push(Message::Results { results: vec![CallResult::text(&call, Outcome::Done, "did")] });
+                push(Message::Results { results: vec![CallResult::text(&call, CallOutcome::Done, "did")] });
             }
         }
     }

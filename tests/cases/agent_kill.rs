@@ -3,7 +3,7 @@
 
 use crate::support::binary::{Place, Running};
 use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events};
-use placet::conversation::{Block, Message};
+use placet::conversation::{AssistantBlock, Message};
 use placet::session::{Loaded, Store};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -121,7 +121,7 @@ fn a_kill_while_arguments_stream_leaves_no_call() {
         running.line_where(|line| is(line, "text"));
         let after = kill(running, &place, &server, &format!("arguments {count}"));
         assert_eq!(outcomes(&after), []);
-        let calls = |m: &Message| matches!(m, Message::Assistant(a) if a.blocks.iter().any(|b| matches!(b, Block::Call(_))));
+        let calls = |m: &Message| matches!(m, Message::Assistant(a) if a.blocks.iter().any(|b| matches!(b, AssistantBlock::Call(_))));
         assert!(!after.transcript.messages().iter().any(calls));
         assert!(!place.tree.join("began0").exists());
     }

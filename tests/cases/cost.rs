@@ -4,7 +4,7 @@ use crate::support::binary::Place;
 use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events, openai_events};
 use crate::support::talk::{Talk, Wire, start, turn};
 use placet::agent::{Agent, Budget, Ending, Event, Start};
-use placet::conversation::Usage;
+use placet::conversation::TokenUsage;
 use placet::provider::catalog::Money;
 use serde_json::json;
 
@@ -279,7 +279,7 @@ async fn sums_hold_to_the_token_with_the_cache_and_a_new_session_begins_at_nothi
         talk.server.push(Reply::sse(counted("hi", usage).concat()));
         assert_eq!(turn(&mut agent, "hello", |_, _| {}).await, Ending::Done);
     }
-    let sum = Usage { input: 30, output: 60, cache_read: 3_000, cache_write: 600, reasoning: 0 };
+    let sum = TokenUsage { input: 30, output: 60, cache_read: 3_000, cache_write: 600, reasoning: 0 };
     // In millionths of a dollar for each token: 3 in, 15 out, 0.3 from the cache, 3.75 into it.
     let picos = 30 * 3_000_000 + 60 * 15_000_000 + 3_000 * 300_000 + 600 * 3_750_000;
     let told = |agent: &Agent| (agent.costs().0.requests, agent.costs().0.usage, agent.costs().0.picos);
@@ -288,7 +288,7 @@ async fn sums_hold_to_the_token_with_the_cache_and_a_new_session_begins_at_nothi
     assert_eq!(told(&talk.resume()), (3, sum, picos));
     let kept = talk.store().spent(placet::session::Within::default()).unwrap();
     assert_eq!((kept.len(), kept[0].requests, kept[0].usage, kept[0].picos), (1, 3, sum, picos));
-    assert_eq!(told(&talk.begin()), (0, Usage::default(), 0));
+    assert_eq!(told(&talk.begin()), (0, TokenUsage::default(), 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

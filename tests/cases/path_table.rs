@@ -9,7 +9,7 @@ mod spellings;
 
 use crate::support::tool_bench::{Bench, Person};
 use ground::{CANARY, Kept, Tree, content_of, lay_out, outside, tree};
-use placet::conversation::Outcome;
+use placet::conversation::CallOutcome;
 use placet::permission::Mode;
 use placet::tools::{Dialect, DialectSettings};
 use serde_json::{Value, json};
@@ -98,8 +98,10 @@ fn in_batch(path: &str, mode: &str) -> Value {
 }
 
 /// Whether a call did what it was asked; a batch answers for each operation by itself.
-fn succeeded(outcome: Outcome, body: &str) -> bool {
-    outcome == Outcome::Done && !body.contains("\"bSuccess\":false") && !body.contains("\"bSuccess\": false")
+fn succeeded(outcome: CallOutcome, body: &str) -> bool {
+    outcome == CallOutcome::Done
+        && !body.contains("\"bSuccess\":false")
+        && !body.contains("\"bSuccess\": false")
 }
 
 /// What one spelling did, as far as it is wrong.

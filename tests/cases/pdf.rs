@@ -5,7 +5,10 @@ use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::tool_bench::Bench;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use placet::conversation::{Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part};
+use placet::conversation::{
+    AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
+    ToolCall,
+};
 use placet::provider::{Capabilities, Model, Quirks, Request, Wire};
 use serde_json::{Value, json};
 
@@ -13,15 +16,19 @@ const PDF: &[u8] = b"%PDF-1.7\n%\xE2\xE3\xCF\xD3\nno real one\n%%EOF\n";
 
 fn request(capabilities: Capabilities) -> Request {
     let pdf = || Part::Image(Image::pdf("paper.pdf", PDF.into()));
-    let call = Call { id: CallId::new("call_1"), name: "read_file".into(), input: Input::Object(json!({})) };
-    let results = vec![CallResult::new(&call, Outcome::Done, vec![pdf()])];
+    let call =
+        ToolCall { id: CallId::new("call_1"), name: "read_file".into(), input: CallInput::Object(json!({})) };
+    let results = vec![CallResult::new(&call, CallOutcome::Done, vec![pdf()])];
     Request {
         model: Model { name: "m".into(), window: 200_000, capabilities },
         system: "s".into(),
         tools: Vec::new().into(),
         messages: vec![
             Message::User { parts: vec![Part::text("read"), pdf()] },
-            Message::Assistant(Answer { blocks: vec![Block::Call(call)], ..Answer::default() }),
+            Message::Assistant(AssistantMessage {
+                blocks: vec![AssistantBlock::Call(call)],
+                ..AssistantMessage::default()
+            }),
             Message::Results { results },
         ],
         max_output: 10,

@@ -4,8 +4,8 @@
 
 use crate::support::{history_rules, schema};
 use placet::conversation::{
-    Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, StopReason, Thinking,
-    ToolSpec,
+    AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
+    StopReason, ThinkingBlock, ToolCall, ToolSpec,
 };
 use placet::provider::{Capabilities, Model, Preset, Quirks, Request, ToolImages, Wire};
 use proptest::collection::vec;
@@ -36,7 +36,7 @@ fn part() -> impl Strategy<Value = Part> {
     prop_oneof![6 => text().prop_map(Part::text), 2 => image, 1 => pdf]
 }
 
-fn thinking() -> impl Strategy<Value = Thinking> {
+fn thinking() -> impl Strategy<Value = ThinkingBlock> {
     (text(), 0..5_usize, 0..4_usize).prop_map(|(text, kind, wire)| {
         let item =
             json!({"id": "rs", "type": "reasoning", "summary": [], "encrypted_content": "e"}).to_string();
@@ -51,30 +51,32 @@ fn thinking() -> impl Strategy<Value = Thinking> {
             _ => "opaque".into(),
         };
         match (kind, wire.as_str()) {
-            (0, _) => Thinking { text, ..Thinking::default() },
-            (1, "" | "gemini") => Thinking { text, signature: Some("c2ln".into()), wire, redacted: None },
-            _ => Thinking { text, signature: None, redacted: Some(redacted), wire },
+            (0, _) => ThinkingBlock { text, ..ThinkingBlock::default() },
+            (1, "" | "gemini") => {
+                ThinkingBlock { text, signature: Some("c2ln".into()), wire, redacted: None }
+            }
+            _ => ThinkingBlock { text, signature: None, redacted: Some(redacted), wire },
         }
     })
 }
 
-fn call() -> impl Strategy<Value = Call> {
+fn call() -> impl Strategy<Value = ToolCall> {
     let id = prop_oneof![Just(String::new()), Just("call_0".into()), "[a-z0-9]{1,9}", ".{0,70}"];
     let name = prop_oneof![Just("read_file".to_string()), Just(String::new()), ".{0,70}"];
     let input =
         prop_oneof![Just("{}"), Just("{\"a\":[1,{\"b\":null}]}"), Just("{\"a\""), Just("[]"), Just("")];
-    (id, name, input).prop_map(|(id, name, input)| Call {
+    (id, name, input).prop_map(|(id, name, input)| ToolCall {
         id: CallId::new(id),
         name,
-        input: Input::parse(input),
+        input: CallInput::parse(input),
     })
 }
 
 fn messages() -> impl Strategy<Value = Vec<Message>> {
     let block = prop_oneof![
-        text().prop_map(|text| Block::Text { text }),
-        thinking().prop_map(Block::Thinking),
-        call().prop_map(Block::Call),
+        text().prop_map(|text| AssistantBlock::Text { text }),
+        thinking().prop_map(AssistantBlock::Thinking),
+        call().prop_map(AssistantBlock::Call),
     ];
     let round =
         (vec(part(), 1..4), vec(block, 0..5), 0..4_usize, vec(part(), 0..3), any::<bool>(), any::<bool>());
@@ -88,8 +90,9 @@ fn messages() -> impl Strategy<Value = Vec<Message>> {
                 [stop]
                 .clone();
             let model = if speaks { "m" } else { "other" };
-            let answer = Answer { blocks, stop, model: model.into(), ..Answer::default() };
-            let outcome = if answered { Outcome::Done } else { Outcome::Failed };
+            let answer =
+                AssistantMessage { blocks, stop, model: model.into(), ..AssistantMessage::default() };
+            let outcome = if answered { CallOutcome::Done } else { CallOutcome::Failed };
             let results: Vec<CallResult> =
                 answer.calls().map(|call| CallResult::new(call, outcome, found.clone())).collect();
             out.push(Message::Assistant(answer));

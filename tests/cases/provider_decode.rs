@@ -1,7 +1,7 @@
 //! Streams as the public documentation shows them, decoded: the whole answer compared, then the same bytes split at
 //! every place and cut at every place.
 
-use placet::conversation::{Answer, Call, StopReason};
+use placet::conversation::{AssistantMessage, StopReason, ToolCall};
 use placet::http::{SseEvent, SseParser};
 use placet::provider::{
     Anthropic, Decoder, Dialect, Gemini, OpenAiChat, OpenAiResponses, ProviderError, StreamEvent,
@@ -71,7 +71,7 @@ fn stream(dialect: &str, name: &str) -> Vec<u8> {
 struct Told {
     events: Vec<StreamEvent>,
     error: Option<ProviderError>,
-    answer: Answer,
+    answer: AssistantMessage,
 }
 
 fn tell(decoder: &mut dyn Decoder, events: impl IntoIterator<Item = SseEvent>) -> Told {
@@ -142,7 +142,7 @@ fn a_stream_cut_at_any_byte_gives_no_call_that_was_not_whole() {
     for (name, stream_name) in STREAMS {
         let bytes = stream(name, stream_name);
         let whole = decode(name, &[&bytes]);
-        let calls: Vec<&Call> = whole.answer.calls().collect();
+        let calls: Vec<&ToolCall> = whole.answer.calls().collect();
         for at in 0..bytes.len() {
             let told = decode(name, &[&bytes[..at]]);
             let case = format!("{name}/{stream_name} cut at {at}");

@@ -3,8 +3,8 @@
 use crate::support::history_rules;
 use crate::support::talk::unmarked;
 use placet::conversation::{
-    Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, StopReason, Thinking,
-    ToolSpec,
+    AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
+    StopReason, ThinkingBlock, ToolCall, ToolSpec,
 };
 use placet::provider::{
     Anthropic, Capabilities, Dialect, Gemini, Model, OpenAiChat, OpenAiResponses, OutputLimit, Quirks,
@@ -17,8 +17,8 @@ fn picture(name: &str, media_type: &str) -> Image {
     Image::new(media_type, 1, 1, name, vec![1, 2, 3, 4].into())
 }
 
-fn call(id: &str, name: &str, input: &str) -> Call {
-    Call { id: CallId::new(id), name: name.into(), input: Input::parse(input) }
+fn call(id: &str, name: &str, input: &str) -> ToolCall {
+    ToolCall { id: CallId::new(id), name: name.into(), input: CallInput::parse(input) }
 }
 
 fn tool(name: &str) -> ToolSpec {
@@ -30,16 +30,21 @@ fn conversation() -> Vec<Message> {
     let read = call("toolu_1", "read_file", r#"{"path":"z.png","limit":3}"#);
     let broken = call("toolu_2", "write_file", r#"{"path": "a"#);
     let again = call("toolu_1", "run command", "{}");
-    let thinking = |model: &str| Thinking {
+    let thinking = |model: &str| ThinkingBlock {
         text: "Let me see.".into(),
         signature: Some(format!("proof-of-{model}")),
-        ..Thinking::default()
+        ..ThinkingBlock::default()
     };
-    let redacted = Thinking { redacted: Some("opaque".into()), ..Thinking::default() };
+    let redacted = ThinkingBlock { redacted: Some("opaque".into()), ..ThinkingBlock::default() };
     let answer = |model: &str, stop, blocks| {
-        Message::Assistant(Answer { blocks, stop, model: model.into(), ..Answer::default() })
+        Message::Assistant(AssistantMessage {
+            blocks,
+            stop,
+            model: model.into(),
+            ..AssistantMessage::default()
+        })
     };
-    let text = |text: &str| Block::Text { text: text.into() };
+    let text = |text: &str| AssistantBlock::Text { text: text.into() };
     vec![
         Message::User {
             parts: vec![
@@ -53,24 +58,24 @@ fn conversation() -> Vec<Message> {
             "claude-a",
             StopReason::ToolUse,
             vec![
-                Block::Thinking(thinking("a")),
-                Block::Thinking(redacted),
+                AssistantBlock::Thinking(thinking("a")),
+                AssistantBlock::Thinking(redacted),
                 text("I read it."),
                 text(""),
-                Block::Call(read.clone()),
-                Block::Call(broken.clone()),
+                AssistantBlock::Call(read.clone()),
+                AssistantBlock::Call(broken.clone()),
             ],
         ),
         Message::Results {
             results: vec![
                 CallResult::new(
                     &read,
-                    Outcome::Done,
+                    CallOutcome::Done,
                     vec![Part::text("a picture"), Part::Image(picture("z.png", "image/png"))],
                 ),
                 CallResult::new(
                     &broken,
-                    Outcome::Failed,
+                    CallOutcome::Failed,
                     vec![Part::text("error: not JSON"), Part::Image(picture("e.png", "image/png"))],
                 ),
             ],
@@ -79,16 +84,16 @@ fn conversation() -> Vec<Message> {
         answer(
             "claude-b",
             StopReason::ToolUse,
-            vec![Block::Thinking(thinking("b")), Block::Call(again.clone())],
+            vec![AssistantBlock::Thinking(thinking("b")), AssistantBlock::Call(again.clone())],
         ),
-        Message::Results { results: vec![CallResult::text(&again, Outcome::Interrupted, "")] },
+        Message::Results { results: vec![CallResult::text(&again, CallOutcome::Interrupted, "")] },
         answer(
             "claude-a",
             StopReason::Cut,
             vec![
-                Block::Thinking(Thinking { text: "half".into(), ..Thinking::default() }),
+                AssistantBlock::Thinking(ThinkingBlock { text: "half".into(), ..ThinkingBlock::default() }),
                 text("Half an ans"),
-                Block::Call(call("toolu_9", "read_file", "{}")),
+                AssistantBlock::Call(call("toolu_9", "read_file", "{}")),
             ],
         ),
         Message::user("go on"),
@@ -165,7 +170,7 @@ fn conversation_of(wire: &str) -> Vec<Message> {
     for message in &mut messages {
         let Message::Assistant(answer) = message else { continue };
         for block in &mut answer.blocks {
-            let Block::Thinking(thinking) = block else { continue };
+            let AssistantBlock::Thinking(thinking) = block else { continue };
             thinking.wire = wire.into();
             if wire == "openai-responses" {
                 let item =
@@ -197,7 +202,7 @@ fn proofs_of_another_wire_stay_behind() {
             for message in &mut messages {
                 let Message::Assistant(answer) = message else { continue };
                 for block in &mut answer.blocks {
-                    if let Block::Thinking(thinking) = block {
+                    if let AssistantBlock::Thinking(thinking) = block {
                         thinking.wire = wire.into();
                     }
                 }

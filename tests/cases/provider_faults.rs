@@ -6,7 +6,8 @@ use crate::support::talk::{ALL_WIRES, Talk, Wire, start, turn};
 use futures_util::StreamExt;
 use placet::agent::{Agent, Ending, Event, Start};
 use placet::conversation::{
-    Answer as Said, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part,
+    AssistantBlock, AssistantMessage as Said, CallId, CallInput, CallOutcome, CallResult, Image, Message,
+    Part, ToolCall,
 };
 use placet::provider::{
     Capabilities, Endpoint, KeySource, Live, LiveSettings, Model, Preset, Provider, ProviderError, Request,
@@ -434,12 +435,12 @@ async fn a_call_of_another_model_gets_the_stand_in_where_a_proof_is_demanded() {
         let message = "Function call is missing a thought_signature in functionCall parts.";
         (!proven).then(|| Reply::error(400, "invalid_request_error", message))
     });
-    let call = Call { id: CallId::new("toolu_1"), name: "t".into(), input: Input::parse("{}") };
-    let blocks = vec![Block::Call(call.clone())];
+    let call = ToolCall { id: CallId::new("toolu_1"), name: "t".into(), input: CallInput::parse("{}") };
+    let blocks = vec![AssistantBlock::Call(call.clone())];
     let messages = vec![
         Message::user("hi"),
         Message::Assistant(Said { blocks, model: "claude".into(), ..Said::default() }),
-        Message::Results { results: vec![CallResult::text(&call, Outcome::Done, "ok")] },
+        Message::Results { results: vec![CallResult::text(&call, CallOutcome::Done, "ok")] },
     ];
     let dialect = Preset::of("gemini").unwrap().dialect();
     let endpoint = Endpoint { base_url: server.url(), ..Endpoint::default() };

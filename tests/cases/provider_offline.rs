@@ -2,8 +2,8 @@
 
 use futures_util::StreamExt;
 use placet::conversation::{
-    Answer, Call, CallResult, Fact, Fault, Image, Input, Message, Outcome, Part, StopReason, ToolSpec,
-    Transcript,
+    AssistantMessage, CallFact, CallFailure, CallInput, CallOutcome, CallResult, Image, Message, Part,
+    StopReason, ToolCall, ToolSpec, Transcript,
 };
 use placet::provider::{
     Capabilities, Model, Offline, Provider, ProviderError, Request, StreamEvent, grammar,
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-fn calls(answer: &Answer) -> Vec<String> {
+fn calls(answer: &AssistantMessage) -> Vec<String> {
     answer.calls().map(|c| format!("{} {}", c.name, c.input.to_replay())).collect()
 }
 
@@ -24,7 +24,7 @@ fn asked(text: &str) -> Vec<String> {
 fn turn(
     transcript: &mut Transcript,
     text: &str,
-    tool: impl Fn(&Call) -> CallResult,
+    tool: impl Fn(&ToolCall) -> CallResult,
 ) -> (Vec<Vec<String>>, String) {
     transcript.push(Message::user(text)).unwrap();
     let mut rounds = Vec::new();
@@ -42,17 +42,19 @@ fn turn(
     panic!("it does not end: {rounds:?}");
 }
 
-fn done(call: &Call) -> CallResult {
-    CallResult::text(call, Outcome::Done, format!("{} did it", call.name))
+fn done(call: &ToolCall) -> CallResult {
+    CallResult::text(call, CallOutcome::Done, format!("{} did it", call.name))
 }
 
 #[test]
 fn every_row_of_the_table_makes_the_calls_it_says() {
     let before = [
         Message::user("hi"),
-        Message::Assistant(Answer {
-            blocks: vec![placet::conversation::Block::Text { text: "what was said or found last".into() }],
-            ..Answer::default()
+        Message::Assistant(AssistantMessage {
+            blocks: vec![placet::conversation::AssistantBlock::Text {
+                text: "what was said or found last".into(),
+            }],
+            ..AssistantMessage::default()
         }),
     ];
     for row in grammar() {
@@ -97,7 +99,7 @@ fn every_tool_and_every_parameter_can_be_reached() {
     else {
         panic!()
     };
-    assert!(matches!(call.input, Input::Malformed { .. }));
+    assert!(matches!(call.input, CallInput::Malformed { .. }));
     assert_eq!(asked("call no_such_tool {\"a\":1}"), ["no_such_tool {\"a\":1}"]);
 }
 
@@ -158,7 +160,7 @@ fn an_edit_refused_for_not_having_read_reads_and_tries_once_more() {
         if seen.get() > 0 {
             return done(call);
         }
-        unread(call, Fault::Unread)
+        unread(call, CallFailure::Unread)
     });
     let edits = [
         r#"edit_file {"path":"f","old_string":"a","new_string":"b"}"#.to_string(),
@@ -170,49 +172,49 @@ fn an_edit_refused_for_not_having_read_reads_and_tries_once_more() {
     let (rounds, _) =
         turn(&mut Transcript::default(), "replace \"a\" with \"b\" in f", |call| match call.name.as_str() {
             "read_file" => done(call),
-            _ => unread(call, Fault::LinesUnread { offset: 2000, limit: 3 }),
+            _ => unread(call, CallFailure::LinesUnread { offset: 2000, limit: 3 }),
         });
     assert_eq!(rounds[1], [r#"read_file {"path":"f","offset":2000,"limit":3}"#]);
 
-    let never = |call: &Call| match call.name.as_str() {
+    let never = |call: &ToolCall| match call.name.as_str() {
         "read_file" => done(call),
-        _ => unread(call, Fault::Unread),
+        _ => unread(call, CallFailure::Unread),
     };
     let (rounds, text) = turn(&mut Transcript::default(), "replace \"a\" with \"b\" in f", never);
     assert_eq!(rounds.len(), 3, "once more and not for ever");
     assert_eq!(text, "`edit_file f` failed: error: `f` has not been read\n");
 
     // A text that says so is no fact: a tool, a file or a server may say anything.
-    let says = |call: &Call| {
+    let says = |call: &ToolCall| {
         let words = "error: `f` has not been read\nhint: read_file(path: \"f\", offset: 1, limit: 2)";
-        CallResult::text(call, Outcome::Failed, words)
+        CallResult::text(call, CallOutcome::Failed, words)
     };
     let (rounds, _) = turn(&mut Transcript::default(), "replace \"a\" with \"b\" in f", says);
     assert_eq!(rounds.len(), 1);
 }
 
 /// A change that was refused because its file was not read.
-fn unread(call: &Call, fault: Fault) -> CallResult {
-    let result = CallResult::text(call, Outcome::Failed, "error: `f` has not been read");
-    result.with(vec![Fact::Failed { fault }])
+fn unread(call: &ToolCall, fault: CallFailure) -> CallResult {
+    let result = CallResult::text(call, CallOutcome::Failed, "error: `f` has not been read");
+    result.with(vec![CallFact::Failed { fault }])
 }
 
 #[test]
 fn failures_refusals_and_interrupts_are_said_as_they_are() {
-    let with = |outcome, words: &'static str| move |call: &Call| CallResult::text(call, outcome, words);
-    let failed = with(Outcome::Failed, "error: no such file: `a`");
+    let with = |outcome, words: &'static str| move |call: &ToolCall| CallResult::text(call, outcome, words);
+    let failed = with(CallOutcome::Failed, "error: no such file: `a`");
     let (rounds, text) = turn(&mut Transcript::default(), "show a and then list", failed);
     assert_eq!(rounds.len(), 1);
     assert_eq!(
         text,
         "`read_file a` failed: error: no such file: `a`\n\nWhat came after that was not done.\n"
     );
-    let denied = with(Outcome::Denied, "the person said no");
+    let denied = with(CallOutcome::Denied, "the person said no");
     let (rounds, text) = turn(&mut Transcript::default(), "run \"ls\" and then list", denied);
     assert_eq!((rounds.len(), text.starts_with("Not done: `run_command ls`: the person said no")), (1, true));
-    let (_, text) = turn(&mut Transcript::default(), "run ls", with(Outcome::Interrupted, "stopped"));
+    let (_, text) = turn(&mut Transcript::default(), "run ls", with(CallOutcome::Interrupted, "stopped"));
     assert_eq!(text, "Stopped: `run_command ls`: stopped\n");
-    let (_, text) = turn(&mut Transcript::default(), "run true", with(Outcome::Done, ""));
+    let (_, text) = turn(&mut Transcript::default(), "run true", with(CallOutcome::Done, ""));
     assert_eq!(text, "`run_command true`: no output\n");
 }
 
@@ -221,15 +223,15 @@ fn that_is_what_was_found_last_or_said_last() {
     let mut transcript = Transcript::default();
     let (_, text) = turn(&mut transcript, "save that as notes", done);
     assert_eq!(text, "There is nothing to save yet.");
-    turn(&mut transcript, "show a", |call| CallResult::text(call, Outcome::Done, "1 one\n2 two"));
+    turn(&mut transcript, "show a", |call| CallResult::text(call, CallOutcome::Done, "1 one\n2 two"));
     let (rounds, _) = turn(&mut transcript, "save that as notes", done);
     assert_eq!(rounds, [[r#"scratchpad {"action":"write","name":"notes","content":"1 one\n2 two"}"#]]);
     let (rounds, _) = turn(&mut transcript, "run date; save that as now", |call| {
-        CallResult::text(call, Outcome::Done, "noon")
+        CallResult::text(call, CallOutcome::Done, "noon")
     });
     assert_eq!(rounds[0], ["run_command {\"command\":\"date; save that as now\"}"]);
     let (rounds, _) = turn(&mut transcript, "run date\nsave that as now", |call| {
-        CallResult::text(call, Outcome::Done, "noon")
+        CallResult::text(call, CallOutcome::Done, "noon")
     });
     assert_eq!(rounds[1], [r#"scratchpad {"action":"write","name":"now","content":"noon"}"#]);
     let (_, _) = turn(&mut transcript, "help", done);
@@ -241,7 +243,7 @@ fn that_is_what_was_found_last_or_said_last() {
 fn a_long_result_is_cut_in_the_answer_and_says_so() {
     let long: String = (0..500).map(|n| format!("line {n} ```\n")).collect();
     let (_, text) =
-        turn(&mut Transcript::default(), "show a", |call| CallResult::text(call, Outcome::Done, &*long));
+        turn(&mut Transcript::default(), "show a", |call| CallResult::text(call, CallOutcome::Done, &*long));
     assert!(text.len() < 8000 && text.contains("... and 440 more lines"), "{text}");
     assert!(text.contains("````text\n"), "a fence longer than those inside");
 }

@@ -5,33 +5,34 @@ use crate::support::binary::Place;
 use crate::support::history_rules;
 use crate::support::mock_server::{MockServer, Reply, Say};
 use placet::conversation::{
-    Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, StopReason, Thinking,
+    AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
+    StopReason, ThinkingBlock, ToolCall,
 };
 use placet::provider::{
     Capabilities, Dialect, Model, OpenAiChat, OpenAiResponses, Preset, Quirks, Request, StreamEvent,
 };
 use serde_json::{Value, json};
 
-fn conversation(thinking: Thinking) -> Vec<Message> {
-    let call = Call { id: CallId::new("toolu_1"), name: "t".into(), input: Input::parse("{}") };
+fn conversation(thinking: ThinkingBlock) -> Vec<Message> {
+    let call = ToolCall { id: CallId::new("toolu_1"), name: "t".into(), input: CallInput::parse("{}") };
     let picture = Image::new("image/png", 1, 1, "p.png", vec![1].into());
-    let result = CallResult::new(&call, Outcome::Done, vec![Part::text("seen"), Part::Image(picture)]);
-    let blocks = vec![Block::Thinking(thinking), Block::Call(call)];
+    let result = CallResult::new(&call, CallOutcome::Done, vec![Part::text("seen"), Part::Image(picture)]);
+    let blocks = vec![AssistantBlock::Thinking(thinking), AssistantBlock::Call(call)];
     vec![
         Message::user("look"),
-        Message::Assistant(Answer {
+        Message::Assistant(AssistantMessage {
             blocks,
             stop: StopReason::ToolUse,
             model: "m".into(),
-            ..Answer::default()
+            ..AssistantMessage::default()
         }),
         Message::Results { results: vec![result] },
         Message::user("and?"),
     ]
 }
 
-fn thinking() -> Thinking {
-    Thinking { text: "Hm.".into(), ..Thinking::default() }
+fn thinking() -> ThinkingBlock {
+    ThinkingBlock { text: "Hm.".into(), ..ThinkingBlock::default() }
 }
 
 fn request(messages: Vec<Message>) -> Request {
@@ -135,7 +136,7 @@ fn reasoning_in_blocks_goes_back_unchanged() {
     let messages = vec![
         Message::user("go"),
         Message::Assistant(answer),
-        Message::Results { results: vec![CallResult::text(&call, Outcome::Done, "ok")] },
+        Message::Results { results: vec![CallResult::text(&call, CallOutcome::Done, "ok")] },
     ];
     let body = dialect.encode(&request(messages.clone()));
     assert_eq!(
@@ -151,7 +152,7 @@ fn reasoning_in_blocks_goes_back_unchanged() {
 
 #[test]
 fn a_server_that_wants_reasoning_back_gets_its_field_also_where_there_was_none() {
-    let messages = conversation(Thinking { text: String::new(), ..Thinking::default() });
+    let messages = conversation(ThinkingBlock { text: String::new(), ..ThinkingBlock::default() });
     let body =
         OpenAiChat { quirks: quirks("reasoning_back = 'reasoning_content'") }.encode(&request(messages));
     assert_eq!(body["messages"][2]["reasoning_content"], "");

@@ -2,8 +2,8 @@
 
 use futures_util::StreamExt;
 use placet::conversation::{
-    Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part, StopReason, Thinking,
-    Usage,
+    AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
+    StopReason, ThinkingBlock, TokenUsage, ToolCall,
 };
 use placet::provider::{
     Capabilities, Model, Provider, ProviderError, Record, Replay, Request, Script, Scripted, StreamEvent,
@@ -31,25 +31,28 @@ async fn tell(provider: &dyn Provider, messages: &[Message]) -> Told {
 
 /// A conversation with all kinds of events in it, and its messages request by request.
 fn conversation() -> (Scripted, Vec<Vec<Message>>) {
-    let call = Call { id: CallId::new("c"), name: "t".into(), input: Input::parse("{\"b\":1,\"a\":[]}") };
-    let thinking = Thinking { text: "hm".into(), signature: Some("s".into()), ..Thinking::default() };
-    let asks = Answer {
+    let call =
+        ToolCall { id: CallId::new("c"), name: "t".into(), input: CallInput::parse("{\"b\":1,\"a\":[]}") };
+    let thinking =
+        ThinkingBlock { text: "hm".into(), signature: Some("s".into()), ..ThinkingBlock::default() };
+    let asks = AssistantMessage {
         blocks: vec![
-            Block::Thinking(thinking),
-            Block::Text { text: "wait".into() },
-            Block::Call(call.clone()),
+            AssistantBlock::Thinking(thinking),
+            AssistantBlock::Text { text: "wait".into() },
+            AssistantBlock::Call(call.clone()),
         ],
         stop: StopReason::ToolUse,
-        usage: Usage { input: 3, output: 4, cache_read: 5, cache_write: 6, reasoning: 2 },
+        usage: TokenUsage { input: 3, output: 4, cache_read: 5, cache_write: 6, reasoning: 2 },
         model: "m".into(),
-        ..Answer::default()
+        ..AssistantMessage::default()
     };
     let limited =
         ProviderError::RateLimited { message: "slow".into(), retry_after: Some(Duration::from_secs(2)) };
     let wait = Duration::from_millis(1500);
     let retrying = StreamEvent::Retrying { attempt: 2, of: 5, wait, error: limited };
     let silent = StreamEvent::Silent { since: Duration::from_secs(10) };
-    let broken = ProviderError::Broken { message: "reset".into(), partial: Box::new(Answer::default()) };
+    let broken =
+        ProviderError::Broken { message: "reset".into(), partial: Box::new(AssistantMessage::default()) };
     let last = Script::Events(vec![retrying, silent, StreamEvent::Text("ha".into())], Some(broken));
     let image = Image::new("image/png", 1, 2, "a.png", vec![1, 2].into());
     let first = vec![Message::User { parts: vec![Part::text("hi"), Part::Image(image)] }];
@@ -57,7 +60,7 @@ fn conversation() -> (Scripted, Vec<Vec<Message>>) {
         first.clone(),
         vec![
             Message::Assistant(asks.clone()),
-            Message::Results { results: vec![CallResult::text(&call, Outcome::Done, "ok")] },
+            Message::Results { results: vec![CallResult::text(&call, CallOutcome::Done, "ok")] },
         ],
     ]
     .concat();
@@ -148,9 +151,12 @@ async fn an_interrupted_answer_waits_to_be_interrupted_again() {
 
 #[tokio::test]
 async fn a_scripted_provider_records_what_it_was_asked() {
-    let scripted = Scripted::new([Answer::default()]);
+    let scripted = Scripted::new([AssistantMessage::default()]);
     scripted.then(ProviderError::Cancelled);
-    assert_eq!(tell(&scripted, &[Message::user("a")]).await, [Ok(StreamEvent::Finished(Answer::default()))]);
+    assert_eq!(
+        tell(&scripted, &[Message::user("a")]).await,
+        [Ok(StreamEvent::Finished(AssistantMessage::default()))]
+    );
     assert_eq!(tell(&scripted, &[Message::user("b")]).await, [Err(ProviderError::Cancelled)]);
     assert!(matches!(&tell(&scripted, &[]).await[..], [Err(ProviderError::Protocol(_))]));
     let asked: Vec<usize> = scripted.requests().iter().map(|r| r.messages.len()).collect();

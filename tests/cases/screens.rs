@@ -5,7 +5,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use placet::conversation::{
-    Answer, Block, Call, CallId, CallResult, Input, Message, Outcome, StopReason, Thinking,
+    AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Message, StopReason,
+    ThinkingBlock, ToolCall,
 };
 use placet::text::RangeSet;
 use placet::ui::Theme;
@@ -99,34 +100,41 @@ fn viewer(theme: &Theme) -> Viewer<'static> {
 
 fn messages() -> &'static [Message] {
     let call = |id: &str, name: &str, input| {
-        Block::Call(Call { id: CallId::new(id), name: name.into(), input: Input::Object(input) })
+        AssistantBlock::Call(ToolCall {
+            id: CallId::new(id),
+            name: name.into(),
+            input: CallInput::Object(input),
+        })
     };
     let result = |id: &str, name: &str, outcome, text: &str| {
-        let call = Call { id: CallId::new(id), name: name.into(), input: Input::parse("") };
+        let call = ToolCall { id: CallId::new(id), name: name.into(), input: CallInput::parse("") };
         CallResult::text(&call, outcome, text)
     };
     let answer = |blocks| {
-        Message::Assistant(Answer {
+        Message::Assistant(AssistantMessage {
             blocks,
             stop: StopReason::EndTurn,
             model: "big-1".into(),
-            ..Answer::default()
+            ..AssistantMessage::default()
         })
     };
     let all = vec![
         Message::user("Where is the tail? 日本"),
         answer(vec![
-            Block::Thinking(Thinking { text: "Perhaps here.".into(), ..Thinking::default() }),
+            AssistantBlock::Thinking(ThinkingBlock {
+                text: "Perhaps here.".into(),
+                ..ThinkingBlock::default()
+            }),
             call("1", "read_file", serde_json::json!({"path": "src/tail.rs"})),
             call("2", "run_command", serde_json::json!({"command": "false"})),
         ]),
         Message::Results {
             results: vec![
-                result("1", "read_file", Outcome::Done, CODE),
-                result("2", "run_command", Outcome::Failed, "exit code 1"),
+                result("1", "read_file", CallOutcome::Done, CODE),
+                result("2", "run_command", CallOutcome::Failed, "exit code 1"),
             ],
         },
-        answer(vec![Block::Text { text: format!("In **tail.rs**:\n\n```rust\n{CODE}```\n") }]),
+        answer(vec![AssistantBlock::Text { text: format!("In **tail.rs**:\n\n```rust\n{CODE}```\n") }]),
     ];
     Box::leak(all.into_boxed_slice())
 }
@@ -296,7 +304,10 @@ fn a_hundred_thousand_marks_stay_in_their_cell_on_every_screen() {
     };
     let said = vec![
         Message::user(&tower),
-        Message::Assistant(Answer { blocks: vec![Block::Text { text: tower.clone() }], ..Answer::default() }),
+        Message::Assistant(AssistantMessage {
+            blocks: vec![AssistantBlock::Text { text: tower.clone() }],
+            ..AssistantMessage::default()
+        }),
     ];
     let hands_of_transcript = transcript::Hands {
         keys: Keymap::usual("transcript", transcript::KEYS),

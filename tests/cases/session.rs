@@ -1,6 +1,9 @@
 //! Sessions: what is kept, what a crash or a damaged file leaves, and how it is found again.
 
-use placet::conversation::{Answer, Block, Call, CallId, CallResult, Image, Input, Message, Outcome, Part};
+use placet::conversation::{
+    AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
+    ToolCall,
+};
 use placet::session::{Entry, Record, SessionError, State, Store};
 use std::path::Path;
 use tempfile::TempDir;
@@ -15,12 +18,18 @@ fn said(text: &str) -> Record {
     Record::Message { message: Message::user(text) }
 }
 
-fn call(id: &str) -> Call {
-    Call { id: CallId::new(id), name: "read_file".into(), input: Input::parse(r#"{"path":"src/app.rs"}"#) }
+fn call(id: &str) -> ToolCall {
+    ToolCall {
+        id: CallId::new(id),
+        name: "read_file".into(),
+        input: CallInput::parse(r#"{"path":"src/app.rs"}"#),
+    }
 }
 
-fn answered(blocks: Vec<Block>) -> Record {
-    Record::Message { message: Message::Assistant(Answer { blocks, ..Answer::default() }) }
+fn answered(blocks: Vec<AssistantBlock>) -> Record {
+    Record::Message {
+        message: Message::Assistant(AssistantMessage { blocks, ..AssistantMessage::default() }),
+    }
 }
 
 #[test]
@@ -31,8 +40,8 @@ fn a_session_reads_back_as_it_was_written_pictures_included() {
     let mut open = store(&dir).create(Path::new("/w"), "look").unwrap();
     let id = open.id().clone();
     open.append(Record::Message { message: first.clone() }).unwrap();
-    open.append(answered(vec![Block::Call(call("a"))])).unwrap();
-    let result = CallResult::new(&call("a"), Outcome::Done, vec![Part::Image(image)]);
+    open.append(answered(vec![AssistantBlock::Call(call("a"))])).unwrap();
+    let result = CallResult::new(&call("a"), CallOutcome::Done, vec![Part::Image(image)]);
     open.append(Record::Message { message: Message::Results { results: vec![result] } }).unwrap();
     drop(open);
     let loaded = store(&dir).load(&id).unwrap();
@@ -63,7 +72,7 @@ fn what_a_crash_left_open_is_completed_on_resume_and_said() {
     let mut open = store(&dir).create(Path::new("/w"), "t").unwrap();
     let id = open.id().clone();
     open.append(said("go")).unwrap();
-    open.append(answered(vec![Block::Call(call("a")), Block::Call(call("b"))])).unwrap();
+    open.append(answered(vec![AssistantBlock::Call(call("a")), AssistantBlock::Call(call("b"))])).unwrap();
     drop(open);
     let loaded = store(&dir).load(&id).unwrap();
     assert!(loaded.transcript.open_calls().is_empty());
@@ -73,7 +82,10 @@ fn what_a_crash_left_open_is_completed_on_resume_and_said() {
     let mut open = store(&dir).create(Path::new("/w"), "t").unwrap();
     let id = open.id().clone();
     open.append(said("go")).unwrap();
-    let half = Answer { blocks: vec![Block::Text { text: "half an answer".into() }], ..Answer::default() };
+    let half = AssistantMessage {
+        blocks: vec![AssistantBlock::Text { text: "half an answer".into() }],
+        ..AssistantMessage::default()
+    };
     open.set(State::Partial, &serde_json::to_string(&half).unwrap()).unwrap();
     drop(open);
     let loaded = store(&dir).load(&id).unwrap();

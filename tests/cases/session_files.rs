@@ -6,7 +6,8 @@ use crate::support::mock_server::Say;
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
 use placet::agent::Ending;
 use placet::conversation::{
-    Answer, Block, Call, CallId, CallResult, Image, Input, Message, Note, Outcome, Part, Summary, Thinking,
+    AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, ConversationSummary, Image,
+    Message, Note, Part, ThinkingBlock, ToolCall,
 };
 use placet::session::{
     Entry, ImportError, Pictures, Pin, Record, Retention, SessionRow, Store, html, markdown, pictures,
@@ -30,29 +31,33 @@ fn filled(store: &Store) -> SessionRow {
     let mut open = store.create(Path::new("/w/<b>"), &format!("title {HOSTILE}")).unwrap();
     let image = |name: &str, bytes: &[u8]| Image::new("image/png", 1, 1, name, bytes.to_vec().into());
     let picture = image(HOSTILE, &PNG);
-    let call = Call {
+    let call = ToolCall {
         id: CallId::new("a"),
         name: HOSTILE.into(),
-        input: Input::parse(&json!({"path": HOSTILE}).to_string()),
+        input: CallInput::parse(&json!({"path": HOSTILE}).to_string()),
     };
-    let broken =
-        Call { id: CallId::new("b"), name: "probe".into(), input: Input::parse("{\"half\": <script>") };
-    let thinking = Thinking { text: HOSTILE.into(), signature: Some("proof".into()), ..Thinking::default() };
+    let broken = ToolCall {
+        id: CallId::new("b"),
+        name: "probe".into(),
+        input: CallInput::parse("{\"half\": <script>"),
+    };
+    let thinking =
+        ThinkingBlock { text: HOSTILE.into(), signature: Some("proof".into()), ..ThinkingBlock::default() };
     let blocks = vec![
-        Block::Thinking(thinking),
-        Block::Text { text: HOSTILE.into() },
-        Block::Call(call.clone()),
-        Block::Call(broken.clone()),
+        AssistantBlock::Thinking(thinking),
+        AssistantBlock::Text { text: HOSTILE.into() },
+        AssistantBlock::Call(call.clone()),
+        AssistantBlock::Call(broken.clone()),
     ];
     let results = vec![
         CallResult::new(
             &call,
-            Outcome::Done,
+            CallOutcome::Done,
             vec![Part::text(HOSTILE), Part::Image(image("second", b"other"))],
         ),
-        CallResult::text(&broken, Outcome::Failed, "no"),
+        CallResult::text(&broken, CallOutcome::Failed, "no"),
     ];
-    let answer = Answer { blocks, model: HOSTILE.into(), ..Answer::default() };
+    let answer = AssistantMessage { blocks, model: HOSTILE.into(), ..AssistantMessage::default() };
     for message in [
         Message::User { parts: vec![Part::text(HOSTILE), Part::Image(picture)] },
         Message::Assistant(answer),
@@ -62,7 +67,7 @@ fn filled(store: &Store) -> SessionRow {
         open.append(Record::Message { message }).unwrap();
     }
     open.append(Record::SummedUp {
-        summary: Summary { upto: 3, notes: vec![Note::Summary { text: "in short".into() }] },
+        summary: ConversationSummary { upto: 3, notes: vec![Note::Summary { text: "in short".into() }] },
     })
     .unwrap();
     store.find(open.id().as_str()).unwrap()
@@ -256,8 +261,8 @@ fn a_session_with_pending_changes_stays() {
 }
 
 /// What each vendor proves its reasoning with, as its dialect keeps it; `CANARY` is for nobody else.
-fn reasoning(wire: Wire) -> Vec<Thinking> {
-    let of = |wire: &str, signature: Option<&str>, redacted: Option<Value>| Thinking {
+fn reasoning(wire: Wire) -> Vec<ThinkingBlock> {
+    let of = |wire: &str, signature: Option<&str>, redacted: Option<Value>| ThinkingBlock {
         text: "thoughts".into(),
         signature: signature.map(String::from),
         redacted: redacted.map(|r| r.as_str().map_or_else(|| r.to_string(), String::from)),
@@ -285,32 +290,33 @@ async fn a_session_of_every_wire_goes_on_over_every_other_one() {
             let mut open = talk.store().create(&talk.root, "t").unwrap();
             let picture = Image::new("image/png", 1, 1, "shown.png", PNG.to_vec().into());
             // Ids and names as other vendors' servers make them up.
-            let call = Call {
+            let call = ToolCall {
                 id: CallId::new("call|with:odd/id"),
                 name: "probe".into(),
-                input: Input::parse(r#"{"name":"one","do":"done"}"#),
+                input: CallInput::parse(r#"{"name":"one","do":"done"}"#),
             };
-            let thinking = reasoning(from).into_iter().map(Block::Thinking);
-            let blocks =
-                thinking.chain([Block::Text { text: "I look.".into() }, Block::Call(call.clone())]).collect();
-            let answer = Answer { blocks, model: "theirs".into(), ..Answer::default() };
+            let thinking = reasoning(from).into_iter().map(AssistantBlock::Thinking);
+            let blocks = thinking
+                .chain([AssistantBlock::Text { text: "I look.".into() }, AssistantBlock::Call(call.clone())])
+                .collect();
+            let answer = AssistantMessage { blocks, model: "theirs".into(), ..AssistantMessage::default() };
             let result = CallResult::new(
                 &call,
-                Outcome::Done,
+                CallOutcome::Done,
                 vec![Part::text("RESULT"), Part::Image(picture.clone())],
             );
             for message in [
                 Message::User { parts: vec![Part::text("QUESTION"), Part::Image(picture)] },
                 Message::Assistant(answer),
                 Message::Results { results: vec![result] },
-                Message::Assistant(Answer {
+                Message::Assistant(AssistantMessage {
                     blocks: reasoning(from)
                         .into_iter()
-                        .map(Block::Thinking)
-                        .chain([Block::Text { text: "ANSWER".into() }])
+                        .map(AssistantBlock::Thinking)
+                        .chain([AssistantBlock::Text { text: "ANSWER".into() }])
                         .collect(),
                     model: "theirs".into(),
-                    ..Answer::default()
+                    ..AssistantMessage::default()
                 }),
             ] {
                 open.append(Record::Message { message }).unwrap();

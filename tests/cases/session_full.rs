@@ -3,7 +3,7 @@
 use crate::support::mock_server::Say;
 use crate::support::talk::{Talk, Wire, start, turn};
 use placet::agent::{Agent, Ending, Event, Start};
-use placet::conversation::{Answer, Block, Message};
+use placet::conversation::{AssistantBlock, AssistantMessage, Message};
 use placet::provider::Figures;
 use placet::session::{Entry, Loaded, Record};
 
@@ -98,8 +98,8 @@ async fn a_summary_that_found_no_room_leaves_the_conversation_as_it_was() {
     let talk = Talk { figures, ..Talk::new(Wire::Anthropic) };
     let mut session = talk.store().create(&talk.root, "long").unwrap();
     for n in 0..20 {
-        let blocks = vec![Block::Text { text: "words of an answer ".repeat(60) }];
-        let answer = Message::Assistant(Answer { blocks, ..Answer::default() });
+        let blocks = vec![AssistantBlock::Text { text: "words of an answer ".repeat(60) }];
+        let answer = Message::Assistant(AssistantMessage { blocks, ..AssistantMessage::default() });
         let both = [Message::user(format!("question {n}")), answer];
         session.append_all(both.map(|message| Record::Message { message }).to_vec()).unwrap();
     }

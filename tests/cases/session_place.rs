@@ -4,8 +4,8 @@ use crate::support::mock_server::Say;
 use crate::support::talk::{self, Talk, Wire};
 use placet::agent::Ending;
 use placet::conversation::{
-    Answer, Block, Call, CallId, CallResult, Image, Input, Message, Note, Outcome, Part, SessionId, Summary,
-    Usage,
+    AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, ConversationSummary, Image,
+    Message, Note, Part, SessionId, TokenUsage, ToolCall,
 };
 use placet::session::{Entry, Loaded, OpenSession, Record, Spent, Store};
 use proptest::prelude::*;
@@ -44,21 +44,24 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn answer(n: usize, calls: bool) -> Message {
     let call = |at: usize| {
-        Block::Call(Call {
+        AssistantBlock::Call(ToolCall {
             id: CallId::new(format!("c{n}-{at}")),
             name: ["read_file", "run_command", "todo"][(n + at) % 3].into(),
-            input: Input::parse(&format!(r#"{{"n":{n}}}"#)),
+            input: CallInput::parse(&format!(r#"{{"n":{n}}}"#)),
         })
     };
-    let blocks =
-        if calls { vec![call(0), call(1)] } else { vec![Block::Text { text: format!("answer {n}") }] };
-    Message::Assistant(Answer { blocks, ..Answer::default() })
+    let blocks = if calls {
+        vec![call(0), call(1)]
+    } else {
+        vec![AssistantBlock::Text { text: format!("answer {n}") }]
+    };
+    Message::Assistant(AssistantMessage { blocks, ..AssistantMessage::default() })
 }
 
 fn results(of: &Message) -> Message {
     let Message::Assistant(answer) = of else { panic!("an answer") };
-    let result = |(at, call): (usize, &Call)| {
-        let outcome = if at == 0 { Outcome::Done } else { Outcome::Failed };
+    let result = |(at, call): (usize, &ToolCall)| {
+        let outcome = if at == 0 { CallOutcome::Done } else { CallOutcome::Failed };
         CallResult::text(call, outcome, format!("result of {}", call.id))
     };
     Message::Results { results: answer.calls().enumerate().map(result).collect() }
@@ -77,7 +80,7 @@ fn turn(n: &mut usize, rounds: usize, added: bool) -> Vec<Record> {
     }
     *n += 1;
     messages.push(answer(*n, false));
-    let usage = Usage { input: *n as u64, output: 1, ..Usage::default() };
+    let usage = TokenUsage { input: *n as u64, output: 1, ..TokenUsage::default() };
     let cost =
         Record::Cost { provider: "p".into(), model: format!("m{}", *n % 2), usage, picos: Some(*n as u64) };
     messages.into_iter().map(|message| Record::Message { message }).chain([cost]).collect()
@@ -96,7 +99,7 @@ fn take(open: &mut OpenSession, n: &mut usize, step: &Step) {
                 return;
             }
             let notes = vec![Note::Summary { text: format!("of {upto}, at {n}") }];
-            vec![Record::SummedUp { summary: Summary { upto, notes } }]
+            vec![Record::SummedUp { summary: ConversationSummary { upto, notes } }]
         }
         Step::Rewound { to } => {
             let to = *to % (messages.len() + 1);
@@ -141,8 +144,9 @@ fn same(taken: &Loaded, whole: &Loaded) {
         let before = &whole.transcript.messages()[..taken.transcript.begins()];
         let last = before.windows(2).rev().find(|pair| match pair {
             [Message::Assistant(answer), Message::Results { results }] => {
-                let done =
-                    |call: &Call| results.iter().any(|r| r.id == call.id && r.outcome == Outcome::Done);
+                let done = |call: &ToolCall| {
+                    results.iter().any(|r| r.id == call.id && r.outcome == CallOutcome::Done)
+                };
                 answer.calls().any(|call| call.name == tool && done(call))
             }
             _ => false,
@@ -194,7 +198,7 @@ fn day(store: &Store, turns: usize) -> (OpenSession, usize) {
 }
 
 fn summed_up(open: &mut OpenSession, upto: usize) {
-    let summary = Summary { upto, notes: vec![Note::Summary { text: upto.to_string() }] };
+    let summary = ConversationSummary { upto, notes: vec![Note::Summary { text: upto.to_string() }] };
     open.append(Record::SummedUp { summary }).unwrap();
 }
 

@@ -5,7 +5,7 @@ use crate::support::mock_server::Say;
 use crate::support::pty::shell;
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{Agent, Ending};
-use placet::conversation::{Message, Note, Part, Summary};
+use placet::conversation::{ConversationSummary, Message, Note, Part};
 use placet::permission::Mode;
 use placet::session::{Branch, Entry, Here, Pin, Record, State, Store, Tree};
 use std::path::Path;
@@ -85,7 +85,8 @@ fn summaries_belong_to_their_branch() {
     let mut open = store.create(Path::new("/w"), "t").unwrap();
     let id = open.id().clone();
     let said = |text: &str| Record::Message { message: Message::user(text) };
-    let summary = |upto, note: &str| Summary { upto, notes: vec![Note::Summary { text: note.into() }] };
+    let summary =
+        |upto, note: &str| ConversationSummary { upto, notes: vec![Note::Summary { text: note.into() }] };
     let summed = |upto, note: &str| Record::SummedUp { summary: summary(upto, note) };
     for record in [said("1"), said("2"), summed(1, "early"), said("3"), summed(2, "late")] {
         open.append(record).unwrap();
@@ -162,7 +163,10 @@ fn pinned_sessions_come_first_and_titles_and_summaries_are_found() {
     let hits = store.search("ZEBRA cross", 10).unwrap();
     assert_eq!((hits.len(), hits[0].session.as_str()), (1, ids[1].as_str()));
     assert_eq!(hits[0].marked("«", "»"), "«Zebra» «cross»ing");
-    let summary = Summary { upto: 1, notes: vec![Note::Summary { text: "they talked of giraffes".into() }] };
+    let summary = ConversationSummary {
+        upto: 1,
+        notes: vec![Note::Summary { text: "they talked of giraffes".into() }],
+    };
     store.resume(&ids[2]).unwrap().append(Record::SummedUp { summary }).unwrap();
     let hits = store.search("giraffe", 10).unwrap();
     assert_eq!((hits.len(), hits[0].session.as_str()), (1, ids[2].as_str()));

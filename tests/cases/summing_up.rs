@@ -4,7 +4,9 @@ use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::shell;
 use crate::support::talk::{Talk, WIRES, Wire, start, turn};
 use placet::agent::{Agent, Ending, Event, Start};
-use placet::conversation::{Answer, Block, Call, CallId, CallResult, Input, Message, Outcome};
+use placet::conversation::{
+    AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Message, ToolCall,
+};
 use placet::provider::Figures;
 use placet::session::Record;
 use serde_json::Value;
@@ -64,17 +66,23 @@ fn history(talk: &Talk, tokens: usize) -> Agent {
     let mut push = |message| session.append(Record::Message { message }).unwrap();
     for n in 0..20 {
         let fact = |kind: usize| if n % 3 == kind { value(n) } else { String::new() };
-        let call = Call {
+        let call = ToolCall {
             id: CallId::new(format!("c{n}")),
             name: "probe".into(),
-            input: Input::parse(r#"{"name":"p"}"#),
+            input: CallInput::parse(r#"{"name":"p"}"#),
         };
         push(Message::user(format!("question {n} {} {filler}", fact(0))));
-        push(Message::Assistant(Answer { blocks: vec![Block::Call(call.clone())], ..Answer::default() }));
+        push(Message::Assistant(AssistantMessage {
+            blocks: vec![AssistantBlock::Call(call.clone())],
+            ..AssistantMessage::default()
+        }));
         let found = format!("{filler} {} {filler}", fact(1));
-        push(Message::Results { results: vec![CallResult::text(&call, Outcome::Done, found)] });
+        push(Message::Results { results: vec![CallResult::text(&call, CallOutcome::Done, found)] });
         let text = format!("answer {n} {}", fact(2));
-        push(Message::Assistant(Answer { blocks: vec![Block::Text { text }], ..Answer::default() }));
+        push(Message::Assistant(AssistantMessage {
+            blocks: vec![AssistantBlock::Text { text }],
+            ..AssistantMessage::default()
+        }));
     }
     drop(session);
     talk.resume()
@@ -319,10 +327,10 @@ async fn what_was_summed_up_has_not_been_seen_any_more() {
         let mut parts = vec![placet::conversation::Part::text(filler.clone())];
         if attached {
             // As the shell attaches a file that the person names.
-            let call = Call {
+            let call = ToolCall {
                 id: CallId::new("attached"),
                 name: "read_file".into(),
-                input: Input::parse(r#"{"path":"a.txt"}"#),
+                input: CallInput::parse(r#"{"path":"a.txt"}"#),
             };
             let policy =
                 placet::permission::Policy::new(talk.mode.clone(), Vec::new(), vec![talk.root.clone()]);

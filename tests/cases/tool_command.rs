@@ -2,7 +2,7 @@
 
 use crate::support::require::require;
 use crate::support::tool_bench::{Bench, Got};
-use placet::conversation::Outcome;
+use placet::conversation::CallOutcome;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -92,7 +92,7 @@ fn a_timeout_ends_everything_and_keeps_what_was_written() {
         "run_command",
         json!({"command": "echo begun; setsid sleep 7301 & sleep 7301", "timeout_ms": 300}),
     );
-    assert_eq!(got.0.outcome, Outcome::Failed);
+    assert_eq!(got.0.outcome, CallOutcome::Failed);
     assert!(got.body().starts_with("begun\n[timed out after 0.3 s"), "{}", got.body());
     assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
     gone("sleep 7301", Duration::ZERO);
@@ -111,7 +111,7 @@ fn cancelling_ends_what_ignores_signals_and_what_went_into_its_own_session() {
     });
     let got = run(&bench, script);
     let took = stopper.join().unwrap().elapsed();
-    assert_eq!(got.0.outcome, Outcome::Interrupted, "{}", got.body());
+    assert_eq!(got.0.outcome, CallOutcome::Interrupted, "{}", got.body());
     assert!(took < Duration::from_secs(1), "{took:?}");
     gone("sleep 7302", Duration::ZERO);
 }

@@ -1,7 +1,7 @@
 //! Every tool between the registry and the policy: names, arguments, reach, consent, size of the words.
 
 use crate::support::tool_bench::Bench;
-use placet::conversation::Input;
+use placet::conversation::CallInput;
 use placet::permission::{Mode, Place, Reach};
 use placet::tools::{Detail, Sight, Touches};
 use serde_json::json;
@@ -44,7 +44,7 @@ fn the_words_and_schemas_of_all_tools_stay_small() {
 fn unknown_tools_and_malformed_arguments_teach() {
     let bench = Bench::new();
     let plan = |tool: &str, raw: &str| {
-        bench.registry.plan(tool, &Input::parse(raw), &bench.env).err().unwrap().for_model()
+        bench.registry.plan(tool, &CallInput::parse(raw), &bench.env).err().unwrap().for_model()
     };
     assert!(plan("readfile", "{}").starts_with(
         "error: there is no tool `readfile`; did you mean `read_file`?\nhint: the tools are read_file, "
@@ -68,7 +68,7 @@ fn reach_names_the_real_file_and_its_place() {
     bench.write("d/f", "x\n");
     std::os::unix::fs::symlink("d/f", bench.path("l")).unwrap();
     let reach = |tool: &str, input: serde_json::Value| {
-        bench.registry.plan(tool, &Input::Object(input), &bench.env).unwrap().reach()
+        bench.registry.plan(tool, &CallInput::Object(input), &bench.env).unwrap().reach()
     };
     let read = |name: &str, place| vec![Reach::Read { path: bench.path(name), place }];
     let write = |name: &str, place| vec![Reach::Write { path: bench.path(name), place }];
@@ -99,7 +99,7 @@ fn before_consent_nothing_outside_is_looked_at() {
         ("search_contents", json!({"path": path, "pattern": "secret"})),
         ("list_directory", json!({"path": bench.outside("").to_str().unwrap()})),
     ] {
-        let mut plan = bench.registry.plan(tool, &Input::Object(input), &bench.env).unwrap();
+        let mut plan = bench.registry.plan(tool, &CallInput::Object(input), &bench.env).unwrap();
         let preview = plan.prepare(&bench.env, Sight::InsideOnly).unwrap();
         let shown = match preview.detail {
             Detail::Text(text) => text,
@@ -117,14 +117,15 @@ fn before_consent_nothing_outside_is_looked_at() {
 #[test]
 fn calls_that_share_a_path_are_ordered_and_commands_with_every_write() {
     let bench = Bench::new();
-    let touches = |tool: &str, input: serde_json::Value| bench.registry.touches(tool, &Input::Object(input));
+    let touches =
+        |tool: &str, input: serde_json::Value| bench.registry.touches(tool, &CallInput::Object(input));
     let read = touches("read_file", json!({"path": "a"}));
     let edit = touches("edit_file", json!({"path": "a", "old_string": "x", "new_string": "y"}));
     let other = touches("write_file", json!({"path": "b", "content": ""}));
     let run = touches("run_command", json!({"command": "ls"}));
     assert!(edit.conflicts(&read) && read.conflicts(&edit) && !edit.conflicts(&other));
     assert!(run.conflicts(&edit) && edit.conflicts(&run) && !run.conflicts(&read));
-    assert_eq!(bench.registry.touches("nonsense", &Input::parse("{}")), Touches::default());
+    assert_eq!(bench.registry.touches("nonsense", &CallInput::parse("{}")), Touches::default());
 }
 
 /// The table of the offline provider against the tools themselves: a name that only one side knows is found here.
@@ -134,7 +135,7 @@ fn every_call_of_the_offline_grammar_is_one_its_tool_understands() {
     for row in placet::provider::grammar() {
         for call in row.calls {
             let (tool, arguments) = call.split_once(' ').unwrap_or((call, "{}"));
-            if let Err(error) = bench.registry.plan(tool, &Input::parse(arguments), &bench.env) {
+            if let Err(error) = bench.registry.plan(tool, &CallInput::parse(arguments), &bench.env) {
                 let words = error.for_model();
                 let known = ["no parameter", "must be", "is missing", "there is no tool", "needs"];
                 assert!(!known.iter().any(|k| words.contains(k)), "{}: {call}: {words}", row.pattern);

@@ -2,7 +2,7 @@
 //! behind virtual paths.
 
 use crate::support::tool_bench::Bench;
-use placet::conversation::Outcome;
+use placet::conversation::CallOutcome;
 use placet::tools::{DeepagentsVersion, Dialect, DialectSettings, Registry};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -172,7 +172,7 @@ fn no_failure_names_what_another_tool_set_calls_a_tool_or_a_parameter_or_a_real_
         for spec in bench.registry.specs() {
             for call in calls(&spec.schema) {
                 let got = bench.call(&spec.name, call.clone());
-                if got.0.outcome != Outcome::Failed {
+                if got.0.outcome != CallOutcome::Failed {
                     continue;
                 }
                 failures += 1;

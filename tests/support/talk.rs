@@ -2,7 +2,7 @@
 
 use super::mock_server::MockServer;
 use placet::agent::{Agent, Bounds, Budget, Ending, Event, Family, Gate, Parts, Start};
-use placet::conversation::{Outcome, Part, SessionId, ToolSpec};
+use placet::conversation::{CallOutcome, Part, SessionId, ToolSpec};
 use placet::permission::{Labels, Mode, ModeCell, Permit, Policy, Reach, Rule, Taint};
 use placet::provider::{
     Anthropic, Dialect, Endpoint, Figures, Gemini, KeySource, Live, LiveSettings, Model, OpenAiChat,
@@ -344,12 +344,12 @@ impl Plan for Probing {
             match self.what.as_str() {
                 "wait" => {
                     ctx.cancel.cancelled().await;
-                    output(Outcome::Interrupted, "stopped")
+                    output(CallOutcome::Interrupted, "stopped")
                 }
-                "fail" => output(Outcome::Failed, "cannot"),
-                "count" => output(Outcome::Done, &format!("run {count} of")),
+                "fail" => output(CallOutcome::Failed, "cannot"),
+                "count" => output(CallOutcome::Done, &format!("run {count} of")),
                 "panic" => panic!("as told"),
-                _ => output(Outcome::Done, "did"),
+                _ => output(CallOutcome::Done, "did"),
             }
         })
     }

@@ -1,6 +1,6 @@
 //! A bench for tools: a temporary directory, an environment, a policy whose questions are answered.
 
-use placet::conversation::{CallId, Input, Outcome, Part, text_of};
+use placet::conversation::{CallId, CallInput, CallOutcome, Part, text_of};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{
@@ -125,7 +125,7 @@ impl Bench {
         match self.try_call(tool, input, |_| {}).await {
             Ok(output) => Got(output),
             Err(message) => Got(Output {
-                outcome: Outcome::Failed,
+                outcome: CallOutcome::Failed,
                 for_model: vec![Part::text(message)],
                 for_person: placet::tools::Summary::line(""),
                 facts: placet::tools::Facts::None,
@@ -147,7 +147,7 @@ impl Bench {
         between: impl FnOnce(&Path),
     ) -> Result<Output, String> {
         let mut plan =
-            self.registry.plan(tool, &Input::Object(input), &self.env).map_err(|e| e.for_model())?;
+            self.registry.plan(tool, &CallInput::Object(input), &self.env).map_err(|e| e.for_model())?;
         self.env.mode.store(self.mode);
         let policy = Policy::new(self.env.mode.clone(), Vec::new(), self.env.workspace.roots().to_vec());
         let (permit, sight) = match policy.decide(&CallId::new("c"), tool, plan.reach()) {
@@ -202,13 +202,13 @@ impl Got {
 
     #[track_caller]
     pub fn done(self) -> String {
-        assert_eq!(self.0.outcome, Outcome::Done, "{}", self.body());
+        assert_eq!(self.0.outcome, CallOutcome::Done, "{}", self.body());
         self.body()
     }
 
     #[track_caller]
     pub fn failed(self) -> String {
-        assert_eq!(self.0.outcome, Outcome::Failed, "{}", self.body());
+        assert_eq!(self.0.outcome, CallOutcome::Failed, "{}", self.body());
         self.body()
     }
 }

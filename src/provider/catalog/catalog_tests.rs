@@ -1,5 +1,5 @@
 use super::*;
-use crate::conversation::Usage;
+use crate::conversation::TokenUsage;
 
 fn laid(text: &str) -> (File, Vec<Problem>) {
     let mut file = shipped();
@@ -56,21 +56,27 @@ fn a_model_is_known_by_its_exact_id_and_by_nothing_like_it() {
 #[test]
 fn the_cost_of_a_request_is_exact_and_unknown_where_a_price_is() {
     let file = shipped();
-    let cost = |provider: &str, model: &str, usage: Usage| file.find(provider, model).unwrap().cost(&usage);
-    let usage =
-        Usage { input: 1_000, output: 2_000, cache_read: 30_000, cache_write: 400, ..Usage::default() };
+    let cost =
+        |provider: &str, model: &str, usage: TokenUsage| file.find(provider, model).unwrap().cost(&usage);
+    let usage = TokenUsage {
+        input: 1_000,
+        output: 2_000,
+        cache_read: 30_000,
+        cache_write: 400,
+        ..TokenUsage::default()
+    };
     // 3 + 30 + 9 + 1.5 thousandths of a dollar.
     assert_eq!(cost("anthropic", "claude-sonnet-4-5", usage), Some(Money::from_micros(43_500)));
     assert_eq!(cost("xai", "grok-4.5", usage), None, "no price of it is known");
     assert_eq!(cost("openai", "gpt-5", usage), None, "this vendor has no price for writing the cache");
-    let read = Usage { cache_write: 0, ..usage };
+    let read = TokenUsage { cache_write: 0, ..usage };
     assert_eq!(cost("openai", "gpt-5", read), Some(Money::from_micros(1_250 + 20_000 + 3_750)));
     assert_eq!(cost("deepseek", "deepseek-v4-pro", usage), None);
-    let short = Usage { input: 200_000, ..Usage::default() };
+    let short = TokenUsage { input: 200_000, ..TokenUsage::default() };
     assert_eq!(cost("gemini", "gemini-2.5-pro", short), Some(Money::from_micros(250_000)));
-    let long = Usage { cache_read: 1, ..short };
+    let long = TokenUsage { cache_read: 1, ..short };
     assert_eq!(cost("gemini", "gemini-2.5-pro", long).map(Money::picos), Some(500_000_250_000));
-    let endless = Usage { input: u64::MAX, ..Usage::default() };
+    let endless = TokenUsage { input: u64::MAX, ..TokenUsage::default() };
     assert_eq!(cost("openai", "gpt-5", endless), None);
 }
 
@@ -78,7 +84,7 @@ fn the_cost_of_a_request_is_exact_and_unknown_where_a_price_is() {
 fn a_sum_of_many_small_costs_loses_nothing() {
     let file = shipped();
     let nano = file.find("openai", "gpt-5-nano").unwrap();
-    let one = Usage { cache_read: 1, ..Usage::default() };
+    let one = TokenUsage { cache_read: 1, ..TokenUsage::default() };
     let total: Money = (0..1_000_000).filter_map(|_| nano.cost(&one)).sum();
     assert_eq!(total, Money::from_micros(5_000));
 }
@@ -104,7 +110,7 @@ fn the_persons_file_overrules_field_by_field_and_its_mistakes_are_told() {
     let sonnet = file.find("anthropic", "claude-sonnet-4-5").unwrap();
     assert_eq!((sonnet.window, sonnet.max_output), (Some(1_000_000), Some(64_000)));
     let local = file.find("mine", "local").unwrap();
-    assert_eq!(local.cost(&Usage { input: 5, output: 5, ..Usage::default() }), Some(Money::ZERO));
+    assert_eq!(local.cost(&TokenUsage { input: 5, output: 5, ..TokenUsage::default() }), Some(Money::ZERO));
     let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 3, "{told:?}");
     assert!(told[0].starts_with("[mine.\"negative\"]: a price is a number of dollars"), "{told:?}");

@@ -2,7 +2,7 @@
 //! over an earlier one field by field; a table with a mistake is left out whole and told. Reads no disk.
 
 use super::Money;
-use crate::conversation::Usage;
+use crate::conversation::TokenUsage;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -67,7 +67,7 @@ impl fmt::Display for Problem {
 
 impl Model {
     /// What a request cost; `None` where a price that it needs is not known.
-    pub fn cost(&self, usage: &Usage) -> Option<Money> {
+    pub fn cost(&self, usage: &TokenUsage) -> Option<Money> {
         let price = self.price.as_ref()?;
         let price = match &price.long {
             Some(tier) if usage.prompt() > tier.above => &tier.price,

@@ -1,7 +1,9 @@
 //! The parts of an answer while they arrive, the same for every dialect: what is text, what is reasoning, what is a
 //! call whose arguments are still coming. Here it is decided what may leave a stream that broke: never a call.
 
-use crate::conversation::{Answer, Block, Call, CallId, Input, StopReason, Thinking, Usage};
+use crate::conversation::{
+    AssistantBlock, AssistantMessage, CallId, CallInput, StopReason, ThinkingBlock, TokenUsage, ToolCall,
+};
 
 /// A call while its arguments stream in.
 #[derive(Debug, Default)]
@@ -16,7 +18,7 @@ pub(super) struct OpenCall {
 #[derive(Debug)]
 pub(super) enum Piece {
     Text(String),
-    Thinking(Thinking),
+    Thinking(ThinkingBlock),
     Call(OpenCall),
 }
 
@@ -24,7 +26,7 @@ pub(super) enum Piece {
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     pub(super) pieces: Vec<Piece>,
-    pub(super) usage: Usage,
+    pub(super) usage: TokenUsage,
     pub(super) model: String,
     /// Why the model stopped; known only when everything of the answer has arrived.
     pub(super) stop: Option<StopReason>,
@@ -50,7 +52,7 @@ impl Assembly {
     }
 
     /// The whole answer. Leaves nothing behind.
-    pub(super) fn finish(&mut self) -> Answer {
+    pub(super) fn finish(&mut self) -> AssistantMessage {
         let has_calls = self.calls().next().is_some();
         let stop = match self.stop.take() {
             // Some servers say "stop" after calls.
@@ -64,40 +66,40 @@ impl Assembly {
 
     /// What a broken stream leaves. Whole if the stop reason had arrived; else marked as cut and without any call:
     /// it cannot be known whether one was to be followed by another that changes its meaning.
-    pub(super) fn cut(&mut self) -> Answer {
+    pub(super) fn cut(&mut self) -> AssistantMessage {
         if self.stop.is_some() { self.finish() } else { self.answer(StopReason::Cut, |_| None) }
     }
 
-    fn answer(&mut self, stop: StopReason, call: impl Fn(OpenCall) -> Option<Call>) -> Answer {
+    fn answer(&mut self, stop: StopReason, call: impl Fn(OpenCall) -> Option<ToolCall>) -> AssistantMessage {
         let blocks = std::mem::take(&mut self.pieces)
             .into_iter()
             .filter_map(|piece| match piece {
-                Piece::Text(text) => (!text.is_empty()).then_some(Block::Text { text }),
+                Piece::Text(text) => (!text.is_empty()).then_some(AssistantBlock::Text { text }),
                 Piece::Thinking(thinking) => {
-                    (thinking != Thinking::default()).then_some(Block::Thinking(thinking))
+                    (thinking != ThinkingBlock::default()).then_some(AssistantBlock::Thinking(thinking))
                 }
-                Piece::Call(open) => call(open).map(Block::Call),
+                Piece::Call(open) => call(open).map(AssistantBlock::Call),
             })
             .collect();
-        Answer {
+        AssistantMessage {
             blocks,
             stop,
             usage: self.usage,
             model: std::mem::take(&mut self.model),
-            ..Answer::default()
+            ..AssistantMessage::default()
         }
     }
 }
 
 /// A call at its end. Where the answer ran into its token limit, missing arguments do not mean "none".
-fn close(call: OpenCall, limited: bool) -> Call {
+fn close(call: OpenCall, limited: bool) -> ToolCall {
     let input = if limited && call.arguments.trim().is_empty() {
-        Input::Malformed {
+        CallInput::Malformed {
             raw: call.arguments,
             reason: "the answer reached its token limit before the arguments came".into(),
         }
     } else {
-        Input::parse(&call.arguments)
+        CallInput::parse(&call.arguments)
     };
-    Call { id: CallId::new(call.id), name: call.name, input }
+    ToolCall { id: CallId::new(call.id), name: call.name, input }
 }

@@ -5,7 +5,9 @@
 //! history (ours are unique within an answer only). Answers that were cut lose their calls: those never ran.
 //! A longer history gives the same turns for its beginning, so prompt caches hold.
 
-use crate::conversation::{Answer, Block, CallId, CallResult, Image, Message, Part, StopReason, Thinking};
+use crate::conversation::{
+    AssistantBlock, AssistantMessage, CallId, CallResult, Image, Message, Part, StopReason, ThinkingBlock,
+};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -75,7 +77,7 @@ impl<'a> From<&'a CallResult> for Replied<'a> {
 #[derive(Debug, PartialEq)]
 pub(super) enum Said<'a> {
     Text(&'a str),
-    Thinking(&'a Thinking),
+    Thinking(&'a ThinkingBlock),
     Call { id: String, name: Cow<'a, str>, input: Value },
 }
 
@@ -161,19 +163,19 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
-    fn assistant(&mut self, answer: &'a Answer) {
+    fn assistant(&mut self, answer: &'a AssistantMessage) {
         self.results(&[]);
         let mut said: Vec<Said<'a>> = Vec::new();
         for block in &answer.blocks {
             match block {
-                Block::Text { text } if !is_blank(text) => said.push(Said::Text(text)),
-                Block::Text { .. } => {}
-                Block::Thinking(thinking) if self.goes_back(answer, thinking) => {
+                AssistantBlock::Text { text } if !is_blank(text) => said.push(Said::Text(text)),
+                AssistantBlock::Text { .. } => {}
+                AssistantBlock::Thinking(thinking) if self.goes_back(answer, thinking) => {
                     said.push(Said::Thinking(thinking));
                 }
-                Block::Thinking(_) => {}
-                Block::Call(_) if answer.stop == StopReason::Cut => {}
-                Block::Call(call) => {
+                AssistantBlock::Thinking(_) => {}
+                AssistantBlock::Call(_) if answer.stop == StopReason::Cut => {}
+                AssistantBlock::Call(call) => {
                     let id = self.fresh_id(call.id.as_str());
                     let name = name(&call.name);
                     self.open.push((&call.id, id.clone(), name.clone()));
@@ -200,7 +202,7 @@ impl<'a> Writer<'a, '_> {
         }
     }
 
-    fn goes_back(&self, answer: &Answer, thinking: &Thinking) -> bool {
+    fn goes_back(&self, answer: &AssistantMessage, thinking: &ThinkingBlock) -> bool {
         let proven = thinking.signature.is_some() || thinking.redacted.is_some();
         match self.reasoning {
             Reasoning::Drop => false,

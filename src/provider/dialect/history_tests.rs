@@ -1,21 +1,21 @@
 use super::*;
-use crate::conversation::{Call, Input, Outcome};
+use crate::conversation::{CallInput, CallOutcome, ToolCall};
 use serde_json::json;
 
-fn call(id: &str, name: &str) -> Call {
-    Call { id: CallId::new(id), name: name.into(), input: Input::parse("{\"a\":1}") }
+fn call(id: &str, name: &str) -> ToolCall {
+    ToolCall { id: CallId::new(id), name: name.into(), input: CallInput::parse("{\"a\":1}") }
 }
 
-fn answer(stop: StopReason, blocks: Vec<Block>) -> Message {
-    Message::Assistant(Answer { blocks, stop, model: "m".into(), ..Answer::default() })
+fn answer(stop: StopReason, blocks: Vec<AssistantBlock>) -> Message {
+    Message::Assistant(AssistantMessage { blocks, stop, model: "m".into(), ..AssistantMessage::default() })
 }
 
-fn text(text: &str) -> Block {
-    Block::Text { text: text.into() }
+fn text(text: &str) -> AssistantBlock {
+    AssistantBlock::Text { text: text.into() }
 }
 
-fn results(calls: &[&Call]) -> Message {
-    Message::Results { results: calls.iter().map(|c| CallResult::text(c, Outcome::Done, "ok")).collect() }
+fn results(calls: &[&ToolCall]) -> Message {
+    Message::Results { results: calls.iter().map(|c| CallResult::text(c, CallOutcome::Done, "ok")).collect() }
 }
 
 fn said(id: &str, name: &'static str) -> Said<'static> {
@@ -45,10 +45,10 @@ fn ids(turn: &Turn) -> Vec<String> {
 
 #[test]
 fn a_cut_answer_loses_its_calls_and_unproven_thoughts_and_what_follows_merges() {
-    let thought = Block::Thinking(Thinking { text: "hm".into(), ..Thinking::default() });
+    let thought = AssistantBlock::Thinking(ThinkingBlock { text: "hm".into(), ..ThinkingBlock::default() });
     let messages = [
         Message::user("one"),
-        answer(StopReason::Cut, vec![thought, Block::Call(call("a", "x"))]),
+        answer(StopReason::Cut, vec![thought, AssistantBlock::Call(call("a", "x"))]),
         Message::user("two"),
     ];
     let turns = turns(&messages, Reasoning::Proven { wire: "", model: "m" });
@@ -61,9 +61,12 @@ fn a_cut_answer_loses_its_calls_and_unproven_thoughts_and_what_follows_merges() 
 fn a_call_without_a_result_gets_one() {
     let messages = [
         Message::user("one"),
-        answer(StopReason::ToolUse, vec![Block::Call(call("a", "x")), Block::Call(call("b", "x"))]),
+        answer(
+            StopReason::ToolUse,
+            vec![AssistantBlock::Call(call("a", "x")), AssistantBlock::Call(call("b", "x"))],
+        ),
         Message::user("two"),
-        answer(StopReason::ToolUse, vec![Block::Call(call("c", "x"))]),
+        answer(StopReason::ToolUse, vec![AssistantBlock::Call(call("c", "x"))]),
     ];
     let turns = turns(&messages, Reasoning::Drop);
     assert_eq!(turns.len(), 5);
@@ -76,9 +79,9 @@ fn ids_are_unique_in_the_whole_history_and_names_are_well_formed() {
     let (a, b) = (call("c 1", "no such:tool"), call("", ""));
     let messages = [
         Message::user("one"),
-        answer(StopReason::ToolUse, vec![Block::Call(a.clone()), Block::Call(b.clone())]),
+        answer(StopReason::ToolUse, vec![AssistantBlock::Call(a.clone()), AssistantBlock::Call(b.clone())]),
         results(&[&a, &b]),
-        answer(StopReason::ToolUse, vec![Block::Call(a.clone())]),
+        answer(StopReason::ToolUse, vec![AssistantBlock::Call(a.clone())]),
         results(&[&a]),
     ];
     let turns = turns(&messages, Reasoning::Drop);
@@ -94,13 +97,16 @@ fn ids_are_unique_in_the_whole_history_and_names_are_well_formed() {
 
 #[test]
 fn thoughts_go_back_only_to_their_own_model_and_never_at_the_end() {
-    let proven = Thinking { text: "hm".into(), signature: Some("s".into()), ..Thinking::default() };
+    let proven = ThinkingBlock { text: "hm".into(), signature: Some("s".into()), ..ThinkingBlock::default() };
     let a = call("a", "x");
     let messages = [
         Message::user("one"),
-        answer(StopReason::ToolUse, vec![Block::Thinking(proven.clone()), Block::Call(a.clone())]),
+        answer(
+            StopReason::ToolUse,
+            vec![AssistantBlock::Thinking(proven.clone()), AssistantBlock::Call(a.clone())],
+        ),
         results(&[&a]),
-        answer(StopReason::EndTurn, vec![text("done"), Block::Thinking(proven.clone())]),
+        answer(StopReason::EndTurn, vec![text("done"), AssistantBlock::Thinking(proven.clone())]),
         Message::user("more"),
     ];
     let same = turns(&messages, Reasoning::Proven { wire: "", model: "m" });

@@ -3,7 +3,7 @@
 
 use super::pattern::{self, Taken};
 use super::segment::Word;
-use crate::conversation::Input;
+use crate::conversation::CallInput;
 use serde_json::{Map, Value, json};
 
 /// One kind of request.
@@ -29,7 +29,7 @@ enum Build {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Planned {
     pub(super) tool: String,
-    pub(super) input: Input,
+    pub(super) input: CallInput,
 }
 
 /// What one request asks for.
@@ -67,7 +67,7 @@ pub(super) fn near(words: &[Word<'_>]) -> Vec<&'static str> {
 fn call<const N: usize>(tool: &str, arguments: [(&str, Value); N]) -> Planned {
     let object: Map<String, Value> =
         arguments.into_iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.to_string(), v)).collect();
-    Planned { tool: tool.to_string(), input: Input::Object(Value::Object(object)) }
+    Planned { tool: tool.to_string(), input: CallInput::Object(Value::Object(object)) }
 }
 
 /// The argument that the capital `name` took.
@@ -122,7 +122,7 @@ fn run(t: &Taken, more: (&str, Value)) -> Vec<Planned> {
 
 fn pad<const N: usize>(action: &str, more: [(&str, Value); N]) -> Vec<Planned> {
     let mut planned = call("scratchpad", [("action", json!(action))]);
-    if let Input::Object(Value::Object(object)) = &mut planned.input {
+    if let CallInput::Object(Value::Object(object)) = &mut planned.input {
         object.extend(more.into_iter().map(|(k, v)| (k.to_string(), v)));
     }
     vec![planned]
@@ -359,7 +359,7 @@ const ROWS: [GrammarRow; 36] = [
         example: r#"call read_file {"path":"a.txt","limit":5}"#,
         calls: &[r#"read_file {"path":"a.txt","limit":5}"#],
         build: Build::Calls(|t| {
-            vec![Planned { tool: t.one("TOOL").to_string(), input: Input::parse(t.one("ARGUMENTS")) }]
+            vec![Planned { tool: t.one("TOOL").to_string(), input: CallInput::parse(t.one("ARGUMENTS")) }]
         }),
     },
     GrammarRow {

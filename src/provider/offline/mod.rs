@@ -15,7 +15,7 @@ pub use grammar::{GrammarRow, grammar};
 use super::flow::flow;
 use super::telling;
 use super::{AnswerStream, Provider, Request};
-use crate::conversation::{Answer, Message};
+use crate::conversation::{AssistantMessage, Message};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +32,7 @@ impl Offline {
     }
 
     /// What it answers to a conversation: a pure function. `usage` and `model` are left empty.
-    pub fn next(messages: &[Message]) -> Answer {
+    pub fn next(messages: &[Message]) -> AssistantMessage {
         script::next(messages)
     }
 

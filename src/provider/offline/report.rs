@@ -1,12 +1,12 @@
 //! What the offline provider says. Every word is about what really happened; nothing pretends to be thought.
 
 use super::grammar::GrammarRow;
-use crate::conversation::{Call, CallResult, Outcome, Part};
+use crate::conversation::{CallOutcome, CallResult, Part, ToolCall};
 use serde_json::Value;
 
 /// A call and what came of it.
 pub(super) struct Found<'m> {
-    pub(super) call: &'m Call,
+    pub(super) call: &'m ToolCall,
     pub(super) result: &'m CallResult,
 }
 
@@ -84,9 +84,9 @@ fn one(found: &Found<'_>) -> String {
     let body = found.result.body();
     let body = body.trim_end();
     match found.result.outcome {
-        Outcome::Denied => return format!("Not done: `{name}`: {}\n", shortened(body).0),
-        Outcome::Interrupted => return format!("Stopped: `{name}`: {}\n", shortened(body).0),
-        Outcome::Failed if !body.contains('\n') => return format!("`{name}` failed: {body}\n"),
+        CallOutcome::Denied => return format!("Not done: `{name}`: {}\n", shortened(body).0),
+        CallOutcome::Interrupted => return format!("Stopped: `{name}`: {}\n", shortened(body).0),
+        CallOutcome::Failed if !body.contains('\n') => return format!("`{name}` failed: {body}\n"),
         _ => {}
     }
     let pictures = found.result.parts.iter().filter_map(|part| match part {
@@ -112,7 +112,7 @@ fn one(found: &Found<'_>) -> String {
 }
 
 /// The call by its tool and the argument that names its object.
-fn label(call: &Call) -> String {
+fn label(call: &ToolCall) -> String {
     let input = call.input.to_replay();
     let object = ["path", "command", "pattern", "name"].into_iter().find_map(|key| input.get(key)?.as_str());
     let action = input.get("action").and_then(Value::as_str);

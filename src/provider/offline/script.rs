@@ -8,13 +8,14 @@ use super::grammar::{self, Planned, Wish};
 use super::report::{self, Found};
 use super::segment::{Quotes, segments, takes_the_line, words};
 use crate::conversation::{
-    Answer, Block, Call, CallId, CallResult, Fact, Fault, Input, Message, Outcome, Part, StopReason,
+    AssistantBlock, AssistantMessage, CallFact, CallFailure, CallId, CallInput, CallOutcome, CallResult,
+    Message, Part, StopReason, ToolCall,
 };
 use serde_json::{Value, json};
 use std::collections::{HashSet, VecDeque};
 
 /// The answer to `messages`; its `usage` and `model` are left to the caller.
-pub(super) fn next(messages: &[Message]) -> Answer {
+pub(super) fn next(messages: &[Message]) -> AssistantMessage {
     let said = messages.iter().rposition(|m| matches!(m, Message::User { .. }));
     let (Some(at), Some(Message::User { parts })) = (said, said.and_then(|at| messages.get(at))) else {
         return say(report::not_understood());
@@ -89,7 +90,7 @@ impl<'m> Walk<'m> {
         Walk { rounds, before, found: Vec::new(), tried_again: HashSet::new(), given_up: false }
     }
 
-    fn answer(mut self, since: &'m [Message]) -> Answer {
+    fn answer(mut self, since: &'m [Message]) -> AssistantMessage {
         let mut helped = self.skip_help();
         for pair in since.windows(2) {
             if let [Message::Assistant(answer), Message::Results { results }] = pair {
@@ -103,7 +104,7 @@ impl<'m> Walk<'m> {
             Some(Round::SaveThat(name)) => match self.that(since) {
                 Some(content) => {
                     let input = json!({"action": "write", "name": name, "content": content});
-                    let call = Planned { tool: "scratchpad".into(), input: Input::Object(input) };
+                    let call = Planned { tool: "scratchpad".into(), input: CallInput::Object(input) };
                     asks(vec![call], None, self.id_base(since))
                 }
                 None => say([report::all(&self.found, false), report::nothing_to_save()].concat()),
@@ -126,7 +127,7 @@ impl<'m> Walk<'m> {
         helped
     }
 
-    fn look_at(&mut self, answer: &'m Answer, results: &'m [CallResult]) {
+    fn look_at(&mut self, answer: &'m AssistantMessage, results: &'m [CallResult]) {
         let mut reads: Vec<Planned> = Vec::new();
         let mut again: Vec<Planned> = Vec::new();
         let mut failed = false;
@@ -147,7 +148,7 @@ impl<'m> Walk<'m> {
                 }
             }
         }
-        if results.iter().any(|r| matches!(r.outcome, Outcome::Denied | Outcome::Interrupted)) {
+        if results.iter().any(|r| matches!(r.outcome, CallOutcome::Denied | CallOutcome::Interrupted)) {
             self.give_up();
             return;
         }
@@ -168,14 +169,16 @@ impl<'m> Walk<'m> {
     }
 
     /// What to read first, where a change was refused for that and was not tried again before.
-    fn unread(&mut self, call: &Call, result: &CallResult) -> Option<Planned> {
+    fn unread(&mut self, call: &ToolCall, result: &CallResult) -> Option<Planned> {
         let changes = matches!(call.name.as_str(), "edit_file" | "write_file");
-        if !changes || result.outcome != Outcome::Failed {
+        if !changes || result.outcome != CallOutcome::Failed {
             return None;
         }
         let lines = result.facts.iter().find_map(|fact| match fact {
-            Fact::Failed { fault: Fault::Unread | Fault::Changed } => Some(None),
-            Fact::Failed { fault: Fault::LinesUnread { offset, limit } } => Some(Some((*offset, *limit))),
+            CallFact::Failed { fault: CallFailure::Unread | CallFailure::Changed } => Some(None),
+            CallFact::Failed { fault: CallFailure::LinesUnread { offset, limit } } => {
+                Some(Some((*offset, *limit)))
+            }
             _ => None,
         })?;
         let path = call.input.to_replay().get("path").and_then(Value::as_str).map(String::from)?;
@@ -185,7 +188,7 @@ impl<'m> Walk<'m> {
             input = json!({"path": path, "offset": offset, "limit": limit});
         }
         let key = format!("{} {}", call.name, call.input.to_replay());
-        let read = Planned { tool: "read_file".into(), input: Input::Object(input) };
+        let read = Planned { tool: "read_file".into(), input: CallInput::Object(input) };
         self.tried_again.insert(key).then_some(read)
     }
 
@@ -212,15 +215,23 @@ impl<'m> Walk<'m> {
     }
 }
 
-fn asks(calls: Vec<Planned>, because: Option<String>, base: usize) -> Answer {
-    let text = because.map(|text| Block::Text { text });
+fn asks(calls: Vec<Planned>, because: Option<String>, base: usize) -> AssistantMessage {
+    let text = because.map(|text| AssistantBlock::Text { text });
     let calls = calls.into_iter().enumerate().map(|(n, planned)| {
         let id = CallId::new(format!("offline-{base}-{}", n + 1));
-        Block::Call(Call { id, name: planned.tool, input: planned.input })
+        AssistantBlock::Call(ToolCall { id, name: planned.tool, input: planned.input })
     });
-    Answer { blocks: text.into_iter().chain(calls).collect(), stop: StopReason::ToolUse, ..Answer::default() }
+    AssistantMessage {
+        blocks: text.into_iter().chain(calls).collect(),
+        stop: StopReason::ToolUse,
+        ..AssistantMessage::default()
+    }
 }
 
-fn say(text: String) -> Answer {
-    Answer { blocks: vec![Block::Text { text }], stop: StopReason::EndTurn, ..Answer::default() }
+fn say(text: String) -> AssistantMessage {
+    AssistantMessage {
+        blocks: vec![AssistantBlock::Text { text }],
+        stop: StopReason::EndTurn,
+        ..AssistantMessage::default()
+    }
 }

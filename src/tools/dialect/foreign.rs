@@ -6,7 +6,8 @@
 use super::super::input::Shape;
 use super::super::output::failed;
 use super::super::{
-    Delivery, Env, Facts, Fault, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches,
+    CallFailure, Delivery, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError,
+    Touches,
 };
 use crate::conversation::{CallId, Part, ToolSpec};
 use crate::permission::{Permit, Reach};
@@ -134,7 +135,7 @@ struct Voice<A, S> {
 impl<A, S> Voice<A, S> {
     fn error(&self, env: &Env, error: ToolError) -> ToolError {
         match (self.faults)(&self.args, env, &self.shared, &error) {
-            Some(words) if error.fault != Fault::Worded => ToolError::worded(words),
+            Some(words) if error.fault != CallFailure::Worded => ToolError::worded(words),
             _ => error,
         }
     }

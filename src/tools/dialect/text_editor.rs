@@ -9,7 +9,7 @@ use super::super::run_command::{self, RunPlan};
 use super::super::scratchpad::Scratchpad;
 use super::super::work::s;
 use super::super::write_file::{Mode, WritePlan};
-use super::super::{Changed, Env, Facts, Fault, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError};
+use super::super::{CallFailure, Changed, Env, Facts, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError};
 use super::foreign::{Foreign, Said, reads, writes};
 use crate::workspace::{Consent, EntryKind, Resolved, Show, TextFile};
 use schemars::JsonSchema;
@@ -275,17 +275,17 @@ fn said(args: &Args, past: &Past, said: &Said<'_>) -> Option<String> {
 fn failed(args: &Args, error: &ToolError) -> Option<String> {
     let rest = |words: &str| format!("{words}\n{}", error.message.replace("old_string", "old_str"));
     match (args.command, error.fault) {
-        (_, Fault::Missing) => Some("Error: File not found".into()),
-        (Command::StrReplace, Fault::TextMissing) => {
+        (_, CallFailure::Missing) => Some("Error: File not found".into()),
+        (Command::StrReplace, CallFailure::TextMissing) => {
             Some(rest("Error: No match found for replacement. Please check your text and try again."))
         }
-        (Command::StrReplace, Fault::Ambiguous(times)) => Some(format!(
+        (Command::StrReplace, CallFailure::Ambiguous(times)) => Some(format!(
             "Error: Found {times} matches for replacement text. Please provide more context to make a unique match."
         )),
-        (Command::Create, Fault::Unread) => {
+        (Command::Create, CallFailure::Unread) => {
             Some(format!("Error: {}\nview it first, then create it again", error.message))
         }
-        (_, Fault::Denied) => Some(format!("Error: Permission denied. {}", error.message)),
+        (_, CallFailure::Denied) => Some(format!("Error: Permission denied. {}", error.message)),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use super::super::{
     Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
 };
 use super::Job;
-use crate::conversation::{Fact, Outcome, Part, ToolSpec};
+use crate::conversation::{CallFact, CallOutcome, Part, ToolSpec};
 use crate::permission::{Permit, Reach};
 use crate::text::sanitize;
 use schemars::JsonSchema;
@@ -224,7 +224,7 @@ fn said(job: &Job, mut text: String, waited: &Waited, title: String) -> Output {
     let steady = format!("{}\n{}{}", job.state_without_times(), text, job.effects());
     let facts = if matches!(waited, Waited::InVain(_)) { Facts::None } else { Facts::Steady(steady) };
     if !job.is_running() {
-        recorded.push(Fact::JobEnded { job: job.number });
+        recorded.push(CallFact::JobEnded { job: job.number });
         job.tell_model_once();
         // The call's own line says it to the person.
         job.tell_person_once();
@@ -242,7 +242,7 @@ fn said(job: &Job, mut text: String, waited: &Waited, title: String) -> Output {
     text.push_str(&format!("[job {}: {state}{nothing}{waited}, in {}]", job.number, job.cwd.display()));
     text.push_str(&job.effects());
     Output {
-        outcome: Outcome::Done,
+        outcome: CallOutcome::Done,
         for_model: vec![Part::text(text)],
         for_person: Summary::text(format!("{title} · {}", sanitize::line(&state)), shown),
         facts,
@@ -256,7 +256,7 @@ fn listed(env: &Env, title: &str) -> Output {
         job.tell_model_once();
     }
     let ended = jobs.iter().filter(|job| !job.is_running());
-    let recorded = ended.map(|job| Fact::JobEnded { job: job.number }).collect();
+    let recorded = ended.map(|job| CallFact::JobEnded { job: job.number }).collect();
     let steady = jobs.iter().map(|job| format!("{} {}\n", job.number, job.state_without_times())).collect();
     let lines: Vec<String> = jobs
         .iter()

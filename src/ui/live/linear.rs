@@ -11,7 +11,7 @@ mod asking;
 use super::question::Asked;
 use super::{Action, Facts};
 use crate::agent::{Ending, Event, Queue, Queued, Sending, is_command};
-use crate::conversation::Outcome;
+use crate::conversation::CallOutcome;
 use crate::session::Draft;
 use crate::text::{sanitize, visible};
 use crate::ui::cell;
@@ -105,10 +105,10 @@ impl Linear {
             }
             Event::CallEnded { outcome, summary, .. } => {
                 let word = match outcome {
-                    Outcome::Done => "done",
-                    Outcome::Failed => "failed",
-                    Outcome::Denied => "refused",
-                    Outcome::Interrupted => "stopped",
+                    CallOutcome::Done => "done",
+                    CallOutcome::Failed => "failed",
+                    CallOutcome::Denied => "refused",
+                    CallOutcome::Interrupted => "stopped",
                 };
                 let mut out = self.told(word, &summary.line);
                 let fold = if self.facts.expanded { usize::MAX } else { self.facts.fold };

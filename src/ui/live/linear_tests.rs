@@ -1,6 +1,6 @@
 use super::*;
 use crate::agent::{ChoiceQuestion, Question, Reply};
-use crate::conversation::{CallId, Usage};
+use crate::conversation::{CallId, TokenUsage};
 use crate::permission::Taint;
 use crate::tools::{ChangeOverview, Detail, FileDiff, Preview, Summary};
 use std::time::Duration;
@@ -10,7 +10,7 @@ fn linear() -> (Linear, Instant) {
     let facts = Facts {
         model: "m".into(),
         window: 0,
-        usage: Usage::default(),
+        usage: TokenUsage::default(),
         prompt_tokens: 0,
         fold: 2,
         motion: false,
@@ -69,7 +69,7 @@ fn a_turn_is_told_in_labelled_lines() {
         Event::CallEnded {
             id: CallId::new("c"),
             name: "read_file".into(),
-            outcome: Outcome::Done,
+            outcome: CallOutcome::Done,
             summary: Summary::text("read a.txt", "1│one\n2│two\n3│x\n4│y"),
         },
         Event::Steered("use\ntabs".into()),

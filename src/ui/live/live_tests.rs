@@ -1,6 +1,6 @@
 use super::*;
 use crate::agent::{Question, Reply};
-use crate::conversation::Outcome;
+use crate::conversation::CallOutcome;
 use crate::permission::{Grant, Taint};
 use crate::tools::{Detail, Preview, Summary};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -29,7 +29,7 @@ fn bench_of(width: u16, height: u16) -> Bench {
     let facts = Facts {
         model: "test-model".into(),
         window: 200_000,
-        usage: Usage::default(),
+        usage: TokenUsage::default(),
         prompt_tokens: 0,
         fold: 3,
         motion: true,
@@ -151,7 +151,7 @@ fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
     b.event(Event::CallRunning { id: CallId::new("a") });
     b.event(Event::CallOutput { id: CallId::new("a"), text: "one\ntwo\nthree\nfour\n".into() });
     b.event(Event::Usage {
-        total: Usage { input: 1500, output: 30, ..Usage::default() },
+        total: TokenUsage { input: 1500, output: 30, ..TokenUsage::default() },
         prompt: 1500,
         window: 200_000,
         cost: None,
@@ -169,7 +169,7 @@ fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
     b.event(Event::CallEnded {
         id: CallId::new("a"),
         name: "run_command".into(),
-        outcome: Outcome::Done,
+        outcome: CallOutcome::Done,
         summary: Summary::text("run cargo test (exit 0)", "1\n2\n3\n4\n5\n6\n"),
     });
     b.event(Event::Ended(Ending::Done));
@@ -352,7 +352,12 @@ fn hostile_text_is_shown_and_not_obeyed() {
     b.event(Event::CallOutput { id: CallId::new("a"), text: evil.into() });
     let screen = b.screen();
     let summary = Summary::text(evil, evil);
-    b.event(Event::CallEnded { id: CallId::new("a"), name: evil.into(), outcome: Outcome::Failed, summary });
+    b.event(Event::CallEnded {
+        id: CallId::new("a"),
+        name: evil.into(),
+        outcome: CallOutcome::Failed,
+        summary,
+    });
     b.event(Event::Ended(Ending::Failed(crate::provider::ProviderError::Protocol(evil.into()))));
     for text in b.scrollback.iter().map(String::as_str).chain([screen.as_str()]) {
         assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text:?}");
@@ -500,7 +505,7 @@ fn ctrl_o_shows_thinking_and_output_at_length() {
     b.event(Event::CallEnded {
         id: CallId::new("a"),
         name: "run_command".into(),
-        outcome: Outcome::Done,
+        outcome: CallOutcome::Done,
         summary,
     });
     assert_eq!(b.scrollback.last().map(String::as_str), Some("  9"));
@@ -513,7 +518,7 @@ fn a_call_that_was_refused_says_what_it_was_about() {
     started(&mut b, "a", "edit src/main.rs");
     let summary = Summary::failure("edit_file", "a rule denies it");
     let name = "edit_file".into();
-    b.event(Event::CallEnded { id: CallId::new("a"), name, outcome: Outcome::Denied, summary });
+    b.event(Event::CallEnded { id: CallId::new("a"), name, outcome: CallOutcome::Denied, summary });
     assert_eq!(b.scrollback, ["◆ ⊘ edit src/main.rs: a rule denies it"]);
 }
 

@@ -21,7 +21,7 @@ use super::paste::Pastes;
 use super::stream::Stream;
 use super::theme::Theme;
 use crate::agent::{Ending, Event, Queue};
-use crate::conversation::{CallId, Outcome, Usage};
+use crate::conversation::{CallId, CallOutcome, TokenUsage};
 use crate::permission::{Mode, Planning, Taint};
 use crate::provider::catalog::Money;
 use crate::session::Draft;
@@ -47,7 +47,7 @@ pub enum Action {
 pub struct Facts {
     pub model: String,
     pub window: u64,
-    pub usage: Usage,
+    pub usage: TokenUsage,
     pub prompt_tokens: u64,
     pub fold: usize,
     pub motion: bool,
@@ -241,7 +241,7 @@ impl Live {
             }
             Event::CallEnded { id, name, outcome, mut summary } => {
                 let call = self.calls.iter().position(|c| c.id == id).map(|at| self.calls.remove(at));
-                if let (Some(call), true) = (&call, outcome != Outcome::Done) {
+                if let (Some(call), true) = (&call, outcome != CallOutcome::Done) {
                     name_object(&mut summary, &name, &call.title);
                 }
                 self.worked = true;

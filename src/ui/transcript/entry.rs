@@ -2,7 +2,10 @@
 //!
 //! Entries are places in the messages and own no text: a conversation of any length is listed at once.
 
-use crate::conversation::{Answer, Block, Call, CallResult, Input, Message, Note, Outcome, Part, StopReason};
+use crate::conversation::{
+    AssistantBlock, AssistantMessage, CallInput, CallOutcome, CallResult, Message, Note, Part, StopReason,
+    ToolCall,
+};
 use crate::ui::picture;
 use serde_json::Value;
 
@@ -14,9 +17,9 @@ pub(super) enum What<'m> {
     Person(&'m str),
     /// A picture, or what placet added for the model.
     Attached(&'m Part),
-    Answer(&'m Answer, &'m str),
+    Answer(&'m AssistantMessage, &'m str),
     Thinking(&'m str),
-    Call(&'m Call, Option<&'m CallResult>),
+    Call(&'m ToolCall, Option<&'m CallResult>),
 }
 
 #[derive(Clone, Copy)]
@@ -68,11 +71,15 @@ fn of_part<'m>(part: &'m Part, before: Option<&Note>) -> What<'m> {
     }
 }
 
-fn of_block<'m>(answer: &'m Answer, block: &'m Block, results: &'m [CallResult]) -> What<'m> {
+fn of_block<'m>(
+    answer: &'m AssistantMessage,
+    block: &'m AssistantBlock,
+    results: &'m [CallResult],
+) -> What<'m> {
     match block {
-        Block::Text { text } => What::Answer(answer, text),
-        Block::Thinking(thinking) => What::Thinking(&thinking.text),
-        Block::Call(call) => What::Call(call, results.iter().find(|result| result.id == call.id)),
+        AssistantBlock::Text { text } => What::Answer(answer, text),
+        AssistantBlock::Thinking(thinking) => What::Thinking(&thinking.text),
+        AssistantBlock::Call(call) => What::Call(call, results.iter().find(|result| result.id == call.id)),
     }
 }
 
@@ -100,7 +107,7 @@ impl<'m> Entry<'m> {
     /// The path a call is about.
     pub(super) fn path(&self) -> Option<&'m str> {
         let What::Call(call, _) = self.what else { return None };
-        let Input::Object(value) = &call.input else { return None };
+        let CallInput::Object(value) = &call.input else { return None };
         ["path", "file_path", "file"].iter().find_map(|name| value.get(name)?.as_str())
     }
 
@@ -121,9 +128,9 @@ impl<'m> Entry<'m> {
         }
     }
 
-    pub(super) fn outcome(&self) -> Option<Outcome> {
+    pub(super) fn outcome(&self) -> Option<CallOutcome> {
         match self.what {
-            What::Call(_, result) => Some(result.map_or(Outcome::Interrupted, |result| result.outcome)),
+            What::Call(_, result) => Some(result.map_or(CallOutcome::Interrupted, |result| result.outcome)),
             _ => None,
         }
     }
@@ -141,18 +148,18 @@ impl<'m> Entry<'m> {
     }
 }
 
-fn input(call: &Call) -> String {
+fn input(call: &ToolCall) -> String {
     match &call.input {
-        Input::Malformed { raw, .. } => raw.clone(),
-        Input::Object(value) => match value.get("command").and_then(Value::as_str) {
+        CallInput::Malformed { raw, .. } => raw.clone(),
+        CallInput::Object(value) => match value.get("command").and_then(Value::as_str) {
             Some(command) => command.into(),
             None => serde_json::to_string_pretty(value).unwrap_or_default(),
         },
     }
 }
 
-fn telling(input: &Input) -> Option<&str> {
-    let Input::Object(Value::Object(map)) = input else { return None };
+fn telling(input: &CallInput) -> Option<&str> {
+    let CallInput::Object(Value::Object(map)) = input else { return None };
     let named = TELLING.iter().find_map(|name| map.get(*name)?.as_str());
     let text = named.or_else(|| map.values().find_map(Value::as_str))?;
     text.lines().find(|line| !line.trim().is_empty()).map(str::trim)

@@ -3,7 +3,7 @@
 //! Lines are made when an entry comes into view. Code in answers is plain at first and coloured beside the drawing.
 
 use super::entry::{Entry, What};
-use crate::conversation::{Input, Outcome, Part};
+use crate::conversation::{CallInput, CallOutcome, Part};
 use crate::text::{sanitize, visible, width};
 use crate::ui::{Theme, cell, markdown, own, picture};
 use ratatui::style::Style;
@@ -72,9 +72,9 @@ fn head(entry: &Entry<'_>, fold: Fold, theme: &Theme) -> Line<'static> {
         What::Attached(_) => spans.push(Span::styled(words, theme.style("notice"))),
         What::Call(..) => {
             let (mark, label) = match entry.outcome() {
-                Some(Outcome::Done) => ("✓ ", "call.done"),
-                Some(Outcome::Failed) => ("✗ ", "call.failed"),
-                Some(Outcome::Denied) => ("⊘ ", "call.denied"),
+                Some(CallOutcome::Done) => ("✓ ", "call.done"),
+                Some(CallOutcome::Failed) => ("✗ ", "call.failed"),
+                Some(CallOutcome::Denied) => ("⊘ ", "call.denied"),
                 _ => ("■ ", "call.denied"),
             };
             spans.push(Span::styled(mark, theme.style(label)));
@@ -112,17 +112,17 @@ pub(super) fn body(entry: &Entry<'_>, colours: Colours, theme: &Theme, columns: 
         What::Call(call, result) => {
             let mut out = Vec::new();
             match &call.input {
-                Input::Object(value) => arguments(value, 1, theme, &mut out),
-                Input::Malformed { raw, reason } => {
+                CallInput::Object(value) => arguments(value, 1, theme, &mut out),
+                CallInput::Malformed { raw, reason } => {
                     out.extend(plain(reason, theme.style("warning")));
                     out.extend(plain(raw, theme.style("output")));
                 }
             }
             let words = match result.map(|result| result.outcome) {
-                Some(Outcome::Done) => "result",
-                Some(Outcome::Failed) => "failed",
-                Some(Outcome::Denied) => "denied",
-                Some(Outcome::Interrupted) => "interrupted",
+                Some(CallOutcome::Done) => "result",
+                Some(CallOutcome::Failed) => "failed",
+                Some(CallOutcome::Denied) => "denied",
+                Some(CallOutcome::Interrupted) => "interrupted",
                 None => "no result",
             };
             out.push(Line::from(vec![Span::styled(format!("  ── {words} ──"), theme.style("rule"))]));

@@ -118,9 +118,9 @@ fn words(entry: &Entry<'_>) -> String {
         What::Attached(_) => head,
         What::Call(..) => {
             let outcome = match entry.outcome() {
-                Some(crate::conversation::Outcome::Done) => "done",
-                Some(crate::conversation::Outcome::Failed) => "failed",
-                Some(crate::conversation::Outcome::Denied) => "refused",
+                Some(crate::conversation::CallOutcome::Done) => "done",
+                Some(crate::conversation::CallOutcome::Failed) => "failed",
+                Some(crate::conversation::CallOutcome::Denied) => "refused",
                 _ => "stopped",
             };
             format!("call {head}, {outcome}")

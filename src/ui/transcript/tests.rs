@@ -1,28 +1,31 @@
 //! The transcript's screen: what it shows, what its keys do, what is copied.
 
 use super::*;
-use crate::conversation::{Answer, Block, Call, CallId, CallResult, Input, Outcome, StopReason, Thinking};
+use crate::conversation::{
+    AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, StopReason, ThinkingBlock,
+    ToolCall,
+};
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-fn call(id: &str, name: &str, input: serde_json::Value) -> Block {
-    Block::Call(Call { id: CallId::new(id), name: name.into(), input: Input::Object(input) })
+fn call(id: &str, name: &str, input: serde_json::Value) -> AssistantBlock {
+    AssistantBlock::Call(ToolCall { id: CallId::new(id), name: name.into(), input: CallInput::Object(input) })
 }
 
-fn result(id: &str, name: &str, outcome: Outcome, text: &str) -> CallResult {
-    let call = Call { id: CallId::new(id), name: name.into(), input: Input::parse("") };
+fn result(id: &str, name: &str, outcome: CallOutcome, text: &str) -> CallResult {
+    let call = ToolCall { id: CallId::new(id), name: name.into(), input: CallInput::parse("") };
     CallResult::text(&call, outcome, text)
 }
 
-fn answer(blocks: Vec<Block>) -> Message {
-    Message::Assistant(Answer {
+fn answer(blocks: Vec<AssistantBlock>) -> Message {
+    Message::Assistant(AssistantMessage {
         blocks,
         stop: StopReason::EndTurn,
         model: "big-1".into(),
-        ..Answer::default()
+        ..AssistantMessage::default()
     })
 }
 
@@ -30,19 +33,27 @@ fn talk() -> Vec<Message> {
     vec![
         Message::user("Where is the tail written?\nPlease look."),
         answer(vec![
-            Block::Thinking(Thinking { text: "Perhaps in a.rs.".into(), ..Thinking::default() }),
+            AssistantBlock::Thinking(ThinkingBlock {
+                text: "Perhaps in a.rs.".into(),
+                ..ThinkingBlock::default()
+            }),
             call("1", "read_file", serde_json::json!({"path": "src/a.rs", "limit": 20})),
             call("2", "run_command", serde_json::json!({"command": "grep -n tail .\necho done"})),
         ]),
         Message::Results {
             results: vec![
-                result("1", "read_file", Outcome::Done, "1│fn tail() {\n2│}\n"),
-                result("2", "run_command", Outcome::Failed, "exit code 2\n\u{1b}[31mgrep: .: Is a directory"),
+                result("1", "read_file", CallOutcome::Done, "1│fn tail() {\n2│}\n"),
+                result(
+                    "2",
+                    "run_command",
+                    CallOutcome::Failed,
+                    "exit code 2\n\u{1b}[31mgrep: .: Is a directory",
+                ),
             ],
         },
-        answer(vec![Block::Text { text: "In **a.rs**:\n\n```rust\nfn tail() {\n}\n```\n".into() }]),
+        answer(vec![AssistantBlock::Text { text: "In **a.rs**:\n\n```rust\nfn tail() {\n}\n```\n".into() }]),
         Message::user("thanks"),
-        answer(vec![Block::Text { text: "You are welcome.".into() }]),
+        answer(vec![AssistantBlock::Text { text: "You are welcome.".into() }]),
     ]
 }
 
@@ -185,7 +196,10 @@ fn five_thousand_messages_open_at_once() {
     let text = "A line of **words** that goes on for a while, as answers do.\n".repeat(40);
     let messages: Vec<Message> = (0..2500)
         .flat_map(|n| {
-            [Message::user(format!("question {n}")), answer(vec![Block::Text { text: text.clone() }])]
+            [
+                Message::user(format!("question {n}")),
+                answer(vec![AssistantBlock::Text { text: text.clone() }]),
+            ]
         })
         .collect();
     let started = Instant::now();

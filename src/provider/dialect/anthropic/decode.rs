@@ -6,7 +6,7 @@ use super::super::super::{Decoder, ProviderError, StreamEvent};
 use super::super::assembly::{Assembly, OpenCall, Piece};
 use super::super::event::{self, word};
 use super::super::fault;
-use crate::conversation::{Answer, CallId, StopReason, Thinking, Usage};
+use crate::conversation::{AssistantMessage, CallId, StopReason, ThinkingBlock, TokenUsage};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ impl Decoder for MessageDecoder {
         self.assembly.stop.is_some()
     }
 
-    fn cut(&mut self) -> Answer {
+    fn cut(&mut self) -> AssistantMessage {
         self.finished = true;
         self.assembly.cut()
     }
@@ -80,12 +80,13 @@ impl MessageDecoder {
             "thinking" => {
                 let text = word(block, "thinking");
                 let signature = Some(word(block, "signature")).filter(|s| !s.is_empty()).map(String::from);
-                let thinking = Thinking { text: text.to_string(), signature, ..Thinking::default() };
+                let thinking =
+                    ThinkingBlock { text: text.to_string(), signature, ..ThinkingBlock::default() };
                 (Piece::Thinking(thinking), told(text, StreamEvent::Thinking))
             }
             "redacted_thinking" => {
                 let redacted = Some(word(block, "data").to_string());
-                (Piece::Thinking(Thinking { redacted, ..Thinking::default() }), Vec::new())
+                (Piece::Thinking(ThinkingBlock { redacted, ..ThinkingBlock::default() }), Vec::new())
             }
             "tool_use" => {
                 let id = self.assembly.id_for(word(block, "id"));
@@ -151,7 +152,7 @@ impl MessageDecoder {
         let Some(given) = usage.filter(|u| u.is_object()) else { return Vec::new() };
         let figure = |key: &str, before: u64| given.get(key).and_then(Value::as_u64).unwrap_or(before);
         let before = self.assembly.usage;
-        self.assembly.usage = Usage {
+        self.assembly.usage = TokenUsage {
             input: figure("input_tokens", before.input),
             output: figure("output_tokens", before.output),
             cache_read: figure("cache_read_input_tokens", before.cache_read),

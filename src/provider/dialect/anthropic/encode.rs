@@ -7,7 +7,7 @@
 use super::super::super::{Capabilities, Quirks, Request};
 use super::super::history::{Content, NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
 use super::super::picture;
-use crate::conversation::{Image, Thinking, ToolSpec};
+use crate::conversation::{Image, ThinkingBlock, ToolSpec};
 use serde_json::{Map, Value, json};
 
 /// What stands in the proofs of this wire format: it had them first, before there was a name.
@@ -82,7 +82,7 @@ fn message(turn: &Turn<'_>, capabilities: &Capabilities) -> Value {
 fn spoken(said: &Said<'_>) -> Value {
     match said {
         Said::Text(words) => text(words),
-        Said::Thinking(Thinking { redacted: Some(data), .. }) => {
+        Said::Thinking(ThinkingBlock { redacted: Some(data), .. }) => {
             json!({"type": "redacted_thinking", "data": data})
         }
         Said::Thinking(thinking) => {

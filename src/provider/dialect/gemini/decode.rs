@@ -9,7 +9,7 @@ use super::super::assembly::{Assembly, OpenCall, Piece};
 use super::super::event::{self, word};
 use super::super::fault;
 use super::{UNREADABLE, WIRE};
-use crate::conversation::{Answer, CallId, StopReason, Thinking, Usage};
+use crate::conversation::{AssistantMessage, CallId, StopReason, ThinkingBlock, TokenUsage};
 use serde_json::{Value, json};
 
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl Decoder for PartDecoder {
         self.assembly.stop.is_some()
     }
 
-    fn cut(&mut self) -> Answer {
+    fn cut(&mut self) -> AssistantMessage {
         self.finished = true;
         self.assembly.cut()
     }
@@ -88,7 +88,8 @@ impl PartDecoder {
             self.thought(words, proof, events);
         } else if let (true, Some(proof)) = (words.is_empty(), &proof) {
             let whole = json!({"text": "", "thoughtSignature": proof}).to_string();
-            let thinking = Thinking { redacted: Some(whole), wire: WIRE.into(), ..Thinking::default() };
+            let thinking =
+                ThinkingBlock { redacted: Some(whole), wire: WIRE.into(), ..ThinkingBlock::default() };
             self.assembly.pieces.push(Piece::Thinking(thinking));
             self.sealed = true;
         } else if !words.is_empty() {
@@ -102,7 +103,7 @@ impl PartDecoder {
     /// Puts the proof of the next piece before it.
     fn prove(&mut self, proof: Option<String>) {
         if proof.is_some() {
-            let thinking = Thinking { signature: proof, wire: WIRE.into(), ..Thinking::default() };
+            let thinking = ThinkingBlock { signature: proof, wire: WIRE.into(), ..ThinkingBlock::default() };
             self.assembly.pieces.push(Piece::Thinking(thinking));
             self.sealed = true;
         }
@@ -132,7 +133,7 @@ impl PartDecoder {
             _ => {
                 let wire = WIRE.to_string();
                 let thinking =
-                    Thinking { text: words.into(), signature: proof.clone(), wire, redacted: None };
+                    ThinkingBlock { text: words.into(), signature: proof.clone(), wire, redacted: None };
                 self.assembly.pieces.push(Piece::Thinking(thinking));
             }
         }
@@ -174,11 +175,11 @@ impl PartDecoder {
     }
 }
 
-fn counted(usage: &Value) -> Usage {
+fn counted(usage: &Value) -> TokenUsage {
     let figure = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or_default();
     let (cache_read, thoughts) = (figure("cachedContentTokenCount"), figure("thoughtsTokenCount"));
     let prompt = figure("promptTokenCount") + figure("toolUsePromptTokenCount");
-    Usage {
+    TokenUsage {
         input: prompt.saturating_sub(cache_read),
         output: figure("candidatesTokenCount") + thoughts,
         cache_read,

@@ -8,7 +8,7 @@ use super::super::super::{Capabilities, Quirks, Request, ToolImages};
 use super::super::history::{Content, NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
 use super::super::picture;
 use super::WIRE;
-use crate::conversation::{Image, Thinking, ToolSpec};
+use crate::conversation::{Image, ThinkingBlock, ToolSpec};
 use serde_json::{Map, Value, json};
 
 pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
@@ -60,7 +60,7 @@ impl Writer<'_> {
                 parts.push(alone(proof));
             }
             let mut part = match said {
-                Said::Thinking(Thinking { redacted: Some(whole), .. }) => {
+                Said::Thinking(ThinkingBlock { redacted: Some(whole), .. }) => {
                     proof = None;
                     parts.extend(serde_json::from_str::<Value>(whole).ok());
                     continue;

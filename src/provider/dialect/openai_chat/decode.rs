@@ -5,7 +5,7 @@ use super::super::super::{Decoder, ProviderError, Quirks, StreamEvent};
 use super::super::assembly::{Assembly, OpenCall, Piece};
 use super::super::event::{self, word};
 use super::WIRE;
-use crate::conversation::{Answer, CallId, StopReason, Thinking, Usage};
+use crate::conversation::{AssistantMessage, CallId, StopReason, ThinkingBlock, TokenUsage};
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -49,7 +49,7 @@ impl Decoder for ChunkDecoder {
         self.assembly.stop.is_some()
     }
 
-    fn cut(&mut self) -> Answer {
+    fn cut(&mut self) -> AssistantMessage {
         self.finished = true;
         self.keep_blocks();
         self.assembly.cut()
@@ -99,10 +99,10 @@ impl ChunkDecoder {
         if let Some(thought) = thought {
             match self.assembly.pieces.last_mut() {
                 Some(Piece::Thinking(thinking)) => thinking.text.push_str(thought),
-                _ => self
-                    .assembly
-                    .pieces
-                    .push(Piece::Thinking(Thinking { text: thought.to_string(), ..Thinking::default() })),
+                _ => self.assembly.pieces.push(Piece::Thinking(ThinkingBlock {
+                    text: thought.to_string(),
+                    ..ThinkingBlock::default()
+                })),
             }
             events.push(StreamEvent::Thinking(thought.to_string()));
         }
@@ -136,7 +136,7 @@ impl ChunkDecoder {
                 thinking.wire = WIRE.into();
             }
             None => {
-                let thinking = Thinking { redacted, wire: WIRE.into(), ..Thinking::default() };
+                let thinking = ThinkingBlock { redacted, wire: WIRE.into(), ..ThinkingBlock::default() };
                 self.assembly.pieces.insert(0, Piece::Thinking(thinking));
             }
         }
@@ -242,12 +242,12 @@ fn content(delta: &Value) -> Cow<'_, str> {
     }
 }
 
-fn counted(usage: &Value) -> Usage {
+fn counted(usage: &Value) -> TokenUsage {
     let figure = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or_default();
     // DeepSeek counts what was in its cache in a field of its own.
     let cache_read = figure("/prompt_tokens_details/cached_tokens").max(figure("/prompt_cache_hit_tokens"));
     let cache_write = figure("/prompt_tokens_details/cache_write_tokens");
-    Usage {
+    TokenUsage {
         input: figure("/prompt_tokens").saturating_sub(cache_read).saturating_sub(cache_write),
         output: figure("/completion_tokens"),
         cache_read,

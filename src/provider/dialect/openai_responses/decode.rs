@@ -7,7 +7,7 @@ use super::super::assembly::{Assembly, OpenCall, Piece};
 use super::super::event::{self, part, word};
 use super::super::fault;
 use super::WIRE;
-use crate::conversation::{Answer, CallId, StopReason, Thinking, Usage};
+use crate::conversation::{AssistantMessage, CallId, StopReason, ThinkingBlock, TokenUsage};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ impl Decoder for ItemDecoder {
         self.assembly.stop.is_some()
     }
 
-    fn cut(&mut self) -> Answer {
+    fn cut(&mut self) -> AssistantMessage {
         self.finished = true;
         self.assembly.cut()
     }
@@ -72,7 +72,7 @@ impl ItemDecoder {
     fn open(&mut self, index: u64, item: &Value, events: &mut Vec<StreamEvent>) {
         let piece = match word(item, "type") {
             "message" => Piece::Text(String::new()),
-            "reasoning" => Piece::Thinking(Thinking::default()),
+            "reasoning" => Piece::Thinking(ThinkingBlock::default()),
             "function_call" => {
                 let given =
                     ["call_id", "id"].into_iter().map(|key| word(item, key)).find(|id| !id.is_empty());
@@ -226,11 +226,11 @@ fn without_nulls(item: &Value) -> Value {
     }
 }
 
-fn counted(usage: &Value) -> Usage {
+fn counted(usage: &Value) -> TokenUsage {
     let figure = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or_default();
     let cache_read = figure("/input_tokens_details/cached_tokens");
     let cache_write = figure("/input_tokens_details/cache_write_tokens");
-    Usage {
+    TokenUsage {
         input: figure("/input_tokens").saturating_sub(cache_read).saturating_sub(cache_write),
         output: figure("/output_tokens"),
         cache_read,

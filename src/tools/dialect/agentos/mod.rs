@@ -14,7 +14,7 @@ use super::super::list_directory::gaps;
 use super::super::look::{At, LookPlan, Row, rows};
 use super::super::search_contents::{line_matcher, search_below};
 use super::super::write_file::{Mode, WritePlan};
-use super::super::{Env, Facts, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
+use super::super::{CallFailure, Env, Facts, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::foreign::{Foreign, reads, writes};
 use crate::permission::Place;
 use crate::text::patch::Options;
@@ -139,11 +139,11 @@ fn failure(path: &str, env: &Env, error: &ToolError) -> Option<String> {
     let full = env.workspace.cwd().join(path);
     let full = full.display();
     match error.fault {
-        Fault::Missing => Some(format!("ENOENT: no such file or directory, open '{full}'")),
-        Fault::Directory => Some(format!("EISDIR: illegal operation on a directory, open '{full}'")),
-        Fault::NotDirectory => Some(format!("ENOTDIR: not a directory, scandir '{full}'")),
-        Fault::Denied => Some(format!("EACCES: permission denied, open '{full}'")),
-        Fault::Outside => Some(traversal(path).message),
+        CallFailure::Missing => Some(format!("ENOENT: no such file or directory, open '{full}'")),
+        CallFailure::Directory => Some(format!("EISDIR: illegal operation on a directory, open '{full}'")),
+        CallFailure::NotDirectory => Some(format!("ENOTDIR: not a directory, scandir '{full}'")),
+        CallFailure::Denied => Some(format!("EACCES: permission denied, open '{full}'")),
+        CallFailure::Outside => Some(traversal(path).message),
         _ => None,
     }
 }
@@ -174,7 +174,7 @@ fn read(at: &Resolved, most: Option<u64>, consent: Consent<'_>, env: &Env) -> Re
     }
     let bytes = Arc::new(bytes);
     let file = TextFile::new(bytes.clone()).map_err(|_| {
-        ToolError::new(format!("`{}` is not text ({size} bytes)", at.written)).because(Fault::NotText)
+        ToolError::new(format!("`{}` is not text ({size} bytes)", at.written)).because(CallFailure::NotText)
     })?;
     if whole {
         super::super::look::credit_all(env, at, &file, blake3::hash(&bytes));

@@ -7,7 +7,7 @@ use super::super::super::{
     Touches, hint,
 };
 use super::super::foreign::Foreign;
-use crate::conversation::{Image, Outcome, Part};
+use crate::conversation::{CallOutcome, Image, Part};
 use crate::media::{self, Oversize};
 use crate::permission::{Permit, Reach};
 use crate::session::{Entry, ScratchpadError};
@@ -122,7 +122,7 @@ impl Plan for RenderPlan {
             let line = format!("{title} {}x{}", image.width, image.height);
             let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
             let for_person = Summary { line, detail: Detail::Image(image) };
-            let (outcome, facts, recorded) = (Outcome::Done, Facts::None, Vec::new());
+            let (outcome, facts, recorded) = (CallOutcome::Done, Facts::None, Vec::new());
             Ok(Output { outcome, for_model, for_person, facts, recorded })
         })
     }

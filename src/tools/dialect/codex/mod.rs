@@ -10,7 +10,7 @@ mod shown;
 use super::super::apply_patch::patch_plan_below;
 use super::super::run_command::{self, RunPlan};
 use super::super::scratchpad::Scratchpad;
-use super::super::{Env, Facts, Fault, Plan, Ran, Tool, ToolError};
+use super::super::{CallFailure, Env, Facts, Plan, Ran, Tool, ToolError};
 use super::foreign::{Foreign, Said};
 use crate::text::patch::{Kind, Prefix, parse};
 use schemars::JsonSchema;
@@ -58,8 +58,8 @@ fn unread(patch: &str, error: &ToolError) -> Option<String> {
     };
     let name = name.map_or("FILE".into(), |name| serde_json::Value::from(name).to_string());
     let read = match error.fault {
-        Fault::Unread => format!("[\"cat\", {name}]"),
-        Fault::LinesUnread { offset, limit } => {
+        CallFailure::Unread => format!("[\"cat\", {name}]"),
+        CallFailure::LinesUnread { offset, limit } => {
             format!("[\"sed\", \"-n\", \"{},{}p\", {name}]", offset + 1, offset + limit)
         }
         _ => return None,

@@ -7,7 +7,7 @@ use super::super::super::draft::Draft;
 use super::super::super::draft_plan::{DraftPlan, Worked};
 use super::super::super::edit_file::Unread;
 use super::super::super::operation::Operation;
-use super::super::super::{Env, Fault, Plan, Tool, ToolError};
+use super::super::super::{CallFailure, Env, Plan, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::Surface;
 use super::path::failure;
@@ -27,8 +27,8 @@ pub(super) fn delete(surface: &Arc<Surface>) -> Arc<dyn Tool> {
         .judged_like(|_| Some("write_file"))
         .touching(|input, s| s.writes(input, "file_path"))
         .failing(|args: &Delete, _, surface, error| match error.fault {
-            Fault::Missing => Some(format!("Error: '{}' not found", args.file_path)),
-            Fault::Directory => {
+            CallFailure::Missing => Some(format!("Error: '{}' not found", args.file_path)),
+            CallFailure::Directory => {
                 Some(format!("Error deleting '{}': it is a directory; use execute for it", args.file_path))
             }
             _ => failure("deleting", &args.file_path, surface, error),

@@ -2,7 +2,7 @@
 
 use super::super::super::edit_file::{Edit, EditPlan, Unread, Which};
 use super::super::super::write_file::{Mode, WritePlan};
-use super::super::super::{Env, Facts, Fault, Plan, Tool, ToolError};
+use super::super::super::{CallFailure, Env, Facts, Plan, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::Surface;
 use super::path::failure;
@@ -38,7 +38,7 @@ pub(super) fn write_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
             _ => None,
         })
         .failing(|args, _, surface, error| match error.fault {
-            Fault::Exists => Some(format!(
+            CallFailure::Exists => Some(format!(
                 "Cannot write to {} because it already exists. Read and then make an edit, or write to a new path.",
                 args.file_path
             )),
@@ -67,12 +67,12 @@ pub(super) fn edit_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
             _ => None,
         })
         .failing(|args, _, surface, error| match error.fault {
-            Fault::TextMissing => Some(format!("Error: String not found in file: '{}'", args.old_string)),
-            Fault::Ambiguous(times) => Some(format!(
+            CallFailure::TextMissing => Some(format!("Error: String not found in file: '{}'", args.old_string)),
+            CallFailure::Ambiguous(times) => Some(format!(
                 "Error: String '{}' appears {times} times in file. Use replace_all=True to replace all instances, or provide a more specific string with surrounding context.",
                 args.old_string
             )),
-            Fault::Directory => Some(format!("Error: File '{}' not found", args.file_path)),
+            CallFailure::Directory => Some(format!("Error: File '{}' not found", args.file_path)),
             _ => failure("editing file", &args.file_path, surface, error),
         });
     Arc::new(tool)

@@ -2,7 +2,7 @@
 
 use super::super::super::find_files::{PathGlob, find_paths};
 use super::super::super::look::{At, LookPlan, Row, rows, with_gaps};
-use super::super::super::{Env, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
+use super::super::super::{CallFailure, Env, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::Surface;
 use super::path::{Named, failure};
@@ -35,8 +35,8 @@ pub(super) fn ls(surface: &Arc<Surface>) -> Arc<dyn Tool> {
         .failing(|args: &Ls, _, surface, error| {
             let path = args.path.as_deref().unwrap_or(surface.start());
             match error.fault {
-                Fault::Missing => Some(format!("Error: Path '{path}': path_not_found")),
-                Fault::NotDirectory => Some(format!("Error: Path '{path}': not_a_directory")),
+                CallFailure::Missing => Some(format!("Error: Path '{path}': path_not_found")),
+                CallFailure::NotDirectory => Some(format!("Error: Path '{path}': not_a_directory")),
                 _ => failure("listing", path, surface, error),
             }
         });
@@ -82,7 +82,7 @@ impl Surface {
 /// Nothing, where there is no such place.
 pub(super) fn or_nothing<T: Default>(found: Result<T, ToolError>) -> Result<T, ToolError> {
     match found {
-        Err(e) if matches!(e.fault, Fault::Missing | Fault::NotDirectory) => Ok(T::default()),
+        Err(e) if matches!(e.fault, CallFailure::Missing | CallFailure::NotDirectory) => Ok(T::default()),
         found => found,
     }
 }

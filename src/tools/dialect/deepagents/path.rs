@@ -1,6 +1,6 @@
 //! Paths as deepagents names them: checked by their words first, and by what they lead to after that.
 
-use super::super::super::{Env, Fault, ToolError, Touches};
+use super::super::super::{CallFailure, Env, ToolError, Touches};
 use super::Surface;
 use crate::permission::Place;
 use crate::workspace::{Relative, Resolved};
@@ -100,8 +100,8 @@ fn spelled(path: &str) -> String {
 /// virtual path. `doing` is what the call did: `reading file`. `None` for messages that name no path, or the caller's.
 pub(super) fn failure(doing: &str, path: &str, surface: &Surface, error: &ToolError) -> Option<String> {
     match error.fault {
-        Fault::Missing => Some(format!("Error: File '{path}' not found")),
-        Fault::Outside if surface.virtual_paths => Some(traversal(path).message),
+        CallFailure::Missing => Some(format!("Error: File '{path}' not found")),
+        CallFailure::Outside if surface.virtual_paths => Some(traversal(path).message),
         _ => reason(error).map(|why| format!("Error {doing} '{path}': {why}")),
     }
 }
@@ -109,23 +109,26 @@ pub(super) fn failure(doing: &str, path: &str, surface: &Surface, error: &ToolEr
 /// Why a path cannot be used, without the path.
 pub(super) fn reason(error: &ToolError) -> Option<&'static str> {
     Some(match error.fault {
-        Fault::Missing => "it does not exist",
-        Fault::Outside => "it is outside the workspace",
-        Fault::Directory => "it is a directory",
-        Fault::NotDirectory => "a part of the path is a file",
-        Fault::Loop => "it goes through too many symbolic links",
-        Fault::Link => "it is a symbolic link, and the file that it leads to would go",
-        Fault::Denied => "permission denied",
-        Fault::Exists => "it already exists",
-        Fault::Special => "it is not a regular file",
-        Fault::System => "the system could not do it",
-        Fault::TooLarge => "it is too large",
-        Fault::Unread | Fault::LinesUnread { .. } => {
+        CallFailure::Missing => "it does not exist",
+        CallFailure::Outside => "it is outside the workspace",
+        CallFailure::Directory => "it is a directory",
+        CallFailure::NotDirectory => "a part of the path is a file",
+        CallFailure::Loop => "it goes through too many symbolic links",
+        CallFailure::Link => "it is a symbolic link, and the file that it leads to would go",
+        CallFailure::Denied => "permission denied",
+        CallFailure::Exists => "it already exists",
+        CallFailure::Special => "it is not a regular file",
+        CallFailure::System => "the system could not do it",
+        CallFailure::TooLarge => "it is too large",
+        CallFailure::Unread | CallFailure::LinesUnread { .. } => {
             "it changed since it was read, or while the call ran; read it again"
         }
         // These say what the caller has to know, and call the file by the path of the call.
-        Fault::NotText | Fault::Changed | Fault::TextMissing | Fault::Ambiguous(_) => return None,
-        Fault::Other | Fault::Worded => return None,
+        CallFailure::NotText
+        | CallFailure::Changed
+        | CallFailure::TextMissing
+        | CallFailure::Ambiguous(_) => return None,
+        CallFailure::Other | CallFailure::Worded => return None,
     })
 }
 
@@ -161,7 +164,9 @@ fn checked(written: &str) -> Result<String, ToolError> {
         )));
     }
     if path.contains('\0') {
-        return Err(ToolError::worded("Error: a path cannot hold a NUL character").because(Fault::Worded));
+        return Err(
+            ToolError::worded("Error: a path cannot hold a NUL character").because(CallFailure::Worded)
+        );
     }
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     Ok(format!("/{}", parts.join("/")))

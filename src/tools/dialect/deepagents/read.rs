@@ -5,7 +5,7 @@
 
 use super::super::super::look::{At, LookPlan, credit_all, load_text};
 use super::super::super::read_file::{self, ReadPlan};
-use super::super::super::{Env, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
+use super::super::super::{CallFailure, Env, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::path::{Named, failure};
 use super::{MOST, Surface};
@@ -49,7 +49,7 @@ pub(super) fn read_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
 /// What is no file is not found, whatever it is.
 fn failed(path: &str, surface: &Surface, error: &ToolError) -> Option<String> {
     match error.fault {
-        Fault::Directory | Fault::NotDirectory => Some(format!("Error: File '{path}' not found")),
+        CallFailure::Directory | CallFailure::NotDirectory => Some(format!("Error: File '{path}' not found")),
         _ => failure("reading file", path, surface, error),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::super::draft_plan::{DraftPlan, Worked};
 use super::super::super::look::LookPlan;
-use super::super::super::{Env, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
+use super::super::super::{CallFailure, Env, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::Surface;
 use super::path::{Named, reason};
@@ -48,11 +48,11 @@ fn place(surface: &Surface, env: &Env, path: &str) -> Place {
 }
 
 /// The four errors there are words for.
-fn literal(fault: Fault) -> &'static str {
+fn literal(fault: CallFailure) -> &'static str {
     match fault {
-        Fault::Missing => "file_not_found",
-        Fault::Denied => "permission_denied",
-        Fault::Directory => "is_directory",
+        CallFailure::Missing => "file_not_found",
+        CallFailure::Denied => "permission_denied",
+        CallFailure::Directory => "is_directory",
         _ => "invalid_path",
     }
 }

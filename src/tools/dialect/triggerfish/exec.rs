@@ -7,7 +7,7 @@ use super::super::super::edit_file::Unread;
 use super::super::super::look::{At, LookPlan, rows};
 use super::super::super::run_command::{self, RunPlan};
 use super::super::super::write_file::{Mode, WritePlan};
-use super::super::super::{Env, Facts, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError};
+use super::super::super::{CallFailure, Env, Facts, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::command::words;
 use super::files::{planned, read};
@@ -72,7 +72,7 @@ pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
     let read = Foreign::new("exec.read", "Read a file of the exec workspace.", surface, plan_read)
         .judged_like(|_| Some("read_file"))
         .failing(|args: &Read, _, _, error| {
-            (error.fault == Fault::Missing)
+            (error.fault == CallFailure::Missing)
                 .then(|| format!("Error: No such file or directory: {}", args.path))
         });
     let run = Foreign::new(

@@ -6,7 +6,7 @@ use super::super::super::hits::Search;
 use super::super::super::look::{At, LookPlan, credit_all, load_text, prefix, rows, with_gaps};
 use super::super::super::search_contents::{line_matcher, search_below};
 use super::super::super::write_file::{Mode, WritePlan};
-use super::super::super::{Env, Facts, Fault, Output, Plan, RunCtx, Summary, Tool, ToolError, Touches};
+use super::super::super::{CallFailure, Env, Facts, Output, Plan, RunCtx, Summary, Tool, ToolError, Touches};
 use super::super::foreign::{Foreign, reads, writes};
 use super::jail::no_such;
 use super::{Surface, missing};
@@ -91,8 +91,8 @@ pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
         _ => None,
     })
     .failing(|args, _, _, error| match error.fault {
-        Fault::TextMissing => Some("Error: old_text not found in file".into()),
-        Fault::Ambiguous(times) => Some(format!(
+        CallFailure::TextMissing => Some("Error: old_text not found in file".into()),
+        CallFailure::Ambiguous(times) => Some(format!(
             "Error: old_text appears {times} times (must be exactly 1). Provide a larger unique snippet."
         )),
         _ => not_there(&args.path, error),
@@ -124,9 +124,9 @@ fn placed(surface: &Surface, touches: Touches) -> Touches {
 
 fn not_there(path: &str, error: &ToolError) -> Option<String> {
     match error.fault {
-        Fault::Missing | Fault::Outside => Some(no_such(path).message),
-        Fault::NotDirectory => Some(format!("Error: Not a directory: {path}")),
-        Fault::Directory => Some(format!("Error: Is a directory: {path}")),
+        CallFailure::Missing | CallFailure::Outside => Some(no_such(path).message),
+        CallFailure::NotDirectory => Some(format!("Error: Not a directory: {path}")),
+        CallFailure::Directory => Some(format!("Error: Is a directory: {path}")),
         _ => None,
     }
 }
