@@ -11,7 +11,7 @@
 use placet::conversation::{CallId, CallInput, CallOutcome};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
-use placet::text::patch::{Options, Prefix, apply, parse, unified};
+use placet::text::patch::{Options, StripLevels, apply, parse, unified};
 use placet::tools::{CommandSettings, Env, Limits, Progress, Registry, RunCtx, Sight};
 use placet::workspace::{Brake, Ledger, Places, View, Workspace};
 use serde_json::json;
@@ -65,7 +65,7 @@ fn median(mut run: impl FnMut() -> Duration) -> Duration {
 
 fn core(patch: &[u8], old: &str) -> Duration {
     let started = Instant::now();
-    let patch = parse(patch, Prefix::Auto).unwrap();
+    let patch = parse(patch, StripLevels::Auto).unwrap();
     apply(patch.files.first().unwrap(), old.as_bytes(), Options::default()).unwrap();
     started.elapsed()
 }

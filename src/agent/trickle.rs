@@ -2,7 +2,7 @@
 //! a line without an end only those words are shown that can grow into nothing more.
 
 use super::gate::Gate;
-use crate::text::secret::PrivateKey;
+use crate::text::secret::PrivateKeyFilter;
 use crate::tools::Progress;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,7 +25,7 @@ pub(super) fn trickle(gate: &Arc<Gate>, show: impl Fn(Piece<'_>) + Send + Sync +
     if !gate.secrets.on {
         return Progress::new(move |text| show(Piece::Lines(text)));
     }
-    let (gate, held) = (Arc::clone(gate), Mutex::new((String::new(), PrivateKey::default())));
+    let (gate, held) = (Arc::clone(gate), Mutex::new((String::new(), PrivateKeyFilter::default())));
     Progress::new(move |text| {
         let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
         let (rest, key) = &mut *held;

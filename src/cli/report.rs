@@ -3,7 +3,7 @@
 use crate::agent::Ending;
 use crate::app::AppError;
 use crate::session::SessionError;
-use crate::text::own::{Margin, marked_within};
+use crate::text::own::{MarkEscaper, marked_within};
 use crate::text::visible;
 use crate::ui::term;
 use std::borrow::Cow;
@@ -147,7 +147,7 @@ pub(super) fn pass_on_rendered(text: &str) {
 }
 
 fn in_margin(text: &str) -> String {
-    Margin::new(usize::from(term::size().0)).feed(text)
+    MarkEscaper::new(usize::from(term::size().0)).feed(text)
 }
 
 /// A last guard for placet's own words, in which a path or an error of somebody else may be.

@@ -7,7 +7,7 @@ use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
 use crate::app::App;
 use crate::repl::{TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
-use crate::text::patch::{Patch, Prefix, parse};
+use crate::text::patch::{PatchSet, StripLevels, parse};
 use crate::ui::ansi::Depth;
 use crate::ui::clipboard::Clipboard;
 use crate::ui::picture::Display;
@@ -56,8 +56,8 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, Failure> {
         return Ok(report::DONE);
     }
     let (text, binary) = without_binary_notes(text);
-    let patch = match parse(&text, Prefix::Auto) {
-        Err(_) if !binary.is_empty() => Patch::default(),
+    let patch = match parse(&text, StripLevels::Auto) {
+        Err(_) if !binary.is_empty() => PatchSet::default(),
         other => other.map_err(|e| Failure::new(&e).hint(e.hint()))?,
     };
     let mut files = of_patch(&patch);

@@ -12,7 +12,7 @@ use crate::permission::Level;
 use crate::process::Ending;
 use crate::serve::changes::{self, Told, Wanted};
 use crate::session::Scratchpads;
-use crate::text::own::Margin;
+use crate::text::own::MarkEscaper;
 use crate::text::visible;
 use crate::tools::{run_confined, withheld_line};
 use crate::ui::{talk, term};
@@ -70,8 +70,8 @@ pub(super) fn run(
     let withheld = withheld_line(&env);
     let (mut broken, mut in_line) = (None, false);
     let mut stream = io::stdout().is_terminal().then(|| {
-        let margin = Margin::new(usize::from(term::size().0));
-        (visible::Stream::new(visible::Manner::Output), margin)
+        let margin = MarkEscaper::new(usize::from(term::size().0));
+        (visible::VisibleStream::new(visible::VisibleMode::Output), margin)
     });
     let (input, feed) =
         Feed::start().map_err(|e| Failure::new(format!("cannot pass standard input on: {e}")))?;

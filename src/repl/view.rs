@@ -7,7 +7,7 @@ use super::Shell;
 use super::command::After;
 use crate::agent::Agent;
 use crate::media;
-use crate::text::{Detected, Encoding};
+use crate::text::{DetectedEncoding, TextEncoding};
 use crate::tools::data_kind;
 use crate::ui::picture::{Display, Protocol};
 use crate::ui::viewer::{self, FileText, PictureView, Viewer};
@@ -157,7 +157,7 @@ impl Shell<'_> {
     fn large(&self, at: &Resolved, mut opened: Opened, head: &[u8]) -> Content {
         // Cut in the middle of a letter, the head would seem to be of another encoding.
         let end = memchr::memrchr(b'\n', head).map_or(head.len(), |feed| feed + 1);
-        let detected = Detected::of(head.get(..end).unwrap_or(head));
+        let detected = DetectedEncoding::of(head.get(..end).unwrap_or(head));
         let encoding = match detected {
             Ok(detected) if detected.encoding.unit() == 1 => detected.encoding,
             Ok(detected) => {
@@ -191,7 +191,7 @@ fn is_pending(workspace: &Workspace, at: &Resolved) -> bool {
 /// What is to be known of a text beside its lines.
 fn facts(file: &TextFile) -> Vec<String> {
     let mut out = Vec::new();
-    if file.encoding() != Encoding::Utf8 {
+    if file.encoding() != TextEncoding::Utf8 {
         out.push(file.encoding().to_string());
     }
     if file.detected().mark > 0 {

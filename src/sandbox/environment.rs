@@ -1,7 +1,7 @@
 //! What of the environment a command gets to see: nothing that looks like a key, and no way to an agent.
 
 use super::Spec;
-use crate::text::secret::{Withheld, why_withheld};
+use crate::text::secret::{WithheldReason, why_withheld};
 use std::ffi::{OsStr, OsString};
 
 /// The environment inside: what this process has, without the above, and with what the view adds. `proxy` is the port
@@ -42,7 +42,7 @@ pub(super) fn inside(
 struct Judged {
     name: OsString,
     value: OsString,
-    why: Option<Withheld>,
+    why: Option<WithheldReason>,
 }
 
 fn judged(all: impl Iterator<Item = (OsString, OsString)>, keep: &[String]) -> Vec<Judged> {
@@ -68,7 +68,7 @@ fn is_git_config(name: &OsStr) -> bool {
 /// Names of variables that commands do not get because they look like secrets, in their order. Those that only lead out
 /// of the view are not among them.
 pub fn withheld_secrets(all: impl Iterator<Item = (OsString, OsString)>, keep: &[String]) -> Vec<String> {
-    let secret = |one: &Judged| one.why.is_some_and(|why| why != Withheld::Socket);
+    let secret = |one: &Judged| one.why.is_some_and(|why| why != WithheldReason::Socket);
     let mut names: Vec<String> = judged(all, keep)
         .iter()
         .filter(|one| secret(one))

@@ -12,8 +12,8 @@ use std::io::{self, Write};
 pub(super) struct Text {
     reader: Reader,
     held: String,
-    clean: visible::Stream,
-    margin: own::Margin,
+    clean: visible::VisibleStream,
+    margin: own::MarkEscaper,
     at_line_start: bool,
     side: Side,
 }
@@ -29,7 +29,7 @@ pub enum Side {
 impl Text {
     pub(super) fn new(reader: Reader, side: Side) -> Text {
         let columns = if let Reader::Person { columns } = reader { columns } else { usize::MAX };
-        let (clean, margin) = (visible::Stream::default(), own::Margin::new(columns));
+        let (clean, margin) = (visible::VisibleStream::default(), own::MarkEscaper::new(columns));
         Text { reader, held: String::new(), clean, margin, at_line_start: true, side }
     }
 

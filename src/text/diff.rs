@@ -21,7 +21,7 @@ pub struct LineDiff<'a> {
 
 /// A unified diff as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DiffView {
+pub struct UnifiedDiff {
     pub text: String,
     /// The lines of the new text that it shows.
     pub shown: RangeSet,
@@ -64,8 +64,8 @@ impl<'a> LineDiff<'a> {
 
     /// Unified hunks with `context` lines around each change; about `most` bytes, whole lines, the rest counted. Lines
     /// keep their carriage returns: what a person approves differs wherever the bytes differ.
-    pub fn unified(&self, context: usize, most: usize) -> DiffView {
-        let mut view = DiffView::default();
+    pub fn unified(&self, context: usize, most: usize) -> UnifiedDiff {
+        let mut view = UnifiedDiff::default();
         for group in similar::group_diff_ops(self.ops.clone(), context) {
             if view.text.len() >= most {
                 view.left_out += group.iter().map(changed_lines).sum::<usize>();
@@ -76,7 +76,7 @@ impl<'a> LineDiff<'a> {
         view
     }
 
-    fn hunk(&self, group: &[DiffOp], most: usize, view: &mut DiffView) {
+    fn hunk(&self, group: &[DiffOp], most: usize, view: &mut UnifiedDiff) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
         let old = first.old_range().start..last.old_range().end;
         let new = first.new_range().start..last.new_range().end;
@@ -101,7 +101,7 @@ impl<'a> LineDiff<'a> {
         }
     }
 
-    fn rows(&self, lines: &[&str], range: Range<usize>, sign: char, most: usize, view: &mut DiffView) {
+    fn rows(&self, lines: &[&str], range: Range<usize>, sign: char, most: usize, view: &mut UnifiedDiff) {
         for (at, line) in lines.iter().enumerate().take(range.end).skip(range.start) {
             if view.text.len() + line.len() > most && sign != ' ' {
                 view.left_out += range.end - at;

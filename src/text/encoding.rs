@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Encoding {
+pub enum TextEncoding {
     Utf8,
     Utf16Le,
     Utf16Be,
@@ -20,8 +20,8 @@ pub enum Encoding {
 
 /// What the bytes of a text are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Detected {
-    pub encoding: Encoding,
+pub struct DetectedEncoding {
+    pub encoding: TextEncoding,
     /// Length of the byte order mark, 0 for none.
     pub mark: usize,
     /// Some bytes are not valid in the encoding: they are shown as U+FFFD and kept as they are.
@@ -38,34 +38,35 @@ pub enum NotText {
 
 /// The first character that an encoding does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unencodable {
+pub struct UnencodableChar {
     pub character: char,
-    pub encoding: Encoding,
+    pub encoding: TextEncoding,
 }
 
-impl fmt::Display for Encoding {
+impl fmt::Display for TextEncoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Encoding::Utf8 => "UTF-8",
-            Encoding::Utf16Le => "UTF-16LE",
-            Encoding::Utf16Be => "UTF-16BE",
-            Encoding::Windows1252 => "windows-1252",
-            Encoding::Gbk => "GBK",
-            Encoding::ShiftJis => "Shift-JIS",
+            TextEncoding::Utf8 => "UTF-8",
+            TextEncoding::Utf16Le => "UTF-16LE",
+            TextEncoding::Utf16Be => "UTF-16BE",
+            TextEncoding::Windows1252 => "windows-1252",
+            TextEncoding::Gbk => "GBK",
+            TextEncoding::ShiftJis => "Shift-JIS",
         })
     }
 }
 
-impl Detected {
-    pub const UTF8: Detected = Detected { encoding: Encoding::Utf8, mark: 0, stray: false };
+impl DetectedEncoding {
+    pub const UTF8: DetectedEncoding =
+        DetectedEncoding { encoding: TextEncoding::Utf8, mark: 0, stray: false };
 
     /// Looks at all of `bytes`, or says why they are no text.
-    pub fn of(bytes: &[u8]) -> Result<Detected, NotText> {
-        let marked = |encoding, mark| Detected { encoding, mark, stray: false };
+    pub fn of(bytes: &[u8]) -> Result<DetectedEncoding, NotText> {
+        let marked = |encoding, mark| DetectedEncoding { encoding, mark, stray: false };
         match bytes {
             [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => return Err(NotText::Utf32),
-            [0xFF, 0xFE, rest @ ..] => return utf16(rest, marked(Encoding::Utf16Le, 2)),
-            [0xFE, 0xFF, rest @ ..] => return utf16(rest, marked(Encoding::Utf16Be, 2)),
+            [0xFF, 0xFE, rest @ ..] => return utf16(rest, marked(TextEncoding::Utf16Le, 2)),
+            [0xFE, 0xFF, rest @ ..] => return utf16(rest, marked(TextEncoding::Utf16Be, 2)),
             _ => {}
         }
         let mark = if bytes.starts_with(&[0xEF, 0xBB, 0xBF]) { 3 } else { 0 };
@@ -77,7 +78,7 @@ impl Detected {
             };
         }
         if std::str::from_utf8(body).is_ok() {
-            return Ok(Detected { mark, ..Detected::UTF8 });
+            return Ok(DetectedEncoding { mark, ..DetectedEncoding::UTF8 });
         }
         if controls_abound(body) {
             return Err(NotText::Controls);
@@ -87,35 +88,35 @@ impl Detected {
         {
             return Ok(marked(encoding, 0));
         }
-        Ok(Detected { encoding: Encoding::Utf8, mark, stray: true })
+        Ok(DetectedEncoding { encoding: TextEncoding::Utf8, mark, stray: true })
     }
 }
 
-impl Encoding {
+impl TextEncoding {
     /// The bytes as text; what cannot be decoded becomes U+FFFD.
     pub fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
         match self {
-            Encoding::Utf8 => String::from_utf8_lossy(bytes),
-            Encoding::Utf16Le | Encoding::Utf16Be => Cow::Owned(self.decode_utf16(bytes)),
-            Encoding::Windows1252 => WINDOWS_1252.decode_without_bom_handling(bytes).0,
-            Encoding::Gbk => GBK.decode_without_bom_handling(bytes).0,
-            Encoding::ShiftJis => SHIFT_JIS.decode_without_bom_handling(bytes).0,
+            TextEncoding::Utf8 => String::from_utf8_lossy(bytes),
+            TextEncoding::Utf16Le | TextEncoding::Utf16Be => Cow::Owned(self.decode_utf16(bytes)),
+            TextEncoding::Windows1252 => WINDOWS_1252.decode_without_bom_handling(bytes).0,
+            TextEncoding::Gbk => GBK.decode_without_bom_handling(bytes).0,
+            TextEncoding::ShiftJis => SHIFT_JIS.decode_without_bom_handling(bytes).0,
         }
     }
 
     /// The text as bytes, or the first character that has none.
-    pub fn encode(self, text: &str) -> Result<Cow<'_, [u8]>, Unencodable> {
+    pub fn encode(self, text: &str) -> Result<Cow<'_, [u8]>, UnencodableChar> {
         let legacy = match self {
-            Encoding::Utf8 => return Ok(Cow::Borrowed(text.as_bytes())),
-            Encoding::Utf16Le => {
+            TextEncoding::Utf8 => return Ok(Cow::Borrowed(text.as_bytes())),
+            TextEncoding::Utf16Le => {
                 return Ok(Cow::Owned(text.encode_utf16().flat_map(u16::to_le_bytes).collect()));
             }
-            Encoding::Utf16Be => {
+            TextEncoding::Utf16Be => {
                 return Ok(Cow::Owned(text.encode_utf16().flat_map(u16::to_be_bytes).collect()));
             }
-            Encoding::Windows1252 => WINDOWS_1252,
-            Encoding::Gbk => GBK,
-            Encoding::ShiftJis => SHIFT_JIS,
+            TextEncoding::Windows1252 => WINDOWS_1252,
+            TextEncoding::Gbk => GBK,
+            TextEncoding::ShiftJis => SHIFT_JIS,
         };
         let (bytes, _, lossy) = legacy.encode(text);
         let same = !lossy && legacy.decode_without_bom_handling(&bytes).0 == text;
@@ -129,29 +130,29 @@ impl Encoding {
             !lossy && legacy.decode_without_bom_handling(&bytes).0 == one
         };
         let character = text.chars().find(|c| !comes_back(*c, &mut letter)).unwrap_or('\u{FFFD}');
-        Err(Unencodable { character, encoding: self })
+        Err(UnencodableChar { character, encoding: self })
     }
 
     /// Bytes of one code unit: a match or a line end lies on a multiple of it.
     pub fn unit(self) -> usize {
         match self {
-            Encoding::Utf16Le | Encoding::Utf16Be => 2,
+            TextEncoding::Utf16Le | TextEncoding::Utf16Be => 2,
             _ => 1,
         }
     }
 
     pub fn line_feed(self) -> &'static [u8] {
         match self {
-            Encoding::Utf16Le => b"\n\0",
-            Encoding::Utf16Be => b"\0\n",
+            TextEncoding::Utf16Le => b"\n\0",
+            TextEncoding::Utf16Be => b"\0\n",
             _ => b"\n",
         }
     }
 
     pub fn carriage_return(self) -> &'static [u8] {
         match self {
-            Encoding::Utf16Le => b"\r\0",
-            Encoding::Utf16Be => b"\0\r",
+            TextEncoding::Utf16Le => b"\r\0",
+            TextEncoding::Utf16Be => b"\0\r",
             _ => b"\r",
         }
     }
@@ -160,17 +161,17 @@ impl Encoding {
     /// beginning of another; 0 for encodings in which that cannot be.
     pub fn ambiguous_step(self, bytes: &[u8]) -> usize {
         match (self, bytes) {
-            (Encoding::Gbk, [0x81..=0xFE, 0x30..=0x39, ..]) => 4,
-            (Encoding::Gbk, [0x81..=0xFE, _, ..]) => 2,
-            (Encoding::ShiftJis, [0x81..=0x9F | 0xE0..=0xFC, _, ..]) => 2,
-            (Encoding::Gbk | Encoding::ShiftJis, _) => 1,
+            (TextEncoding::Gbk, [0x81..=0xFE, 0x30..=0x39, ..]) => 4,
+            (TextEncoding::Gbk, [0x81..=0xFE, _, ..]) => 2,
+            (TextEncoding::ShiftJis, [0x81..=0x9F | 0xE0..=0xFC, _, ..]) => 2,
+            (TextEncoding::Gbk | TextEncoding::ShiftJis, _) => 1,
             _ => 0,
         }
     }
 
     fn decode_utf16(self, bytes: &[u8]) -> String {
         let units = bytes.chunks(2).map(|pair| match (self, pair) {
-            (Encoding::Utf16Be, [a, b]) => u16::from_be_bytes([*a, *b]),
+            (TextEncoding::Utf16Be, [a, b]) => u16::from_be_bytes([*a, *b]),
             (_, [a, b]) => u16::from_le_bytes([*a, *b]),
             // Half a unit at the end: decodes to U+FFFD, as a lone surrogate does.
             _ => 0xD800,
@@ -179,16 +180,16 @@ impl Encoding {
     }
 }
 
-fn utf16(body: &[u8], found: Detected) -> Result<Detected, NotText> {
+fn utf16(body: &[u8], found: DetectedEncoding) -> Result<DetectedEncoding, NotText> {
     let decoded = found.encoding.decode(body);
     if decoded.contains('\0') {
         return Err(NotText::Nul { at: found.mark });
     }
-    Ok(Detected { stray: decoded.contains('\u{FFFD}'), ..found })
+    Ok(DetectedEncoding { stray: decoded.contains('\u{FFFD}'), ..found })
 }
 
 /// UTF-16 without a mark is believed only for text that is mostly ASCII and entirely valid.
-fn unmarked_utf16(body: &[u8]) -> Option<Encoding> {
+fn unmarked_utf16(body: &[u8]) -> Option<TextEncoding> {
     if !body.len().is_multiple_of(2) || body.len() < 8 {
         return None;
     }
@@ -199,8 +200,8 @@ fn unmarked_utf16(body: &[u8]) -> Option<Encoding> {
     }
     let units = body.len() / 2;
     let encoding = match (even, odd) {
-        (0, odd) if odd * 10 >= units * 7 => Encoding::Utf16Le,
-        (even, 0) if even * 10 >= units * 7 => Encoding::Utf16Be,
+        (0, odd) if odd * 10 >= units * 7 => TextEncoding::Utf16Le,
+        (even, 0) if even * 10 >= units * 7 => TextEncoding::Utf16Be,
         _ => return None,
     };
     let text = encoding.decode(body);
@@ -216,7 +217,7 @@ fn controls_abound(body: &[u8]) -> bool {
 
 /// What a look at the bytes above 0x7F tells.
 #[derive(Default)]
-struct Shape {
+struct HighByteStats {
     high: usize,
     utf8_bytes: usize,
     gb_pairs: usize,
@@ -229,27 +230,27 @@ struct Shape {
 }
 
 /// One of the legacy encodings, when the whole text is valid in it and looks like it.
-fn legacy(body: &[u8]) -> Option<Encoding> {
+fn legacy(body: &[u8]) -> Option<TextEncoding> {
     let sample = body.get(..body.len().min(1 << 20)).unwrap_or(body);
-    let shape = Shape::of(sample);
+    let shape = HighByteStats::of(sample);
     // Pairs of a legacy text may look like UTF-8 by chance, but not most of them.
     if shape.utf8_bytes * 2 > shape.high {
         return None;
     }
     let clean = |e: &'static encoding_rs::Encoding| !e.decode_without_bom_handling(body).1;
     if shape.sjis_pairs > 0 && shape.kana * 4 >= shape.sjis_pairs && clean(SHIFT_JIS) {
-        return Some(Encoding::ShiftJis);
+        return Some(TextEncoding::ShiftJis);
     }
     if shape.gb_only && shape.gb_pairs >= 2 && clean(GBK) {
-        return Some(Encoding::Gbk);
+        return Some(TextEncoding::Gbk);
     }
     let latin = shape.utf8_bytes == 0 && shape.undefined_1252 == 0 && shape.isolated * 10 >= shape.high * 6;
-    latin.then_some(Encoding::Windows1252)
+    latin.then_some(TextEncoding::Windows1252)
 }
 
-impl Shape {
-    fn of(bytes: &[u8]) -> Shape {
-        let mut shape = Shape { gb_only: true, ..Shape::default() };
+impl HighByteStats {
+    fn of(bytes: &[u8]) -> HighByteStats {
+        let mut shape = HighByteStats { gb_only: true, ..HighByteStats::default() };
         shape.latin(bytes);
         shape.gb(bytes);
         shape.sjis(bytes);

@@ -1,8 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 
-fn seen(bytes: &[u8]) -> Result<(Encoding, bool), NotText> {
-    Detected::of(bytes).map(|d| (d.encoding, d.stray))
+fn seen(bytes: &[u8]) -> Result<(TextEncoding, bool), NotText> {
+    DetectedEncoding::of(bytes).map(|d| (d.encoding, d.stray))
 }
 
 #[test]
@@ -10,20 +10,20 @@ fn each_encoding_is_known_by_its_bytes() {
     let gbk = GBK.encode("// 这是一个测试文件\nint main() { return 0; } // 结束\n").0.into_owned();
     let sjis = SHIFT_JIS.encode("// これはテストです\nint main() {}\n").0.into_owned();
     let latin = WINDOWS_1252.encode("// café, naïve – “déjà vu”\nprintf(\"ça\");\n").0.into_owned();
-    let wide = Encoding::Utf16Le.encode("plain words\r\n").unwrap().into_owned();
-    let wide_be = Encoding::Utf16Be.encode("plain words\r\n").unwrap().into_owned();
+    let wide = TextEncoding::Utf16Le.encode("plain words\r\n").unwrap().into_owned();
+    let wide_be = TextEncoding::Utf16Be.encode("plain words\r\n").unwrap().into_owned();
     for (bytes, encoding, stray) in [
-        (b"plain\n".to_vec(), Encoding::Utf8, false),
-        ("žluťoučký\n".as_bytes().to_vec(), Encoding::Utf8, false),
-        (b"\xEF\xBB\xBFmarked\n".to_vec(), Encoding::Utf8, false),
-        (gbk, Encoding::Gbk, false),
-        (sjis, Encoding::ShiftJis, false),
-        (latin, Encoding::Windows1252, false),
-        (wide.clone(), Encoding::Utf16Le, false),
-        (wide_be, Encoding::Utf16Be, false),
-        ([vec![0xFF, 0xFE], wide].concat(), Encoding::Utf16Le, false),
-        ("über \u{20ac} ".bytes().chain(*b"and \xE9\xFF here\n").collect(), Encoding::Utf8, true),
-        (b"\x81\x8D\x8F\x90 odd \x9D\n".to_vec(), Encoding::Utf8, true),
+        (b"plain\n".to_vec(), TextEncoding::Utf8, false),
+        ("žluťoučký\n".as_bytes().to_vec(), TextEncoding::Utf8, false),
+        (b"\xEF\xBB\xBFmarked\n".to_vec(), TextEncoding::Utf8, false),
+        (gbk, TextEncoding::Gbk, false),
+        (sjis, TextEncoding::ShiftJis, false),
+        (latin, TextEncoding::Windows1252, false),
+        (wide.clone(), TextEncoding::Utf16Le, false),
+        (wide_be, TextEncoding::Utf16Be, false),
+        ([vec![0xFF, 0xFE], wide].concat(), TextEncoding::Utf16Le, false),
+        ("über \u{20ac} ".bytes().chain(*b"and \xE9\xFF here\n").collect(), TextEncoding::Utf8, true),
+        (b"\x81\x8D\x8F\x90 odd \x9D\n".to_vec(), TextEncoding::Utf8, true),
     ] {
         assert_eq!(seen(&bytes), Ok((encoding, stray)), "{:?}", String::from_utf8_lossy(&bytes));
     }
@@ -39,15 +39,15 @@ fn data_is_not_text() {
 
 #[test]
 fn a_character_that_is_not_there_is_named() {
-    let error = Encoding::Windows1252.encode("price: 5 € or 5 ₿").unwrap_err();
-    assert_eq!(error, Unencodable { character: '₿', encoding: Encoding::Windows1252 });
-    assert_eq!(Encoding::Gbk.encode("好🙂").unwrap_err().character, '🙂');
+    let error = TextEncoding::Windows1252.encode("price: 5 € or 5 ₿").unwrap_err();
+    assert_eq!(error, UnencodableChar { character: '₿', encoding: TextEncoding::Windows1252 });
+    assert_eq!(TextEncoding::Gbk.encode("好🙂").unwrap_err().character, '🙂');
 }
 
 proptest! {
     #[test]
     fn what_can_be_encoded_comes_back(text in "\\PC{0,40}") {
-        for encoding in [Encoding::Utf8, Encoding::Utf16Le, Encoding::Utf16Be, Encoding::Windows1252, Encoding::Gbk, Encoding::ShiftJis] {
+        for encoding in [TextEncoding::Utf8, TextEncoding::Utf16Le, TextEncoding::Utf16Be, TextEncoding::Windows1252, TextEncoding::Gbk, TextEncoding::ShiftJis] {
             if let Ok(bytes) = encoding.encode(&text) {
                 prop_assert_eq!(encoding.decode(&bytes), text.as_str());
             }

@@ -19,15 +19,15 @@ impl LineEnd {
 
 /// How many lines of a text end in which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LineEnds {
+pub struct LineEndCounts {
     pub lf: usize,
     pub crlf: usize,
 }
 
-impl LineEnds {
-    pub fn count(text: &[u8]) -> LineEnds {
+impl LineEndCounts {
+    pub fn count(text: &[u8]) -> LineEndCounts {
         let crlf = memchr::memmem::find_iter(text, b"\r\n").count();
-        LineEnds { lf: memchr_iter(b'\n', text).count() - crlf, crlf }
+        LineEndCounts { lf: memchr_iter(b'\n', text).count() - crlf, crlf }
     }
 
     /// The usual end; a text without any line end has none.
@@ -50,9 +50,9 @@ mod tests {
 
     #[test]
     fn a_bare_carriage_return_ends_no_line() {
-        let ends = LineEnds::count(b"a\rb\r\nc\nd\r\n\r");
-        assert_eq!(ends, LineEnds { lf: 1, crlf: 2 });
+        let ends = LineEndCounts::count(b"a\rb\r\nc\nd\r\n\r");
+        assert_eq!(ends, LineEndCounts { lf: 1, crlf: 2 });
         assert_eq!(ends.dominant(), Some(LineEnd::CrLf));
-        assert_eq!(LineEnds::count(b"a\rb").dominant(), None);
+        assert_eq!(LineEndCounts::count(b"a\rb").dominant(), None);
     }
 }

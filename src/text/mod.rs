@@ -16,8 +16,8 @@ pub mod visible;
 pub mod width;
 pub mod words;
 
-pub use diff::{DiffView, LineDiff, for_model};
-pub use encoding::{Detected, Encoding, NotText, Unencodable};
-pub use line_end::{LineEnd, LineEnds};
+pub use diff::{LineDiff, UnifiedDiff, for_model};
+pub use encoding::{DetectedEncoding, NotText, TextEncoding, UnencodableChar};
+pub use line_end::{LineEnd, LineEndCounts};
 pub use near::nearest;
 pub use range_set::RangeSet;

@@ -24,7 +24,7 @@ pub fn marked(words: &str) -> String {
 /// The same for a terminal of `columns`. A name in it may be so long that one of its characters begins a row.
 pub fn marked_within(words: &str, columns: usize) -> String {
     let columns = columns.max(1);
-    let mut margin = Margin { columns, used: LEAD.chars().count(), is_blank: false };
+    let mut margin = MarkEscaper { columns, used: LEAD.chars().count(), is_blank: false };
     let block = marked(words);
     LEAD.to_string() + &margin.feed(block.get(LEAD.len()..).unwrap_or_default())
 }
@@ -32,16 +32,16 @@ pub fn marked_within(words: &str, columns: usize) -> String {
 /// Somebody else's text on its way to a terminal, of which no row begins with what looks like the mark. Text may come in
 /// pieces.
 #[derive(Debug)]
-pub struct Margin {
+pub struct MarkEscaper {
     columns: usize,
     used: usize,
     /// The row has nothing but blanks so far.
     is_blank: bool,
 }
 
-impl Margin {
-    pub fn new(columns: usize) -> Margin {
-        Margin { columns: columns.max(1), used: 0, is_blank: true }
+impl MarkEscaper {
+    pub fn new(columns: usize) -> MarkEscaper {
+        MarkEscaper { columns: columns.max(1), used: 0, is_blank: true }
     }
 
     pub fn feed(&mut self, piece: &str) -> String {

@@ -1,3 +1,3 @@
 //! The earlier name of [`super::visible`]: text for the terminal passes one renderer, and this is it.
 
-pub use super::visible::{Stream, block, line, name};
+pub use super::visible::{VisibleStream, block, line, name};

@@ -10,12 +10,12 @@ mod variable;
 
 pub use files::credential_files;
 pub use table::matches;
-pub use variable::{Withheld, why_withheld};
+pub use variable::{WithheldReason, why_withheld};
 
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
-use table::{Shape, any, table};
+use table::{SecretShape, any, table};
 
 /// What a mark begins with; `]` ends it.
 const MARK: &str = "[redacted: ";
@@ -38,7 +38,7 @@ pub fn redact<'t>(text: &'t str, known: &[String]) -> Cow<'t, str> {
         out = Cow::Owned(out.replace(value.as_str(), &mark(OWN)));
     }
     // All are looked for before the first is replaced: a mark must not make a secret of what was none.
-    let hits: Vec<&Shape> =
+    let hits: Vec<&SecretShape> =
         shapes_in(&out).filter(|shape| shape.regex().is_some_and(|r| r.is_match(&out))).collect();
     let named = names_in(&out);
     for shape in hits {
@@ -59,7 +59,7 @@ fn replace(out: &mut Cow<'_, str>, regex: &Regex, with: impl Fn(&regex::Captures
 }
 
 /// The shapes of which a text holds a word.
-fn shapes_in(text: &str) -> impl Iterator<Item = &'static Shape> {
+fn shapes_in(text: &str) -> impl Iterator<Item = &'static SecretShape> {
     table().shapes.iter().filter(move |shape| shape.words.iter().any(|word| holds(text, word)))
 }
 
@@ -119,11 +119,11 @@ fn replaced_value(found: &regex::Captures<'_>) -> String {
 
 /// A private key in text that comes line by line: from its first line to its last, it is left out.
 #[derive(Clone, Debug, Default)]
-pub struct PrivateKey {
+pub struct PrivateKeyFilter {
     within: bool,
 }
 
-impl PrivateKey {
+impl PrivateKeyFilter {
     /// Whole lines without those of a key; in place of a key's first line stands its mark.
     pub fn without(&mut self, lines: &str) -> String {
         let mut out = String::with_capacity(lines.len());
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_key_that_comes_line_by_line_is_left_out_whole() {
-        let mut key = PrivateKey::default();
+        let mut key = PrivateKeyFilter::default();
         let told: Vec<String> =
             ["a\n-----BEGIN PRIVATE KEY-----\nMIIE\n", "vQIB\n", "-----END PRIVATE KEY-----\nb\n"]
                 .iter()
@@ -255,7 +255,8 @@ mod tests {
     /// All shapes at once over the whole text, with no word looked for first: what `redact` must be equal to.
     fn by_shapes_alone(text: &str) -> String {
         let mut out = Cow::Borrowed(text);
-        let hits: Vec<&Shape> = table().shapes.iter().filter(|s| s.regex().unwrap().is_match(text)).collect();
+        let hits: Vec<&SecretShape> =
+            table().shapes.iter().filter(|s| s.regex().unwrap().is_match(text)).collect();
         for shape in hits {
             replace(&mut out, shape.regex().unwrap(), |found| replaced(found, &shape.kind));
         }

@@ -20,13 +20,13 @@ const ALIKE: usize = 40;
 
 /// The changed byte ranges of both lines, in order, neighbours joined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangedWords {
     pub old: Vec<Range<usize>>,
     pub new: Vec<Range<usize>>,
 }
 
 /// Compares two lines; `None` when they have too little in common for a comparison to say anything.
-pub fn changed(old: &str, new: &str) -> Option<Changed> {
+pub fn changed(old: &str, new: &str) -> Option<ChangedWords> {
     let (a, b) = (words(old), words(new));
     if a.len().max(b.len()) > WORDS {
         return Some(ends(old, new));
@@ -36,7 +36,7 @@ pub fn changed(old: &str, new: &str) -> Option<Changed> {
     let new_words: Vec<String> = b.iter().map(|r| text(new, r)).collect();
     let deadline = Some(Instant::now() + PATIENCE);
     let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old_words, &new_words, deadline);
-    let mut out = Changed::default();
+    let mut out = ChangedWords::default();
     let mut common = 0;
     for op in ops {
         if op.tag() == DiffTag::Equal {
@@ -133,7 +133,7 @@ fn words(line: &str) -> Vec<Range<usize>> {
 }
 
 /// What lies between the common beginning and the common end.
-fn ends(old: &str, new: &str) -> Changed {
+fn ends(old: &str, new: &str) -> ChangedWords {
     let head: usize =
         old.chars().zip(new.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
     let (a, b) = (old.get(head..).unwrap_or(""), new.get(head..).unwrap_or(""));
@@ -143,7 +143,7 @@ fn ends(old: &str, new: &str) -> Changed {
         let range = head..line.len() - tail;
         if range.is_empty() { Vec::new() } else { vec![range] }
     };
-    Changed { old: part(old), new: part(new) }
+    ChangedWords { old: part(old), new: part(new) }
 }
 
 #[cfg(test)]

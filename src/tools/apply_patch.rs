@@ -14,7 +14,7 @@ use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary,
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Reach};
 use crate::text::for_model;
-use crate::text::patch::{Options, Patch, Prefix, parse};
+use crate::text::patch::{Options, PatchSet, StripLevels, parse};
 use crate::workspace::{Consent, Resolved};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -58,7 +58,7 @@ impl Tool for ApplyPatch {
     fn touches(&self, input: &Value) -> Touches {
         let text = |name| input.get(name).and_then(Value::as_str);
         let mut names: Vec<String> = text("path").map(String::from).into_iter().collect();
-        if let Some(Ok(patch)) = text("patch").map(|patch| parse(patch.as_bytes(), Prefix::Auto)) {
+        if let Some(Ok(patch)) = text("patch").map(|patch| parse(patch.as_bytes(), StripLevels::Auto)) {
             names.extend(patch.files.into_iter().flat_map(|file| [file.old, file.new]).flatten());
         }
         match input.get("dry_run").and_then(Value::as_bool) {
@@ -113,19 +113,19 @@ pub(super) fn patch_plan_below(
     planned(read, patch, None, Options::default(), Aim::Land, env)
 }
 
-fn read(patch: &str) -> Result<Patch, ToolError> {
-    parse(patch.as_bytes(), Prefix::Auto).map_err(|e| ToolError::hint(e.to_string(), e.hint()))
+fn read(patch: &str) -> Result<PatchSet, ToolError> {
+    parse(patch.as_bytes(), StripLevels::Auto).map_err(|e| ToolError::hint(e.to_string(), e.hint()))
 }
 
 fn planned(
-    read: Patch,
+    read: PatchSet,
     patch: &str,
     path: Option<String>,
     options: Options,
     aim: Aim,
     env: &Env,
 ) -> Result<Box<dyn Plan>, ToolError> {
-    let Patch { files, notes } = read;
+    let PatchSet { files, notes } = read;
     let steps = steps(files, path, env)?;
     let title = match steps.as_slice() {
         [] => return Err(nothing(&notes)),

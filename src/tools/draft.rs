@@ -5,7 +5,7 @@
 
 use super::{DiffText, Env, ToolError};
 use crate::permission::Permit;
-use crate::text::{DiffView, LineDiff};
+use crate::text::{LineDiff, UnifiedDiff};
 use crate::workspace::{
     After, Attrs, Before, Consent, Hash, LineEdit, Node, Resolved, Rewrite, TextFile, WorkspaceError,
     Written, hunks,
@@ -65,8 +65,8 @@ impl Leaf {
     }
 
     /// A unified diff of at most `most` bytes without a header, and the lines added and removed; empty for data.
-    pub(super) fn diff(&self, most: usize) -> (DiffView, (usize, usize)) {
-        let Some((before, after)) = self.texts() else { return (DiffView::default(), (0, 0)) };
+    pub(super) fn diff(&self, most: usize) -> (UnifiedDiff, (usize, usize)) {
+        let Some((before, after)) = self.texts() else { return (UnifiedDiff::default(), (0, 0)) };
         let diff = LineDiff::new(&before, &after);
         (diff.unified(3, most), diff.counts())
     }

@@ -5,14 +5,14 @@
 
 use super::{CallFailure, Env, HintTool, ToolError, hint};
 use crate::permission::Place;
-use crate::text::patch::{FilePatch, Kind};
+use crate::text::patch::{FilePatch, FilePatchKind};
 use crate::workspace::{Resolved, WorkspaceError};
 
 /// One file of a patch, with its places.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) patch: FilePatch,
-    pub(super) kind: Kind,
+    pub(super) kind: FilePatchKind,
     /// Where the content comes from, and where it goes: the same for an edit, one of them for a new or deleted file.
     pub(super) from: Option<Resolved>,
     pub(super) to: Option<Resolved>,
@@ -22,12 +22,12 @@ pub(super) struct Step {
 
 impl Step {
     pub(super) fn writes(&self) -> impl Iterator<Item = &Resolved> {
-        let source = self.from.as_ref().filter(|_| self.kind != Kind::Copy);
+        let source = self.from.as_ref().filter(|_| self.kind != FilePatchKind::Copy);
         source.into_iter().chain(&self.to)
     }
 
     pub(super) fn reads(&self) -> impl Iterator<Item = &Resolved> {
-        self.from.as_ref().filter(|_| self.kind == Kind::Copy).into_iter()
+        self.from.as_ref().filter(|_| self.kind == FilePatchKind::Copy).into_iter()
     }
 
     /// The file's name, or both.
@@ -66,16 +66,16 @@ pub(super) fn steps(files: Vec<FilePatch>, path: Option<String>, env: &Env) -> R
 fn at_path(patch: FilePatch, path: &str, env: &Env) -> Result<Step, ToolError> {
     let at = env.resolve(path)?;
     let kind = match patch.kind {
-        Kind::Edit if !at.exists && patch.starts_from_nothing() => Kind::Create,
-        Kind::Edit if !at.exists => return Err(env.path_error(&WorkspaceError::Missing(at.path))),
+        FilePatchKind::Edit if !at.exists && patch.starts_from_nothing() => FilePatchKind::Create,
+        FilePatchKind::Edit if !at.exists => return Err(env.path_error(&WorkspaceError::Missing(at.path))),
         kind => kind,
     };
     let other = |name: &Option<String>| name.as_deref().map(|name| inside(name, env)).transpose();
     let (from, to) = match kind {
-        Kind::Edit => (Some(at.clone()), Some(at)),
-        Kind::Create => (None, Some(at)),
-        Kind::Delete => (Some(at), None),
-        Kind::Rename | Kind::Copy => (Some(at), other(&patch.new)?),
+        FilePatchKind::Edit => (Some(at.clone()), Some(at)),
+        FilePatchKind::Create => (None, Some(at)),
+        FilePatchKind::Delete => (Some(at), None),
+        FilePatchKind::Rename | FilePatchKind::Copy => (Some(at), other(&patch.new)?),
     };
     Ok(Step { patch, kind, from, to, note: None })
 }
@@ -89,21 +89,23 @@ fn by_names(patch: FilePatch, env: &Env, made: &[std::path::PathBuf]) -> Result<
     let step = |kind, from, to, note| Ok(Step { patch: patch.clone(), kind, from, to, note });
     let found = |name: &Option<String>| name.as_deref().map(|name| existing(name, env, &there)).transpose();
     match patch.kind {
-        Kind::Create => step(Kind::Create, None, new.map(|n| inside(&n, env)).transpose()?, None),
-        Kind::Delete => {
-            let (from, note) = found(&old)?.unzip();
-            step(Kind::Delete, from, None, note.flatten())
+        FilePatchKind::Create => {
+            step(FilePatchKind::Create, None, new.map(|n| inside(&n, env)).transpose()?, None)
         }
-        Kind::Rename | Kind::Copy => {
+        FilePatchKind::Delete => {
+            let (from, note) = found(&old)?.unzip();
+            step(FilePatchKind::Delete, from, None, note.flatten())
+        }
+        FilePatchKind::Rename | FilePatchKind::Copy => {
             let (from, note) = found(&old)?.unzip();
             let to = new.map(|name| inside(&name, env)).transpose()?;
             step(patch.kind, from, to, note.flatten())
         }
-        Kind::Edit => {
+        FilePatchKind::Edit => {
             let (at, note) = edited(old, new, env, &there)?;
             match there(&at) {
-                true => step(Kind::Edit, Some(at.clone()), Some(at), note),
-                false if patch.starts_from_nothing() => step(Kind::Create, None, Some(at), note),
+                true => step(FilePatchKind::Edit, Some(at.clone()), Some(at), note),
+                false if patch.starts_from_nothing() => step(FilePatchKind::Create, None, Some(at), note),
                 false => Err(env.path_error(&WorkspaceError::Missing(at.path))),
             }
         }

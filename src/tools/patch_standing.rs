@@ -4,7 +4,7 @@ use super::patch_files::Step;
 use super::refusal::{changed, never_read, not_shown, since_read};
 use super::{Env, HintTool, ToolError, hint};
 use crate::text::RangeSet;
-use crate::text::patch::{Applied, Body, Kind, Near};
+use crate::text::patch::{FilePatchBody, FilePatchKind, NearestMatch, PatchedContent};
 use crate::workspace::{Hash, Resolved, Standing, TextFile};
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ pub(super) fn judge(
     at: &Resolved,
     step: &Step,
     bytes: &Arc<Vec<u8>>,
-    applied: &Applied,
+    applied: &PatchedContent,
 ) -> Result<Judged, ToolError> {
-    let blind = step.kind == Kind::Delete && step.patch.hunks().is_empty() && !bytes.is_empty();
+    let blind = step.kind == FilePatchKind::Delete && step.patch.hunks().is_empty() && !bytes.is_empty();
     // A binary patch proves the whole content, and a rename alone loses nothing.
     if bytes.is_empty()
-        || matches!(step.patch.body, Body::Binary(_))
+        || matches!(step.patch.body, FilePatchBody::Binary(_))
         || step.patch.hunks().is_empty() && !blind
     {
         return Ok(Judged::Fine);
@@ -72,7 +72,7 @@ fn data(env: &Env, at: &Resolved) -> ToolError {
 }
 
 /// The lines that an error shows count as seen.
-pub(super) fn told_near(env: &Env, at: &Resolved, bytes: &Arc<Vec<u8>>, near: &Near) {
+pub(super) fn told_near(env: &Env, at: &Resolved, bytes: &Arc<Vec<u8>>, near: &NearestMatch) {
     let Ok(file) = TextFile::new(bytes.clone()) else { return };
     let shown = near.shown();
     let lines = shown.start..shown.end.min(file.line_count());

@@ -8,8 +8,11 @@ use super::patch_files::Step;
 use super::patch_standing::{Judged, judge, told_near};
 use super::refusal::bad_text;
 use super::{CallFailure, Env, ToolError};
-use crate::text::Encoding;
-use crate::text::patch::{Applied, ApplyError, Body, FilePatch, HunkError, Kind, Options, Why, apply};
+use crate::text::TextEncoding;
+use crate::text::patch::{
+    FilePatch, FilePatchBody, FilePatchKind, HunkError, HunkErrorKind, Options, PatchApplyError,
+    PatchedContent, apply,
+};
 use crate::workspace::{Consent, EditError, Resolved, TextFile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -96,11 +99,11 @@ impl<'w> Working<'w> {
         let (mut sources, mut leaving) = (BTreeMap::new(), BTreeSet::new());
         for step in steps {
             let Some(from) = &step.from else { continue };
-            if matches!(step.kind, Kind::Rename | Kind::Copy) {
+            if matches!(step.kind, FilePatchKind::Rename | FilePatchKind::Copy) {
                 let held = draft.held(env, from, consent).map_err(|e| in_words(env, &e))?;
                 sources.insert(from.path.clone(), held.clone());
             }
-            if matches!(step.kind, Kind::Rename | Kind::Delete) {
+            if matches!(step.kind, FilePatchKind::Rename | FilePatchKind::Delete) {
                 leaving.insert(from.path.clone());
             }
         }
@@ -118,7 +121,7 @@ impl<'w> Working<'w> {
     fn step(&mut self, step: &Step) -> Result<(), ToolError> {
         let old = match (&step.from, step.kind) {
             (None, _) => Held::Absent,
-            (Some(from), Kind::Rename | Kind::Copy) => match self.sources.get(&from.path) {
+            (Some(from), FilePatchKind::Rename | FilePatchKind::Copy) => match self.sources.get(&from.path) {
                 Some(held @ Held::File { .. }) => held.clone(),
                 // Made by the patch itself.
                 _ => self.held(from)?,
@@ -128,7 +131,7 @@ impl<'w> Working<'w> {
         if let (Some(from), Held::Absent) = (&step.from, &old) {
             return Err(self.env.path_error(&crate::workspace::WorkspaceError::Missing(from.path.clone())));
         }
-        if step.kind != Kind::Edit
+        if step.kind != FilePatchKind::Edit
             && let Some(to) = &step.to
         {
             self.free(step, to)?;
@@ -139,7 +142,7 @@ impl<'w> Working<'w> {
         let applied =
             patched(&step.patch, &bytes, self.options).map_err(|e| self.unfit(step, &name, &bytes, e))?;
         let judged = match &step.from {
-            Some(from) if step.kind != Kind::Copy => judge(self.env, from, step, &bytes, &applied)?,
+            Some(from) if step.kind != FilePatchKind::Copy => judge(self.env, from, step, &bytes, &applied)?,
             _ => Judged::Fine,
         };
         self.told(step, &name, &applied, judged);
@@ -156,7 +159,7 @@ impl<'w> Working<'w> {
         }
         let name = self.env.workspace.shown(&to.path);
         let hint = match step.kind {
-            Kind::Create => {
+            FilePatchKind::Create => {
                 "change its lines with an update; to replace all of it, read it, then delete it and add it in one patch"
             }
             _ => "choose another name; to replace it, read it, then delete it in the same patch",
@@ -169,10 +172,12 @@ impl<'w> Working<'w> {
             Held::File { attrs, .. } => attrs,
             Held::Absent => None,
         };
-        if let Some(from) = step.from.as_ref().filter(|_| matches!(step.kind, Kind::Delete | Kind::Rename)) {
+        if let Some(from) =
+            step.from.as_ref().filter(|_| matches!(step.kind, FilePatchKind::Delete | FilePatchKind::Rename))
+        {
             // What took its place meanwhile stays.
             self.now.entry(from.path.clone()).or_insert((from.clone(), Held::Absent));
-            if step.kind == Kind::Delete {
+            if step.kind == FilePatchKind::Delete {
                 self.now.insert(from.path.clone(), (from.clone(), Held::Absent));
             }
         }
@@ -187,17 +192,17 @@ impl<'w> Working<'w> {
         }
     }
 
-    fn told(&mut self, step: &Step, name: &str, applied: &Applied, judged: Judged) {
+    fn told(&mut self, step: &Step, name: &str, applied: &PatchedContent, judged: Judged) {
         let letter = match step.kind {
-            Kind::Edit => 'M',
-            Kind::Create => 'A',
-            Kind::Delete => 'D',
-            Kind::Rename => 'R',
-            Kind::Copy => 'C',
+            FilePatchKind::Edit => 'M',
+            FilePatchKind::Create => 'A',
+            FilePatchKind::Delete => 'D',
+            FilePatchKind::Rename => 'R',
+            FilePatchKind::Copy => 'C',
         };
         let counts = match &step.patch.body {
-            Body::Binary(_) => format!("{} bytes of data", applied.bytes.len()),
-            Body::Hunks(_) => {
+            FilePatchBody::Binary(_) => format!("{} bytes of data", applied.bytes.len()),
+            FilePatchBody::Hunks(_) => {
                 let (added, removed) =
                     applied.edits.iter().fold((0, 0), |(a, r), e| (a + e.new, r + e.old.len()));
                 format!("+{added} -{removed}")
@@ -220,13 +225,15 @@ impl<'w> Working<'w> {
                 ToolError { message: format!("`{name}`: {}", error.message), ..error }
             }
             Unfit::Patch(error) => {
-                if let (Some(from), ApplyError::Hunk(HunkError { why: Why::NoPlace(Some(near)), .. })) =
-                    (&step.from, &error)
+                if let (
+                    Some(from),
+                    PatchApplyError::Hunk(HunkError { why: HunkErrorKind::NoPlace(Some(near)), .. }),
+                ) = (&step.from, &error)
                 {
                     told_near(self.env, from, bytes, near);
                 }
                 let fault = match &error {
-                    ApplyError::Hunk(HunkError { why: Why::Ambiguous(places), .. }) => {
+                    PatchApplyError::Hunk(HunkError { why: HunkErrorKind::Ambiguous(places), .. }) => {
                         CallFailure::Ambiguous(places.len())
                     }
                     _ => CallFailure::TextMissing,
@@ -263,22 +270,25 @@ impl<'w> Working<'w> {
 /// The mode a step gives its file, where that is not the usual one or the one it has.
 fn new_mode(step: &Step) -> Option<u32> {
     let mode = step.patch.new_mode?;
-    let usual = if step.kind == Kind::Create { Some(0o100_644) } else { step.patch.old_mode };
+    let usual = if step.kind == FilePatchKind::Create { Some(0o100_644) } else { step.patch.old_mode };
     (usual != Some(mode)).then_some(mode)
 }
 
 enum Unfit {
-    Patch(ApplyError),
+    Patch(PatchApplyError),
     Text(EditError),
 }
 
 /// The patch on a content in whatever encoding: the words of a call are UTF-8, the file need not be.
-fn patched(patch: &FilePatch, bytes: &Arc<Vec<u8>>, options: Options) -> Result<Applied, Unfit> {
+fn patched(patch: &FilePatch, bytes: &Arc<Vec<u8>>, options: Options) -> Result<PatchedContent, Unfit> {
     let plain = || apply(patch, bytes, options).map_err(Unfit::Patch);
     let Ok(file) = TextFile::new(bytes.clone()) else { return plain() };
-    let wide = matches!(file.encoding(), Encoding::Utf16Le | Encoding::Utf16Be);
+    let wide = matches!(file.encoding(), TextEncoding::Utf16Le | TextEncoding::Utf16Be);
     let ascii = patch.hunks().iter().flat_map(|hunk| &hunk.lines).all(|line| line.text().is_ascii());
-    if file.encoding() == Encoding::Utf8 || ascii && !wide || matches!(patch.body, Body::Binary(_)) {
+    if file.encoding() == TextEncoding::Utf8
+        || ascii && !wide
+        || matches!(patch.body, FilePatchBody::Binary(_))
+    {
         return plain();
     }
     let (encoding, mark) = (file.encoding(), file.detected().mark);

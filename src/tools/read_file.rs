@@ -14,7 +14,7 @@ use super::{content, page};
 use crate::conversation::{CallOutcome, Image, Part, ToolSpec};
 use crate::media::{self, MediaError, Oversize};
 use crate::permission::{Permit, Reach};
-use crate::text::{LineEnds, NotText, RangeSet};
+use crate::text::{LineEndCounts, NotText, RangeSet};
 use crate::workspace::{Consent, Hash, Opened, Resolved, TextFile};
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -271,7 +271,7 @@ impl ReadPlan {
         }
         let detected = file.detected();
         match (detected.encoding, detected.mark) {
-            (crate::text::Encoding::Utf8, 0) => {}
+            (crate::text::TextEncoding::Utf8, 0) => {}
             (encoding, 0) => notes.push(format!("encoding: {encoding}")),
             (encoding, _) => notes.push(format!("encoding: {encoding} with a byte order mark")),
         }
@@ -282,7 +282,7 @@ impl ReadPlan {
             ends if ends.mixed() => {
                 notes.push(format!("mixed line ends: {} LF, {} CRLF; edits keep each", ends.lf, ends.crlf))
             }
-            LineEnds { crlf: 1.., .. } => {
+            LineEndCounts { crlf: 1.., .. } => {
                 notes.push("CRLF line ends: write plain line breaks, edits keep them".into())
             }
             _ => {}

@@ -2,7 +2,7 @@
 
 use super::ToolError;
 use crate::conversation::{CallFact, CallOutcome, Image, Part};
-use crate::text::DiffView;
+use crate::text::UnifiedDiff;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -125,8 +125,8 @@ pub struct DiffText {
     pub left_out: usize,
 }
 
-impl From<DiffView> for DiffText {
-    fn from(view: DiffView) -> DiffText {
+impl From<UnifiedDiff> for DiffText {
+    fn from(view: UnifiedDiff) -> DiffText {
         let mut text = view.text;
         if view.left_out > 0 {
             text.push_str(&format!("[... {} more changed lines]\n", view.left_out));

@@ -141,7 +141,7 @@ impl CommandToApprove<'_> {
         how.push(format!("with {size} byte{s} of standard input, which follow the command"));
         let input = match std::str::from_utf8(self.stdin) {
             Ok(text) => text.into(),
-            Err(_) => visible::visible(self.stdin, visible::Breaks::Kept),
+            Err(_) => visible::visible(self.stdin, visible::LineBreaks::Kept),
         };
         format!("{}:\n{}\nstandard input:\n{input}", how.join(", "), self.line)
     }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Permit, Place, Reach};
-use crate::text::{Detected, LineDiff, LineEnd, RangeSet};
+use crate::text::{DetectedEncoding, LineDiff, LineEnd, RangeSet};
 use crate::workspace::{
     Before, Consent, EditError, Hash, LineEdit, Resolved, Standing, TextFile, WorkspaceError,
 };
@@ -386,7 +386,7 @@ impl Writing {
 
 /// `text` in the form of the file it replaces: its encoding, its mark, its usual line end.
 pub(super) fn dressed(text: &str, old: &TextFile) -> Result<Vec<u8>, EditError> {
-    let Detected { encoding, mark, .. } = old.detected();
+    let DetectedEncoding { encoding, mark, .. } = old.detected();
     let text = match old.line_ends().dominant() {
         Some(LineEnd::CrLf) if !text.contains("\r\n") => with_crlf(text),
         _ => text.to_string(),

@@ -4,7 +4,7 @@
 //! A row that continues a line begins with `↪`, which no text can have ([`crate::text::visible`]).
 
 use super::theme::Theme;
-use crate::text::visible::{Breaks, CONTINUED, Manner, PieceKind, looks_like, pieces};
+use crate::text::visible::{CONTINUED, LineBreaks, VisibleMode, VisiblePieceKind, looks_like, pieces};
 use crate::text::{width, words};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -17,7 +17,7 @@ const COMPARED: usize = 2000;
 /// One line of untrusted bytes behind `lead`.
 pub fn line(lead: &str, bytes: &[u8], style: Style, theme: &Theme) -> Line<'static> {
     let mut spans = vec![Span::styled(lead.to_string(), style)];
-    spans.extend(content(bytes, style, theme, Manner::Exact, &Marked::default()));
+    spans.extend(content(bytes, style, theme, VisibleMode::Exact, &Marked::default()));
     Line::from(spans)
 }
 
@@ -37,14 +37,20 @@ struct Marked {
     alike: bool,
 }
 
-fn content(bytes: &[u8], style: Style, theme: &Theme, manner: Manner, marked: &Marked) -> Vec<Span<'static>> {
+fn content(
+    bytes: &[u8],
+    style: Style,
+    theme: &Theme,
+    manner: VisibleMode,
+    marked: &Marked,
+) -> Vec<Span<'static>> {
     let (sign, blank) = (style.patch(theme.style("warning")), style.patch(theme.style("hint")));
     let mut out = Vec::new();
-    for piece in pieces(bytes, manner, Breaks::Shown, &marked.changed) {
+    for piece in pieces(bytes, manner, LineBreaks::Shown, &marked.changed) {
         match piece.kind {
-            PieceKind::Sign => out.push(Span::styled(piece.text, sign)),
-            PieceKind::Blank => out.push(Span::styled(piece.text, blank)),
-            PieceKind::Plain if marked.blanks => {
+            VisiblePieceKind::Sign => out.push(Span::styled(piece.text, sign)),
+            VisiblePieceKind::Blank => out.push(Span::styled(piece.text, blank)),
+            VisiblePieceKind::Plain if marked.blanks => {
                 let changed = |at: usize| marked.changed.iter().any(|range| range.contains(&at));
                 for (at, c) in piece.text.char_indices() {
                     match c == ' ' && changed(piece.bytes.start + at) {
@@ -53,7 +59,7 @@ fn content(bytes: &[u8], style: Style, theme: &Theme, manner: Manner, marked: &M
                     }
                 }
             }
-            PieceKind::Plain => out.push(Span::styled(piece.text, style)),
+            VisiblePieceKind::Plain => out.push(Span::styled(piece.text, style)),
         }
     }
     if marked.alike {
@@ -74,10 +80,10 @@ pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
     let line = |(text, marked): (&&[u8], Marked)| {
         let (sign, rest) = text.split_at(text.len().min(1));
         let (style, manner) = match sign {
-            b"+" => (theme.style("diff.add"), Manner::Exact),
-            b"-" => (theme.style("diff.remove"), Manner::Exact),
-            b"@" => (theme.style("diff.hunk"), Manner::Exact),
-            b" " => (theme.style("text"), Manner::Quiet),
+            b"+" => (theme.style("diff.add"), VisibleMode::Exact),
+            b"-" => (theme.style("diff.remove"), VisibleMode::Exact),
+            b"@" => (theme.style("diff.hunk"), VisibleMode::Exact),
+            b" " => (theme.style("text"), VisibleMode::Quiet),
             // Lines around the hunks: names, modes, data.
             _ => return line("  ", text, theme.style("text"), theme),
         };

@@ -6,7 +6,7 @@
 use super::term;
 use super::theme::Theme;
 use super::wrap::wrap;
-use crate::text::own::Margin;
+use crate::text::own::MarkEscaper;
 pub use crate::text::own::{LEAD, UNDER, marked, marked_within};
 use crate::text::visible::{OWN, looks_like_own};
 use ratatui::text::{Line, Span};
@@ -68,7 +68,7 @@ pub fn clear_margin<'t>(line: Line<'t>, columns: usize) -> Line<'t> {
     if !line.spans.iter().any(suspect) {
         return line;
     }
-    let mut margin = Margin::new(columns);
+    let mut margin = MarkEscaper::new(columns);
     let spans = line.spans.iter().map(|span| Span::styled(margin.feed(&span.content), span.style)).collect();
     Line { spans, ..line }
 }

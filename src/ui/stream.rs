@@ -15,7 +15,7 @@ const MAX_OPEN: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
 pub struct Stream {
-    clean: visible::Stream,
+    clean: visible::VisibleStream,
     /// What is not final yet.
     open: String,
     written: bool,

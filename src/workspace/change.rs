@@ -6,7 +6,7 @@ use super::node::Node;
 use super::objects::Objects;
 use super::origin::{Origin, Step};
 use super::repository::{HookDirs, Repositories, RepositoryChange, RepositoryFate};
-use crate::text::{Detected, LineDiff, regular, sanitize, visible};
+use crate::text::{DetectedEncoding, LineDiff, regular, sanitize, visible};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -161,7 +161,7 @@ fn as_text(bytes: &[u8]) -> Option<String> {
     if bytes.is_empty() {
         return Some(String::new());
     }
-    let detected = Detected::of(bytes).ok()?;
+    let detected = DetectedEncoding::of(bytes).ok()?;
     Some(detected.encoding.decode(bytes.get(detected.mark..)?).into_owned())
 }
 

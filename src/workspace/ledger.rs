@@ -6,7 +6,7 @@
 //! a change is still noticed, only not shown.
 
 use super::{Hash, Turns};
-use crate::text::{Detected, LineDiff, RangeSet};
+use crate::text::{DetectedEncoding, LineDiff, RangeSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -363,7 +363,7 @@ fn carried(old: Option<&[u8]>, new: &[u8], lines: &RangeSet, turns: &Turns) -> S
 }
 
 fn as_text(bytes: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
-    let detected = Detected::of(bytes).ok()?;
+    let detected = DetectedEncoding::of(bytes).ok()?;
     Some(detected.encoding.decode(bytes.get(detected.mark..)?))
 }
 

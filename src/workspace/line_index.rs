@@ -1,6 +1,6 @@
 //! Where lines begin, in every encoding.
 
-use crate::text::{Detected, Encoding};
+use crate::text::{DetectedEncoding, TextEncoding};
 use std::ops::Range;
 
 /// The beginnings of a file's lines.
@@ -12,7 +12,7 @@ pub struct LineIndex {
 }
 
 impl LineIndex {
-    pub(super) fn of(bytes: &[u8], detected: Detected) -> LineIndex {
+    pub(super) fn of(bytes: &[u8], detected: DetectedEncoding) -> LineIndex {
         let unit = detected.encoding.unit();
         let after = feeds(bytes, detected.encoding, 0).map(|at| at + unit);
         LineIndex { starts: std::iter::once(detected.mark).chain(after).collect(), end: bytes.len() }
@@ -48,9 +48,13 @@ impl LineIndex {
 }
 
 /// Positions of line feeds in a part of a file that begins at byte `base` of it.
-pub(super) fn feeds(bytes: &[u8], encoding: Encoding, base: usize) -> impl DoubleEndedIterator<Item = usize> {
+pub(super) fn feeds(
+    bytes: &[u8],
+    encoding: TextEncoding,
+    base: usize,
+) -> impl DoubleEndedIterator<Item = usize> {
     let (unit, feed) = (encoding.unit(), encoding.line_feed());
-    let shift = if encoding == Encoding::Utf16Be { 1 } else { 0 };
+    let shift = if encoding == TextEncoding::Utf16Be { 1 } else { 0 };
     memchr::memchr_iter(b'\n', bytes).filter_map(move |at| {
         let at = at.checked_sub(shift)?;
         let whole = unit == 1 || (base + at).is_multiple_of(unit) && bytes.get(at..at + unit) == Some(feed);
@@ -58,7 +62,7 @@ pub(super) fn feeds(bytes: &[u8], encoding: Encoding, base: usize) -> impl Doubl
     })
 }
 
-pub(super) fn line_feeds(bytes: &[u8], encoding: Encoding, base: usize) -> usize {
+pub(super) fn line_feeds(bytes: &[u8], encoding: TextEncoding, base: usize) -> usize {
     match encoding.unit() {
         1 => memchr::memchr_iter(b'\n', bytes).count(),
         _ => feeds(bytes, encoding, base).count(),

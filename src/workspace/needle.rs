@@ -2,7 +2,7 @@
 
 use super::TextFile;
 use super::line_index::feeds;
-use crate::text::{Encoding, Unencodable};
+use crate::text::{TextEncoding, UnencodableChar};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,8 +15,8 @@ pub(super) struct Needle {
 }
 
 impl Needle {
-    pub(super) fn new(old: &str, encoding: Encoding) -> Result<Needle, Unencodable> {
-        let segments: Result<Vec<Vec<u8>>, Unencodable> =
+    pub(super) fn new(old: &str, encoding: TextEncoding) -> Result<Needle, UnencodableChar> {
+        let segments: Result<Vec<Vec<u8>>, UnencodableChar> =
             old.split('\n').map(|s| encoding.encode(s).map(Cow::into_owned)).collect();
         let segments = segments?;
         let longest = segments.iter().enumerate().max_by_key(|(at, s)| (s.len(), std::cmp::Reverse(*at)));

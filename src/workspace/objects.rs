@@ -142,7 +142,7 @@ impl Objects {
         }
         let mut bytes = Vec::new();
         open().ok()?.read_to_end(&mut bytes).ok()?;
-        let text = bytes.is_empty() || crate::text::Detected::of(&bytes).is_ok();
+        let text = bytes.is_empty() || crate::text::DetectedEncoding::of(&bytes).is_ok();
         (text && blake3::hash(&bytes) == hash).then(|| self.put(&bytes).ok()).flatten()
     }
 

@@ -6,7 +6,7 @@
 
 use super::line_index::{LineIndex, feeds, line_feeds};
 use super::needle::Needle;
-use crate::text::{Detected, Encoding, LineEnd, LineEnds, NotText, Unencodable};
+use crate::text::{DetectedEncoding, LineEnd, LineEndCounts, NotText, TextEncoding, UnencodableChar};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use thiserror::Error;
 #[derive(Clone, Debug)]
 pub struct TextFile {
     bytes: Arc<Vec<u8>>,
-    detected: Detected,
+    detected: DetectedEncoding,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -23,9 +23,9 @@ pub enum EditError {
     #[error(
         "the text holds bytes that are not valid {encoding} (line {line}, shown as U+FFFD): replacing them would corrupt the file"
     )]
-    Undecodable { encoding: Encoding, line: usize },
+    Undecodable { encoding: TextEncoding, line: usize },
     #[error("`{}` (U+{:04X}) does not exist in {}, the file's encoding", .0.character, u32::from(.0.character), .0.encoding)]
-    Unencodable(Unencodable),
+    Unencodable(UnencodableChar),
     #[error("the new text holds U+FFFD, which stands for bytes that could not be decoded")]
     Placeholder,
 }
@@ -40,23 +40,23 @@ pub struct Spliced {
 
 impl TextFile {
     pub fn new(bytes: Arc<Vec<u8>>) -> Result<TextFile, NotText> {
-        let detected = Detected::of(&bytes)?;
+        let detected = DetectedEncoding::of(&bytes)?;
         Ok(TextFile { bytes, detected })
     }
 
     pub fn empty() -> TextFile {
-        TextFile { bytes: Arc::default(), detected: Detected::UTF8 }
+        TextFile { bytes: Arc::default(), detected: DetectedEncoding::UTF8 }
     }
 
     pub fn bytes(&self) -> &Arc<Vec<u8>> {
         &self.bytes
     }
 
-    pub fn detected(&self) -> Detected {
+    pub fn detected(&self) -> DetectedEncoding {
         self.detected
     }
 
-    pub fn encoding(&self) -> Encoding {
+    pub fn encoding(&self) -> TextEncoding {
         self.detected.encoding
     }
 
@@ -137,10 +137,10 @@ impl TextFile {
         LineIndex::of(&self.bytes, self.detected)
     }
 
-    pub fn line_ends(&self) -> LineEnds {
+    pub fn line_ends(&self) -> LineEndCounts {
         match self.encoding().unit() {
-            1 => LineEnds::count(&self.bytes),
-            _ => LineEnds::count(self.text().as_bytes()),
+            1 => LineEndCounts::count(&self.bytes),
+            _ => LineEndCounts::count(self.text().as_bytes()),
         }
     }
 

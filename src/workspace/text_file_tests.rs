@@ -42,21 +42,21 @@ fn a_stray_byte_is_kept_and_never_replaced() {
     let after = edit(&bytes, "last", "new last").unwrap();
     assert!(after.starts_with(&bytes[..bytes.len() - 5]));
     let error = edit(&bytes, "caf\u{FFFD} here", "coffee").unwrap_err();
-    assert_eq!(error, EditError::Undecodable { encoding: Encoding::Utf8, line: 2 });
+    assert_eq!(error, EditError::Undecodable { encoding: TextEncoding::Utf8, line: 2 });
     assert_eq!(edit(&bytes, "last", "l\u{FFFD}st").unwrap_err(), EditError::Placeholder);
 }
 
 #[test]
 fn a_match_begins_and_ends_with_characters() {
-    let gbk = Encoding::Gbk.encode("这是测试文本。很好\n").unwrap().into_owned();
+    let gbk = TextEncoding::Gbk.encode("这是测试文本。很好\n").unwrap().into_owned();
     let text = file(&gbk);
-    assert_eq!(text.encoding(), Encoding::Gbk);
+    assert_eq!(text.encoding(), TextEncoding::Gbk);
     for c in "这是测试文本很好".chars() {
         assert_eq!(text.find(&c.to_string(), 10).unwrap().len(), 1, "{c}");
     }
     let wide: Vec<u8> = [0xFF, 0xFE]
         .into_iter()
-        .chain(Encoding::Utf16Le.encode("Ā\u{100}a\n\u{a0a}\r\nb\n").unwrap().iter().copied())
+        .chain(TextEncoding::Utf16Le.encode("Ā\u{100}a\n\u{a0a}\r\nb\n").unwrap().iter().copied())
         .collect();
     let text = file(&wide);
     assert_eq!(text.line_count(), 3);
@@ -102,16 +102,16 @@ proptest! {
         before in lines(), after in lines(), mark in any::<bool>(), stray in prop::collection::vec(0x80u8..=0xFF, 0..4),
         new in "[a-z \n]{0,20}", kind in 0usize..6,
     ) {
-        let encodings = [Encoding::Utf8, Encoding::Utf16Le, Encoding::Utf16Be, Encoding::Windows1252, Encoding::Gbk, Encoding::ShiftJis];
+        let encodings = [TextEncoding::Utf8, TextEncoding::Utf16Le, TextEncoding::Utf16Be, TextEncoding::Windows1252, TextEncoding::Gbk, TextEncoding::ShiftJis];
         let encoding = encodings[kind];
         let join = |lines: &[(String, bool)]| -> String {
             lines.iter().map(|(l, crlf)| format!("{l}{}", if *crlf { "\r\n" } else { "\n" })).collect()
         };
         let (Ok(head), Ok(tail)) = (encoding.encode(&join(&before)).map(|b| b.into_owned()), encoding.encode(&join(&after)).map(|b| b.into_owned())) else { return Ok(()) };
         let mut bytes = match encoding {
-            Encoding::Utf8 if mark => vec![0xEF, 0xBB, 0xBF],
-            Encoding::Utf16Le => vec![0xFF, 0xFE],
-            Encoding::Utf16Be => vec![0xFE, 0xFF],
+            TextEncoding::Utf8 if mark => vec![0xEF, 0xBB, 0xBF],
+            TextEncoding::Utf16Le => vec![0xFF, 0xFE],
+            TextEncoding::Utf16Be => vec![0xFE, 0xFF],
             _ => vec![],
         };
         bytes.extend(&head);

@@ -1,7 +1,7 @@
 //! Patches against git and GNU diff: what one of them writes, all of them apply to the same bytes.
 
 use crate::support::require::require;
-use placet::text::patch::{ApplyError, Options, PatchError, Prefix, apply, parse, unified};
+use placet::text::patch::{Options, PatchApplyError, PatchError, StripLevels, apply, parse, unified};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -59,11 +59,11 @@ fn with_header(hunks: &[u8]) -> Vec<u8> {
 enum Failed {
     #[expect(dead_code, reason = "shown by Debug")]
     Read(PatchError),
-    Apply(ApplyError),
+    Apply(PatchApplyError),
 }
 
 fn placet(patch: &[u8], old: &[u8]) -> Result<Vec<u8>, Failed> {
-    let patch = parse(patch, Prefix::Auto).map_err(Failed::Read)?;
+    let patch = parse(patch, StripLevels::Auto).map_err(Failed::Read)?;
     let [file] = patch.files.as_slice() else { panic!("{patch:?}") };
     let applied = apply(file, old, Options::default()).map_err(Failed::Apply)?;
     assert_eq!(applied.notes, Vec::<String>::new(), "nothing is put right in a patch of a program");
@@ -187,7 +187,7 @@ fn a_delta_of_git_is_applied_and_only_to_its_own_content() {
     assert!(patch.windows(6).any(|w| w == b"delta "), "git wrote no delta");
     assert!(placet(&patch, &old).unwrap() == new);
     let other = [&old[..], b"x"].concat();
-    assert!(matches!(placet(&patch, &other), Err(Failed::Apply(ApplyError::OtherContent))));
+    assert!(matches!(placet(&patch, &other), Err(Failed::Apply(PatchApplyError::OtherContent))));
 }
 
 proptest! {
@@ -205,7 +205,7 @@ proptest! {
         old in content(),
         fuzz in 0usize..4,
     ) {
-        if let Ok(patch) = parse(pieces.concat().as_bytes(), Prefix::Auto) {
+        if let Ok(patch) = parse(pieces.concat().as_bytes(), StripLevels::Auto) {
             for file in &patch.files {
                 if let Ok(applied) = apply(file, &old, Options { fuzz }) {
                     let (added, removed): (usize, usize) =
@@ -225,7 +225,7 @@ fn a_thousand_hunks_in_a_long_file_take_no_thousand_passes() {
         .collect();
     let mut hunks = Vec::new();
     unified(old.as_bytes(), new.as_bytes(), &mut hunks);
-    let patch = parse(&hunks, Prefix::Auto).unwrap();
+    let patch = parse(&hunks, StripLevels::Auto).unwrap();
     assert_eq!(patch.files[0].hunks().len(), 1000);
     let started = std::time::Instant::now();
     let applied = apply(&patch.files[0], old.as_bytes(), Options::default()).unwrap();
@@ -235,7 +235,7 @@ fn a_thousand_hunks_in_a_long_file_take_no_thousand_passes() {
     // Equal lines everywhere: the search must not begin anew at each of them.
     let same = "x\n".repeat(50_000);
     let patch = format!("@@ -1,20001 +1,20001 @@\n{}-y\n+z\n", " x\n".repeat(20_000));
-    let patch = parse(patch.as_bytes(), Prefix::Auto).unwrap();
+    let patch = parse(patch.as_bytes(), StripLevels::Auto).unwrap();
     assert!(apply(&patch.files[0], same.as_bytes(), Options { fuzz: 3 }).is_err());
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }

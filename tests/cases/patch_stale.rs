@@ -5,7 +5,8 @@
 
 use crate::support::require::require;
 use placet::text::patch::{
-    Applied, ApplyError, FilePatch, HunkError, Options, Prefix, Sign, Why, apply, parse,
+    FilePatch, HunkError, HunkErrorKind, Options, PatchApplyError, PatchLineKind, PatchedContent,
+    StripLevels, apply, parse,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -153,16 +154,17 @@ fn by(program: &str, arguments: &[&str], dir: &Path, cases: &[Case]) -> Vec<Opti
 fn runs(patch: &FilePatch) -> Vec<(usize, usize)> {
     let mut runs = Vec::new();
     for hunk in patch.hunks() {
-        for run in hunk.lines.split(|line| line.sign == Sign::Context).filter(|run| !run.is_empty()) {
+        for run in hunk.lines.split(|line| line.sign == PatchLineKind::Context).filter(|run| !run.is_empty())
+        {
             let count = |sign| run.iter().filter(|line| line.sign == sign).count();
-            runs.push((count(Sign::Remove), count(Sign::Add)));
+            runs.push((count(PatchLineKind::Remove), count(PatchLineKind::Add)));
         }
     }
     runs
 }
 
 /// No two changes overlap, and they come in the order of the patch.
-fn in_order(patch: &FilePatch, applied: &Applied) -> bool {
+fn in_order(patch: &FilePatch, applied: &PatchedContent) -> bool {
     let pairs = applied.edits.windows(2);
     let ascending = pairs.into_iter().all(|pair| pair[0].old.end <= pair[1].old.start);
     let made: Vec<(usize, usize)> = applied.edits.iter().map(|edit| (edit.old.len(), edit.new)).collect();
@@ -176,7 +178,7 @@ fn unended(patch: &FilePatch) -> bool {
 }
 
 /// The row of the guide's table that names why placet applies what both programs refuse.
-fn rule(patch: &FilePatch, applied: &Applied) -> Option<&'static str> {
+fn rule(patch: &FilePatch, applied: &PatchedContent) -> Option<&'static str> {
     let noted = |part: &str| applied.notes.iter().any(|note| note.contains(part));
     let moved_from_first = || {
         let moved =
@@ -215,7 +217,7 @@ enum Outcome {
 }
 
 fn outcome(patch: &[u8], case: &Case, git: Option<&[u8]>, gnu: Option<&[u8]>) -> (Outcome, String) {
-    let patch = parse(patch, Prefix::Auto).unwrap();
+    let patch = parse(patch, StripLevels::Auto).unwrap();
     let [file] = patch.files.as_slice() else { panic!("{patch:?}") };
     let ours = apply(file, case.target.as_bytes(), Options::default());
     let shown = match &ours {
@@ -233,8 +235,10 @@ fn outcome(patch: &[u8], case: &Case, git: Option<&[u8]>, gnu: Option<&[u8]>) ->
             false => Outcome::Wrong("both agree on another result"),
         },
         (Err(error), Some(git), Some(gnu)) if git == gnu => match error {
-            ApplyError::Hunk(HunkError { why: Why::Ambiguous(_), .. }) => Outcome::SeveralPlaces,
-            ApplyError::Hunk(HunkError { why: Why::PastEnd { .. }, .. }) => Outcome::PastEnd,
+            PatchApplyError::Hunk(HunkError { why: HunkErrorKind::Ambiguous(_), .. }) => {
+                Outcome::SeveralPlaces
+            }
+            PatchApplyError::Hunk(HunkError { why: HunkErrorKind::PastEnd { .. }, .. }) => Outcome::PastEnd,
             _ => Outcome::Wrong("both agree on a result"),
         },
         (Ok(applied), _, _) => match Some(&applied.bytes[..]) == git || Some(&applied.bytes[..]) == gnu {

@@ -4,9 +4,12 @@
 //! and a file is changed by all of them or by none. Lines that no hunk names are copied byte for byte; context is never
 //! written from the patch.
 
-use super::place::{Before, Reading, Spot, place};
-use super::target::{Alike, Target};
-use super::{ApplyError, Body, FilePatch, Hunk, HunkError, Kind, Line, Sign, Why};
+use super::place::{ContextStyle, HunkPlacement, PrecedingHunks, place};
+use super::target::{LineEquality, PatchTarget};
+use super::{
+    FilePatch, FilePatchBody, FilePatchKind, HunkError, HunkErrorKind, PatchApplyError, PatchHunk, PatchLine,
+    PatchLineKind,
+};
 use crate::text::RangeSet;
 use std::ops::Range;
 
@@ -19,12 +22,12 @@ pub struct Options {
 
 /// The new content, and how it came about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Applied {
+pub struct PatchedContent {
     pub bytes: Vec<u8>,
     /// Offsets, fuzz and adapted line ends, one sentence each.
     pub notes: Vec<String>,
     /// Changed runs of lines, in the order of the file.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<PatchEdit>,
     /// Lines of the old content (from 0) that the patch itself named, and named rightly.
     pub known: RangeSet,
     /// Changed lines of hunks that prove nothing: placed with fuzz, or by their number alone.
@@ -33,7 +36,7 @@ pub struct Applied {
 
 /// Lines `old` became `new` lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
+pub struct PatchEdit {
     pub old: Range<usize>,
     pub new: usize,
 }
@@ -41,33 +44,39 @@ pub struct Edit {
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Applies a patch to the content of its file: for a rename or copy to that of its source, for a new file to nothing.
-pub fn apply(file: &FilePatch, old: &[u8], options: Options) -> Result<Applied, ApplyError> {
+pub fn apply(file: &FilePatch, old: &[u8], options: Options) -> Result<PatchedContent, PatchApplyError> {
     let hunks = match &file.body {
-        Body::Binary(binary) => return Ok(Applied { bytes: binary.apply(old)?, ..Applied::default() }),
-        Body::Hunks(hunks) => hunks,
+        FilePatchBody::Binary(binary) => {
+            return Ok(PatchedContent { bytes: binary.apply(old)?, ..PatchedContent::default() });
+        }
+        FilePatchBody::Hunks(hunks) => hunks,
     };
     // Whoever shows a file leaves its byte order mark out; it stays in front of whatever the hunks make.
     let marked = old.starts_with(MARK)
         && !hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text().starts_with(MARK));
     let (mark, body) = old.split_at(if marked { MARK.len() } else { 0 });
-    let target = Target::new(body);
+    let target = PatchTarget::new(body);
     let spots = spots(hunks, &target, options)?;
     let mut applied = built(hunks, &spots, &target)?;
-    if file.kind == Kind::Delete && !hunks.is_empty() && !applied.bytes.is_empty() {
+    if file.kind == FilePatchKind::Delete && !hunks.is_empty() && !applied.bytes.is_empty() {
         let left = applied.bytes.split_inclusive(|b| *b == b'\n').count();
-        return Err(error(hunks, hunks.len() - 1, Why::NotAll { left }).into());
+        return Err(error(hunks, hunks.len() - 1, HunkErrorKind::NotAll { left }).into());
     }
     applied.bytes.splice(0..0, mark.iter().copied());
     Ok(applied)
 }
 
-fn error(hunks: &[Hunk], index: usize, why: Why) -> HunkError {
+fn error(hunks: &[PatchHunk], index: usize, why: HunkErrorKind) -> HunkError {
     let header = hunks.get(index).map(|hunk| hunk.header.clone()).unwrap_or_default();
     HunkError { number: index + 1, of: hunks.len(), header, why }
 }
 
-fn spots(hunks: &[Hunk], target: &Target<'_>, options: Options) -> Result<Vec<Spot>, HunkError> {
-    let mut before = Before::default();
+fn spots(
+    hunks: &[PatchHunk],
+    target: &PatchTarget<'_>,
+    options: Options,
+) -> Result<Vec<HunkPlacement>, HunkError> {
+    let mut before = PrecedingHunks::default();
     let mut spots = Vec::with_capacity(hunks.len());
     for (index, hunk) in hunks.iter().enumerate() {
         let spot = place(hunk, target, &before, options.fuzz).map_err(|why| error(hunks, index, why))?;
@@ -88,7 +97,7 @@ fn spots(hunks: &[Hunk], target: &Target<'_>, options: Options) -> Result<Vec<Sp
 }
 
 /// How far from its stated line a hunk stands.
-fn offset(hunk: &Hunk, spot: &Spot) -> Option<isize> {
+fn offset(hunk: &PatchHunk, spot: &HunkPlacement) -> Option<isize> {
     let start = hunk.old_start?;
     let insertion = hunk.old_lines().next().is_none();
     if insertion && start == 0 {
@@ -99,31 +108,31 @@ fn offset(hunk: &Hunk, spot: &Spot) -> Option<isize> {
 }
 
 /// A run of lines to be replaced.
-struct Change<'h> {
+struct LineReplacement<'h> {
     old: Range<usize>,
-    lines: Vec<&'h Line>,
+    lines: Vec<&'h PatchLine>,
     hunk: usize,
 }
 
 /// The runs that a hunk changes, in lines of the content.
-fn changes<'h>(hunk: &'h Hunk, index: usize, spot: &Spot) -> Vec<Change<'h>> {
-    let mut changes: Vec<Change<'h>> = Vec::new();
+fn changes<'h>(hunk: &'h PatchHunk, index: usize, spot: &HunkPlacement) -> Vec<LineReplacement<'h>> {
+    let mut changes: Vec<LineReplacement<'h>> = Vec::new();
     // Old lines of the hunk so far; what fuzz left out may lie above the first line of the content.
     let mut passed = 0;
     let mut open = false;
     for line in &hunk.lines {
         let at = (spot.at + passed).saturating_sub(spot.skipped.0);
-        passed += usize::from(line.sign != Sign::Add);
-        if line.sign == Sign::Context {
+        passed += usize::from(line.sign != PatchLineKind::Add);
+        if line.sign == PatchLineKind::Context {
             open = false;
             continue;
         }
         if !open {
-            changes.push(Change { old: at..at, lines: Vec::new(), hunk: index });
+            changes.push(LineReplacement { old: at..at, lines: Vec::new(), hunk: index });
             open = true;
         }
         match (changes.last_mut(), line.sign) {
-            (Some(change), Sign::Remove) => change.old.end = at + 1,
+            (Some(change), PatchLineKind::Remove) => change.old.end = at + 1,
             (Some(change), _) => change.lines.push(line),
             (None, _) => {}
         }
@@ -131,21 +140,25 @@ fn changes<'h>(hunk: &'h Hunk, index: usize, spot: &Spot) -> Vec<Change<'h>> {
     changes
 }
 
-fn built(hunks: &[Hunk], spots: &[Spot], target: &Target<'_>) -> Result<Applied, HunkError> {
-    let mut all: Vec<Change<'_>> = Vec::new();
+fn built(
+    hunks: &[PatchHunk],
+    spots: &[HunkPlacement],
+    target: &PatchTarget<'_>,
+) -> Result<PatchedContent, HunkError> {
+    let mut all: Vec<LineReplacement<'_>> = Vec::new();
     for (index, (hunk, spot)) in hunks.iter().zip(spots).enumerate() {
         all.extend(changes(hunk, index, spot));
     }
     all.sort_by_key(|change| (change.old.start, change.hunk));
-    let mut out = Out { bytes: Vec::new(), lines: target };
-    let mut applied = Applied { notes: notes(hunks, spots, target), ..Applied::default() };
+    let mut out = PatchOutput { bytes: Vec::new(), lines: target };
+    let mut applied = PatchedContent { notes: notes(hunks, spots, target), ..PatchedContent::default() };
     let (mut at, mut last) = (0, 0);
     for change in &all {
         if change.old.start < at {
-            return Err(error(hunks, change.hunk, Why::Overlap(last + 1)));
+            return Err(error(hunks, change.hunk, HunkErrorKind::Overlap(last + 1)));
         }
         out.copy(at..change.old.start);
-        let adapt = spots.get(change.hunk).is_some_and(|spot| spot.alike == Alike::Body);
+        let adapt = spots.get(change.hunk).is_some_and(|spot| spot.alike == LineEquality::Body);
         let states = hunks.get(change.hunk).map(states);
         if adapt {
             out.put_adapted(change, states)
@@ -155,7 +168,7 @@ fn built(hunks: &[Hunk], spots: &[Spot], target: &Target<'_>) -> Result<Applied,
         if spots.get(change.hunk).is_none_or(|spot| spot.length == 0 || spot.skipped != (0, 0)) {
             applied.unproven.push(change.old.clone());
         }
-        applied.edits.push(Edit { old: change.old.clone(), new: change.lines.len() });
+        applied.edits.push(PatchEdit { old: change.old.clone(), new: change.lines.len() });
         (at, last) = (change.old.end, change.hunk);
     }
     out.copy(at..target.lines.len());
@@ -167,21 +180,21 @@ fn built(hunks: &[Hunk], spots: &[Spot], target: &Target<'_>) -> Result<Applied,
 }
 
 /// Does the last old line, and the last new one, have a line end, by the words of the patch?
-fn states(hunk: &Hunk) -> (bool, bool) {
-    let ended = |without: Sign| {
+fn states(hunk: &PatchHunk) -> (bool, bool) {
+    let ended = |without: PatchLineKind| {
         let last = hunk.lines.iter().rev().find(|line| line.sign != without);
         last.is_none_or(|line| line.text().ends_with(b"\n"))
     };
-    (ended(Sign::Add), ended(Sign::Remove))
+    (ended(PatchLineKind::Add), ended(PatchLineKind::Remove))
 }
 
 /// The new content while it is built.
-struct Out<'t, 'b> {
+struct PatchOutput<'t, 'b> {
     bytes: Vec<u8>,
-    lines: &'t Target<'b>,
+    lines: &'t PatchTarget<'b>,
 }
 
-impl Out<'_, '_> {
+impl PatchOutput<'_, '_> {
     fn line(&self, at: usize) -> Option<&[u8]> {
         self.lines.lines.get(at).copied()
     }
@@ -211,7 +224,7 @@ impl Out<'_, '_> {
     }
 
     /// Lines of a patch with other line ends than the file's: they take the file's, each from the line it replaces.
-    fn put_adapted(&mut self, change: &Change<'_>, states: Option<(bool, bool)>) {
+    fn put_adapted(&mut self, change: &LineReplacement<'_>, states: Option<(bool, bool)>) {
         let count = self.lines.lines.len();
         let unended = count > 0 && self.line(count - 1).is_some_and(|line| !line.ends_with(b"\n"));
         let at_end = change.old.end == count;
@@ -225,7 +238,7 @@ impl Out<'_, '_> {
                 Some((old, new)) if old != new => new,
                 _ => !unended,
             };
-            let body = Alike::Body.key(line.text());
+            let body = LineEquality::Body.key(line.text());
             let mut whole = body.to_vec();
             if !last || ended {
                 whole.extend_from_slice(self.end_at(twin));
@@ -235,7 +248,7 @@ impl Out<'_, '_> {
     }
 }
 
-fn notes(hunks: &[Hunk], spots: &[Spot], target: &Target<'_>) -> Vec<String> {
+fn notes(hunks: &[PatchHunk], spots: &[HunkPlacement], target: &PatchTarget<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     for (index, (hunk, spot)) in hunks.iter().zip(spots).enumerate() {
         let name = format!("hunk {} of {}", index + 1, hunks.len());
@@ -249,7 +262,7 @@ fn notes(hunks: &[Hunk], spots: &[Spot], target: &Target<'_>) -> Vec<String> {
                 "{name} applied with fuzz: {head} context lines above and {tail} below were not compared"
             ));
         }
-        if spot.reading == Reading::Bare {
+        if spot.reading == ContextStyle::Bare {
             notes.push(format!("{name}: its context lacks the blank in front; read without it"));
         }
         if spot.length == 0 && hunk.old_start.is_some_and(|start| start > 0) {
@@ -259,7 +272,7 @@ fn notes(hunks: &[Hunk], spots: &[Spot], target: &Target<'_>) -> Vec<String> {
             ));
         }
     }
-    let adapted = hunks.iter().zip(spots).filter(|(_, spot)| spot.alike == Alike::Body);
+    let adapted = hunks.iter().zip(spots).filter(|(_, spot)| spot.alike == LineEquality::Body);
     let crlf = |line: &[u8]| line.ends_with(b"\r\n");
     let (mut ends, mut last) = (None, false);
     for (hunk, spot) in adapted {

@@ -3,48 +3,51 @@
 //! They fit only the content they were made from: that is checked by its git name, or by the way back that the patch
 //! carries. Nothing is unpacked before it is needed, and never more than the patch says.
 
-use super::cursor::Cursor;
-use super::{ApplyError, PatchError, base85};
+use super::cursor::PatchCursor;
+use super::{PatchApplyError, PatchError, base85};
 
 /// The largest content unpacked, in bytes.
 const LARGEST: usize = 256 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Binary {
-    forward: Piece,
-    back: Option<Piece>,
+pub struct BinaryPatch {
+    forward: BinaryHunk,
+    back: Option<BinaryHunk>,
     /// git's names of the old and new content, perhaps shortened.
     blobs: Option<(String, String)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Piece {
-    form: Form,
+struct BinaryHunk {
+    form: BinaryEncoding,
     size: usize,
     packed: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum BinaryEncoding {
     Literal,
     Delta,
 }
 
 /// Reads from the line `GIT binary patch` on.
-pub(super) fn read(cursor: &mut Cursor<'_>, blobs: Option<(String, String)>) -> Result<Binary, PatchError> {
+pub(super) fn read(
+    cursor: &mut PatchCursor<'_>,
+    blobs: Option<(String, String)>,
+) -> Result<BinaryPatch, PatchError> {
     cursor.at += 1;
     let Some(forward) = piece(cursor)? else {
         return Err(PatchError::BadBinary { line: cursor.number(), reason: "expected `literal` or `delta`" });
     };
     let back = piece(cursor)?;
-    Ok(Binary { forward, back, blobs })
+    Ok(BinaryPatch { forward, back, blobs })
 }
 
-fn piece(cursor: &mut Cursor<'_>) -> Result<Option<Piece>, PatchError> {
+fn piece(cursor: &mut PatchCursor<'_>) -> Result<Option<BinaryHunk>, PatchError> {
     let head = cursor.head(0).unwrap_or_default();
     let (form, size) = match (head.strip_prefix(b"literal "), head.strip_prefix(b"delta ")) {
-        (Some(size), _) => (Form::Literal, size),
-        (_, Some(size)) => (Form::Delta, size),
+        (Some(size), _) => (BinaryEncoding::Literal, size),
+        (_, Some(size)) => (BinaryEncoding::Delta, size),
         _ => return Ok(None),
     };
     let bad = |reason| PatchError::BadBinary { line: cursor.number(), reason };
@@ -66,29 +69,29 @@ fn piece(cursor: &mut Cursor<'_>) -> Result<Option<Piece>, PatchError> {
         cursor.at += 1;
     }
     cursor.at += usize::from(!cursor.done());
-    Ok(Some(Piece { form, size, packed }))
+    Ok(Some(BinaryHunk { form, size, packed }))
 }
 
-impl Binary {
+impl BinaryPatch {
     /// The new content.
-    pub(super) fn apply(&self, old: &[u8]) -> Result<Vec<u8>, ApplyError> {
+    pub(super) fn apply(&self, old: &[u8]) -> Result<Vec<u8>, PatchApplyError> {
         if let Some((before, _)) = &self.blobs
             && !names(before, old)
         {
-            return Err(ApplyError::OtherContent);
+            return Err(PatchApplyError::OtherContent);
         }
         let new = self.forward.made_from(old)?;
         let way_back = || {
-            Ok::<bool, ApplyError>(
+            Ok::<bool, PatchApplyError>(
                 self.back.as_ref().map(|b| b.made_from(&new)).transpose()?.is_none_or(|was| was == old),
             )
         };
         if self.blobs.is_none() && !way_back()? {
-            return Err(ApplyError::OtherContent);
+            return Err(PatchApplyError::OtherContent);
         }
         match &self.blobs {
             Some((_, after)) if !names(after, &new) => {
-                Err(ApplyError::Damaged("it makes another content than it says"))
+                Err(PatchApplyError::Damaged("it makes another content than it says"))
             }
             _ => Ok(new),
         }
@@ -110,16 +113,16 @@ pub(super) fn blob_name(bytes: &[u8]) -> String {
     hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()
 }
 
-impl Piece {
-    fn made_from(&self, base: &[u8]) -> Result<Vec<u8>, ApplyError> {
+impl BinaryHunk {
+    fn made_from(&self, base: &[u8]) -> Result<Vec<u8>, PatchApplyError> {
         let unpacked = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&self.packed, self.size);
-        let unpacked = unpacked.map_err(|_| ApplyError::Damaged("it cannot be unpacked"))?;
+        let unpacked = unpacked.map_err(|_| PatchApplyError::Damaged("it cannot be unpacked"))?;
         if unpacked.len() != self.size {
-            return Err(ApplyError::Damaged("it has another size than it says"));
+            return Err(PatchApplyError::Damaged("it has another size than it says"));
         }
         match self.form {
-            Form::Literal => Ok(unpacked),
-            Form::Delta => delta(&unpacked, base).ok_or(ApplyError::OtherContent),
+            BinaryEncoding::Literal => Ok(unpacked),
+            BinaryEncoding::Delta => delta(&unpacked, base).ok_or(PatchApplyError::OtherContent),
         }
     }
 }

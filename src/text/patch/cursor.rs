@@ -4,15 +4,15 @@ use super::PatchError;
 
 /// Lines with their ends, and the next one's index.
 #[derive(Debug)]
-pub(super) struct Cursor<'a> {
+pub(super) struct PatchCursor<'a> {
     lines: Vec<&'a [u8]>,
     /// The number (from 1) in the input of the first line: fences take some away.
     numbers: Vec<u32>,
     pub(super) at: usize,
 }
 
-impl<'a> Cursor<'a> {
-    pub(super) fn new(input: &'a [u8]) -> Result<Cursor<'a>, PatchError> {
+impl<'a> PatchCursor<'a> {
+    pub(super) fn new(input: &'a [u8]) -> Result<PatchCursor<'a>, PatchError> {
         let mut lines: Vec<&[u8]> = Vec::new();
         for line in input.split_inclusive(|b| *b == b'\n') {
             if lines.len() == super::MOST_LINES {
@@ -21,7 +21,7 @@ impl<'a> Cursor<'a> {
             lines.push(line);
         }
         let (lines, numbers) = unfenced(lines);
-        Ok(Cursor { lines, numbers, at: 0 })
+        Ok(PatchCursor { lines, numbers, at: 0 })
     }
 
     /// The line `ahead` of the next one, with its end.
@@ -73,10 +73,10 @@ fn number(at: usize) -> u32 {
     u32::try_from(at + 1).unwrap_or(u32::MAX)
 }
 
-type Numbered<'a> = (Vec<&'a [u8]>, Vec<u32>);
+type NumberedLines<'a> = (Vec<&'a [u8]>, Vec<u32>);
 
 /// What stands between fences, if a fence opens before the patch does; otherwise all lines.
-fn unfenced(lines: Vec<&[u8]>) -> Numbered<'_> {
+fn unfenced(lines: Vec<&[u8]>) -> NumberedLines<'_> {
     let begins = |line: &&[u8]| {
         [&b"diff "[..], b"--- ", b"+++ ", b"@@", b"*** "].iter().any(|mark| line.starts_with(mark))
     };
@@ -97,8 +97,8 @@ fn unfenced(lines: Vec<&[u8]>) -> Numbered<'_> {
     }
 }
 
-fn inside_fences<'a>(lines: &[&'a [u8]]) -> Numbered<'a> {
-    let mut open: Option<Fence> = None;
+fn inside_fences<'a>(lines: &[&'a [u8]]) -> NumberedLines<'a> {
+    let mut open: Option<MarkdownFence> = None;
     let (mut out, mut numbers) = (Vec::new(), Vec::new());
     for (at, line) in lines.iter().enumerate() {
         match (&open, fence(line)) {
@@ -115,7 +115,7 @@ fn inside_fences<'a>(lines: &[&'a [u8]]) -> Numbered<'a> {
     (out, numbers)
 }
 
-struct Fence {
+struct MarkdownFence {
     mark: u8,
     length: usize,
     indent: usize,
@@ -123,14 +123,14 @@ struct Fence {
     plain: bool,
 }
 
-fn fence(line: &[u8]) -> Option<Fence> {
+fn fence(line: &[u8]) -> Option<MarkdownFence> {
     let line = bare(line);
     let indent = line.iter().take_while(|b| **b == b' ').count();
     let rest = line.get(indent..)?;
     let mark = *rest.first().filter(|b| matches!(b, b'`' | b'~'))?;
     let length = rest.iter().take_while(|b| **b == mark).count();
     let plain = rest.get(length..)?.iter().all(|b| *b == b' ');
-    (length >= 3 && indent <= 8).then_some(Fence { mark, length, indent, plain })
+    (length >= 3 && indent <= 8).then_some(MarkdownFence { mark, length, indent, plain })
 }
 
 /// The line without up to `indent` blanks: those that the fence itself stands behind.

@@ -3,9 +3,9 @@
 //! Its hunks have no line numbers. `@@ text` names a line above, and a hunk without such a line is found by its own
 //! lines alone.
 
-use super::cursor::{Cursor, bare, shown};
+use super::cursor::{PatchCursor, bare, shown};
 use super::name::whole;
-use super::{Body, FilePatch, Hunk, Kind, Patch, PatchError, Sign, hunk};
+use super::{FilePatch, FilePatchBody, FilePatchKind, PatchError, PatchHunk, PatchLineKind, PatchSet, hunk};
 
 const BEGIN: &[u8] = b"*** Begin Patch";
 const END: &[u8] = b"*** End Patch";
@@ -16,11 +16,11 @@ const MOVE: &[u8] = b"*** Move to: ";
 const LAST: &[u8] = b"*** End of File";
 
 /// The first mark of a patch in the text is the envelope's.
-pub(super) fn begins(cursor: &Cursor<'_>) -> bool {
+pub(super) fn begins(cursor: &PatchCursor<'_>) -> bool {
     first(cursor).is_some()
 }
 
-fn first(cursor: &Cursor<'_>) -> Option<usize> {
+fn first(cursor: &PatchCursor<'_>) -> Option<usize> {
     for ahead in 0..cursor.left() {
         let line = cursor.head(ahead)?;
         if line.trim_ascii() == BEGIN || [ADD, DELETE, UPDATE].iter().any(|mark| line.starts_with(mark)) {
@@ -34,8 +34,8 @@ fn first(cursor: &Cursor<'_>) -> Option<usize> {
     None
 }
 
-pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Patch, PatchError> {
-    let mut patch = Patch::default();
+pub(super) fn read(cursor: &mut PatchCursor<'_>) -> Result<PatchSet, PatchError> {
+    let mut patch = PatchSet::default();
     cursor.at += first(cursor).unwrap_or(0);
     if is(cursor, BEGIN) {
         cursor.at += 1;
@@ -51,7 +51,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Patch, PatchError> {
             patch.files.push(added(whole(path, line)?, cursor));
         } else if let Some(path) = after(DELETE) {
             let old = Some(whole(path, line)?);
-            patch.files.push(FilePatch { old, ..empty(Kind::Delete) });
+            patch.files.push(FilePatch { old, ..empty(FilePatchKind::Delete) });
         } else if let Some(path) = after(UPDATE) {
             patch.files.push(updated(whole(path, line)?, cursor, line)?);
         } else if !head.trim_ascii().is_empty() {
@@ -73,8 +73,15 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Patch, PatchError> {
     Ok(patch)
 }
 
-fn empty(kind: Kind) -> FilePatch {
-    FilePatch { old: None, new: None, kind, old_mode: None, new_mode: None, body: Body::Hunks(Vec::new()) }
+fn empty(kind: FilePatchKind) -> FilePatch {
+    FilePatch {
+        old: None,
+        new: None,
+        kind,
+        old_mode: None,
+        new_mode: None,
+        body: FilePatchBody::Hunks(Vec::new()),
+    }
 }
 
 /// What follows a mark. Models put blanks in front of their marks, as they indent code.
@@ -84,52 +91,53 @@ fn padded<'a>(head: &'a [u8], mark: &[u8]) -> Option<&'a [u8]> {
 
 /// The end of the envelope. With a blank in front it is a line of context where another end comes after it: to stop there
 /// would leave out a part of the patch.
-fn ends(cursor: &Cursor<'_>) -> bool {
+fn ends(cursor: &PatchCursor<'_>) -> bool {
     let mark = |ahead: usize| cursor.head(ahead).is_some_and(|head| head.trim_ascii_end() == END);
     mark(0) || is(cursor, END) && !(1..cursor.left()).any(mark)
 }
 
-fn is(cursor: &Cursor<'_>, mark: &[u8]) -> bool {
+fn is(cursor: &PatchCursor<'_>, mark: &[u8]) -> bool {
     cursor.head(0).is_some_and(|line| line.trim_ascii() == mark)
 }
 
-fn added(path: String, cursor: &mut Cursor<'_>) -> FilePatch {
-    let mut hunk = Hunk { header: "the new file".into(), envelope: true, ..Hunk::default() };
+fn added(path: String, cursor: &mut PatchCursor<'_>) -> FilePatch {
+    let mut hunk = PatchHunk { header: "the new file".into(), envelope: true, ..PatchHunk::default() };
     while cursor.starts(0, b"+") {
         hunk.lines.extend(cursor.raw(0).and_then(hunk::line));
         cursor.at += 1;
     }
-    let body = Body::Hunks(if hunk.lines.is_empty() { Vec::new() } else { vec![hunk] });
-    FilePatch { new: Some(path), body, ..empty(Kind::Create) }
+    let body = FilePatchBody::Hunks(if hunk.lines.is_empty() { Vec::new() } else { vec![hunk] });
+    FilePatch { new: Some(path), body, ..empty(FilePatchKind::Create) }
 }
 
-fn updated(path: String, cursor: &mut Cursor<'_>, line: usize) -> Result<FilePatch, PatchError> {
-    let mut file = FilePatch { old: Some(path.clone()), new: Some(path.clone()), ..empty(Kind::Edit) };
+fn updated(path: String, cursor: &mut PatchCursor<'_>, line: usize) -> Result<FilePatch, PatchError> {
+    let mut file =
+        FilePatch { old: Some(path.clone()), new: Some(path.clone()), ..empty(FilePatchKind::Edit) };
     if let Some(to) = cursor.head(0).and_then(|head| padded(head, MOVE)) {
         file.new = Some(whole(to, cursor.number())?);
-        file.kind = Kind::Rename;
+        file.kind = FilePatchKind::Rename;
         cursor.at += 1;
     }
     let mut hunks = Vec::new();
     while !cursor.done() && !ends_section(cursor) {
         hunks.extend(one(cursor)?);
     }
-    if hunks.is_empty() && file.kind == Kind::Edit {
+    if hunks.is_empty() && file.kind == FilePatchKind::Edit {
         return Err(PatchError::NoHunks { line, path });
     }
-    file.body = Body::Hunks(hunks);
+    file.body = FilePatchBody::Hunks(hunks);
     Ok(file)
 }
 
-fn ends_section(cursor: &Cursor<'_>) -> bool {
+fn ends_section(cursor: &PatchCursor<'_>) -> bool {
     let head = cursor.head(0).unwrap_or_default();
     [ADD, DELETE, UPDATE].iter().any(|mark| padded(head, mark).is_some()) || ends(cursor)
 }
 
 /// One hunk with the `@@` lines above it. `None` for blank lines between hunks.
-fn one(cursor: &mut Cursor<'_>) -> Result<Option<Hunk>, PatchError> {
+fn one(cursor: &mut PatchCursor<'_>) -> Result<Option<PatchHunk>, PatchError> {
     let line = cursor.number();
-    let mut hunk = Hunk { envelope: true, ..Hunk::default() };
+    let mut hunk = PatchHunk { envelope: true, ..PatchHunk::default() };
     while cursor.starts(0, b"@@") {
         let head = cursor.head(0).unwrap_or_default();
         hunk.header = shown(head);
@@ -156,7 +164,7 @@ fn one(cursor: &mut Cursor<'_>) -> Result<Option<Hunk>, PatchError> {
             break;
         }
         hunk.lines.extend(hunk::line(raw));
-        if hunk.lines.last().is_some_and(|l| l.signed || l.sign != Sign::Context) {
+        if hunk.lines.last().is_some_and(|l| l.signed || l.sign != PatchLineKind::Context) {
             sure = hunk.lines.len();
         }
     }
@@ -164,7 +172,7 @@ fn one(cursor: &mut Cursor<'_>) -> Result<Option<Hunk>, PatchError> {
     match (hunk.lines.is_empty(), headed) {
         (true, false) => Ok(None),
         (true, true) => Err(PatchError::EmptyHunk { line }),
-        _ if hunk.lines.iter().all(|l| l.sign == Sign::Context) => Ok(None),
+        _ if hunk.lines.iter().all(|l| l.sign == PatchLineKind::Context) => Ok(None),
         _ => Ok(Some(hunk)),
     }
 }

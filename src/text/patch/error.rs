@@ -1,6 +1,6 @@
 //! Why a patch cannot be read, and why it cannot be applied, as values.
 
-use super::report::Near;
+use super::report::NearestMatch;
 use thiserror::Error;
 
 /// The input is no patch, or one that must not be guessed at. Lines are counted from 1.
@@ -75,13 +75,13 @@ pub struct HunkError {
     pub number: usize,
     pub of: usize,
     pub header: String,
-    pub why: Why,
+    pub why: HunkErrorKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Why {
+pub enum HunkErrorKind {
     #[error("does not fit{}", .0.as_ref().map_or_else(|| ": nothing in the file is like it".into(), ToString::to_string))]
-    NoPlace(Option<Near>),
+    NoPlace(Option<NearestMatch>),
     #[error("does not fit: what it makes is there already, at line {0}")]
     Already(usize),
     /// Lines, from 1, at which it fits as well.
@@ -110,26 +110,30 @@ fn places(lines: &[usize]) -> String {
     format!("{} places, lines {}{more}", lines.len(), shown.join(", "))
 }
 
-impl Why {
+impl HunkErrorKind {
     pub fn hint(&self) -> &'static str {
         match self {
-            Why::NoPlace(_) => "copy context and removed lines exactly as they are in the file now",
-            Why::Already(_) => "leave this hunk out: its change has been made before",
-            Why::Ambiguous(_) => "give the right line number in the header, or more lines of context",
-            Why::Overlap(_) => "join the two hunks",
-            Why::Above { .. } => {
+            HunkErrorKind::NoPlace(_) => "copy context and removed lines exactly as they are in the file now",
+            HunkErrorKind::Already(_) => "leave this hunk out: its change has been made before",
+            HunkErrorKind::Ambiguous(_) => {
+                "give the right line number in the header, or more lines of context"
+            }
+            HunkErrorKind::Overlap(_) => "join the two hunks",
+            HunkErrorKind::Above { .. } => {
                 "put the hunks in the order of the file, and join those that share a line that is changed"
             }
-            Why::NotAtEnd { .. } => "put the line below the changes into the hunk, with a blank before it",
-            Why::NoContext => "put a line of the file above the added ones, with a blank before it",
-            Why::PastEnd { .. } => "look at the end of the file again",
-            Why::NotAll { .. } => "remove all lines, or do not delete the file",
+            HunkErrorKind::NotAtEnd { .. } => {
+                "put the line below the changes into the hunk, with a blank before it"
+            }
+            HunkErrorKind::NoContext => "put a line of the file above the added ones, with a blank before it",
+            HunkErrorKind::PastEnd { .. } => "look at the end of the file again",
+            HunkErrorKind::NotAll { .. } => "remove all lines, or do not delete the file",
         }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ApplyError {
+pub enum PatchApplyError {
     #[error(transparent)]
     Hunk(#[from] HunkError),
     #[error("the binary patch was made for another content")]
@@ -138,14 +142,14 @@ pub enum ApplyError {
     Damaged(&'static str),
 }
 
-impl ApplyError {
+impl PatchApplyError {
     pub fn hint(&self) -> &'static str {
         match self {
-            ApplyError::Hunk(hunk) => hunk.why.hint(),
-            ApplyError::OtherContent => {
+            PatchApplyError::Hunk(hunk) => hunk.why.hint(),
+            PatchApplyError::OtherContent => {
                 "a binary patch fits only the very content it was made from; make it again"
             }
-            ApplyError::Damaged(_) => "make it again with `git diff --binary`",
+            PatchApplyError::Damaged(_) => "make it again with `git diff --binary`",
         }
     }
 }

@@ -1,19 +1,19 @@
 //! What stands above the hunks of a file: names, modes, what becomes of it.
 
-use super::cursor::{Cursor, shown};
-use super::name::{self, Name, Prefix, common_rest, without};
-use super::{Kind, PatchError};
+use super::cursor::{PatchCursor, shown};
+use super::name::{self, PatchFileName, StripLevels, common_rest, without};
+use super::{FilePatchKind, PatchError};
 
 /// The header as it is written, before prefixes are taken away.
 #[derive(Debug, Default)]
-pub(super) struct Header {
+pub(super) struct FilePatchHeader {
     /// The line it begins at.
     pub(super) line: usize,
     pub(super) git: Option<(String, String)>,
     pub(super) is_git: bool,
-    pub(super) old: Option<Name>,
-    pub(super) new: Option<Name>,
-    pub(super) kind: Option<Kind>,
+    pub(super) old: Option<PatchFileName>,
+    pub(super) new: Option<PatchFileName>,
+    pub(super) kind: Option<FilePatchKind>,
     /// The names after `rename from` and `rename to`, which have no prefix.
     pub(super) from: Option<String>,
     pub(super) to: Option<String>,
@@ -26,9 +26,9 @@ pub(super) struct Header {
 }
 
 /// Reads a header, if one begins at the cursor.
-pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Header>, PatchError> {
+pub(super) fn read(cursor: &mut PatchCursor<'_>) -> Result<Option<FilePatchHeader>, PatchError> {
     let line = cursor.number();
-    let mut header = Header { line, ..Header::default() };
+    let mut header = FilePatchHeader { line, ..FilePatchHeader::default() };
     if let Some(names) = cursor.head(0).and_then(|head| head.strip_prefix(b"diff --git ")) {
         header.is_git = true;
         header.git = name::git_pair(names, line)?;
@@ -53,9 +53,9 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Header>, PatchError
     Ok((header.is_git || old || new).then_some(header))
 }
 
-impl Header {
+impl FilePatchHeader {
     /// One of git's extended header lines; false for any other.
-    fn extended(&mut self, cursor: &Cursor<'_>) -> Result<bool, PatchError> {
+    fn extended(&mut self, cursor: &PatchCursor<'_>) -> Result<bool, PatchError> {
         let (head, line) = (cursor.head(0).unwrap_or_default(), cursor.number());
         let after = |mark: &str| head.strip_prefix(mark.as_bytes());
         if let Some(mode) = after("old mode ") {
@@ -63,17 +63,17 @@ impl Header {
         } else if let Some(mode) = after("new mode ") {
             self.new_mode = Some(read_mode(mode, line)?);
         } else if let Some(mode) = after("new file mode ") {
-            (self.kind, self.new_mode) = (Some(Kind::Create), Some(read_mode(mode, line)?));
+            (self.kind, self.new_mode) = (Some(FilePatchKind::Create), Some(read_mode(mode, line)?));
         } else if let Some(mode) = after("deleted file mode ") {
-            (self.kind, self.old_mode) = (Some(Kind::Delete), Some(read_mode(mode, line)?));
+            (self.kind, self.old_mode) = (Some(FilePatchKind::Delete), Some(read_mode(mode, line)?));
         } else if let Some(from) = after("rename from ").or(after("rename old ")) {
-            (self.kind, self.from) = (Some(Kind::Rename), Some(name::whole(from, line)?));
+            (self.kind, self.from) = (Some(FilePatchKind::Rename), Some(name::whole(from, line)?));
         } else if let Some(to) = after("rename to ").or(after("rename new ")) {
-            (self.kind, self.to) = (Some(Kind::Rename), Some(name::whole(to, line)?));
+            (self.kind, self.to) = (Some(FilePatchKind::Rename), Some(name::whole(to, line)?));
         } else if let Some(from) = after("copy from ") {
-            (self.kind, self.from) = (Some(Kind::Copy), Some(name::whole(from, line)?));
+            (self.kind, self.from) = (Some(FilePatchKind::Copy), Some(name::whole(from, line)?));
         } else if let Some(to) = after("copy to ") {
-            (self.kind, self.to) = (Some(Kind::Copy), Some(name::whole(to, line)?));
+            (self.kind, self.to) = (Some(FilePatchKind::Copy), Some(name::whole(to, line)?));
         } else if let Some(index) = after("index ") {
             self.index(index, line)?;
         } else if head.starts_with(b"Binary files ") && head.ends_with(b" differ") {
@@ -97,8 +97,8 @@ impl Header {
     }
 
     /// The names without prefixes. `bare` when other files of the patch show that it has none.
-    pub(super) fn names(&self, prefix: Prefix, plain: bool) -> (Option<String>, Option<String>) {
-        let path = |name: &Option<Name>| name.as_ref().and_then(|n| n.path.clone());
+    pub(super) fn names(&self, prefix: StripLevels, plain: bool) -> (Option<String>, Option<String>) {
+        let path = |name: &Option<PatchFileName>| name.as_ref().and_then(|n| n.path.clone());
         let (mut old, mut new) = (path(&self.old), path(&self.new));
         if self.old.is_none()
             && self.new.is_none()
@@ -108,13 +108,13 @@ impl Header {
         }
         let levels = |name: Option<String>, levels| name.map(|n| without(&n, levels));
         (old, new) = match prefix {
-            Prefix::Levels(n) => (levels(old, n), levels(new, n)),
-            Prefix::Auto => self.auto(old, new, plain),
+            StripLevels::Levels(n) => (levels(old, n), levels(new, n)),
+            StripLevels::Auto => self.auto(old, new, plain),
         };
         let (old, new) = (self.from.clone().or(old), self.to.clone().or(new));
         match self.kind {
-            Some(Kind::Create) => (None, new.or(old)),
-            Some(Kind::Delete) => (old.or(new), None),
+            Some(FilePatchKind::Create) => (None, new.or(old)),
+            Some(FilePatchKind::Delete) => (old.or(new), None),
             _ => (old, new),
         }
     }
@@ -154,25 +154,25 @@ impl Header {
     /// Both sides are named alike: this patch has no prefixes.
     pub(super) fn is_plain(&self) -> bool {
         match (&self.old, &self.new) {
-            (Some(Name { path: Some(a), .. }), Some(Name { path: Some(b), .. })) => a == b,
+            (Some(PatchFileName { path: Some(a), .. }), Some(PatchFileName { path: Some(b), .. })) => a == b,
             _ => self.git.as_ref().is_some_and(|(a, b)| a == b),
         }
     }
 
     /// What becomes of the file, where the names and times alone say it.
-    pub(super) fn kind(&self) -> Kind {
-        let absent = |name: &Option<Name>| name.as_ref().is_some_and(|n| n.path.is_none());
+    pub(super) fn kind(&self) -> FilePatchKind {
+        let absent = |name: &Option<PatchFileName>| name.as_ref().is_some_and(|n| n.path.is_none());
         match self.kind {
             Some(kind) => kind,
-            None if absent(&self.old) => Kind::Create,
-            None if absent(&self.new) => Kind::Delete,
-            None => Kind::Edit,
+            None if absent(&self.old) => FilePatchKind::Create,
+            None if absent(&self.new) => FilePatchKind::Delete,
+            None => FilePatchKind::Edit,
         }
     }
 
     /// The name to call the file by in a message.
     pub(super) fn shown(&self) -> String {
-        let (old, new) = self.names(Prefix::Auto, false);
+        let (old, new) = self.names(StripLevels::Auto, false);
         new.or(old).unwrap_or_else(|| "the file".into())
     }
 }

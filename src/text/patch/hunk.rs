@@ -3,34 +3,37 @@
 //! The counts of its header decide where it ends, as long as they are right: only they tell a removed line `-- x` from
 //! a file header. Where they are wrong or missing, the hunk goes on to the next mark that can begin something else.
 
-use super::cursor::{Cursor, bare, shown};
-use super::{Hunk, Line, PatchError, Sign};
+use super::cursor::{PatchCursor, bare, shown};
+use super::{PatchError, PatchHunk, PatchLine, PatchLineKind};
 
 /// How many lines behind a hunk are looked at for more of it.
 const LOOK_AHEAD: usize = 1000;
 
 /// What a `@@` line says.
 #[derive(Debug, Default)]
-struct Header {
+struct HunkHeader {
     old: Option<(usize, usize)>,
     new: Option<(usize, usize)>,
     anchor: Option<Vec<u8>>,
 }
 
 /// Reads the hunk that begins with the `@@` line at the cursor. `None` with a note for one that changes nothing.
-pub(super) fn read(cursor: &mut Cursor<'_>, notes: &mut Vec<String>) -> Result<Option<Hunk>, PatchError> {
+pub(super) fn read(
+    cursor: &mut PatchCursor<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Option<PatchHunk>, PatchError> {
     let line = cursor.number();
     let head = cursor.head(0).unwrap_or_default();
     if head.starts_with(b"@@@") {
         return Err(PatchError::Combined { line });
     }
-    let header = Header::parse(head);
-    let mut hunk = Hunk {
+    let header = HunkHeader::parse(head);
+    let mut hunk = PatchHunk {
         header: shown(head),
         old_start: header.old.map(|(start, _)| start),
         old_count: header.old.map(|(_, count)| count),
         anchors: header.anchor.clone().into_iter().collect(),
-        ..Hunk::default()
+        ..PatchHunk::default()
     };
     cursor.at += 1;
     match header.counts().and_then(|counts| by_counts(cursor, counts)) {
@@ -38,8 +41,9 @@ pub(super) fn read(cursor: &mut Cursor<'_>, notes: &mut Vec<String>) -> Result<O
         None => {
             hunk.lines = by_marks(cursor);
             if let (Some((old, new)), false) = (header.counts(), hunk.lines.is_empty()) {
-                let add = hunk.count(Sign::Add);
-                let (is_old, is_new) = (hunk.lines.len() - add, hunk.lines.len() - hunk.count(Sign::Remove));
+                let add = hunk.count(PatchLineKind::Add);
+                let (is_old, is_new) =
+                    (hunk.lines.len() - add, hunk.lines.len() - hunk.count(PatchLineKind::Remove));
                 if (is_old, is_new) != (old, new) {
                     notes.push(format!(
                         "line {line}: the hunk says -{old} +{new} lines and has -{is_old} +{is_new}; its lines count"
@@ -51,15 +55,15 @@ pub(super) fn read(cursor: &mut Cursor<'_>, notes: &mut Vec<String>) -> Result<O
     if hunk.lines.is_empty() {
         return Err(PatchError::EmptyHunk { line });
     }
-    if hunk.lines.iter().all(|l| l.sign == Sign::Context) {
+    if hunk.lines.iter().all(|l| l.sign == PatchLineKind::Context) {
         notes.push(format!("line {line}: the hunk changes nothing; passed over"));
         return Ok(None);
     }
     Ok(Some(hunk))
 }
 
-impl Header {
-    fn parse(line: &[u8]) -> Header {
+impl HunkHeader {
+    fn parse(line: &[u8]) -> HunkHeader {
         let rest = line.strip_prefix(b"@@").unwrap_or(line);
         let text = String::from_utf8_lossy(rest);
         let mut words = text.split_ascii_whitespace().peekable();
@@ -70,13 +74,13 @@ impl Header {
         }
         let new = side(words.peek(), '+');
         if old.is_some() {
-            return Header { old, new, anchor: None };
+            return HunkHeader { old, new, anchor: None };
         }
         // Without numbers the rest is a line to look for, unless it is only a placeholder.
         let anchor = bare(rest);
         let anchor = anchor.strip_suffix(b"@@").unwrap_or(anchor).trim_ascii();
         let placeholder = anchor.iter().all(|b| matches!(b, b'.' | b'-' | b'+' | b',' | b' ' | b'@' | b'?'));
-        Header { old: None, new: None, anchor: (!placeholder).then(|| anchor.to_vec()) }
+        HunkHeader { old: None, new: None, anchor: (!placeholder).then(|| anchor.to_vec()) }
     }
 
     fn counts(&self) -> Option<(usize, usize)> {
@@ -93,26 +97,26 @@ fn range(text: &str) -> Option<(usize, usize)> {
 
 /// The old and new numbers of a header, for the envelope, where they are only a hint.
 pub(super) fn header_start(line: &[u8]) -> Option<(usize, usize)> {
-    Header::parse(line).old
+    HunkHeader::parse(line).old
 }
 
 pub(super) fn anchor(line: &[u8]) -> Option<Vec<u8>> {
-    Header::parse(line).anchor
+    HunkHeader::parse(line).anchor
 }
 
 /// As many lines as the counts say, if the lines agree and nothing that looks like a line of the hunk follows.
-fn by_counts(cursor: &mut Cursor<'_>, (mut old, mut new): (usize, usize)) -> Option<Vec<Line>> {
+fn by_counts(cursor: &mut PatchCursor<'_>, (mut old, mut new): (usize, usize)) -> Option<Vec<PatchLine>> {
     let start = cursor.at;
-    let mut read = |cursor: &mut Cursor<'_>| {
-        let mut lines: Vec<Line> = Vec::new();
+    let mut read = |cursor: &mut PatchCursor<'_>| {
+        let mut lines: Vec<PatchLine> = Vec::new();
         while old > 0 || new > 0 || cursor.starts(0, b"\\") {
             let raw = cursor.raw(0)?;
             if raw.starts_with(b"\\") {
                 unend(lines.last_mut()?);
             } else {
-                let line =
-                    line(raw).filter(|l| l.signed || bare(raw).is_empty() || l.sign != Sign::Context)?;
-                let (o, n) = (line.sign != Sign::Add, line.sign != Sign::Remove);
+                let line = line(raw)
+                    .filter(|l| l.signed || bare(raw).is_empty() || l.sign != PatchLineKind::Context)?;
+                let (o, n) = (line.sign != PatchLineKind::Add, line.sign != PatchLineKind::Remove);
                 old = old.checked_sub(usize::from(o))?;
                 new = new.checked_sub(usize::from(n))?;
                 lines.push(line);
@@ -129,7 +133,7 @@ fn by_counts(cursor: &mut Cursor<'_>, (mut old, mut new): (usize, usize)) -> Opt
 }
 
 /// Nothing of this hunk can follow at the cursor.
-fn ends(cursor: &Cursor<'_>) -> bool {
+fn ends(cursor: &PatchCursor<'_>) -> bool {
     let mut ahead = 0;
     while cursor.head(ahead).is_some_and(|line| line.is_empty()) {
         ahead += 1;
@@ -147,7 +151,7 @@ fn ends(cursor: &Cursor<'_>) -> bool {
 
 /// Before the next mark come changed lines: what stands here without a sign is context, and the counts are wrong.
 /// A list in prose (`- word`) is not taken for that.
-fn goes_on(cursor: &Cursor<'_>, from: usize) -> bool {
+fn goes_on(cursor: &PatchCursor<'_>, from: usize) -> bool {
     let changed = |line: &[u8]| match line {
         [b'-' | b'+', b' ', next, ..] => next.is_ascii_whitespace(),
         [b'-', b'-', ..] | [b'-' | b'+'] => false,
@@ -159,7 +163,7 @@ fn goes_on(cursor: &Cursor<'_>, from: usize) -> bool {
 }
 
 /// A line that begins something else, wherever it stands.
-fn mark(cursor: &Cursor<'_>, ahead: usize) -> bool {
+fn mark(cursor: &PatchCursor<'_>, ahead: usize) -> bool {
     let line = cursor.raw(ahead).unwrap_or_default();
     let any = |marks: &[&[u8]]| marks.iter().any(|mark| line.starts_with(mark));
     any(&[b"@@", b"diff --git ", b"diff -", b"Index: ", b"GIT binary patch", b"*** ", b"Only in "])
@@ -167,7 +171,7 @@ fn mark(cursor: &Cursor<'_>, ahead: usize) -> bool {
 }
 
 /// The signature of a mailed patch: `-- `, the version of git, and nothing more.
-fn signature(cursor: &Cursor<'_>, ahead: usize) -> bool {
+fn signature(cursor: &PatchCursor<'_>, ahead: usize) -> bool {
     matches!(cursor.head(ahead), Some(b"-- " | b"--"))
         && (cursor.left() <= ahead + 3
             || cursor.starts(ahead + 3, b"From ")
@@ -176,8 +180,8 @@ fn signature(cursor: &Cursor<'_>, ahead: usize) -> bool {
 
 /// The lines up to the next mark. Blank lines and lines without a sign at the end are taken for what surrounds the
 /// patch: leaving context out never changes what a hunk does.
-fn by_marks(cursor: &mut Cursor<'_>) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+fn by_marks(cursor: &mut PatchCursor<'_>) -> Vec<PatchLine> {
+    let mut lines: Vec<PatchLine> = Vec::new();
     let mut sure = 0;
     while let Some(raw) = cursor.raw(0) {
         if mark(cursor, 0) || signature(cursor, 0) {
@@ -188,7 +192,7 @@ fn by_marks(cursor: &mut Cursor<'_>) -> Vec<Line> {
                 unend(last);
             }
         } else if let Some(line) = line(raw) {
-            let doubtful = line.sign == Sign::Context && !line.signed;
+            let doubtful = line.sign == PatchLineKind::Context && !line.signed;
             lines.push(line);
             if !doubtful {
                 sure = lines.len();
@@ -201,22 +205,22 @@ fn by_marks(cursor: &mut Cursor<'_>) -> Vec<Line> {
 }
 
 /// A line by its sign; one without any is context that lost its blank.
-pub(super) fn line(raw: &[u8]) -> Option<Line> {
+pub(super) fn line(raw: &[u8]) -> Option<PatchLine> {
     let (sign, signed) = match raw.first()? {
-        b'+' => (Sign::Add, true),
-        b'-' => (Sign::Remove, true),
-        b' ' => (Sign::Context, true),
-        _ => (Sign::Context, false),
+        b'+' => (PatchLineKind::Add, true),
+        b'-' => (PatchLineKind::Remove, true),
+        b' ' => (PatchLineKind::Context, true),
+        _ => (PatchLineKind::Context, false),
     };
     let mut raw = raw.to_vec();
     // Only the end of the input lacks it: that a line has no end is said by `\ No newline`.
     if !raw.ends_with(b"\n") {
         raw.push(b'\n');
     }
-    Some(Line { sign, raw, signed })
+    Some(PatchLine { sign, raw, signed })
 }
 
-fn unend(line: &mut Line) {
+fn unend(line: &mut PatchLine) {
     if line.raw.ends_with(b"\n") {
         line.raw.pop();
     }

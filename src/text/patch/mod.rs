@@ -20,12 +20,12 @@ mod report;
 mod target;
 mod write;
 
-pub use apply::{Applied, Edit, Options, apply};
-pub use binary::Binary;
-pub use error::{ApplyError, HunkError, PatchError, Why};
-pub use name::Prefix;
+pub use apply::{Options, PatchEdit, PatchedContent, apply};
+pub use binary::BinaryPatch;
+pub use error::{HunkError, HunkErrorKind, PatchApplyError, PatchError};
+pub use name::StripLevels;
 pub use parse::parse;
-pub use report::{Near, Row};
+pub use report::{MismatchRow, NearestMatch};
 pub use write::{binary as write_binary, quoted, unified};
 
 /// The largest patch read, in bytes, and the most lines in one.
@@ -34,14 +34,14 @@ pub const MOST_LINES: usize = 4_000_000;
 
 /// What a patch does, file by file, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Patch {
+pub struct PatchSet {
     pub files: Vec<FilePatch>,
     /// What was passed over or put right while reading.
     pub notes: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FilePatchKind {
     Edit,
     Create,
     Delete,
@@ -56,21 +56,21 @@ pub struct FilePatch {
     /// without a file header have neither.
     pub old: Option<String>,
     pub new: Option<String>,
-    pub kind: Kind,
+    pub kind: FilePatchKind,
     /// File modes as git writes them (`0o100644`), where the patch tells them.
     pub old_mode: Option<u32>,
     pub new_mode: Option<u32>,
-    pub body: Body,
+    pub body: FilePatchBody,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Body {
-    Hunks(Vec<Hunk>),
-    Binary(Binary),
+pub enum FilePatchBody {
+    Hunks(Vec<PatchHunk>),
+    Binary(BinaryPatch),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sign {
+pub enum PatchLineKind {
     Context,
     Remove,
     Add,
@@ -78,14 +78,14 @@ pub enum Sign {
 
 /// A line of a hunk, as it stands there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    pub sign: Sign,
+pub struct PatchLine {
+    pub sign: PatchLineKind,
     raw: Vec<u8>,
     /// It begins with its sign; context may have lost it.
     signed: bool,
 }
 
-impl Line {
+impl PatchLine {
     /// The line, with its line end unless the patch says that there is none.
     pub fn text(&self) -> &[u8] {
         self.raw.get(usize::from(self.signed)..).unwrap_or_default()
@@ -93,12 +93,12 @@ impl Line {
 
     /// Context whose first blank is its own, not a sign.
     fn unsigned(&self) -> &[u8] {
-        if self.sign == Sign::Context { &self.raw } else { self.text() }
+        if self.sign == PatchLineKind::Context { &self.raw } else { self.text() }
     }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hunk {
+pub struct PatchHunk {
     /// As it is written, for messages.
     pub header: String,
     /// The first old line and the number of old lines as the header tells them.
@@ -106,41 +106,41 @@ pub struct Hunk {
     pub old_count: Option<usize>,
     /// Lines above the hunk that tell apart places which are alike (`@@ fn main()`).
     pub anchors: Vec<Vec<u8>>,
-    pub lines: Vec<Line>,
+    pub lines: Vec<PatchLine>,
     /// The hunk's last line is the file's last.
     pub at_end: bool,
     /// A hunk of the envelope: without old lines it belongs at the end of the file.
     pub envelope: bool,
 }
 
-impl Hunk {
-    pub(crate) fn old_lines(&self) -> impl Iterator<Item = &Line> {
-        self.lines.iter().filter(|line| line.sign != Sign::Add)
+impl PatchHunk {
+    pub(crate) fn old_lines(&self) -> impl Iterator<Item = &PatchLine> {
+        self.lines.iter().filter(|line| line.sign != PatchLineKind::Add)
     }
 
     /// How many lines of context are above the first change and below the last one.
     fn context(&self) -> (usize, usize) {
-        let context = |line: &&Line| line.sign == Sign::Context;
+        let context = |line: &&PatchLine| line.sign == PatchLineKind::Context;
         (self.lines.iter().take_while(context).count(), self.lines.iter().rev().take_while(context).count())
     }
 
-    fn count(&self, sign: Sign) -> usize {
+    fn count(&self, sign: PatchLineKind) -> usize {
         self.lines.iter().filter(|line| line.sign == sign).count()
     }
 }
 
 impl FilePatch {
-    pub fn hunks(&self) -> &[Hunk] {
+    pub fn hunks(&self) -> &[PatchHunk] {
         match &self.body {
-            Body::Hunks(hunks) => hunks,
-            Body::Binary(_) => &[],
+            FilePatchBody::Hunks(hunks) => hunks,
+            FilePatchBody::Binary(_) => &[],
         }
     }
 
     /// Lines added and removed.
     pub fn counts(&self) -> (usize, usize) {
         let count = |sign| self.hunks().iter().map(|hunk| hunk.count(sign)).sum();
-        (count(Sign::Add), count(Sign::Remove))
+        (count(PatchLineKind::Add), count(PatchLineKind::Remove))
     }
 
     /// True when the patch only adds, from the first line on: then it makes a file that is not there.

@@ -4,7 +4,7 @@ use super::PatchError;
 
 /// What stands before the names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Prefix {
+pub enum StripLevels {
     /// Found out: the first directories of the two sides are a prefix where they differ and the rest does not.
     #[default]
     Auto,
@@ -14,7 +14,7 @@ pub enum Prefix {
 
 /// A name read from a header line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Name {
+pub(super) struct PatchFileName {
     /// `None` for `/dev/null`.
     pub(super) path: Option<String>,
     /// The time behind it is the beginning of 1970: GNU diff's way to say that there is no such file.
@@ -22,10 +22,10 @@ pub(super) struct Name {
 }
 
 /// The name behind `--- ` or `+++ `.
-pub(super) fn read(text: &[u8], line: usize) -> Result<Name, PatchError> {
+pub(super) fn read(text: &[u8], line: usize) -> Result<PatchFileName, PatchError> {
     if text.starts_with(b"\"") {
         let (name, rest) = unquote(text, line)?;
-        return Ok(Name { path: Some(name).filter(|n| n != "/dev/null"), epoch: is_epoch(rest) });
+        return Ok(PatchFileName { path: Some(name).filter(|n| n != "/dev/null"), epoch: is_epoch(rest) });
     }
     let (name, time) = match text.iter().position(|b| *b == b'\t') {
         Some(tab) => text.split_at(tab),
@@ -35,7 +35,10 @@ pub(super) fn read(text: &[u8], line: usize) -> Result<Name, PatchError> {
     if name.is_empty() {
         return Err(PatchError::BadName { line, reason: "there is none" });
     }
-    Ok(Name { path: Some(utf8(name.to_vec(), line)?).filter(|n| n != "/dev/null"), epoch: is_epoch(time) })
+    Ok(PatchFileName {
+        path: Some(utf8(name.to_vec(), line)?).filter(|n| n != "/dev/null"),
+        epoch: is_epoch(time),
+    })
 }
 
 /// A whole line as a name, as after `rename from `.

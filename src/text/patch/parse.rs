@@ -1,20 +1,23 @@
 //! A patch from its text: which form it has, and the files of a unified diff.
 
-use super::cursor::{Cursor, bare};
-use super::file_header::{self, Header};
-use super::name::Prefix;
-use super::{Body, FilePatch, Hunk, Kind, MOST_BYTES, Patch, PatchError, binary, envelope, hunk};
+use super::cursor::{PatchCursor, bare};
+use super::file_header::{self, FilePatchHeader};
+use super::name::StripLevels;
+use super::{
+    FilePatch, FilePatchBody, FilePatchKind, MOST_BYTES, PatchError, PatchHunk, PatchSet, binary, envelope,
+    hunk,
+};
 
 /// Reads a patch. Text around it and Markdown fences are passed over; what is passed over is noted.
-pub fn parse(input: &[u8], prefix: Prefix) -> Result<Patch, PatchError> {
+pub fn parse(input: &[u8], prefix: StripLevels) -> Result<PatchSet, PatchError> {
     if input.len() > MOST_BYTES {
         return Err(PatchError::TooLarge { bytes: input.len() });
     }
-    let mut cursor = Cursor::new(input)?;
+    let mut cursor = PatchCursor::new(input)?;
     if envelope::begins(&cursor) {
         return envelope::read(&mut cursor);
     }
-    let mut reading = Reading::default();
+    let mut reading = PatchParser::default();
     while !cursor.done() {
         reading.step(&mut cursor)?;
     }
@@ -22,15 +25,15 @@ pub fn parse(input: &[u8], prefix: Prefix) -> Result<Patch, PatchError> {
 }
 
 #[derive(Default)]
-struct Reading {
-    files: Vec<(Header, Body)>,
+struct PatchParser {
+    files: Vec<(FilePatchHeader, FilePatchBody)>,
     notes: Vec<String>,
     /// Lines that belong to nothing.
     passed: usize,
 }
 
-impl Reading {
-    fn step(&mut self, cursor: &mut Cursor<'_>) -> Result<(), PatchError> {
+impl PatchParser {
+    fn step(&mut self, cursor: &mut PatchCursor<'_>) -> Result<(), PatchError> {
         let line = cursor.number();
         let old_form = cursor.starts(0, b"*** ") && cursor.starts(1, b"--- ");
         if old_form && cursor.starts(2, b"***************") {
@@ -42,8 +45,11 @@ impl Reading {
         if cursor.starts(0, b"@@") {
             let hunks = self.hunks(cursor)?;
             match self.files.last_mut() {
-                Some((_, Body::Hunks(known))) => known.extend(hunks),
-                _ => self.files.push((Header { line, ..Header::default() }, Body::Hunks(hunks))),
+                Some((_, FilePatchBody::Hunks(known))) => known.extend(hunks),
+                _ => self.files.push((
+                    FilePatchHeader { line, ..FilePatchHeader::default() },
+                    FilePatchBody::Hunks(hunks),
+                )),
             }
             return Ok(());
         }
@@ -53,7 +59,7 @@ impl Reading {
     }
 
     /// A line that is no part of a patch; some of them say something all the same.
-    fn passed_over(&mut self, cursor: &Cursor<'_>) -> Result<(), PatchError> {
+    fn passed_over(&mut self, cursor: &PatchCursor<'_>) -> Result<(), PatchError> {
         let head = cursor.head(0).unwrap_or_default();
         if head.starts_with(b"Only in ") {
             self.notes.push(format!("passed over: {}", super::cursor::shown(head)));
@@ -70,7 +76,7 @@ impl Reading {
         Ok(())
     }
 
-    fn file(&mut self, header: Header, cursor: &mut Cursor<'_>) -> Result<(), PatchError> {
+    fn file(&mut self, header: FilePatchHeader, cursor: &mut PatchCursor<'_>) -> Result<(), PatchError> {
         for mode in [header.old_mode, header.new_mode].into_iter().flatten() {
             match mode & 0o170_000 {
                 0o120_000 => return Err(PatchError::Link { path: header.shown() }),
@@ -83,7 +89,7 @@ impl Reading {
         }
         if cursor.head(0) == Some(b"GIT binary patch") {
             let blobs = header.blobs.clone();
-            let body = Body::Binary(binary::read(cursor, blobs)?);
+            let body = FilePatchBody::Binary(binary::read(cursor, blobs)?);
             self.files.push((header, body));
             return Ok(());
         }
@@ -101,11 +107,11 @@ impl Reading {
             self.notes.push(format!("`{}`: the patch changes nothing in it", header.shown()));
             return Ok(());
         }
-        self.files.push((header, Body::Hunks(hunks)));
+        self.files.push((header, FilePatchBody::Hunks(hunks)));
         Ok(())
     }
 
-    fn hunks(&mut self, cursor: &mut Cursor<'_>) -> Result<Vec<Hunk>, PatchError> {
+    fn hunks(&mut self, cursor: &mut PatchCursor<'_>) -> Result<Vec<PatchHunk>, PatchError> {
         let mut hunks = Vec::new();
         while cursor.starts(0, b"@@") {
             hunks.extend(hunk::read(cursor, &mut self.notes)?);
@@ -117,7 +123,7 @@ impl Reading {
         Ok(hunks)
     }
 
-    fn finish(mut self, prefix: Prefix) -> Result<Patch, PatchError> {
+    fn finish(mut self, prefix: StripLevels) -> Result<PatchSet, PatchError> {
         if self.files.is_empty() && self.notes.is_empty() {
             return Err(PatchError::NotAPatch);
         }
@@ -128,11 +134,11 @@ impl Reading {
         let plain = self.files.iter().any(|(header, _)| header.is_plain());
         let files =
             self.files.into_iter().map(|(header, body)| finished(&header, body, prefix, plain)).collect();
-        Ok(Patch { files, notes: self.notes })
+        Ok(PatchSet { files, notes: self.notes })
     }
 }
 
-fn finished(header: &Header, body: Body, prefix: Prefix, plain: bool) -> FilePatch {
+fn finished(header: &FilePatchHeader, body: FilePatchBody, prefix: StripLevels, plain: bool) -> FilePatch {
     let (old, new) = header.names(prefix, plain);
     let file = FilePatch {
         old,
@@ -146,15 +152,15 @@ fn finished(header: &Header, body: Body, prefix: Prefix, plain: bool) -> FilePat
 }
 
 /// GNU diff with `-N` tells a file that is not there by a time, not by its name.
-fn with_times(header: &Header, mut file: FilePatch) -> FilePatch {
-    let epoch = |name: &Option<super::name::Name>| name.as_ref().is_some_and(|n| n.epoch);
+fn with_times(header: &FilePatchHeader, mut file: FilePatch) -> FilePatch {
+    let epoch = |name: &Option<super::name::PatchFileName>| name.as_ref().is_some_and(|n| n.epoch);
     let [hunk] = file.hunks() else { return file };
     let adds_only = hunk.old_count == Some(0) && hunk.old_lines().next().is_none();
-    let removes_only = hunk.lines.iter().all(|line| line.sign == super::Sign::Remove);
-    if file.kind == Kind::Edit && epoch(&header.old) && adds_only {
-        (file.kind, file.old) = (Kind::Create, None);
-    } else if file.kind == Kind::Edit && epoch(&header.new) && removes_only {
-        (file.kind, file.new) = (Kind::Delete, None);
+    let removes_only = hunk.lines.iter().all(|line| line.sign == super::PatchLineKind::Remove);
+    if file.kind == FilePatchKind::Edit && epoch(&header.old) && adds_only {
+        (file.kind, file.old) = (FilePatchKind::Create, None);
+    } else if file.kind == FilePatchKind::Edit && epoch(&header.new) && removes_only {
+        (file.kind, file.new) = (FilePatchKind::Delete, None);
     }
     file
 }

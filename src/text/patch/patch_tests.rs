@@ -2,27 +2,27 @@
 
 use super::*;
 
-fn parsed(text: &str) -> Patch {
-    parse(text.as_bytes(), Prefix::Auto).unwrap_or_else(|e| panic!("{e}\n{text}"))
+fn parsed(text: &str) -> PatchSet {
+    parse(text.as_bytes(), StripLevels::Auto).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
 fn refused(text: &str) -> PatchError {
-    parse(text.as_bytes(), Prefix::Auto).unwrap_err()
+    parse(text.as_bytes(), StripLevels::Auto).unwrap_err()
 }
 
 /// The names and kind of the only file.
-fn names(text: &str) -> (Option<String>, Option<String>, Kind) {
+fn names(text: &str) -> (Option<String>, Option<String>, FilePatchKind) {
     let patch = parsed(text);
     let [file] = patch.files.as_slice() else { panic!("{patch:?}") };
     (file.old.clone(), file.new.clone(), file.kind)
 }
 
-fn edit(name: &str) -> (Option<String>, Option<String>, Kind) {
-    (Some(name.into()), Some(name.into()), Kind::Edit)
+fn edit(name: &str) -> (Option<String>, Option<String>, FilePatchKind) {
+    (Some(name.into()), Some(name.into()), FilePatchKind::Edit)
 }
 
 /// The only file's hunks on `old`.
-fn on(text: &str, old: &str) -> Result<Applied, ApplyError> {
+fn on(text: &str, old: &str) -> Result<PatchedContent, PatchApplyError> {
     let patch = parsed(text);
     let [file] = patch.files.as_slice() else { panic!("{patch:?}") };
     apply(file, old.as_bytes(), Options::default())
@@ -63,13 +63,14 @@ fn names_lose_prefixes_quotes_and_times() {
             "Index: x.c\n===================================================================\n--- x.c\t(revision 7)\n+++ x.c\t(working copy)\n",
             edit("x.c"),
         ),
-        ("--- a/o.c\n+++ b/n.c\n", (Some("o.c".into()), Some("n.c".into()), Kind::Edit)),
-        ("+++ b/x.c\n", (None, Some("x.c".into()), Kind::Edit)),
-        ("", (None, None, Kind::Edit)),
+        ("--- a/o.c\n+++ b/n.c\n", (Some("o.c".into()), Some("n.c".into()), FilePatchKind::Edit)),
+        ("+++ b/x.c\n", (None, Some("x.c".into()), FilePatchKind::Edit)),
+        ("", (None, None, FilePatchKind::Edit)),
     ] {
         assert_eq!(names(&format!("{header}{HUNK}")), want, "{header}");
     }
-    let levels = parse(format!("--- q/a/x.c\n+++ q/a/x.c\n{HUNK}").as_bytes(), Prefix::Levels(2)).unwrap();
+    let levels =
+        parse(format!("--- q/a/x.c\n+++ q/a/x.c\n{HUNK}").as_bytes(), StripLevels::Levels(2)).unwrap();
     assert_eq!(levels.files[0].new.as_deref(), Some("x.c"));
 }
 
@@ -77,35 +78,35 @@ fn names_lose_prefixes_quotes_and_times() {
 fn kinds_of_changes_are_told_apart() {
     let some = |name: &str| Some(name.to_string());
     for (text, want) in [
-        ("--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n", (None, some("n"), Kind::Create)),
-        ("--- a/o\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", (some("o"), None, Kind::Delete)),
+        ("--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n", (None, some("n"), FilePatchKind::Create)),
+        ("--- a/o\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", (some("o"), None, FilePatchKind::Delete)),
         (
             "--- a/n\t1970-01-01 00:00:00.000000000 +0000\n+++ b/n\t2024-01-01 00:00:00\n@@ -0,0 +1 @@\n+x\n",
-            (None, some("n"), Kind::Create),
+            (None, some("n"), FilePatchKind::Create),
         ),
         (
             "--- a/o\t2024-01-01 00:00:00\n+++ b/o\t1970-01-01 01:00:00.000000000 +0100\n@@ -1 +0,0 @@\n-x\n",
-            (some("o"), None, Kind::Delete),
+            (some("o"), None, FilePatchKind::Delete),
         ),
         (
             "diff --git a/e b/e\nnew file mode 100755\nindex 0000000..e69de29\n",
-            (None, some("e"), Kind::Create),
+            (None, some("e"), FilePatchKind::Create),
         ),
         (
             "diff --git a/e b/e\ndeleted file mode 100644\nindex e69de29..0000000\n",
-            (some("e"), None, Kind::Delete),
+            (some("e"), None, FilePatchKind::Delete),
         ),
         (
             "diff --git a/o b/n\nsimilarity index 100%\nrename from o\nrename to n\n",
-            (some("o"), some("n"), Kind::Rename),
+            (some("o"), some("n"), FilePatchKind::Rename),
         ),
         (
             "diff --git a/o b/n\nsimilarity index 90%\ncopy from o\ncopy to n\n--- a/o\n+++ b/n\n@@ -1 +1 @@\n-x\n+y\n",
-            (some("o"), some("n"), Kind::Copy),
+            (some("o"), some("n"), FilePatchKind::Copy),
         ),
         (
             "diff --git b/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n",
-            (None, some("b/n"), Kind::Create),
+            (None, some("b/n"), FilePatchKind::Create),
         ),
         ("diff --git a/two words b/two words\nold mode 100644\nnew mode 100755\n", edit("two words")),
     ] {
@@ -277,8 +278,8 @@ fn a_missing_newline_at_the_end_is_kept_made_and_removed() {
 
 #[test]
 fn bytes_that_are_no_text_and_a_byte_order_mark_stay() {
-    let patch =
-        parse(b"@@ -1,3 +1,3 @@\n \xFF\xFE\n-\xE4\n+\xF6\n \x80\n\\ No newline\n", Prefix::Auto).unwrap();
+    let patch = parse(b"@@ -1,3 +1,3 @@\n \xFF\xFE\n-\xE4\n+\xF6\n \x80\n\\ No newline\n", StripLevels::Auto)
+        .unwrap();
     let applied = apply(&patch.files[0], b"\xFF\xFE\n\xE4\n\x80", Options::default()).unwrap();
     assert_eq!(applied.bytes, b"\xFF\xFE\n\xF6\n\x80");
     gives("@@ -1 +1 @@\n-x\n+y\n", "\u{FEFF}x\n", "\u{FEFF}y\n");
@@ -364,15 +365,15 @@ fn marks_of_the_envelope_may_be_padded() {
     let patch = parsed(
         "  *** Begin Patch\n  *** Update File: a\n  *** Move to: b\n@@\n-x\n+y\n *** Delete File: c \n\t*** Add File: d\n+new\n  *** Update File: e\n@@\n-x\n+y\n *** End of File\n *** End Patch\n",
     );
-    let names: Vec<(Option<&str>, Option<&str>, Kind)> =
+    let names: Vec<(Option<&str>, Option<&str>, FilePatchKind)> =
         patch.files.iter().map(|f| (f.old.as_deref(), f.new.as_deref(), f.kind)).collect();
     assert_eq!(
         names,
         [
-            (Some("a"), Some("b"), Kind::Rename),
-            (Some("c"), None, Kind::Delete),
-            (None, Some("d"), Kind::Create),
-            (Some("e"), Some("e"), Kind::Edit),
+            (Some("a"), Some("b"), FilePatchKind::Rename),
+            (Some("c"), None, FilePatchKind::Delete),
+            (None, Some("d"), FilePatchKind::Create),
+            (Some("e"), Some("e"), FilePatchKind::Edit),
         ]
     );
     assert!(patch.files[3].hunks()[0].at_end);
@@ -389,14 +390,14 @@ fn the_envelope_is_read() {
     let patch = parsed(
         "Sure:\n*** Begin Patch\n*** Add File: n.txt\n+one\n+\n+two\n*** Delete File: gone\n*** Update File: a.py\n*** Move to: b.py\n@@ class A\n@@     def f(self):\n-        return 1\n+        return 2\n*** End Patch\nthanks\n",
     );
-    let kinds: Vec<(Option<&str>, Option<&str>, Kind)> =
+    let kinds: Vec<(Option<&str>, Option<&str>, FilePatchKind)> =
         patch.files.iter().map(|f| (f.old.as_deref(), f.new.as_deref(), f.kind)).collect();
     assert_eq!(
         kinds,
         [
-            (None, Some("n.txt"), Kind::Create),
-            (Some("gone"), None, Kind::Delete),
-            (Some("a.py"), Some("b.py"), Kind::Rename)
+            (None, Some("n.txt"), FilePatchKind::Create),
+            (Some("gone"), None, FilePatchKind::Delete),
+            (Some("a.py"), Some("b.py"), FilePatchKind::Rename)
         ]
     );
     assert_eq!(patch.notes, ["passed over 1 line after `*** End Patch`"]);

@@ -1,7 +1,7 @@
 //! The place in a file that a hunk comes nearest to, and what differs there.
 
 use super::cursor::bare;
-use super::target::{Alike, Target};
+use super::target::{LineEquality, PatchTarget};
 use std::fmt;
 
 /// The most lines shown, and the most characters of one.
@@ -9,27 +9,30 @@ const MOST_ROWS: usize = 24;
 const WIDE: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Near {
+pub struct NearestMatch {
     /// The line, from 1, at which the rows begin.
     pub line: usize,
     pub differing: usize,
-    pub rows: Vec<Row>,
+    pub rows: Vec<MismatchRow>,
     /// Rows that are not shown.
     pub left_out: usize,
 }
 
 /// A line that is there, and the one that the patch expects, where that is another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct MismatchRow {
     pub number: usize,
     pub there: Option<String>,
     pub expected: Option<String>,
 }
 
-impl Near {
-    pub(super) fn of(target: &Target<'_>, at: usize, expected: &[&[u8]]) -> Near {
+impl NearestMatch {
+    pub(super) fn of(target: &PatchTarget<'_>, at: usize, expected: &[&[u8]]) -> NearestMatch {
         let differs = |row: &(usize, &&[u8])| {
-            target.lines.get(at + row.0).is_none_or(|there| Alike::Body.key(there) != Alike::Body.key(row.1))
+            target
+                .lines
+                .get(at + row.0)
+                .is_none_or(|there| LineEquality::Body.key(there) != LineEquality::Body.key(row.1))
         };
         let all = || expected.iter().enumerate();
         let differing = all().filter(differs).count();
@@ -39,10 +42,10 @@ impl Near {
         let rows = all().skip(skip).take(MOST_ROWS).map(|(n, wanted)| {
             let there = target.lines.get(at + n);
             let expected = differs(&(n, wanted)).then(|| text(wanted));
-            Row { number: at + n + 1, there: there.map(|l| text(l)), expected }
+            MismatchRow { number: at + n + 1, there: there.map(|l| text(l)), expected }
         });
-        let rows: Vec<Row> = rows.collect();
-        Near { line: at + skip + 1, differing, left_out: expected.len() - rows.len(), rows }
+        let rows: Vec<MismatchRow> = rows.collect();
+        NearestMatch { line: at + skip + 1, differing, left_out: expected.len() - rows.len(), rows }
     }
 
     /// The lines of the file that are shown, from 0.
@@ -65,7 +68,7 @@ fn visible(text: &str) -> String {
     text.replace('\t', "→").replace(' ', "·")
 }
 
-impl fmt::Display for Near {
+impl fmt::Display for NearestMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.rows.len() + self.left_out;
         if self.differing == 0 {

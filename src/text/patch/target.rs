@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// How alike lines must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Alike {
+pub(super) enum LineEquality {
     /// Byte for byte, line end included.
     Exact,
     /// But for the line end.
@@ -16,36 +16,36 @@ pub(super) enum Alike {
 }
 
 #[derive(Debug)]
-pub(super) struct Target<'a> {
+pub(super) struct PatchTarget<'a> {
     /// Each with its end.
     pub(super) lines: Vec<&'a [u8]>,
-    exact: OnceCell<Numbers<'a>>,
-    body: OnceCell<Numbers<'a>>,
+    exact: OnceCell<LineIds<'a>>,
+    body: OnceCell<LineIds<'a>>,
 }
 
 #[derive(Debug)]
-struct Numbers<'a> {
+struct LineIds<'a> {
     of: HashMap<&'a [u8], u32>,
     sequence: Vec<u32>,
 }
 
-impl Alike {
+impl LineEquality {
     pub(super) fn key(self, line: &[u8]) -> &[u8] {
         match self {
-            Alike::Exact => line,
-            Alike::Body => super::cursor::bare(line),
+            LineEquality::Exact => line,
+            LineEquality::Body => super::cursor::bare(line),
         }
     }
 }
 
-impl<'a> Target<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Target<'a> {
+impl<'a> PatchTarget<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> PatchTarget<'a> {
         let lines = bytes.split_inclusive(|b| *b == b'\n').collect();
-        Target { lines, exact: OnceCell::new(), body: OnceCell::new() }
+        PatchTarget { lines, exact: OnceCell::new(), body: OnceCell::new() }
     }
 
-    fn numbers(&self, alike: Alike) -> &Numbers<'a> {
-        let cell = if alike == Alike::Exact { &self.exact } else { &self.body };
+    fn numbers(&self, alike: LineEquality) -> &LineIds<'a> {
+        let cell = if alike == LineEquality::Exact { &self.exact } else { &self.body };
         cell.get_or_init(|| {
             let mut of = HashMap::new();
             let sequence = self.lines.iter().map(|line| {
@@ -53,18 +53,18 @@ impl<'a> Target<'a> {
                 *of.entry(alike.key(line)).or_insert(next)
             });
             let sequence = sequence.collect();
-            Numbers { of, sequence }
+            LineIds { of, sequence }
         })
     }
 
     /// Do these lines stand at `at`?
-    pub(super) fn has(&self, at: usize, lines: &[&[u8]], alike: Alike) -> bool {
+    pub(super) fn has(&self, at: usize, lines: &[&[u8]], alike: LineEquality) -> bool {
         let there = self.lines.get(at..at.saturating_add(lines.len()));
         there.is_some_and(|there| there.iter().zip(lines).all(|(a, b)| alike.key(a) == alike.key(b)))
     }
 
     /// Every place (from 0, at most `most`) at which these lines stand.
-    pub(super) fn find(&self, lines: &[&[u8]], alike: Alike, most: usize) -> Vec<usize> {
+    pub(super) fn find(&self, lines: &[&[u8]], alike: LineEquality, most: usize) -> Vec<usize> {
         let numbers = self.numbers(alike);
         let wanted: Option<Vec<u32>> =
             lines.iter().map(|line| numbers.of.get(alike.key(line)).copied()).collect();
@@ -76,12 +76,12 @@ impl<'a> Target<'a> {
 
     /// The place at which most of these lines stand, line for line, the nearest to `expected` among equals.
     pub(super) fn most_alike(&self, lines: &[&[u8]], expected: Option<usize>) -> Option<usize> {
-        let numbers = self.numbers(Alike::Body);
+        let numbers = self.numbers(LineEquality::Body);
         let mut wanted: HashMap<u32, Vec<usize>> = HashMap::new();
         for (at, line) in lines.iter().enumerate().take(200) {
             // Lines that stand everywhere say little; blank ones say nothing.
             if let Some(number) =
-                numbers.of.get(Alike::Body.key(line)).filter(|_| !line.trim_ascii().is_empty())
+                numbers.of.get(LineEquality::Body.key(line)).filter(|_| !line.trim_ascii().is_empty())
             {
                 wanted.entry(*number).or_default().push(at);
             }

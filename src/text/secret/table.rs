@@ -6,13 +6,13 @@ use std::sync::{LazyLock, OnceLock};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Table {
-    pub(super) names: Names,
-    pub(super) values: Values,
+pub(super) struct SecretTable {
+    pub(super) names: SecretNamePatterns,
+    pub(super) values: SecretValuePatterns,
     #[serde(rename = "shape")]
-    pub(super) shapes: Vec<Shape>,
+    pub(super) shapes: Vec<SecretShape>,
     pub(super) files: Vec<CredentialFiles>,
-    pub(super) located: Vec<Located>,
+    pub(super) located: Vec<CredentialVariable>,
     /// What a text must hold before it can hold a name of a secret.
     #[serde(skip)]
     pub(super) name_words: Vec<String>,
@@ -21,7 +21,7 @@ pub(super) struct Table {
 /// Patterns of variables' names, in capitals.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Names {
+pub(super) struct SecretNamePatterns {
     pub(super) secret: Vec<String>,
     pub(super) weak: Vec<String>,
     pub(super) variable: Vec<String>,
@@ -32,7 +32,7 @@ pub(super) struct Names {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Values {
+pub(super) struct SecretValuePatterns {
     pub(super) plain: Vec<String>,
     pub(super) stands_for: Vec<String>,
 }
@@ -40,7 +40,7 @@ pub(super) struct Values {
 /// What a secret of some issuer looks like.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Shape {
+pub(super) struct SecretShape {
     pub(super) kind: String,
     pub(super) words: Vec<String>,
     pub(super) pattern: String,
@@ -48,7 +48,7 @@ pub(super) struct Shape {
     made: OnceLock<Option<Regex>>,
 }
 
-impl Shape {
+impl SecretShape {
     /// Compiled when a text first holds one of the words: to compile all of them takes longer than a start may.
     pub(super) fn regex(&self) -> Option<&Regex> {
         self.made.get_or_init(|| Regex::new(&self.pattern).ok()).as_ref()
@@ -66,16 +66,16 @@ pub(super) struct CredentialFiles {
 /// A variable that says where credentials are.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Located {
+pub(super) struct CredentialVariable {
     pub(super) variable: String,
     #[serde(default)]
     pub(super) paths: Vec<String>,
 }
 
-pub(super) fn table() -> &'static Table {
-    static TABLE: LazyLock<Table> = LazyLock::new(|| {
+pub(super) fn table() -> &'static SecretTable {
+    static TABLE: LazyLock<SecretTable> = LazyLock::new(|| {
         // A test reads the same text, so that it cannot fail here.
-        let mut table: Table = toml::from_str(include_str!("table.toml")).unwrap_or_default();
+        let mut table: SecretTable = toml::from_str(include_str!("table.toml")).unwrap_or_default();
         let named = table.names.secret.iter().chain(&table.names.weak);
         let mut words: Vec<String> = named.map(|pattern| longest_word(pattern).to_string()).collect();
         words.sort_by_key(String::len);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_table_can_be_read_and_every_pattern_compiles_and_has_its_words() {
-        let table: Table = toml::from_str(include_str!("table.toml")).unwrap();
+        let table: SecretTable = toml::from_str(include_str!("table.toml")).unwrap();
         assert!(table.shapes.len() > 20 && table.files.iter().map(|f| f.paths.len()).sum::<usize>() > 150);
         for shape in &table.shapes {
             Regex::new(&shape.pattern).unwrap();

@@ -5,7 +5,7 @@ use super::table::{any, matches, table};
 
 /// Why a command does not get a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Withheld {
+pub enum WithheldReason {
     /// It leads out of the view.
     Socket,
     /// Its name is one of a secret.
@@ -18,7 +18,7 @@ pub enum Withheld {
 
 /// Why a command must not get this variable; `None` when it may. `keep` are patterns of names that the person lets
 /// through, whatever they hold.
-pub fn why_withheld(name: &str, value: &str, keep: &[String]) -> Option<Withheld> {
+pub fn why_withheld(name: &str, value: &str, keep: &[String]) -> Option<WithheldReason> {
     let name = name.to_uppercase();
     if keep.iter().any(|pattern| matches(&pattern.to_uppercase(), &name)) {
         return None;
@@ -26,18 +26,18 @@ pub fn why_withheld(name: &str, value: &str, keep: &[String]) -> Option<Withheld
     let table = table();
     let names = &table.names;
     if any(&names.socket, &name) {
-        return Some(Withheld::Socket);
+        return Some(WithheldReason::Socket);
     }
     let listed = [&names.secret, &names.weak, &names.variable].into_iter().any(|list| any(list, &name));
     let plain = table.values.plain.iter().any(|plain| value.eq_ignore_ascii_case(plain));
     if listed && !any(&names.exempt, &name) && !plain {
-        return Some(Withheld::Name);
+        return Some(WithheldReason::Name);
     }
     if super::has_shape(value) {
-        return Some(Withheld::Shape);
+        return Some(WithheldReason::Shape);
     }
     let known = any(&names.harmless, &name) || any(&names.exempt, &name);
-    (!known && looks_random(value)).then_some(Withheld::Random)
+    (!known && looks_random(value)).then_some(WithheldReason::Random)
 }
 
 /// True for one word that has the letters and digits of a generated key: nothing with blanks, no path, no list, no

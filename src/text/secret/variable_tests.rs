@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn why(name: &str, value: &str) -> Option<Withheld> {
+fn why(name: &str, value: &str) -> Option<WithheldReason> {
     why_withheld(name, value, &["KEEP_*".to_string()])
 }
 
@@ -58,9 +58,9 @@ fn secrets_are_withheld_by_their_names() {
         "MNEMONIC",
         "TF_VAR_db_password",
     ] {
-        assert_eq!(why(name, "correct-horse"), Some(Withheld::Name), "{name}");
+        assert_eq!(why(name, "correct-horse"), Some(WithheldReason::Name), "{name}");
     }
-    assert_eq!(why("SSH_AUTH_SOCK", "/run/x"), Some(Withheld::Socket));
+    assert_eq!(why("SSH_AUTH_SOCK", "/run/x"), Some(WithheldReason::Socket));
     assert_eq!(why("KEEP_API_KEY", "abc"), None);
 }
 
@@ -77,11 +77,11 @@ fn secrets_are_withheld_by_their_values() {
         format!("https://hooks.slack.com/services/{}", run(24)),
         format!("Authorization: Bearer {}", run(20)),
     ] {
-        assert_eq!(why("ANYTHING", &value), Some(Withheld::Shape), "{value}");
-        assert_eq!(why("PIP_INDEX_URL", &value), Some(Withheld::Shape), "{value}");
+        assert_eq!(why("ANYTHING", &value), Some(WithheldReason::Shape), "{value}");
+        assert_eq!(why("PIP_INDEX_URL", &value), Some(WithheldReason::Shape), "{value}");
     }
     for value in [run(32), run(88), "0123456789abcdef0123456789abcdef".into(), format!("{}==", run(42))] {
-        assert_eq!(why("ANYTHING", &value), Some(Withheld::Random), "{value}");
+        assert_eq!(why("ANYTHING", &value), Some(WithheldReason::Random), "{value}");
     }
 }
 

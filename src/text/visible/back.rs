@@ -7,7 +7,7 @@ pub fn read_back(shown: &str) -> Vec<u8> {
     let (mut out, mut column, mut rest) = (Vec::new(), 0, shown);
     while let Some(c) = rest.chars().next() {
         let mut used = c.len_utf8();
-        if let Some(sign) = Sign::at(rest) {
+        if let Some(sign) = VisibleEscape::at(rest) {
             sign.write(&mut out);
             used = sign.length;
             column += sign.length;
@@ -34,7 +34,7 @@ pub fn read_back(shown: &str) -> Vec<u8> {
 }
 
 /// `<U+200B>`, `<U+200B x12>`, `<FF>`, `<FF x12>`.
-struct Sign {
+struct VisibleEscape {
     unit: Vec<u8>,
     count: usize,
     length: usize,
@@ -43,11 +43,11 @@ struct Sign {
 /// A run that is longer is no name.
 const LONGEST: usize = 4096;
 
-impl Sign {
-    fn at(text: &str) -> Option<Sign> {
+impl VisibleEscape {
+    fn at(text: &str) -> Option<VisibleEscape> {
         let end = text.bytes().take(32).position(|b| b == b'>')? + 1;
         let sign = text.get(..end)?;
-        if class::sign(sign) != class::SignMatch::Whole {
+        if class::sign(sign) != class::EscapeMatch::Whole {
             return None;
         }
         let body = sign.get(1..end - 1)?;
@@ -60,7 +60,7 @@ impl Sign {
             None => vec![u8::from_str_radix(what, 16).ok()?],
         };
         let count = count.parse().ok().filter(|count| *count <= LONGEST)?;
-        Some(Sign { unit, count, length: end })
+        Some(VisibleEscape { unit, count, length: end })
     }
 
     fn write(&self, out: &mut Vec<u8>) {

@@ -3,7 +3,7 @@
 //! The tables are Unicode's own, as the regular expressions of this crate have them: control, format, unassigned,
 //! private-use and default-ignorable code points. Added are characters that are assigned and have no ink.
 
-use super::{Breaks, CONTINUED, Manner, OWN};
+use super::{CONTINUED, LineBreaks, OWN, VisibleMode};
 use std::sync::OnceLock;
 
 /// Combining marks on one character that are drawn: more of them would spill over the lines above it.
@@ -15,7 +15,7 @@ pub(super) const TABS: usize = 32;
 
 /// How one character is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum CharRendering {
     AsIs,
     /// It belongs to the character before it.
     Mark,
@@ -34,9 +34,9 @@ const PROSE: &str = r"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\
 /// tells from an ASCII sign.
 const SAME: &str = "\u{37e}\u{387}\u{1fef}\u{1ffd}\u{212a}\u{212b}\u{2126}\u{2024}\u{1c3}\u{a789}\u{2236}";
 
-type Ranges = Vec<(u32, u32)>;
+type CodePointRanges = Vec<(u32, u32)>;
 
-fn ranges(pattern: &str) -> Ranges {
+fn ranges(pattern: &str) -> CodePointRanges {
     use regex_syntax::hir::{Class, HirKind};
     let parsed = regex_syntax::Parser::new().parse(pattern);
     match parsed.map(regex_syntax::hir::Hir::into_kind) {
@@ -48,23 +48,23 @@ fn ranges(pattern: &str) -> Ranges {
     }
 }
 
-fn contains(ranges: &Ranges, c: char) -> bool {
+fn contains(ranges: &CodePointRanges, c: char) -> bool {
     let c = u32::from(c);
     let at = ranges.partition_point(|(_, end)| *end < c);
     ranges.get(at).is_some_and(|(start, _)| *start <= c)
 }
 
-fn is_hidden(c: char, manner: Manner) -> bool {
-    static ALL: OnceLock<Ranges> = OnceLock::new();
-    static SOME: OnceLock<Ranges> = OnceLock::new();
+fn is_hidden(c: char, manner: VisibleMode) -> bool {
+    static ALL: OnceLock<CodePointRanges> = OnceLock::new();
+    static SOME: OnceLock<CodePointRanges> = OnceLock::new();
     if c.is_ascii() {
         return c.is_ascii_control();
     }
     match manner {
-        Manner::Exact | Manner::Quiet | Manner::Rendered => {
+        VisibleMode::Exact | VisibleMode::Quiet | VisibleMode::Rendered => {
             contains(ALL.get_or_init(|| ranges(EXACT)), c) || SAME.contains(c)
         }
-        Manner::Prose | Manner::Output => contains(SOME.get_or_init(|| ranges(PROSE)), c),
+        VisibleMode::Prose | VisibleMode::Output => contains(SOME.get_or_init(|| ranges(PROSE)), c),
     }
 }
 
@@ -84,35 +84,37 @@ pub(super) fn is_picture(c: char) -> bool {
 }
 
 /// The rendering's own signs, which no text may imitate.
-fn is_reserved(c: char, manner: Manner) -> bool {
+fn is_reserved(c: char, manner: VisibleMode) -> bool {
     match c {
         OWN => true,
-        c if is_picture(c) => manner != Manner::Rendered,
-        '⇥' | CONTINUED => matches!(manner, Manner::Exact | Manner::Quiet),
+        c if is_picture(c) => manner != VisibleMode::Rendered,
+        '⇥' | CONTINUED => matches!(manner, VisibleMode::Exact | VisibleMode::Quiet),
         _ => false,
     }
 }
 
 /// How `c` is shown where it stands alone. Blanks, tabs and line breaks are the writer's.
-pub(super) fn shown(c: char, manner: Manner) -> Shown {
+pub(super) fn shown(c: char, manner: VisibleMode) -> CharRendering {
     match c {
-        ' '..='~' => Shown::AsIs,
-        '\u{0}'..='\u{1f}' => Shown::Picture(char::from_u32(0x2400 + c as u32).unwrap_or('\u{FFFD}')),
-        '\u{7f}' => Shown::Picture('\u{2421}'),
-        c if is_reserved(c, manner) || is_hidden(c, manner) => Shown::Written,
+        ' '..='~' => CharRendering::AsIs,
+        '\u{0}'..='\u{1f}' => CharRendering::Picture(char::from_u32(0x2400 + c as u32).unwrap_or('\u{FFFD}')),
+        '\u{7f}' => CharRendering::Picture('\u{2421}'),
+        c if is_reserved(c, manner) || is_hidden(c, manner) => CharRendering::Written,
         // With a Latin, Greek or Cyrillic letter these look like one composed character.
-        '\u{300}'..='\u{36f}' if matches!(manner, Manner::Exact | Manner::Quiet) => Shown::Written,
-        c if is_mark(c) => Shown::Mark,
-        _ => Shown::AsIs,
+        '\u{300}'..='\u{36f}' if matches!(manner, VisibleMode::Exact | VisibleMode::Quiet) => {
+            CharRendering::Written
+        }
+        c if is_mark(c) => CharRendering::Mark,
+        _ => CharRendering::AsIs,
     }
 }
 
 /// True when `text` is its own rendering. May be false for a text that is.
-pub(super) fn is_plain(text: &str, manner: Manner, breaks: Breaks) -> bool {
+pub(super) fn is_plain(text: &str, manner: VisibleMode, breaks: LineBreaks) -> bool {
     let mut blanks = 0;
-    let exact = manner == Manner::Exact;
+    let exact = manner == VisibleMode::Exact;
     for (at, c) in text.char_indices() {
-        let ends_line = c == '\n' && breaks == Breaks::Kept;
+        let ends_line = c == '\n' && breaks == LineBreaks::Kept;
         if ends_line {
             if exact && blanks > 0 {
                 return false;
@@ -122,9 +124,13 @@ pub(super) fn is_plain(text: &str, manner: Manner, breaks: Breaks) -> bool {
         }
         blanks = if c == ' ' { blanks + 1 } else { 0 };
         let sign = c == '<'
-            && manner != Manner::Rendered
+            && manner != VisibleMode::Rendered
             && text.as_bytes().get(at + 1).is_some_and(|b| sign_begins(*b));
-        if sign || blanks >= BLANKS && exact || shown(c, manner) != Shown::AsIs || super::alike::is_alike(c) {
+        if sign
+            || blanks >= BLANKS && exact
+            || shown(c, manner) != CharRendering::AsIs
+            || super::alike::is_alike(c)
+        {
             return false;
         }
         if super::alike::looks_like_own(c) {
@@ -140,43 +146,43 @@ fn sign_begins(byte: u8) -> bool {
 
 /// How far `text` is a sign of the renderer: `<U+200B>`, `<U+200B x12>`, `<FF>`, `<FF x12>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SignMatch {
+pub(super) enum EscapeMatch {
     Not,
     /// More characters could make it one.
     Begun,
     Whole,
 }
 
-pub(super) fn sign(text: &str) -> SignMatch {
+pub(super) fn sign(text: &str) -> EscapeMatch {
     let hex = |b: &u8| matches!(b, b'0'..=b'9' | b'A'..=b'F');
-    let Some(body) = text.strip_prefix('<') else { return SignMatch::Not };
+    let Some(body) = text.strip_prefix('<') else { return EscapeMatch::Not };
     let body = body.as_bytes();
     let (digits, least, most) = match body {
-        [] => return SignMatch::Begun,
-        [b'U'] => return SignMatch::Begun,
+        [] => return EscapeMatch::Begun,
+        [b'U'] => return EscapeMatch::Begun,
         [b'U', b'+', rest @ ..] => (rest, 4, 6),
         [first, ..] if sign_begins(*first) && *first != b'U' => (body, 2, 2),
-        _ => return SignMatch::Not,
+        _ => return EscapeMatch::Not,
     };
     let count = digits.iter().take_while(|b| hex(b)).count();
     let tail = digits.get(count..).unwrap_or_default();
     match tail {
-        [] if count <= most => return SignMatch::Begun,
-        _ if count < least || count > most => return SignMatch::Not,
+        [] if count <= most => return EscapeMatch::Begun,
+        _ if count < least || count > most => return EscapeMatch::Not,
         _ => {}
     }
     match tail {
-        [b'>'] => SignMatch::Whole,
-        [b' '] | [b' ', b'x'] => SignMatch::Begun,
+        [b'>'] => EscapeMatch::Whole,
+        [b' '] | [b' ', b'x'] => EscapeMatch::Begun,
         [b' ', b'x', number @ ..] => {
             let length = number.iter().take_while(|b| b.is_ascii_digit()).count();
             match number.get(length..).unwrap_or_default() {
-                [] if length <= 20 => SignMatch::Begun,
-                [b'>'] if (1..=20).contains(&length) => SignMatch::Whole,
-                _ => SignMatch::Not,
+                [] if length <= 20 => EscapeMatch::Begun,
+                [b'>'] if (1..=20).contains(&length) => EscapeMatch::Whole,
+                _ => EscapeMatch::Not,
             }
         }
-        _ => SignMatch::Not,
+        _ => EscapeMatch::Not,
     }
 }
 
@@ -209,10 +215,10 @@ mod tests {
             '\u{2028}',
             '\u{3000}',
         ] {
-            assert_eq!(shown(c, Manner::Exact), Shown::Written, "{c:?}");
+            assert_eq!(shown(c, VisibleMode::Exact), CharRendering::Written, "{c:?}");
         }
         for c in ['é', '日', 'ж', 'א', '─', '👩', '→', '…', '‰'] {
-            assert_eq!(shown(c, Manner::Exact), Shown::AsIs, "{c:?}");
+            assert_eq!(shown(c, VisibleMode::Exact), CharRendering::AsIs, "{c:?}");
         }
     }
 }

@@ -16,13 +16,13 @@ mod write;
 
 pub use alike::{looks_like, looks_like_own, skeleton};
 pub use back::read_back;
-pub use stream::Stream;
+pub use stream::VisibleStream;
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use write::Writer;
+use write::VisibleWriter;
 
 /// Columns between tab stops.
 pub const TAB: usize = 4;
@@ -36,7 +36,7 @@ pub const CONTINUED: char = '↪';
 
 /// How much of a text is made visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub enum VisibleMode {
     /// For everything that a person approves: the rendering can be read back, byte for byte.
     Exact,
     /// Like [`Manner::Exact`], but blanks and tabs look as they are. For the lines around a change.
@@ -53,14 +53,14 @@ pub enum Manner {
 
 /// Whether line breaks remain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Breaks {
+pub enum LineBreaks {
     Kept,
     Shown,
 }
 
 /// What a piece of a rendering is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PieceKind {
+pub enum VisiblePieceKind {
     /// The text itself, unchanged.
     Plain,
     /// It stands for something that cannot be shown; surfaces with styles draw it in one of their own.
@@ -71,20 +71,20 @@ pub enum PieceKind {
 
 /// A part of a rendering and the bytes that it stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct VisiblePiece {
     pub bytes: Range<usize>,
     pub text: String,
-    pub kind: PieceKind,
+    pub kind: VisiblePieceKind,
 }
 
 /// One line, exact: no control character is left, not even a line break.
 pub fn line(text: &str) -> Cow<'_, str> {
-    rendered(text, Manner::Exact, Breaks::Shown)
+    rendered(text, VisibleMode::Exact, LineBreaks::Shown)
 }
 
 /// Several lines, exact. `\n` stays a line break; each `\r` is shown.
 pub fn block(text: &str) -> Cow<'_, str> {
-    rendered(text, Manner::Exact, Breaks::Kept)
+    rendered(text, VisibleMode::Exact, LineBreaks::Kept)
 }
 
 /// A file's name for a list: exact, one line whatever it holds, with blanks at its beginning shown, too.
@@ -103,7 +103,7 @@ pub fn path_name(path: &Path) -> String {
     let bytes = path.as_os_str().as_bytes();
     match std::str::from_utf8(bytes) {
         Ok(text) => name(text).into_owned(),
-        Err(_) => visible(bytes, Breaks::Shown),
+        Err(_) => visible(bytes, LineBreaks::Shown),
     }
 }
 
@@ -118,7 +118,7 @@ pub fn path(path: &Path) -> String {
 
 /// Several lines of which parts were rendered before, names for example: a last guard.
 pub fn guard(text: &str) -> Cow<'_, str> {
-    rendered(text, Manner::Rendered, Breaks::Kept)
+    rendered(text, VisibleMode::Rendered, LineBreaks::Kept)
 }
 
 /// True for what a terminal acts on or reorders text by; the renderer never lets it out.
@@ -129,45 +129,45 @@ pub fn acts(c: char) -> bool {
 
 /// One line of which parts were rendered before.
 pub fn guard_line(text: &str) -> Cow<'_, str> {
-    rendered(text, Manner::Rendered, Breaks::Shown)
+    rendered(text, VisibleMode::Rendered, LineBreaks::Shown)
 }
 
 /// One line of prose: a remark, a title.
 pub fn prose_line(text: &str) -> Cow<'_, str> {
-    rendered(text, Manner::Prose, Breaks::Shown)
+    rendered(text, VisibleMode::Prose, LineBreaks::Shown)
 }
 
 /// An answer or another text of several lines that nobody approves.
 pub fn prose(text: &str) -> Cow<'_, str> {
-    rendered(text, Manner::Prose, Breaks::Kept)
+    rendered(text, VisibleMode::Prose, LineBreaks::Kept)
 }
 
 /// The output of a command. See [`Manner::Output`] for what is dropped.
 pub fn output(text: &str) -> Cow<'_, str> {
-    rendered(text, Manner::Output, Breaks::Kept)
+    rendered(text, VisibleMode::Output, LineBreaks::Kept)
 }
 
 /// One line of a command's output.
 pub fn output_line(text: &str) -> Cow<'_, str> {
-    rendered(text, Manner::Output, Breaks::Shown)
+    rendered(text, VisibleMode::Output, LineBreaks::Shown)
 }
 
 /// Prose from which a decoder made characters that were not in it before, as Markdown does from `&#27;`. They are shown
 /// like all others, a run of the same character counted, and the signs of the first rendering stay.
 pub fn decoded(text: &str) -> Cow<'_, str> {
-    use class::Shown;
-    let shown = |c: char| match class::shown(c, Manner::Prose) {
-        _ if matches!(c, '\n' | '\t') || class::is_joiner(c) || class::is_picture(c) => Shown::AsIs,
+    use class::CharRendering;
+    let shown = |c: char| match class::shown(c, VisibleMode::Prose) {
+        _ if matches!(c, '\n' | '\t') || class::is_joiner(c) || class::is_picture(c) => CharRendering::AsIs,
         shown => shown,
     };
-    if text.chars().all(|c| matches!(shown(c), Shown::AsIs | Shown::Mark)) {
+    if text.chars().all(|c| matches!(shown(c), CharRendering::AsIs | CharRendering::Mark)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         let kind = shown(c);
-        if matches!(kind, Shown::AsIs | Shown::Mark) {
+        if matches!(kind, CharRendering::AsIs | CharRendering::Mark) {
             out.push(c);
             continue;
         }
@@ -176,7 +176,7 @@ pub fn decoded(text: &str) -> Cow<'_, str> {
             count += 1;
         }
         match kind {
-            Shown::Picture(picture) if count < write::PICTURES => {
+            CharRendering::Picture(picture) if count < write::PICTURES => {
                 out.extend(std::iter::repeat_n(picture, count))
             }
             _ => out.push_str(&write::counted(c, count)),
@@ -191,19 +191,24 @@ pub fn written(c: char) -> String {
 }
 
 /// Bytes that need not be UTF-8, exact: the ones that are not text are written `<FF>`.
-pub fn visible(bytes: &[u8], breaks: Breaks) -> String {
+pub fn visible(bytes: &[u8], breaks: LineBreaks) -> String {
     match std::str::from_utf8(bytes) {
-        Ok(text) => rendered(text, Manner::Exact, breaks).into_owned(),
-        Err(_) => joined(&pieces(bytes, Manner::Exact, breaks, &[])),
+        Ok(text) => rendered(text, VisibleMode::Exact, breaks).into_owned(),
+        Err(_) => joined(&pieces(bytes, VisibleMode::Exact, breaks, &[])),
     }
 }
 
 /// The rendering piece by piece, for surfaces that style its signs. Look-alike letters within `alike`, and everywhere in
 /// words that mix alphabets, are written out.
-pub fn pieces(bytes: &[u8], manner: Manner, breaks: Breaks, alike: &[Range<usize>]) -> Vec<Piece> {
-    let mut writer = Writer::new(manner, breaks);
+pub fn pieces(
+    bytes: &[u8],
+    manner: VisibleMode,
+    breaks: LineBreaks,
+    alike: &[Range<usize>],
+) -> Vec<VisiblePiece> {
+    let mut writer = VisibleWriter::new(manner, breaks);
     let mut out = Vec::new();
-    if matches!(manner, Manner::Exact | Manner::Quiet) {
+    if matches!(manner, VisibleMode::Exact | VisibleMode::Quiet) {
         writer.write_out(alike::to_write(bytes, alike));
     }
     writer.bytes(bytes, &mut out);
@@ -211,14 +216,14 @@ pub fn pieces(bytes: &[u8], manner: Manner, breaks: Breaks, alike: &[Range<usize
     out
 }
 
-fn rendered(text: &str, manner: Manner, breaks: Breaks) -> Cow<'_, str> {
+fn rendered(text: &str, manner: VisibleMode, breaks: LineBreaks) -> Cow<'_, str> {
     if class::is_plain(text, manner, breaks) {
         return Cow::Borrowed(text);
     }
     Cow::Owned(joined(&pieces(text.as_bytes(), manner, breaks, &[])))
 }
 
-fn joined(pieces: &[Piece]) -> String {
+fn joined(pieces: &[VisiblePiece]) -> String {
     pieces.iter().map(|piece| piece.text.as_str()).collect()
 }
 

@@ -1,22 +1,22 @@
 //! Text that arrives in pieces: the rendering is the same wherever it was cut.
 
-use super::write::Writer;
-use super::{Breaks, Manner, joined};
+use super::write::VisibleWriter;
+use super::{LineBreaks, VisibleMode, joined};
 
 /// Renders an answer, or the output of a command, while it arrives.
 #[derive(Debug)]
-pub struct Stream(Writer);
+pub struct VisibleStream(VisibleWriter);
 
-impl Default for Stream {
+impl Default for VisibleStream {
     /// For an answer.
-    fn default() -> Stream {
-        Stream::new(Manner::Prose)
+    fn default() -> VisibleStream {
+        VisibleStream::new(VisibleMode::Prose)
     }
 }
 
-impl Stream {
-    pub fn new(manner: Manner) -> Stream {
-        Stream(Writer::new(manner, Breaks::Kept))
+impl VisibleStream {
+    pub fn new(manner: VisibleMode) -> VisibleStream {
+        VisibleStream(VisibleWriter::new(manner, LineBreaks::Kept))
     }
 
     /// Returns what of the text up to here is ready to be shown.

@@ -44,7 +44,7 @@ fn everything_that_acts_or_hides_becomes_a_sign() {
         use std::os::unix::ffi::OsStrExt;
         assert_eq!(path(Path::new(std::ffi::OsStr::from_bytes(bytes))), shown);
     }
-    assert_eq!(visible(b"a\xff\xfe\xfe\xe2\x82z", Breaks::Shown), "a<FF><FE x2><E2><82>z");
+    assert_eq!(visible(b"a\xff\xfe\xfe\xe2\x82z", LineBreaks::Shown), "a<FF><FE x2><E2><82>z");
 }
 
 /// Story: 100,000 zero-width characters took 800 kB on the screen, and code behind 700 blanks was never seen.
@@ -94,19 +94,20 @@ fn look_alikes_are_known() {
     assert!(looks_like("admin", "\u{430}dmin"));
     assert!(looks_like("a;", "a\u{37e}"));
     assert!(!looks_like("admin", "admin") && !looks_like("admin", "admln"));
-    let shown: String = pieces("сор".as_bytes(), Manner::Exact, Breaks::Shown, std::slice::from_ref(&(0..6)))
-        .into_iter()
-        .map(|p| p.text)
-        .collect();
+    let shown: String =
+        pieces("сор".as_bytes(), VisibleMode::Exact, LineBreaks::Shown, std::slice::from_ref(&(0..6)))
+            .into_iter()
+            .map(|p| p.text)
+            .collect();
     assert_eq!(shown, "<U+0441><U+043E><U+0440>");
 }
 
 proptest! {
     #[test]
     fn an_exact_rendering_can_be_read_back(bytes in bytes()) {
-        let shown = visible(&bytes, Breaks::Kept);
+        let shown = visible(&bytes, LineBreaks::Kept);
         prop_assert_eq!(read_back(&shown), bytes.clone(), "{}", shown);
-        let shown = visible(&bytes, Breaks::Shown);
+        let shown = visible(&bytes, LineBreaks::Shown);
         prop_assert_eq!(read_back(&shown), bytes.clone(), "{}", shown);
         prop_assert!(shown.chars().all(|c| !c.is_control()));
         if let Ok(text) = std::str::from_utf8(&bytes) {
@@ -116,8 +117,8 @@ proptest! {
 
     #[test]
     fn no_manner_lets_out_what_a_terminal_acts_on(bytes in bytes()) {
-        for manner in [Manner::Exact, Manner::Quiet, Manner::Rendered, Manner::Prose, Manner::Output] {
-            let shown = joined(&pieces(&bytes, manner, Breaks::Kept, &[]));
+        for manner in [VisibleMode::Exact, VisibleMode::Quiet, VisibleMode::Rendered, VisibleMode::Prose, VisibleMode::Output] {
+            let shown = joined(&pieces(&bytes, manner, LineBreaks::Kept, &[]));
             let acts = |c: char| c.is_control() && c != '\n' || c == OWN
                 || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
             prop_assert!(!shown.chars().any(acts), "{:?}", shown);
@@ -126,12 +127,12 @@ proptest! {
 
     #[test]
     fn pieces_cover_their_bytes_in_order(bytes in bytes()) {
-        let pieces = pieces(&bytes, Manner::Exact, Breaks::Kept, &[]);
+        let pieces = pieces(&bytes, VisibleMode::Exact, LineBreaks::Kept, &[]);
         let mut at = 0;
         for piece in &pieces {
             prop_assert_eq!(piece.bytes.start, at);
             at = piece.bytes.end;
-            if piece.kind == PieceKind::Plain {
+            if piece.kind == VisiblePieceKind::Plain {
                 prop_assert_eq!(piece.text.as_bytes(), &bytes[piece.bytes.clone()]);
             }
         }
@@ -144,17 +145,17 @@ proptest! {
         cuts in prop::collection::vec(0usize..200, 0..6),
         output in any::<bool>(),
     ) {
-        let manner = if output { Manner::Output } else { Manner::Prose };
+        let manner = if output { VisibleMode::Output } else { VisibleMode::Prose };
         let mut cuts: Vec<usize> = cuts.into_iter().filter(|c| *c <= bytes.len()).collect();
         cuts.sort_unstable();
-        let mut stream = Stream::new(manner);
+        let mut stream = VisibleStream::new(manner);
         let (mut out, mut from) = (String::new(), 0);
         for cut in cuts.into_iter().chain([bytes.len()]) {
             out.push_str(&stream.feed_bytes(&bytes[from..cut]));
             from = cut;
         }
         out.push_str(&stream.finish());
-        prop_assert_eq!(out, joined(&pieces(&bytes, manner, Breaks::Kept, &[])));
+        prop_assert_eq!(out, joined(&pieces(&bytes, manner, LineBreaks::Kept, &[])));
     }
 
     #[test]
@@ -183,7 +184,7 @@ fn every_surface_counts_100_000_characters_without_ink() {
     for c in ['\u{200b}', '\u{2060}', '\u{feff}', '\u{ad}', '\u{e0041}', '\u{202e}', '\0', '\u{200d}'] {
         let text = format!("x{}y", many(c));
         let path = path_name(std::path::Path::new(&text));
-        let mut stream = Stream::new(Manner::Output);
+        let mut stream = VisibleStream::new(VisibleMode::Output);
         let streamed =
             many(c).chars().map(|c| stream.feed(&c.to_string())).collect::<String>() + &stream.finish();
         for shown in [
@@ -196,7 +197,7 @@ fn every_surface_counts_100_000_characters_without_ink() {
             prose_line(&text).into_owned(),
             output(&text).into_owned(),
             output_line(&text).into_owned(),
-            visible(text.as_bytes(), Breaks::Kept),
+            visible(text.as_bytes(), LineBreaks::Kept),
             streamed,
         ] {
             assert!(shown.len() < 100, "{c:?}: {} bytes", shown.len());

@@ -2,8 +2,8 @@
 //! are the same. It waits only for what a sign needs: the end of a run, of blanks, of what could be a sign.
 
 use super::alike::looks_like_own;
-use super::class::{self, BLANKS, MARKS, Shown, SignMatch, TABS};
-use super::{Breaks, Manner, Piece, PieceKind, TAB};
+use super::class::{self, BLANKS, CharRendering, EscapeMatch, MARKS, TABS};
+use super::{LineBreaks, TAB, VisibleMode, VisiblePiece, VisiblePieceKind};
 use std::ops::Range;
 
 /// A run of one picture is counted from this length on.
@@ -13,7 +13,7 @@ const COLOUR: usize = 48;
 
 /// One unit of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
+enum TextUnit {
     Char(char),
     /// It is no part of a character.
     Byte(u8),
@@ -21,25 +21,25 @@ enum Unit {
 
 /// What the next unit decides.
 #[derive(Debug)]
-enum Pending {
+enum PendingUnits {
     Nothing,
     /// The same unit so many times; from this byte on.
-    Run(Unit, usize, usize),
+    Run(TextUnit, usize, usize),
     /// It may be a sign of the renderer, or, behind ESC, a sequence that may be dropped.
     Held(String, usize),
 }
 
 #[derive(Debug)]
-pub(super) struct Writer {
-    manner: Manner,
-    breaks: Breaks,
+pub(super) struct VisibleWriter {
+    manner: VisibleMode,
+    breaks: LineBreaks,
     at: usize,
     column: usize,
     /// The line has nothing but blanks so far.
     is_blank: bool,
     /// Marks on the newest character; `None` when there is none that could bear one.
     marks: Option<usize>,
-    pending: Pending,
+    pending: PendingUnits,
     /// Where a look-alike is written out, in order.
     alike: std::vec::IntoIter<usize>,
     next_alike: Option<usize>,
@@ -47,16 +47,16 @@ pub(super) struct Writer {
     cut: Vec<u8>,
 }
 
-impl Writer {
-    pub(super) fn new(manner: Manner, breaks: Breaks) -> Writer {
-        Writer {
+impl VisibleWriter {
+    pub(super) fn new(manner: VisibleMode, breaks: LineBreaks) -> VisibleWriter {
+        VisibleWriter {
             manner,
             breaks,
             at: 0,
             column: 0,
             is_blank: true,
             marks: None,
-            pending: Pending::Nothing,
+            pending: PendingUnits::Nothing,
             alike: Vec::new().into_iter(),
             next_alike: None,
             cut: Vec::new(),
@@ -68,7 +68,7 @@ impl Writer {
         self.next_alike = self.alike.next();
     }
 
-    pub(super) fn bytes(&mut self, bytes: &[u8], out: &mut Vec<Piece>) {
+    pub(super) fn bytes(&mut self, bytes: &[u8], out: &mut Vec<VisiblePiece>) {
         let joined;
         let mut bytes = bytes;
         if !self.cut.is_empty() {
@@ -77,7 +77,7 @@ impl Writer {
         }
         let mut rest = bytes.len();
         for chunk in bytes.utf8_chunks() {
-            chunk.valid().chars().for_each(|c| self.unit(Unit::Char(c), c.len_utf8(), out));
+            chunk.valid().chars().for_each(|c| self.unit(TextUnit::Char(c), c.len_utf8(), out));
             let invalid = chunk.invalid();
             rest -= chunk.valid().len() + invalid.len();
             let begun = std::str::from_utf8(invalid).is_err_and(|e| e.error_len().is_none());
@@ -85,42 +85,42 @@ impl Writer {
                 self.cut = invalid.to_vec();
                 return;
             }
-            invalid.iter().for_each(|byte| self.unit(Unit::Byte(*byte), 1, out));
+            invalid.iter().for_each(|byte| self.unit(TextUnit::Byte(*byte), 1, out));
         }
     }
 
     /// The text is over.
-    pub(super) fn end(&mut self, out: &mut Vec<Piece>) {
+    pub(super) fn end(&mut self, out: &mut Vec<VisiblePiece>) {
         let cut = std::mem::take(&mut self.cut);
-        cut.iter().for_each(|byte| self.unit(Unit::Byte(*byte), 1, out));
+        cut.iter().for_each(|byte| self.unit(TextUnit::Byte(*byte), 1, out));
         self.flush(None, out);
         self.column = 0;
         self.is_blank = true;
         self.marks = None;
     }
 
-    fn unit(&mut self, unit: Unit, length: usize, out: &mut Vec<Piece>) {
+    fn unit(&mut self, unit: TextUnit, length: usize, out: &mut Vec<VisiblePiece>) {
         let at = self.at;
         self.at += length;
         let is_alike = self.next_alike == Some(at);
         if is_alike {
             self.next_alike = self.alike.next();
         }
-        if let (Pending::Held(held, _), Unit::Char(c)) = (&mut self.pending, unit) {
+        if let (PendingUnits::Held(held, _), TextUnit::Char(c)) = (&mut self.pending, unit) {
             held.push(c);
             match may_drop(held, self.manner).unwrap_or_else(|| class::sign(held)) {
-                SignMatch::Begun => return,
-                SignMatch::Whole if held.starts_with('\u{1b}') => {
-                    self.pending = Pending::Nothing;
+                EscapeMatch::Begun => return,
+                EscapeMatch::Whole if held.starts_with('\u{1b}') => {
+                    self.pending = PendingUnits::Nothing;
                     return;
                 }
-                SignMatch::Whole => return self.imitation(out),
-                SignMatch::Not => {
+                EscapeMatch::Whole => return self.imitation(out),
+                EscapeMatch::Not => {
                     held.pop();
                 }
             }
         }
-        if let Pending::Run(of, count, _) = &mut self.pending
+        if let PendingUnits::Run(of, count, _) = &mut self.pending
             && *of == unit
             && !is_alike
         {
@@ -129,57 +129,63 @@ impl Writer {
         }
         self.flush(Some(unit), out);
         match unit {
-            Unit::Char('\n') if self.breaks == Breaks::Kept => {
+            TextUnit::Char('\n') if self.breaks == LineBreaks::Kept => {
                 plain(out, at, '\n');
                 self.column = 0;
                 self.is_blank = true;
                 self.marks = None;
             }
-            Unit::Char('<') if self.manner != Manner::Rendered => {
-                self.pending = Pending::Held("<".into(), at)
+            TextUnit::Char('<') if self.manner != VisibleMode::Rendered => {
+                self.pending = PendingUnits::Held("<".into(), at)
             }
-            Unit::Char('\u{1b}') if self.manner == Manner::Output => {
-                self.pending = Pending::Held("\u{1b}".into(), at);
+            TextUnit::Char('\u{1b}') if self.manner == VisibleMode::Output => {
+                self.pending = PendingUnits::Held("\u{1b}".into(), at);
             }
-            Unit::Char(c) if is_alike || self.imitates_own(c) => self.sign(at..at + length, written(c), out),
+            TextUnit::Char(c) if is_alike || self.imitates_own(c) => {
+                self.sign(at..at + length, written(c), out)
+            }
             unit => self.begin(unit, at, out),
         }
     }
 
     /// A look-alike of placet's mark, where only the mark of placet's own lines may be.
     fn imitates_own(&self, c: char) -> bool {
-        let may_begin = matches!(self.manner, Manner::Prose | Manner::Output) && self.is_blank;
+        let may_begin = matches!(self.manner, VisibleMode::Prose | VisibleMode::Output) && self.is_blank;
         may_begin && looks_like_own(c)
     }
 
     /// Draws a unit that stands for itself, or begins a run.
-    fn begin(&mut self, unit: Unit, at: usize, out: &mut Vec<Piece>) {
-        let Unit::Char(c) = unit else {
-            self.pending = Pending::Run(unit, 1, at);
+    fn begin(&mut self, unit: TextUnit, at: usize, out: &mut Vec<VisiblePiece>) {
+        let TextUnit::Char(c) = unit else {
+            self.pending = PendingUnits::Run(unit, 1, at);
             return;
         };
         let has_base = self.marks.is_some();
-        let keeps = matches!(self.manner, Manner::Prose | Manner::Output) && class::is_joiner(c) && has_base;
-        let shown = if keeps { Shown::Mark } else { class::shown(c, self.manner) };
+        let keeps = matches!(self.manner, VisibleMode::Prose | VisibleMode::Output)
+            && class::is_joiner(c)
+            && has_base;
+        let shown = if keeps { CharRendering::Mark } else { class::shown(c, self.manner) };
         match (shown, self.marks) {
-            (Shown::AsIs, _) if c != ' ' => {
+            (CharRendering::AsIs, _) if c != ' ' => {
                 plain(out, at, c);
                 self.column += unicode_width::UnicodeWidthChar::width(c).unwrap_or(1);
                 // Also wide blanks, which prose keeps.
                 self.is_blank &= c.is_whitespace();
                 self.marks = Some(0);
             }
-            (Shown::Mark, Some(marks)) if marks < MARKS => {
+            (CharRendering::Mark, Some(marks)) if marks < MARKS => {
                 plain(out, at, c);
                 self.marks = Some(marks + 1);
             }
-            _ => self.pending = Pending::Run(unit, 1, at),
+            _ => self.pending = PendingUnits::Run(unit, 1, at),
         }
     }
 
     /// The held text reads like a sign of the renderer: its bracket is written out, and the rest stands for itself.
-    fn imitation(&mut self, out: &mut Vec<Piece>) {
-        let Pending::Held(held, at) = std::mem::replace(&mut self.pending, Pending::Nothing) else { return };
+    fn imitation(&mut self, out: &mut Vec<VisiblePiece>) {
+        let PendingUnits::Held(held, at) = std::mem::replace(&mut self.pending, PendingUnits::Nothing) else {
+            return;
+        };
         self.sign(at..at + 1, written('<'), out);
         let rest = held.char_indices().skip(1);
         rest.for_each(|(offset, c)| plain(out, at + offset, c));
@@ -188,27 +194,29 @@ impl Writer {
     }
 
     /// Gives out what was waiting; `next` comes behind it, or nothing.
-    fn flush(&mut self, next: Option<Unit>, out: &mut Vec<Piece>) {
-        match std::mem::replace(&mut self.pending, Pending::Nothing) {
-            Pending::Nothing => {}
-            Pending::Held(held, at) => self.release(&held, at, next, out),
-            Pending::Run(Unit::Char(' '), count, at) => self.blanks(count, at, next, out),
-            Pending::Run(Unit::Char('\t'), count, at) => self.tabs(count, at, out),
-            Pending::Run(Unit::Byte(byte), count, at) => {
+    fn flush(&mut self, next: Option<TextUnit>, out: &mut Vec<VisiblePiece>) {
+        match std::mem::replace(&mut self.pending, PendingUnits::Nothing) {
+            PendingUnits::Nothing => {}
+            PendingUnits::Held(held, at) => self.release(&held, at, next, out),
+            PendingUnits::Run(TextUnit::Char(' '), count, at) => self.blanks(count, at, next, out),
+            PendingUnits::Run(TextUnit::Char('\t'), count, at) => self.tabs(count, at, out),
+            PendingUnits::Run(TextUnit::Byte(byte), count, at) => {
                 self.sign(at..at + count, numbered(&format!("{byte:02X}"), count), out);
             }
-            Pending::Run(Unit::Char(c), count, at) => {
-                let prose = matches!(self.manner, Manner::Prose | Manner::Output);
-                let breaks = self.breaks == Breaks::Kept && next == Some(Unit::Char('\n'));
+            PendingUnits::Run(TextUnit::Char(c), count, at) => {
+                let prose = matches!(self.manner, VisibleMode::Prose | VisibleMode::Output);
+                let breaks = self.breaks == LineBreaks::Kept && next == Some(TextUnit::Char('\n'));
                 // The return of a line break.
                 let count = if prose && breaks && c == '\r' { count - 1 } else { count };
                 if count > 0 {
                     let text = match class::shown(c, self.manner) {
-                        Shown::Picture(picture) if count < PICTURES => picture.to_string().repeat(count),
+                        CharRendering::Picture(picture) if count < PICTURES => {
+                            picture.to_string().repeat(count)
+                        }
                         _ => counted(c, count),
                     };
                     self.is_blank = false;
-                    let kind = if c == '\r' { PieceKind::Blank } else { PieceKind::Sign };
+                    let kind = if c == '\r' { VisiblePieceKind::Blank } else { VisiblePieceKind::Sign };
                     self.stand_in(at..at + count * c.len_utf8(), text, kind, out);
                 }
             }
@@ -216,7 +224,7 @@ impl Writer {
     }
 
     /// What was held and was no sign after all.
-    fn release(&mut self, held: &str, at: usize, next: Option<Unit>, out: &mut Vec<Piece>) {
+    fn release(&mut self, held: &str, at: usize, next: Option<TextUnit>, out: &mut Vec<VisiblePiece>) {
         for (offset, c) in held.char_indices() {
             let here = at + offset;
             if offset == 0 && c == '<' {
@@ -227,81 +235,91 @@ impl Writer {
                 continue;
             }
             match &mut self.pending {
-                Pending::Run(of, count, _) if *of == Unit::Char(c) => *count += 1,
+                PendingUnits::Run(of, count, _) if *of == TextUnit::Char(c) => *count += 1,
                 _ => {
-                    self.flush(Some(Unit::Char(c)), out);
-                    self.begin(Unit::Char(c), here, out);
+                    self.flush(Some(TextUnit::Char(c)), out);
+                    self.begin(TextUnit::Char(c), here, out);
                 }
             }
         }
         self.flush(next, out);
     }
 
-    fn blanks(&mut self, count: usize, at: usize, next: Option<Unit>, out: &mut Vec<Piece>) {
+    fn blanks(&mut self, count: usize, at: usize, next: Option<TextUnit>, out: &mut Vec<VisiblePiece>) {
         self.marks = None;
-        let last = next.is_none() || self.breaks == Breaks::Kept && next == Some(Unit::Char('\n'));
+        let last = next.is_none() || self.breaks == LineBreaks::Kept && next == Some(TextUnit::Char('\n'));
         let range = at..at + count;
-        if self.manner != Manner::Exact || !last && count < BLANKS {
+        if self.manner != VisibleMode::Exact || !last && count < BLANKS {
             (0..count).for_each(|n| plain(out, at + n, ' '));
             self.column += count;
         } else if last && count < PICTURES {
-            self.stand_in(range, "\u{2420}".repeat(count), PieceKind::Blank, out);
+            self.stand_in(range, "\u{2420}".repeat(count), VisiblePieceKind::Blank, out);
         } else {
-            self.stand_in(range, counted(' ', count), PieceKind::Blank, out);
+            self.stand_in(range, counted(' ', count), VisiblePieceKind::Blank, out);
         }
     }
 
-    fn tabs(&mut self, count: usize, at: usize, out: &mut Vec<Piece>) {
+    fn tabs(&mut self, count: usize, at: usize, out: &mut Vec<VisiblePiece>) {
         self.marks = None;
-        if count >= TABS && self.manner == Manner::Exact {
-            return self.stand_in(at..at + count, counted('\t', count), PieceKind::Blank, out);
+        if count >= TABS && self.manner == VisibleMode::Exact {
+            return self.stand_in(at..at + count, counted('\t', count), VisiblePieceKind::Blank, out);
         }
         for n in 0..count {
             let room = TAB - self.column % TAB;
-            let lead = if self.manner == Manner::Exact { '⇥' } else { ' ' };
+            let lead = if self.manner == VisibleMode::Exact { '⇥' } else { ' ' };
             let text = std::iter::once(lead).chain(std::iter::repeat_n(' ', room - 1)).collect();
-            self.stand_in(at + n..at + n + 1, text, PieceKind::Blank, out);
+            self.stand_in(at + n..at + n + 1, text, VisiblePieceKind::Blank, out);
         }
     }
 
-    fn sign(&mut self, bytes: Range<usize>, text: String, out: &mut Vec<Piece>) {
+    fn sign(&mut self, bytes: Range<usize>, text: String, out: &mut Vec<VisiblePiece>) {
         self.is_blank = false;
-        self.stand_in(bytes, text, PieceKind::Sign, out);
+        self.stand_in(bytes, text, VisiblePieceKind::Sign, out);
     }
 
-    fn stand_in(&mut self, bytes: Range<usize>, text: String, kind: PieceKind, out: &mut Vec<Piece>) {
+    fn stand_in(
+        &mut self,
+        bytes: Range<usize>,
+        text: String,
+        kind: VisiblePieceKind,
+        out: &mut Vec<VisiblePiece>,
+    ) {
         // The signs are ASCII or pictures of one column.
         self.column += text.chars().count();
         self.marks = None;
-        out.push(Piece { bytes, text, kind });
+        out.push(VisiblePiece { bytes, text, kind });
     }
 }
 
 /// Whether what begins with ESC is a sequence that the output of a command may lose; `None` when it does not.
-fn may_drop(held: &str, manner: Manner) -> Option<SignMatch> {
-    let rest = held.strip_prefix('\u{1b}').filter(|_| manner == Manner::Output)?;
+fn may_drop(held: &str, manner: VisibleMode) -> Option<EscapeMatch> {
+    let rest = held.strip_prefix('\u{1b}').filter(|_| manner == VisibleMode::Output)?;
     Some(match rest.as_bytes() {
-        [] | [b'('] | [b'['] => SignMatch::Begun,
-        [b'(', b'B'] => SignMatch::Whole,
+        [] | [b'('] | [b'['] => EscapeMatch::Begun,
+        [b'(', b'B'] => EscapeMatch::Whole,
         [b'[', parameters @ .., last] if parameters.len() < COLOUR => {
             let number = |b: &u8| matches!(b, b'0'..=b'9' | b';' | b':');
             match last {
-                b'm' | b'K' if parameters.iter().all(number) => SignMatch::Whole,
-                last if number(last) && parameters.iter().all(number) => SignMatch::Begun,
-                _ => SignMatch::Not,
+                b'm' | b'K' if parameters.iter().all(number) => EscapeMatch::Whole,
+                last if number(last) && parameters.iter().all(number) => EscapeMatch::Begun,
+                _ => EscapeMatch::Not,
             }
         }
-        _ => SignMatch::Not,
+        _ => EscapeMatch::Not,
     })
 }
 
-fn plain(out: &mut Vec<Piece>, at: usize, c: char) {
+fn plain(out: &mut Vec<VisiblePiece>, at: usize, c: char) {
     match out.last_mut() {
-        Some(Piece { bytes, text, kind: PieceKind::Plain }) if bytes.end == at => {
+        Some(VisiblePiece { bytes, text, kind: VisiblePieceKind::Plain }) if bytes.end == at => {
             text.push(c);
             bytes.end += c.len_utf8();
         }
-        _ => out.push(Piece { bytes: at..at + c.len_utf8(), text: c.into(), kind: PieceKind::Plain }),
+        _ => out.push(VisiblePiece {
+            bytes: at..at + c.len_utf8(),
+            text: c.into(),
+            kind: VisiblePieceKind::Plain,
+        }),
     }
 }
 

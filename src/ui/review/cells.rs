@@ -1,7 +1,7 @@
 //! A line of foreign text as cells of the screen: tabs to their stops, everything that could act or hide made visible,
 //! styles laid over it by byte ranges.
 
-use crate::text::visible::{Breaks, Manner, Piece, PieceKind, pieces};
+use crate::text::visible::{LineBreaks, VisibleMode, VisiblePiece, VisiblePieceKind, pieces};
 use crate::text::width;
 use ratatui::style::Style;
 use std::ops::Range;
@@ -28,7 +28,12 @@ pub(super) enum Blanks {
 
 /// The cells of placet's own words, and of what was rendered before.
 pub(super) fn cells(text: &str, style: impl Fn(usize) -> Style) -> Vec<Cell> {
-    cells_of(&pieces(text.as_bytes(), Manner::Rendered, Breaks::Shown, &[]), &style, &style, Blanks::Plain)
+    cells_of(
+        &pieces(text.as_bytes(), VisibleMode::Rendered, LineBreaks::Shown, &[]),
+        &style,
+        &style,
+        Blanks::Plain,
+    )
 }
 
 /// The cells of a line of a file. Look-alike letters within `alike` are written out; `sign` is the style of what stands
@@ -40,11 +45,11 @@ pub(super) fn content(
     blanks: Blanks,
     alike: &[Range<usize>],
 ) -> Vec<Cell> {
-    let manner = if blanks == Blanks::Plain { Manner::Quiet } else { Manner::Exact };
-    let pieces = pieces(text.as_bytes(), manner, Breaks::Shown, alike);
+    let manner = if blanks == Blanks::Plain { VisibleMode::Quiet } else { VisibleMode::Exact };
+    let pieces = pieces(text.as_bytes(), manner, LineBreaks::Shown, alike);
     let mut out = Vec::with_capacity(text.len());
     for piece in &pieces {
-        let patch = if piece.kind == PieceKind::Sign { sign } else { blank };
+        let patch = if piece.kind == VisiblePieceKind::Sign { sign } else { blank };
         let signs = |at: usize| style(at).patch(patch);
         out.extend(cells_of(std::slice::from_ref(piece), &style, &signs, blanks));
     }
@@ -52,19 +57,19 @@ pub(super) fn content(
 }
 
 fn cells_of(
-    pieces: &[Piece],
+    pieces: &[VisiblePiece],
     plain: &dyn Fn(usize) -> Style,
     sign: &dyn Fn(usize) -> Style,
     blanks: Blanks,
 ) -> Vec<Cell> {
     let mut out = Vec::new();
-    for Piece { bytes, text, kind } in pieces {
+    for VisiblePiece { bytes, text, kind } in pieces {
         for (at, grapheme) in text.grapheme_indices(true) {
             let style = match kind {
-                PieceKind::Plain => plain(bytes.start + at),
-                PieceKind::Sign | PieceKind::Blank => sign(bytes.start),
+                VisiblePieceKind::Plain => plain(bytes.start + at),
+                VisiblePieceKind::Sign | VisiblePieceKind::Blank => sign(bytes.start),
             };
-            let dot = grapheme == " " && *kind == PieceKind::Plain && blanks == Blanks::Shown;
+            let dot = grapheme == " " && *kind == VisiblePieceKind::Plain && blanks == Blanks::Shown;
             let text = if dot { "·" } else { grapheme };
             out.push(Cell { text: text.into(), width: width::of_grapheme(text).max(1), style });
         }

@@ -3,7 +3,7 @@
 //! Lines end with `\n` and belong together by number on both sides of that: line 7 of the text is line 7 of the bytes.
 //! A content whose encoding puts more than one byte into a line feed is none of these; it is decided as a whole.
 
-use crate::text::Detected;
+use crate::text::DetectedEncoding;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Doc {
         if bytes.is_empty() {
             return Some(Doc { starts: Arc::new([0]), text: Arc::from(""), raw: None });
         }
-        let detected = Detected::of(&bytes).ok()?;
+        let detected = DetectedEncoding::of(&bytes).ok()?;
         if detected.encoding.unit() > 1 {
             return None;
         }
@@ -113,7 +113,7 @@ impl Doc {
         match &self.raw {
             None => Some(text.as_bytes().to_vec()),
             Some((bytes, _)) => {
-                let encoding = Detected::of(bytes).ok()?.encoding;
+                let encoding = DetectedEncoding::of(bytes).ok()?.encoding;
                 encoding.encode(text).ok().map(std::borrow::Cow::into_owned)
             }
         }

@@ -4,12 +4,14 @@
 
 use super::doc::Doc;
 use super::file::{Body, File, Hunk, Lines, Mark, Seam, Whole};
-use crate::text::patch::{Body as PatchBody, FilePatch, Kind, Patch, Sign, quoted};
+use crate::text::patch::{
+    FilePatch, FilePatchBody as PatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted,
+};
 use crate::text::sanitize;
 use std::path::PathBuf;
 
 /// The files of a patch.
-pub fn of_patch(patch: &Patch) -> Vec<File> {
+pub fn of_patch(patch: &PatchSet) -> Vec<File> {
     patch.files.iter().map(one).collect()
 }
 
@@ -33,17 +35,17 @@ pub fn binary_file(name: &str) -> File {
 fn one(file: &FilePatch) -> File {
     let name = file.new.as_ref().or(file.old.as_ref()).cloned().unwrap_or_else(|| "(no name)".into());
     let letter = match file.kind {
-        Kind::Edit => 'M',
-        Kind::Create => 'A',
-        Kind::Delete => 'D',
-        Kind::Rename => 'R',
-        Kind::Copy => 'C',
+        FilePatchKind::Edit => 'M',
+        FilePatchKind::Create => 'A',
+        FilePatchKind::Delete => 'D',
+        FilePatchKind::Rename => 'R',
+        FilePatchKind::Copy => 'C',
     };
     let mut facts = Vec::new();
     let safe = |name: &String| sanitize::name(name).into_owned();
     match (file.kind, &file.old) {
-        (Kind::Rename, Some(old)) => facts.push(format!("renamed from {}", safe(old))),
-        (Kind::Copy, Some(old)) => facts.push(format!("copied from {}", safe(old))),
+        (FilePatchKind::Rename, Some(old)) => facts.push(format!("renamed from {}", safe(old))),
+        (FilePatchKind::Copy, Some(old)) => facts.push(format!("copied from {}", safe(old))),
         _ => {}
     }
     if let (Some(a), Some(b)) = (file.old_mode, file.new_mode)
@@ -97,18 +99,18 @@ fn lines(file: &FilePatch) -> Option<Lines> {
         };
         for line in &hunk.lines {
             let text = line.text();
-            if line.sign == Sign::Context {
+            if line.sign == PatchLineKind::Context {
                 close(&mut run_old, &mut run_new, old_at, new_at);
             }
-            if line.sign != Sign::Add {
+            if line.sign != PatchLineKind::Add {
                 ended(&mut old, text);
                 old_at += 1;
             }
-            if line.sign != Sign::Remove {
+            if line.sign != PatchLineKind::Remove {
                 ended(&mut new, text);
                 new_at += 1;
             }
-            if line.sign == Sign::Context {
+            if line.sign == PatchLineKind::Context {
                 (run_old, run_new) = (old_at, new_at);
             }
         }
@@ -232,7 +234,7 @@ fn write(ops: &[(u8, &[u8])], first: usize, drift: isize, out: &mut Vec<u8>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::patch::{Prefix, parse};
+    use crate::text::patch::{StripLevels, parse};
 
     const PATCH: &str = "\
 --- a/x.txt
@@ -251,7 +253,7 @@ mod tests {
 ";
 
     fn files(text: &str) -> Vec<File> {
-        of_patch(&parse(text.as_bytes(), Prefix::Auto).unwrap())
+        of_patch(&parse(text.as_bytes(), StripLevels::Auto).unwrap())
     }
 
     #[test]

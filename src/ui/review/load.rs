@@ -5,7 +5,7 @@ use super::doc::Doc;
 use super::file::{Body, File, Lines, Pictures, Whole};
 use super::renames::renames;
 use crate::media::{self, sniff};
-use crate::text::{Detected, LineDiff, sanitize, visible};
+use crate::text::{DetectedEncoding, LineDiff, sanitize, visible};
 use crate::workspace::{ChangeClasses, ChangeSet, GitFile, Node, Objects, PathChange, Verb};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -298,9 +298,9 @@ fn text(change: &PathChange, before: Vec<u8>, after: Vec<u8>, facts: &mut Vec<St
 pub(super) fn encodings(before: &[u8], after: &[u8]) -> Option<String> {
     let of = |bytes: &[u8]| match bytes {
         [] => None,
-        _ => Detected::of(bytes).ok().map(|found| found.encoding.to_string()),
+        _ => DetectedEncoding::of(bytes).ok().map(|found| found.encoding.to_string()),
     };
-    let utf8 = crate::text::Encoding::Utf8.to_string();
+    let utf8 = crate::text::TextEncoding::Utf8.to_string();
     match (of(before), of(after)) {
         (Some(was), Some(is)) if was != is => Some(format!("the encoding changes from {was} to {is}")),
         (_, Some(is)) if is != utf8 => Some(format!("text in {is}")),
@@ -313,7 +313,7 @@ pub(super) fn encodings(before: &[u8], after: &[u8]) -> Option<String> {
 fn wide_text(change: &PathChange, before: &[u8], after: &[u8]) -> (Vec<String>, usize) {
     let decoded = |bytes: &[u8]| match bytes {
         [] => Some((String::new(), String::new())),
-        _ => Detected::of(bytes).ok().map(|d| {
+        _ => DetectedEncoding::of(bytes).ok().map(|d| {
             let body = bytes.get(d.mark..).unwrap_or_default();
             (d.encoding.decode(body).into_owned(), d.encoding.to_string())
         }),

@@ -2,7 +2,7 @@
 
 use super::text::FileText;
 use super::who::Who;
-use crate::text::visible::{Breaks, CONTINUED, Manner, PieceKind, pieces};
+use crate::text::visible::{CONTINUED, LineBreaks, VisibleMode, VisiblePieceKind, pieces};
 use crate::text::{sanitize, width};
 use crate::ui::Theme;
 use crate::ui::pager::{Cursor, Pos, Source};
@@ -209,7 +209,7 @@ impl Source for Lines {
 
 /// A line of a file without colours, byte for byte: what is not text in it is written as `<FF>`.
 pub(crate) fn exact(bytes: &[u8]) -> Line<'static> {
-    let pieces = pieces(bytes, Manner::Exact, Breaks::Shown, &[]);
+    let pieces = pieces(bytes, VisibleMode::Exact, LineBreaks::Shown, &[]);
     Line::from(pieces.into_iter().map(|piece| Span::raw(piece.text)).collect::<Vec<_>>())
 }
 
@@ -217,8 +217,8 @@ pub(crate) fn exact(bytes: &[u8]) -> Line<'static> {
 pub(crate) fn styled(raw: &str, colours: &[(Range<usize>, Style)]) -> Line<'static> {
     let mut spans: Vec<Span<'static>> = Vec::new();
     let mut colours = colours.iter().peekable();
-    for piece in pieces(raw.as_bytes(), Manner::Exact, Breaks::Shown, &[]) {
-        if piece.kind != PieceKind::Plain {
+    for piece in pieces(raw.as_bytes(), VisibleMode::Exact, LineBreaks::Shown, &[]) {
+        if piece.kind != VisiblePieceKind::Plain {
             spans.push(Span::raw(piece.text));
             continue;
         }

@@ -1,7 +1,7 @@
 //! The viewer's screen: numbers, marks, moving, and files of any size.
 
 use super::*;
-use crate::text::Encoding;
+use crate::text::TextEncoding;
 use crate::ui::ansi::Depth;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
@@ -200,7 +200,7 @@ fn a_gigabyte_opens_at_once_and_its_end_is_found() {
     let size = file.metadata().unwrap().len();
     let started = Instant::now();
     let mut pane =
-        Viewer::new(FileText::on_disk(file, size, Encoding::Utf8), "big.log", None, &theme(), hands().0);
+        Viewer::new(FileText::on_disk(file, size, TextEncoding::Utf8), "big.log", None, &theme(), hands().0);
     pane.resize(80, 24);
     let first = screen(&pane);
     assert!(started.elapsed() < Duration::from_millis(300), "{:?}", started.elapsed());
@@ -216,7 +216,7 @@ fn a_window_that_was_shown_is_marked_only_while_it_is_the_same() {
     let lines = |range: Range<usize>| range.map(|n| format!("line {n}\n")).collect::<String>();
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(text.as_bytes()).unwrap();
-    let text = FileText::on_disk(file, text.len() as u64, Encoding::Utf8);
+    let text = FileText::on_disk(file, text.len() as u64, TextEncoding::Utf8);
     let windows = vec![window(250..260, lines(250..260).as_bytes()), window(600..610, b"other")];
     let mut pane = Viewer::new(text, "x.log", None, &theme(), hands().0).with_windows(windows);
     pane.resize(40, 8);
@@ -317,7 +317,7 @@ proptest! {
 fn read_from_disk(bytes: &[u8]) -> String {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
-    let text = FileText::on_disk(file, bytes.len() as u64, Encoding::Utf8);
+    let text = FileText::on_disk(file, bytes.len() as u64, TextEncoding::Utf8);
     let pane = Viewer::new(text, "a.txt", None, &theme(), hands().0);
     drawn(&pane.lines)
 }

@@ -3,7 +3,7 @@
 //! Where lines begin is found by a thread that reads the file once. A very long line has several blocks: nothing of it is
 //! left out, and only what is looked at is laid out.
 
-use crate::text::Encoding;
+use crate::text::TextEncoding;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -34,7 +34,7 @@ enum Content {
     Disk {
         file: Arc<File>,
         size: u64,
-        encoding: Encoding,
+        encoding: TextEncoding,
     },
 }
 
@@ -72,7 +72,7 @@ impl FileText {
     }
 
     /// A file that is read where it is looked at; `encoding` must be one of single bytes per line end.
-    pub fn on_disk(file: File, size: u64, encoding: Encoding) -> FileText {
+    pub fn on_disk(file: File, size: u64, encoding: TextEncoding) -> FileText {
         let file = Arc::new(file);
         let shared = Shared::new(Index::default());
         let mut at = 0;
@@ -332,7 +332,7 @@ mod tests {
     fn on_disk(bytes: &[u8]) -> FileText {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        let text = FileText::on_disk(file, bytes.len() as u64, Encoding::Utf8);
+        let text = FileText::on_disk(file, bytes.len() as u64, TextEncoding::Utf8);
         let until = Instant::now() + Duration::from_secs(60);
         while !text.is_whole() {
             assert!(Instant::now() < until);

@@ -12,7 +12,7 @@ use super::super::run_command::{self, RunPlan};
 use super::super::scratchpad::Scratchpad;
 use super::super::{CallFailure, Env, Facts, Plan, Ran, Tool, ToolError};
 use super::foreign::{Foreign, Said};
-use crate::text::patch::{Kind, Prefix, parse};
+use crate::text::patch::{FilePatchKind, StripLevels, parse};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
 
 /// What must be read first is read by the shell here.
 fn unread(patch: &str, error: &ToolError) -> Option<String> {
-    let files = parse(patch.as_bytes(), Prefix::Auto).map(|patch| patch.files).unwrap_or_default();
+    let files = parse(patch.as_bytes(), StripLevels::Auto).map(|patch| patch.files).unwrap_or_default();
     let name = match files.as_slice() {
         [file] => file.old.clone().or(file.new.clone()),
         _ => None,
@@ -64,7 +64,7 @@ fn unread(patch: &str, error: &ToolError) -> Option<String> {
         }
         _ => return None,
     };
-    let removes = files.iter().any(|file| file.kind == Kind::Delete);
+    let removes = files.iter().any(|file| file.kind == FilePatchKind::Delete);
     let remove = if removes { format!("; to remove a file unread: [\"rm\", {name}]") } else { String::new() };
     Some(format!("error: {}\nhint: read it, then send the patch again: {read}{remove}", error.message))
 }
