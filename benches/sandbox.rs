@@ -9,7 +9,7 @@
     reason = "a bench stops at the first surprise and prints"
 )]
 
-use placet::process::{Command, Ending};
+use placet::process::{CommandExit, ShellCommand};
 use placet::sandbox::{Backend, Network, Overlay, Spec, probe};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -39,17 +39,17 @@ fn main() {
         Overlay { target: target.into(), lowers: vec![target.into()], upper, work }
     };
     let run = |sandbox: Option<&Spec>| {
-        let command = Command {
+        let command = ShellCommand {
             line: "true".into(),
             cwd: root.clone(),
             supervisor: placet.into(),
             timeout: Duration::from_secs(20),
             withheld: Vec::new(),
-            stdin: placet::process::Input::Nothing,
+            stdin: placet::process::CommandInput::Nothing,
             sandbox: sandbox.map(Spec::to_words),
         };
         let done = runtime.block_on(command.run(&CancellationToken::new(), |_| {})).unwrap();
-        assert_eq!(done.ending, Ending::Exit(0));
+        assert_eq!(done.ending, CommandExit::Exit(0));
     };
     let spec = |overlays: Vec<Overlay>, network: Network| Spec {
         overlays,

@@ -1,7 +1,7 @@
 //! Standard input of `placet sandbox run`, passed on to the command for as long as it runs. What the command has not
 //! been given when it ends stays unread: on a terminal the next lines belong to the question.
 
-use crate::process::Input;
+use crate::process::CommandInput;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -19,7 +19,7 @@ pub(super) struct Feed {
 
 impl Feed {
     /// The command's end, and the thread that writes to it.
-    pub(super) fn start() -> io::Result<(Input, Feed)> {
+    pub(super) fn start() -> io::Result<(CommandInput, Feed)> {
         let (command, to) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         // Only the end that is written to must not block.
         rustix::fs::fcntl_setfl(&command, rustix::fs::OFlags::empty())?;
@@ -28,7 +28,7 @@ impl Feed {
             let _ = pass_on(&to, &stopped);
         };
         let thread = std::thread::Builder::new().name("input".into()).spawn(work)?;
-        Ok((Input::Pipe(Arc::new(command)), Feed { stop: Some(stop), thread: Some(thread) }))
+        Ok((CommandInput::Pipe(Arc::new(command)), Feed { stop: Some(stop), thread: Some(thread) }))
     }
 }
 

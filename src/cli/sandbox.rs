@@ -9,7 +9,7 @@ use super::start;
 use crate::app::App;
 use crate::audit::Kind;
 use crate::permission::Level;
-use crate::process::Ending;
+use crate::process::CommandExit;
 use crate::serve::changes::{self, Told, Wanted};
 use crate::session::Scratchpads;
 use crate::text::own::MarkEscaper;
@@ -101,10 +101,10 @@ pub(super) fn run(
         warn(&format!("note: {line}"));
     }
     let code = match finished.ending {
-        Ending::Exit(code) => u8::try_from(code).unwrap_or(report::ERROR),
-        Ending::Signal(signal) => u8::try_from(128 + signal).unwrap_or(report::ERROR),
-        Ending::Cancelled => return Ok(report::INTERRUPTED),
-        Ending::TimedOut | Ending::Lost => report::ERROR,
+        CommandExit::Exit(code) => u8::try_from(code).unwrap_or(report::ERROR),
+        CommandExit::Signal(signal) => u8::try_from(128 + signal).unwrap_or(report::ERROR),
+        CommandExit::Cancelled => return Ok(report::INTERRUPTED),
+        CommandExit::TimedOut | CommandExit::Lost => report::ERROR,
     };
     let Some(view) = env.workspace.view() else { return Ok(code) };
     let label = Label {

@@ -4,7 +4,7 @@
 
 use super::ruling::{Action, Redaction};
 use super::{Context, Point, Programs};
-use crate::process::{Command, Ending, Input};
+use crate::process::{CommandExit, CommandInput, ShellCommand};
 use serde::Deserialize;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -58,13 +58,13 @@ async fn run(
     // What it says on the side is no part of its answer, and is kept for the message when it fails.
     let side = tempfile::NamedTempFile::new().map_err(failed)?;
     let quoted = side.path().display().to_string().replace('\'', "'\\''");
-    let command = Command {
+    let command = ShellCommand {
         line: format!("{{ {line}\n}} 2>'{quoted}'"),
         cwd: context.cwd.clone(),
         supervisor: programs.supervisor.clone(),
         timeout,
         withheld: programs.withheld.clone(),
-        stdin: Input::Bytes(context.json(point).to_string().into_bytes()),
+        stdin: CommandInput::Bytes(context.json(point).to_string().into_bytes()),
         sandbox: None,
     };
     let mut finished =
@@ -75,12 +75,12 @@ async fn run(
         if said.is_empty() { said } else { format!(": {said}") }
     };
     match finished.ending {
-        Ending::Exit(0) => Ok(String::from_utf8_lossy(&finished.output.whole()).into_owned()),
-        Ending::Exit(code) => Err(format!("it failed with exit code {code}{}", said())),
-        Ending::Signal(signal) => Err(format!("it was killed by signal {signal}{}", said())),
-        Ending::TimedOut => Err(format!("it did not answer within {} ms", timeout.as_millis())),
-        Ending::Cancelled => Err("it was stopped before it answered".into()),
-        Ending::Lost => Err("its supervisor was killed".into()),
+        CommandExit::Exit(0) => Ok(String::from_utf8_lossy(&finished.output.whole()).into_owned()),
+        CommandExit::Exit(code) => Err(format!("it failed with exit code {code}{}", said())),
+        CommandExit::Signal(signal) => Err(format!("it was killed by signal {signal}{}", said())),
+        CommandExit::TimedOut => Err(format!("it did not answer within {} ms", timeout.as_millis())),
+        CommandExit::Cancelled => Err("it was stopped before it answered".into()),
+        CommandExit::Lost => Err("its supervisor was killed".into()),
     }
 }
 

@@ -2,7 +2,7 @@
 //! told to, or with placet; unless it was told to stay.
 
 use super::command::GRACE;
-use super::{ChildPid, Command, Ending, ProcessError};
+use super::{ChildPid, CommandExit, ProcessError, ShellCommand};
 use std::path::Path;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -15,26 +15,26 @@ pub(super) const STAY: u8 = b'k';
 
 /// A supervisor at work in the background.
 #[derive(Debug)]
-pub struct Background {
+pub struct BackgroundSupervisor {
     child: tokio::process::Child,
     line: UnixStream,
     /// Read by the supervisor when it starts, and removed when it is over.
     _passed: [Option<tempfile::NamedTempFile>; 2],
 }
 
-impl Command {
+impl ShellCommand {
     /// Starts it; all it writes goes to `log`, which is made anew, up to [`super::LOG`] bytes.
-    pub fn begin(&self, log: &Path) -> Result<Background, ProcessError> {
+    pub fn begin(&self, log: &Path) -> Result<BackgroundSupervisor, ProcessError> {
         if !self.cwd.is_dir() {
             return Err(ProcessError::NoDirectory(self.cwd.clone()));
         }
         let failed = |e: std::io::Error| ProcessError::Start(e.to_string());
         let (child, line, _passed) = self.spawn(Some(log), None).map_err(failed)?;
-        Ok(Background { child, line, _passed })
+        Ok(BackgroundSupervisor { child, line, _passed })
     }
 }
 
-impl Background {
+impl BackgroundSupervisor {
     /// The supervisor: a SIGTERM to it ends the command and all it started. `None` when it is gone.
     pub fn pid(&self) -> Option<ChildPid> {
         self.child.id().and_then(|id| ChildPid::checked(id).ok())
@@ -47,7 +47,7 @@ impl Background {
         timeout: Duration,
         cancel: &CancellationToken,
         stay: &Notify,
-    ) -> Result<Ending, ProcessError> {
+    ) -> Result<CommandExit, ProcessError> {
         let timer = tokio::time::sleep(timeout.min(Duration::from_secs(365 * 24 * 3600)));
         tokio::pin!(timer);
         let mut said = Vec::new();
@@ -57,8 +57,8 @@ impl Background {
                     Ok(0) | Err(_) => break None,
                     Ok(_) => {}
                 },
-                () = cancel.cancelled() => break Some(Ending::Cancelled),
-                () = &mut timer => break Some(Ending::TimedOut),
+                () = cancel.cancelled() => break Some(CommandExit::Cancelled),
+                () = &mut timer => break Some(CommandExit::TimedOut),
                 () = stay.notified() => drop(self.line.write_all(&[STAY]).await),
             }
         };
@@ -71,7 +71,7 @@ impl Background {
             }
         }
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
-        let ending = Ending::said(&String::from_utf8_lossy(&said))?;
+        let ending = CommandExit::said(&String::from_utf8_lossy(&said))?;
         Ok(stopped.unwrap_or(ending))
     }
 }

@@ -13,7 +13,7 @@ const MOST: usize = 32 << 20;
 const SPOOL: u64 = MOST as u64;
 
 #[derive(Debug, Default)]
-pub struct Capture {
+pub struct OutputCapture {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
@@ -21,7 +21,7 @@ pub struct Capture {
     spooled: u64,
 }
 
-impl Capture {
+impl OutputCapture {
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let room = HEAD - self.head.len();
@@ -155,9 +155,9 @@ fn shown(bytes: &[u8], most: usize) -> (String, usize) {
 mod tests {
     use super::*;
 
-    fn fed(total: usize, step: usize) -> (Capture, Vec<u8>) {
+    fn fed(total: usize, step: usize) -> (OutputCapture, Vec<u8>) {
         let all: Vec<u8> = (0..total).map(|n| (n % 251) as u8).collect();
-        let mut capture = Capture::default();
+        let mut capture = OutputCapture::default();
         all.chunks(step).for_each(|chunk| capture.push(chunk));
         (capture, all)
     }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn an_endless_output_is_cut_where_the_limit_is_and_says_so() {
-        let mut capture = Capture::default();
+        let mut capture = OutputCapture::default();
         let zeros = vec![0; 1 << 20];
         for _ in 0..48 {
             capture.push(&zeros);
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn text_stays_and_what_is_none_is_marked() {
         let text = |bytes: &[u8]| {
-            let mut capture = Capture::default();
+            let mut capture = OutputCapture::default();
             capture.push(bytes);
             capture.text()
         };

@@ -16,17 +16,17 @@ pub struct ChildPid(i32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("the system returned {0}, which cannot be the pid of a child process")]
-pub struct NotAChild(pub i64);
+pub struct InvalidChildPid(pub i64);
 
-impl From<NotAChild> for io::Error {
-    fn from(error: NotAChild) -> io::Error {
+impl From<InvalidChildPid> for io::Error {
+    fn from(error: InvalidChildPid) -> io::Error {
         io::Error::other(error)
     }
 }
 
 /// What a look for ended children found.
 #[derive(Debug)]
-pub(crate) enum Reaped {
+pub(crate) enum ReapResult {
     Ended(ChildPid, WaitStatus),
     /// There are children, and all of them run.
     Running,
@@ -36,16 +36,16 @@ pub(crate) enum Reaped {
 
 impl ChildPid {
     /// The only way in. 1 is refused, too: process 1 of a namespace is nobody's child in it.
-    pub fn checked(number: impl Into<i64>) -> Result<ChildPid, NotAChild> {
+    pub fn checked(number: impl Into<i64>) -> Result<ChildPid, InvalidChildPid> {
         let number = number.into();
         match i32::try_from(number) {
             Ok(pid) if pid >= 2 => Ok(ChildPid(pid)),
-            _ => Err(NotAChild(number)),
+            _ => Err(InvalidChildPid(number)),
         }
     }
 
     /// Of a child that was started and not yet waited for.
-    pub fn of(child: &std::process::Child) -> Result<ChildPid, NotAChild> {
+    pub fn of(child: &std::process::Child) -> Result<ChildPid, InvalidChildPid> {
         ChildPid::checked(child.id())
     }
 
@@ -91,12 +91,12 @@ impl ChildPid {
     }
 
     /// Waits for the end of any child.
-    pub(crate) fn wait_any() -> rustix::io::Result<Reaped> {
+    pub(crate) fn wait_any() -> rustix::io::Result<ReapResult> {
         reap(WaitOptions::empty())
     }
 
     /// Takes a child that has ended, if there is one.
-    pub(crate) fn reap_any() -> rustix::io::Result<Reaped> {
+    pub(crate) fn reap_any() -> rustix::io::Result<ReapResult> {
         reap(WaitOptions::NOHANG)
     }
 }
@@ -107,16 +107,16 @@ impl std::fmt::Display for ChildPid {
     }
 }
 
-fn reap(options: WaitOptions) -> rustix::io::Result<Reaped> {
+fn reap(options: WaitOptions) -> rustix::io::Result<ReapResult> {
     loop {
         return match rustix::process::wait(options) {
             Ok(Some((pid, status))) => match ChildPid::checked(pid.as_raw_nonzero().get()) {
-                Ok(child) => Ok(Reaped::Ended(child, status)),
+                Ok(child) => Ok(ReapResult::Ended(child, status)),
                 Err(_) => continue,
             },
-            Ok(None) => Ok(Reaped::Running),
+            Ok(None) => Ok(ReapResult::Running),
             Err(rustix::io::Errno::INTR) => continue,
-            Err(rustix::io::Errno::CHILD) => Ok(Reaped::Nobody),
+            Err(rustix::io::Errno::CHILD) => Ok(ReapResult::Nobody),
             Err(error) => Err(error),
         };
     }
@@ -138,7 +138,7 @@ mod tests {
         for number in
             [i64::MIN, -4_294_967_295, i64::from(i32::MIN), -2, -1, 0, 1, 1 << 31, 1 << 32, i64::MAX]
         {
-            assert_eq!(ChildPid::checked(number), Err(NotAChild(number)));
+            assert_eq!(ChildPid::checked(number), Err(InvalidChildPid(number)));
         }
         for number in [2, 4711, i64::from(i32::MAX)] {
             assert_eq!(ChildPid::checked(number).map(|pid| pid.to_string()), Ok(number.to_string()));

@@ -1,7 +1,7 @@
 //! A command, seen from placet: started, listened to, stopped.
 
 use super::input::send_pipe;
-use super::{Capture, Input, RUN};
+use super::{CommandInput, OutputCapture, RUN};
 use rustix::pipe::PipeFlags;
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -24,7 +24,7 @@ pub(super) const DRAIN: Duration = Duration::from_millis(300);
 
 /// A command line for `sh -c`.
 #[derive(Clone, Debug)]
-pub struct Command {
+pub struct ShellCommand {
     pub line: String,
     pub cwd: PathBuf,
     /// placet itself: see [`super::supervise`].
@@ -33,18 +33,18 @@ pub struct Command {
     /// Environment variables that the command must not see.
     pub withheld: Vec<String>,
     /// What it reads.
-    pub stdin: Input,
+    pub stdin: CommandInput,
     /// The sandbox it runs in, in that one's own words (`sandbox::Spec::to_words`); passed on unread. Without it the
     /// command has all the rights that placet has.
     pub sandbox: Option<Vec<u8>>,
 }
 
 /// A supervisor, the line to it, and files that it is still to read.
-type Spawned = (tokio::process::Child, UnixStream, [Option<tempfile::NamedTempFile>; 2]);
+type SpawnedSupervisor = (tokio::process::Child, UnixStream, [Option<tempfile::NamedTempFile>; 2]);
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum CommandExit {
     Exit(i32),
     Signal(i32),
     TimedOut,
@@ -54,10 +54,10 @@ pub enum Ending {
 }
 
 #[derive(Debug)]
-pub struct Finished {
-    pub ending: Ending,
+pub struct FinishedCommand {
+    pub ending: CommandExit,
     /// Standard output and standard error, in the order in which they were written.
-    pub output: Capture,
+    pub output: OutputCapture,
     pub elapsed: Duration,
 }
 
@@ -69,32 +69,32 @@ pub enum ProcessError {
     Start(String),
 }
 
-impl Ending {
+impl CommandExit {
     /// What a supervisor says of its command's end.
-    pub(super) fn said(words: &str) -> Result<Ending, ProcessError> {
+    pub(super) fn said(words: &str) -> Result<CommandExit, ProcessError> {
         match words.split_once(' ') {
-            Some(("exit", code)) => Ok(code.parse().map_or(Ending::Lost, Ending::Exit)),
-            Some(("signal", number)) => Ok(number.parse().map_or(Ending::Lost, Ending::Signal)),
+            Some(("exit", code)) => Ok(code.parse().map_or(CommandExit::Lost, CommandExit::Exit)),
+            Some(("signal", number)) => Ok(number.parse().map_or(CommandExit::Lost, CommandExit::Signal)),
             Some(("error", reason)) => Err(ProcessError::Start(reason.into())),
-            _ => Ok(Ending::Lost),
+            _ => Ok(CommandExit::Lost),
         }
     }
 }
 
-impl Command {
+impl ShellCommand {
     /// Runs it to its end, to its timeout, or until `cancel`. What it has written is there in each case. Dropping the
     /// future ends the command as well.
     pub async fn run(
         self,
         cancel: &CancellationToken,
         mut on_output: impl FnMut(&[u8]) + Send,
-    ) -> Result<Finished, ProcessError> {
+    ) -> Result<FinishedCommand, ProcessError> {
         if !self.cwd.is_dir() {
             return Err(ProcessError::NoDirectory(self.cwd));
         }
         let start = Instant::now();
         let mut started = self.start().map_err(|e| ProcessError::Start(e.to_string()))?;
-        let mut output = Capture::default();
+        let mut output = OutputCapture::default();
         let stopped = started.listen(self.timeout, cancel, |bytes| {
             output.push(bytes);
             on_output(bytes);
@@ -102,23 +102,27 @@ impl Command {
         let stopped = stopped.await;
         let ending = started.last_words().await?;
         let ending = stopped.unwrap_or(ending);
-        Ok(Finished { ending, output, elapsed: start.elapsed() })
+        Ok(FinishedCommand { ending, output, elapsed: start.elapsed() })
     }
 
-    fn start(&self) -> std::io::Result<Started> {
+    fn start(&self) -> std::io::Result<RunningSupervisor> {
         let (read, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         let (child, line, _passed) = self.spawn(None, Some(write))?;
-        Ok(Started { child, line, pipe: Receiver::from_owned_fd(read)?, _passed })
+        Ok(RunningSupervisor { child, line, pipe: Receiver::from_owned_fd(read)?, _passed })
     }
 
     /// A supervisor whose command writes to `output`, or to the file `log`.
-    pub(super) fn spawn(&self, log: Option<&Path>, output: Option<OwnedFd>) -> std::io::Result<Spawned> {
+    pub(super) fn spawn(
+        &self,
+        log: Option<&Path>,
+        output: Option<OwnedFd>,
+    ) -> std::io::Result<SpawnedSupervisor> {
         let (mine, theirs) = std::os::unix::net::UnixStream::pair()?;
         mine.set_nonblocking(true)?;
         let stdin = match &self.stdin {
-            Input::Nothing => None,
-            Input::Bytes(bytes) => Some(passed_file(bytes)?),
-            Input::Pipe(pipe) => {
+            CommandInput::Nothing => None,
+            CommandInput::Bytes(bytes) => Some(passed_file(bytes)?),
+            CommandInput::Pipe(pipe) => {
                 send_pipe(&mine, pipe)?;
                 None
             }
@@ -131,7 +135,7 @@ impl Command {
                 command.arg(name).arg(file.path());
             }
         }
-        if let Input::Pipe(_) = self.stdin {
+        if let CommandInput::Pipe(_) = self.stdin {
             command.arg(PIPED);
         }
         if let Some(log) = log {
@@ -199,7 +203,7 @@ fn passed_file(bytes: &[u8]) -> std::io::Result<tempfile::NamedTempFile> {
 }
 
 /// A running supervisor.
-struct Started {
+struct RunningSupervisor {
     child: tokio::process::Child,
     /// Closing it ends the command.
     line: UnixStream,
@@ -208,14 +212,14 @@ struct Started {
     _passed: [Option<tempfile::NamedTempFile>; 2],
 }
 
-impl Started {
+impl RunningSupervisor {
     /// Reads output until there is no more. `Some` when it had to be stopped.
     async fn listen(
         &mut self,
         timeout: Duration,
         cancel: &CancellationToken,
         mut take: impl FnMut(&[u8]),
-    ) -> Option<Ending> {
+    ) -> Option<CommandExit> {
         let mut stopped = None;
         let mut gone = false;
         let far = Duration::from_secs(365 * 24 * 3600);
@@ -229,8 +233,8 @@ impl Started {
                     Ok(0) | Err(_) => return stopped,
                     Ok(length) => take(chunk.get(..length).unwrap_or_default()),
                 },
-                () = cancel.cancelled(), if stopped.is_none() => stopped = Some(Ending::Cancelled),
-                () = &mut timer, if stopped.is_none() => stopped = Some(Ending::TimedOut),
+                () = cancel.cancelled(), if stopped.is_none() => stopped = Some(CommandExit::Cancelled),
+                () = &mut timer, if stopped.is_none() => stopped = Some(CommandExit::TimedOut),
                 _ = self.child.wait(), if !gone => {
                     gone = true;
                     last.as_mut().reset(tokio::time::Instant::now() + DRAIN);
@@ -249,13 +253,13 @@ impl Started {
         }
     }
 
-    async fn last_words(&mut self) -> Result<Ending, ProcessError> {
+    async fn last_words(&mut self) -> Result<CommandExit, ProcessError> {
         let mut words = String::new();
         let heard = tokio::time::timeout(GRACE, self.line.read_to_string(&mut words)).await;
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;
         if heard.is_err() {
-            return Ok(Ending::Lost);
+            return Ok(CommandExit::Lost);
         }
-        Ending::said(&words)
+        CommandExit::said(&words)
     }
 }

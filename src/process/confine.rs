@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 
 /// What a sandbox is asked to start.
 #[derive(Debug)]
-pub struct Confinement {
+pub struct ConfineRequest {
     /// [`Command::sandbox`](super::Command::sandbox), unread.
     pub words: Vec<u8>,
     /// What the command reads; nothing, if absent.
@@ -19,7 +19,7 @@ pub struct Confinement {
 
 /// A command that has been started in a sandbox.
 #[derive(Debug)]
-pub struct Confined {
+pub struct ConfinedProcess {
     /// A child of this process, with whose death everything inside is dead.
     pub pid: ChildPid,
     /// Says `exit 3` or `signal 9` before it ends, when the command ended by itself.
@@ -27,4 +27,4 @@ pub struct Confined {
 }
 
 /// Starts a command in a sandbox. Called in the supervisor while it has one thread.
-pub type Confine = fn(Confinement) -> io::Result<Confined>;
+pub type ConfineFn = fn(ConfineRequest) -> io::Result<ConfinedProcess>;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// A command's standard input.
 #[derive(Clone, Debug, Default)]
-pub enum Input {
+pub enum CommandInput {
     #[default]
     Nothing,
     Bytes(Vec<u8>),
@@ -21,9 +21,9 @@ pub enum Input {
     Pipe(Arc<OwnedFd>),
 }
 
-impl From<Option<Vec<u8>>> for Input {
-    fn from(bytes: Option<Vec<u8>>) -> Input {
-        bytes.map_or(Input::Nothing, Input::Bytes)
+impl From<Option<Vec<u8>>> for CommandInput {
+    fn from(bytes: Option<Vec<u8>>) -> CommandInput {
+        bytes.map_or(CommandInput::Nothing, CommandInput::Bytes)
     }
 }
 

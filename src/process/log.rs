@@ -14,19 +14,19 @@ use tokio::net::unix::pipe::Receiver;
 pub const LOG: u64 = 64 << 20;
 
 /// The file, and the pipe that everything this process starts from now on writes to.
-pub(super) struct Log {
+pub(super) struct SupervisorLog {
     file: File,
     pipe: OwnedFd,
 }
 
-impl Log {
+impl SupervisorLog {
     /// Takes the place of this process' standard output and error.
-    pub(super) fn open(path: &Path) -> std::io::Result<Log> {
+    pub(super) fn open(path: &Path) -> std::io::Result<SupervisorLog> {
         let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(path)?;
         let (pipe, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         rustix::stdio::dup2_stdout(&write)?;
         rustix::stdio::dup2_stderr(&write)?;
-        Ok(Log { file, pipe })
+        Ok(SupervisorLog { file, pipe })
     }
 
     /// Writes what comes until nobody can write any more. When the file is full it begins anew, with a line that says
@@ -36,7 +36,7 @@ impl Log {
         // This process held them open only for what it started.
         rustix::stdio::dup2_stdout(&null)?;
         rustix::stdio::dup2_stderr(&null)?;
-        let Log { mut file, pipe } = self;
+        let SupervisorLog { mut file, pipe } = self;
         let mut pipe = Receiver::from_owned_fd(pipe)?;
         let mut chunk = vec![0; 65_536];
         let (mut kept, mut gone) = (0u64, 0u64);

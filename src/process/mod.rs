@@ -18,16 +18,16 @@ mod room;
 mod supervise;
 mod tree;
 
-pub use background::Background;
-pub use capture::Capture;
-pub(crate) use child_pid::Reaped;
-pub use child_pid::{ChildPid, NotAChild, is_running};
-pub use command::{Command, Ending, Finished, ProcessError};
-pub use confine::{Confine, Confined, Confinement};
+pub use background::BackgroundSupervisor;
+pub use capture::OutputCapture;
+pub(crate) use child_pid::ReapResult;
+pub use child_pid::{ChildPid, InvalidChildPid, is_running};
+pub use command::{CommandExit, FinishedCommand, ProcessError, ShellCommand};
+pub use confine::{ConfineFn, ConfineRequest, ConfinedProcess};
 pub use crash::{is_of_the_runtime, panic_reason};
-pub use input::Input;
+pub use input::CommandInput;
 pub use log::LOG;
-pub use room::{NoRoom, check_room};
+pub use room::{ResourceError, check_room};
 pub use supervise::{RUN, supervise};
 #[cfg(target_os = "linux")]
 pub(crate) use tree::parent_of;

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
-pub enum NoRoom {
+pub enum ResourceError {
     #[error("cannot open {0} files at once: {1}")]
     Files(usize, io::Error),
     #[error("cannot make a pair of sockets: {0}")]
@@ -16,11 +16,13 @@ pub enum NoRoom {
     Threads(usize, io::Error),
 }
 
-impl NoRoom {
+impl ResourceError {
     pub fn hint(&self) -> &'static str {
         match self {
-            NoRoom::Files(..) | NoRoom::Sockets(_) => "raise the limit on open files: `ulimit -n 1024`",
-            NoRoom::Threads(..) => {
+            ResourceError::Files(..) | ResourceError::Sockets(_) => {
+                "raise the limit on open files: `ulimit -n 1024`"
+            }
+            ResourceError::Threads(..) => {
                 "end other processes of this user, or raise the limit on processes: `ulimit -u` shows it"
             }
         }
@@ -28,17 +30,17 @@ impl NoRoom {
 }
 
 /// Opens and starts that many for a moment.
-pub fn check_room(files: usize, threads: usize) -> Result<(), NoRoom> {
+pub fn check_room(files: usize, threads: usize) -> Result<(), ResourceError> {
     let opened: io::Result<Vec<File>> = (0..files).map(|_| File::open("/dev/null")).collect();
-    opened.map_err(|e| NoRoom::Files(files, e))?;
+    opened.map_err(|e| ResourceError::Files(files, e))?;
     // For signals.
-    std::os::unix::net::UnixStream::pair().map_err(NoRoom::Sockets)?;
+    std::os::unix::net::UnixStream::pair().map_err(ResourceError::Sockets)?;
     let mut started = Vec::new();
     for _ in 0..threads {
         // Each waits for its sender to be dropped, so that all of them are there at once.
         let (hold, held) = mpsc::channel::<()>();
         let thread = std::thread::Builder::new().stack_size(64 << 10).spawn(move || held.recv().is_err());
-        started.push((hold, thread.map_err(|e| NoRoom::Threads(threads, e))?));
+        started.push((hold, thread.map_err(|e| ResourceError::Threads(threads, e))?));
     }
     for (hold, thread) in started {
         drop(hold);

@@ -7,10 +7,10 @@
 use super::ChildPid;
 use super::background::STAY;
 use super::command::{DRAIN, PIPED};
-use super::confine::{Confine, Confined, Confinement};
+use super::confine::{ConfineFn, ConfineRequest, ConfinedProcess};
 use super::crash::panic_reason;
 use super::input::receive_pipe;
-use super::log::Log;
+use super::log::SupervisorLog;
 use super::room::check_room;
 use super::tree::{end_all, end_all_now, reap};
 use rustix::process::WaitStatus;
@@ -40,7 +40,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const SAY: Duration = Duration::from_secs(1);
 
 /// What [`supervise`] was asked to do.
-struct Order {
+struct SupervisorArgs {
     stdin: Option<PathBuf>,
     /// The input comes over the line.
     piped: bool,
@@ -51,8 +51,8 @@ struct Order {
 
 /// Runs one command and leaves nothing of it. `args` are what follows [`RUN`]; `confine` starts what asks for a
 /// sandbox. Called from `main`, before anything else has started a thread.
-pub fn supervise(args: Vec<OsString>, confine: Confine) -> ExitCode {
-    let Some(order) = Order::parse(args) else { return ExitCode::from(2) };
+pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
+    let Some(order) = SupervisorArgs::parse(args) else { return ExitCode::from(2) };
     end_all_on_panic();
     // Without a session of its own the command could reach the person's terminal.
     let _ = rustix::process::setsid();
@@ -67,7 +67,7 @@ pub fn supervise(args: Vec<OsString>, confine: Confine) -> ExitCode {
         Ok(runtime) => runtime,
         Err(reason) => return refuse(&reason),
     };
-    let log = order.log.as_deref().map(Log::open).transpose();
+    let log = order.log.as_deref().map(SupervisorLog::open).transpose();
     let (started, log) = match log {
         Ok(log) => (order.start(confine), log),
         Err(error) => (Err(format!("its output cannot be kept: {error}")), None),
@@ -110,8 +110,8 @@ fn refuse(reason: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-impl Order {
-    fn parse(args: Vec<OsString>) -> Option<Order> {
+impl SupervisorArgs {
+    fn parse(args: Vec<OsString>) -> Option<SupervisorArgs> {
         let mut args = args.into_iter();
         let (mut stdin, mut sandbox, mut log, mut piped) = (None, None, None, false);
         loop {
@@ -120,13 +120,13 @@ impl Order {
                 "--sandbox" => sandbox = Some(PathBuf::from(args.next()?)),
                 PIPED => piped = true,
                 "--log" => log = Some(PathBuf::from(args.next()?)),
-                "--" => return Some(Order { stdin, piped, sandbox, log, command: args.next()? }),
+                "--" => return Some(SupervisorArgs { stdin, piped, sandbox, log, command: args.next()? }),
                 _ => return None,
             }
         }
     }
 
-    fn start(self, confine: Confine) -> Result<Confined, String> {
+    fn start(self, confine: ConfineFn) -> Result<ConfinedProcess, String> {
         let failed = |error: std::io::Error| format!("the shell did not start: {error}");
         let stdin = match self.piped {
             true => Some(receive_pipe(&std::io::stdin())),
@@ -135,7 +135,7 @@ impl Order {
         let stdin = stdin.transpose().map_err(failed)?;
         if let Some(file) = self.sandbox {
             let words = std::fs::read(file).map_err(failed)?;
-            return confine(Confinement { words, stdin, line: self.command })
+            return confine(ConfineRequest { words, stdin, line: self.command })
                 .map_err(|error| format!("the sandbox could not be set up: {error}"));
         }
         // A group of its own: `kill 0` in a script must not reach the supervisor.
@@ -147,17 +147,17 @@ impl Order {
             .spawn()
             .map_err(failed)?;
         let pid = ChildPid::of(&child).map_err(|error| error.to_string())?;
-        Ok(Confined { pid, words: None })
+        Ok(ConfinedProcess { pid, words: None })
     }
 }
 
-async fn attend(started: Result<Confined, String>, log: Option<Log>) -> std::io::Result<()> {
+async fn attend(started: Result<ConfinedProcess, String>, log: Option<SupervisorLog>) -> std::io::Result<()> {
     let line = std::os::unix::net::UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     line.set_nonblocking(true)?;
     let mut line = UnixStream::from_std(line)?;
     let mut ended = signal(SignalKind::child())?;
-    let mut stops = Stops::new()?;
-    let Confined { pid: main, words: own } = match started {
+    let mut stops = StopSignals::new()?;
+    let ConfinedProcess { pid: main, words: own } = match started {
         Ok(started) => started,
         Err(reason) => return say(&mut line, &format!("error {reason}")).await,
     };
@@ -212,15 +212,15 @@ fn words(status: Option<WaitStatus>) -> String {
 }
 
 /// The signals that mean: stop.
-struct Stops {
+struct StopSignals {
     term: Signal,
     interrupt: Signal,
     hangup: Signal,
 }
 
-impl Stops {
-    fn new() -> std::io::Result<Stops> {
-        Ok(Stops {
+impl StopSignals {
+    fn new() -> std::io::Result<StopSignals> {
+        Ok(StopSignals {
             term: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
             hangup: signal(SignalKind::hangup())?,

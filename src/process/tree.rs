@@ -1,6 +1,6 @@
 //! Every descendant of this process, and the end of them.
 
-use super::child_pid::{ChildPid, Reaped};
+use super::child_pid::{ChildPid, ReapResult};
 use rustix::process::{Signal, WaitStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ pub(super) fn reap(main: ChildPid) -> rustix::io::Result<(Option<WaitStatus>, bo
     let mut status = None;
     loop {
         match ChildPid::reap_any() {
-            Ok(Reaped::Ended(pid, ended)) if pid == main => status = Some(ended),
-            Ok(Reaped::Ended(..)) => {}
-            Ok(Reaped::Running) => return Ok((status, true)),
-            Ok(Reaped::Nobody) => return Ok((status, false)),
+            Ok(ReapResult::Ended(pid, ended)) if pid == main => status = Some(ended),
+            Ok(ReapResult::Ended(..)) => {}
+            Ok(ReapResult::Running) => return Ok((status, true)),
+            Ok(ReapResult::Nobody) => return Ok((status, false)),
             Err(error) => return Err(error),
         }
     }
@@ -67,8 +67,8 @@ pub(super) fn end_all_now() {
             tell(pid, parent, &[Signal::KILL]);
         }
         match ChildPid::reap_any() {
-            Ok(Reaped::Nobody) => return,
-            Ok(Reaped::Ended(..)) => {}
+            Ok(ReapResult::Nobody) => return,
+            Ok(ReapResult::Ended(..)) => {}
             _ => std::thread::sleep(Duration::from_millis(5)),
         }
     }

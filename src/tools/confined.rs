@@ -2,7 +2,7 @@
 
 use super::{Env, RunCtx, ToolError};
 use crate::permission::Landing;
-use crate::process::{Command, Ending, Finished, Input};
+use crate::process::{CommandExit, CommandInput, FinishedCommand, ShellCommand};
 use crate::sandbox::{self, Backend, Network, Overlay, Spec};
 use crate::workspace::{
     Applied, Braked, CommandView, Effects, Label, Origin, Shelf, Snapshot, View, Workspace, Writer,
@@ -143,10 +143,10 @@ pub(super) async fn enter(
 pub async fn run_confined(
     env: &Env,
     line: &str,
-    (hosts, stdin): (&[String], Input),
+    (hosts, stdin): (&[String], CommandInput),
     cancel: &CancellationToken,
     on_output: impl FnMut(&[u8]) + Send,
-) -> Result<(Finished, Effects), ToolError> {
+) -> Result<(FinishedCommand, Effects), ToolError> {
     let label = env.workspace.view().map(View::label).unwrap_or_default();
     let origin = Origin::new(&label, "", "placet sandbox run", line);
     let writer = Writer { origin: Some(Arc::new(origin)), ..Landing::Hold.into() };
@@ -156,7 +156,7 @@ pub async fn run_confined(
     let Entered { view, command: Some(view_of_command), .. } = entered else {
         return Err(ToolError::new("this machine has no copy-on-write view"));
     };
-    let command = Command {
+    let command = ShellCommand {
         line: line.into(),
         cwd: env.workspace.cwd().to_path_buf(),
         supervisor: env.commands.supervisor.clone(),
@@ -167,7 +167,7 @@ pub async fn run_confined(
     };
     let finished = command.run(cancel, on_output).await.map_err(|e| ToolError::new(e.to_string()))?;
     let effects = match finished.ending {
-        Ending::Cancelled => Effects::default(),
+        CommandExit::Cancelled => Effects::default(),
         _ => view
             .finish(view_of_command, &|path| env.workspace.is_hidden(path))
             .map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?,
@@ -183,17 +183,17 @@ fn masks(workspace: &Workspace, more: &[PathBuf]) -> Vec<PathBuf> {
 
 impl Entered {
     /// The command and all it started are dead: its effects are folded, and in write mode applied.
-    pub(super) async fn leave(mut self, ctx: &RunCtx, ending: Ending) -> Result<Told, ToolError> {
+    pub(super) async fn leave(mut self, ctx: &RunCtx, ending: CommandExit) -> Result<Told, ToolError> {
         let withheld = std::mem::take(&mut self.withheld);
         Ok(with_withheld(self.settle(ctx, ending).await?, &withheld))
     }
 
-    async fn settle(self, ctx: &RunCtx, ending: Ending) -> Result<Told, ToolError> {
+    async fn settle(self, ctx: &RunCtx, ending: CommandExit) -> Result<Told, ToolError> {
         let Entered { view, command, before, writer, .. } = self;
         let Some(command) = command else {
             return compared(ctx, view, before.unwrap_or_default(), writer).await;
         };
-        if ending == Ending::Cancelled {
+        if ending == CommandExit::Cancelled {
             return Ok(thrown_away());
         }
         let (workspace, brake) = (ctx.env.workspace.clone(), ctx.env.commands.brake);
@@ -236,7 +236,7 @@ impl Entered {
     pub(super) async fn leave_apart(
         mut self,
         workspace: Workspace,
-        ending: Ending,
+        ending: CommandExit,
         suffix: String,
     ) -> Result<Told, ToolError> {
         let withheld = std::mem::take(&mut self.withheld);
@@ -246,7 +246,7 @@ impl Entered {
     async fn settle_apart(
         self,
         workspace: Workspace,
-        ending: Ending,
+        ending: CommandExit,
         suffix: String,
     ) -> Result<Told, ToolError> {
         let Entered { view, command: Some(command), writer, .. } = self else { return Ok(Told::default()) };
@@ -256,7 +256,7 @@ impl Entered {
                 for_person: " · its changes were thrown away (read mode)".into(),
             });
         }
-        if !matches!(ending, Ending::Exit(_) | Ending::Signal(_)) {
+        if !matches!(ending, CommandExit::Exit(_) | CommandExit::Signal(_)) {
             return Ok(thrown_away());
         }
         let settled = tokio::task::spawn_blocking(move || {

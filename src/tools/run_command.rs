@@ -12,7 +12,7 @@ use super::{
 };
 use crate::conversation::{CallFact, CallOutcome, Part, ToolSpec};
 use crate::permission::{Permit, Reach};
-use crate::process::{Capture, Command, Ending, Finished, ProcessError};
+use crate::process::{CommandExit, FinishedCommand, OutputCapture, ProcessError, ShellCommand};
 use crate::session::Entry;
 use crate::text::visible;
 use crate::workspace::{Resolved, Writer};
@@ -221,7 +221,7 @@ impl RunPlan {
 
     async fn execute(mut self: Box<Self>, writer: Writer, ctx: &RunCtx) -> Result<Output, ToolError> {
         let settings = &ctx.env.commands;
-        let mut command = Command {
+        let mut command = ShellCommand {
             line: self.line.clone(),
             cwd: self.cwd.path.clone(),
             supervisor: settings.supervisor.clone(),
@@ -263,7 +263,7 @@ impl RunPlan {
     /// Starts it as a job. What ends at once is told like any other command: a mistake in its line, a port that is taken.
     async fn let_go(
         self: Box<Self>,
-        command: Command,
+        command: ShellCommand,
         entered: Option<Entered>,
         ctx: &RunCtx,
     ) -> Result<Output, ToolError> {
@@ -299,9 +299,12 @@ impl RunPlan {
             }
             Standing::Ended { ending, elapsed, for_model, for_person } => {
                 jobs.remove(number);
-                let mut output = Capture::default();
+                let mut output = OutputCapture::default();
                 output.push(text.as_bytes());
-                Ok(self.report(Finished { ending, output, elapsed }, Some(Told { for_model, for_person })))
+                Ok(self.report(
+                    FinishedCommand { ending, output, elapsed },
+                    Some(Told { for_model, for_person }),
+                ))
             }
         }
     }
@@ -329,15 +332,15 @@ impl RunPlan {
         }
     }
 
-    fn report(&self, finished: Finished, effects: Option<Told>) -> Output {
+    fn report(&self, finished: FinishedCommand, effects: Option<Told>) -> Output {
         let (outcome, how) = self.verdict(finished.ending);
-        let Finished { output, ending, elapsed } = finished;
+        let FinishedCommand { output, ending, elapsed } = finished;
         let mut text = output.text();
         let facts = Ran {
             output: text.clone(),
             code: match ending {
-                Ending::Exit(code) => Some(code),
-                Ending::Signal(signal) => Some(128 + signal),
+                CommandExit::Exit(code) => Some(code),
+                CommandExit::Signal(signal) => Some(128 + signal),
                 _ => None,
             },
             elapsed,
@@ -345,7 +348,7 @@ impl RunPlan {
         };
         let (screen, _) = preview(&text, SCREEN.0, SCREEN.1);
         let line = match ending {
-            Ending::Exit(0) => self.title(),
+            CommandExit::Exit(0) => self.title(),
             _ => format!("{}: {how}", self.title()),
         };
         if !text.is_empty() && !text.ends_with('\n') {
@@ -366,20 +369,20 @@ impl RunPlan {
         Output { outcome, for_model, for_person, facts, recorded: Vec::new() }
     }
 
-    fn verdict(&self, ending: Ending) -> (CallOutcome, String) {
+    fn verdict(&self, ending: CommandExit) -> (CallOutcome, String) {
         let all = "everything it started was ended";
         match ending {
-            Ending::Exit(code) => (CallOutcome::Done, format!("exit code {code}")),
-            Ending::Signal(signal) => (CallOutcome::Done, format!("killed by signal {signal}")),
-            Ending::TimedOut => {
+            CommandExit::Exit(code) => (CallOutcome::Done, format!("exit code {code}")),
+            CommandExit::Signal(signal) => (CallOutcome::Done, format!("killed by signal {signal}")),
+            CommandExit::TimedOut => {
                 let seconds = self.timeout.as_secs_f64();
                 (
                     CallOutcome::Failed,
                     format!("timed out after {seconds} s, {all}; `timeout_ms` gives it more time"),
                 )
             }
-            Ending::Cancelled => (CallOutcome::Interrupted, format!("interrupted, {all}")),
-            Ending::Lost => (CallOutcome::Failed, "its supervisor was killed".into()),
+            CommandExit::Cancelled => (CallOutcome::Interrupted, format!("interrupted, {all}")),
+            CommandExit::Lost => (CallOutcome::Failed, "its supervisor was killed".into()),
         }
     }
 }

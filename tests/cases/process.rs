@@ -3,26 +3,27 @@
 use crate::support::binary::Place;
 use crate::support::mock_server::{MockServer, Reply};
 use crate::support::require::require;
-use placet::process::{Command, Ending, Finished, Input};
+use placet::process::{CommandExit, CommandInput, FinishedCommand, ShellCommand};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-fn spec(line: &str) -> Command {
-    Command {
+fn spec(line: &str) -> ShellCommand {
+    ShellCommand {
         supervisor: PathBuf::from(crate::support::program::placet()),
         line: line.into(),
         cwd: std::env::temp_dir(),
-        stdin: Input::Nothing,
+        stdin: CommandInput::Nothing,
         timeout: Duration::from_secs(20),
         withheld: vec!["PLACET_TEST_KEY".into()],
         sandbox: None,
     }
 }
 
-async fn done(command: Command) -> (Ending, String) {
-    let Finished { ending, mut output, .. } = command.run(&CancellationToken::new(), |_| {}).await.unwrap();
+async fn done(command: ShellCommand) -> (CommandExit, String) {
+    let FinishedCommand { ending, mut output, .. } =
+        command.run(&CancellationToken::new(), |_| {}).await.unwrap();
     (ending, String::from_utf8_lossy(&output.whole()).into_owned())
 }
 
@@ -51,17 +52,17 @@ fn wait_until(what: impl Fn() -> bool) -> bool {
 
 #[tokio::test]
 async fn the_exit_code_the_signal_and_both_streams_come_back() {
-    assert_eq!(done(spec("echo out; echo err >&2; exit 3")).await.0, Ending::Exit(3));
+    assert_eq!(done(spec("echo out; echo err >&2; exit 3")).await.0, CommandExit::Exit(3));
     let (end, text) = done(spec("echo out; sleep 0.05; echo err >&2")).await;
-    assert_eq!((end, text.as_str()), (Ending::Exit(0), "out\nerr\n"));
-    assert_eq!(done(spec("kill -9 $$")).await.0, Ending::Signal(9));
-    assert_eq!(done(spec("exit 127")).await.0, Ending::Exit(127));
+    assert_eq!((end, text.as_str()), (CommandExit::Exit(0), "out\nerr\n"));
+    assert_eq!(done(spec("kill -9 $$")).await.0, CommandExit::Signal(9));
+    assert_eq!(done(spec("exit 127")).await.0, CommandExit::Exit(127));
 }
 
 #[tokio::test]
 async fn input_is_what_was_given_or_empty() {
     assert_eq!(done(spec("cat; read x; echo end")).await.1, "end\n");
-    let given = Command { stdin: Input::Bytes(b"given\0bytes".to_vec()), ..spec("cat") };
+    let given = ShellCommand { stdin: CommandInput::Bytes(b"given\0bytes".to_vec()), ..spec("cat") };
     assert_eq!(done(given).await.1, "given\0bytes");
 }
 
@@ -75,7 +76,7 @@ async fn nothing_can_ask_a_person() {
 #[tokio::test]
 async fn withheld_variables_stay_behind() {
     // This process has the variable; withholding it shows that a name on the list does not arrive.
-    let without = Command {
+    let without = ShellCommand {
         withheld: vec!["LANG".into(), "CARGO_MANIFEST_DIR".into()],
         ..spec("echo [$CARGO_MANIFEST_DIR]")
     };
@@ -84,11 +85,13 @@ async fn withheld_variables_stay_behind() {
 
 #[tokio::test]
 async fn a_deadline_returns_what_was_written_and_kills_the_tree() {
-    let short =
-        Command { timeout: Duration::from_millis(300), ..spec("echo before; sleep 987.1 & sleep 987.1") };
+    let short = ShellCommand {
+        timeout: Duration::from_millis(300),
+        ..spec("echo before; sleep 987.1 & sleep 987.1")
+    };
     let started = Instant::now();
     let (end, text) = done(short).await;
-    assert_eq!((end, text.as_str()), (Ending::TimedOut, "before\n"));
+    assert_eq!((end, text.as_str()), (CommandExit::TimedOut, "before\n"));
     assert!(started.elapsed() < Duration::from_secs(3));
     assert!(!alive("987.1"));
 }
@@ -107,7 +110,7 @@ async fn cancelling_kills_sessions_daemons_and_the_deaf_within_a_second() {
     assert!(up, "the command is running");
     let started = Instant::now();
     stop.cancel();
-    assert_eq!(running.await.unwrap(), Ending::Cancelled);
+    assert_eq!(running.await.unwrap(), CommandExit::Cancelled);
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     for mark in ["987.2", "987.3", "987.4"] {
         assert!(!alive(mark), "{mark} lives on");
@@ -117,7 +120,7 @@ async fn cancelling_kills_sessions_daemons_and_the_deaf_within_a_second() {
 #[tokio::test]
 async fn a_background_job_does_not_outlive_its_command() {
     let (end, _) = done(spec("setsid sleep 987.5 >/dev/null 2>&1 & exit 0")).await;
-    assert_eq!(end, Ending::Exit(0));
+    assert_eq!(end, CommandExit::Exit(0));
     assert!(!alive("987.5"));
 }
 
@@ -196,8 +199,9 @@ fn everything_dies_with_placet_even_when_it_is_killed() {
 async fn a_flood_of_output_takes_bounded_memory_and_is_kept_up_to_the_cap() {
     let megabytes = if std::env::var_os("PLACET_FULL").is_some() { 2000 } else { 40 };
     let flood = spec(&format!("head -c {megabytes}000000 /dev/zero | tr '\\0' 'x'"));
-    let Finished { ending, mut output, .. } = flood.run(&CancellationToken::new(), |_| {}).await.unwrap();
-    assert_eq!(ending, Ending::Exit(0));
+    let FinishedCommand { ending, mut output, .. } =
+        flood.run(&CancellationToken::new(), |_| {}).await.unwrap();
+    assert_eq!(ending, CommandExit::Exit(0));
     assert_eq!(output.total(), megabytes * 1_000_000);
     let whole = output.whole().len() as u64;
     let least = (megabytes * 1_000_000).min(32 << 20);
@@ -206,7 +210,7 @@ async fn a_flood_of_output_takes_bounded_memory_and_is_kept_up_to_the_cap() {
 
 #[tokio::test]
 async fn a_missing_directory_is_said_and_nothing_runs_elsewhere() {
-    let gone = Command { cwd: Path::new("/nowhere/at/all").into(), ..spec("pwd") };
+    let gone = ShellCommand { cwd: Path::new("/nowhere/at/all").into(), ..spec("pwd") };
     let error = gone.run(&CancellationToken::new(), |_| {}).await.unwrap_err();
     assert_eq!(error.to_string(), "the working directory `/nowhere/at/all` does not exist any more");
     assert!(spec("echo \0").run(&CancellationToken::new(), |_| {}).await.is_err());

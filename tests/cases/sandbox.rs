@@ -3,7 +3,7 @@
 use crate::support::den::{Den, Ran, command, sandbox_or_skip, tree};
 use crate::support::program::placet;
 use crate::support::require::require;
-use placet::process::{Ending, Finished};
+use placet::process::{CommandExit, FinishedCommand};
 use placet::sandbox::{Backend, Limits, Network, Overlay, Spec};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
@@ -36,7 +36,7 @@ fn changes_land_in_the_layer_and_the_tree_stays_as_it_was() {
                 rm link; ln -s elsewhere link; cat changed.txt made/file; ls deleted.txt";
     let ran = den.run(&spec, line);
     assert!(ran.text.starts_with("new\nmade\n"), "{ran:?}");
-    assert_eq!(ran.ending, Ending::Exit(2));
+    assert_eq!(ran.ending, CommandExit::Exit(2));
     assert_eq!(den.tree(), before);
     let layer = upper(&spec);
     assert_eq!(std::fs::read_to_string(layer.join("changed.txt")).unwrap(), "new\n");
@@ -112,15 +112,15 @@ fn exit_codes_signals_input_and_output_come_through() {
     let run = |line: &str| den.run(&den.spec(), line);
     assert_eq!(
         run("echo out; echo err >&2; exit 3"),
-        Ran { ending: Ending::Exit(3), text: "out\nerr\n".into() }
+        Ran { ending: CommandExit::Exit(3), text: "out\nerr\n".into() }
     );
-    assert_eq!(run("kill -9 $$").ending, Ending::Signal(9));
-    assert_eq!(run("kill -TERM $$").ending, Ending::Signal(15));
-    assert_eq!(run("kill -9 0").ending, Ending::Signal(9));
-    assert_eq!(run("no-such-program").ending, Ending::Exit(127));
+    assert_eq!(run("kill -9 $$").ending, CommandExit::Signal(9));
+    assert_eq!(run("kill -TERM $$").ending, CommandExit::Signal(15));
+    assert_eq!(run("kill -9 0").ending, CommandExit::Signal(9));
+    assert_eq!(run("no-such-program").ending, CommandExit::Exit(127));
     assert_eq!(run("cat; cat /dev/stdin; echo end").text, "end\n");
-    let given = placet::process::Command {
-        stdin: placet::process::Input::Bytes(b"given".to_vec()),
+    let given = placet::process::ShellCommand {
+        stdin: placet::process::CommandInput::Bytes(b"given".to_vec()),
         ..command(&den.spec(), "cat")
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -136,7 +136,7 @@ fn a_deadline_ends_everything_and_what_was_written_is_there() {
     let started = Instant::now();
     let line = "trap '' TERM; echo before; echo x > file; setsid sleep 986.1 & sleep 986.1; sleep 986.1";
     let ran = den.run_for(&spec, line, Duration::from_millis(300));
-    assert_eq!(ran, Ran { ending: Ending::TimedOut, text: "before\n".into() });
+    assert_eq!(ran, Ran { ending: CommandExit::TimedOut, text: "before\n".into() });
     assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     assert!(!alive("986.1"));
     assert!(upper(&spec).join("file").exists());
@@ -154,8 +154,8 @@ async fn cancelling_ends_everything() {
         seen.extend_from_slice(bytes);
         stop.cancel();
     });
-    let Finished { ending, .. } = running.await.unwrap();
-    assert_eq!(ending, Ending::Cancelled);
+    let FinishedCommand { ending, .. } = running.await.unwrap();
+    assert_eq!(ending, CommandExit::Cancelled);
     assert!(!alive("986.2"));
 }
 
@@ -401,7 +401,7 @@ fn limits_hold() {
     let files = with(Limits { open_files: Some(20), ..Limits::default() });
     assert_eq!(den.run(&files, "ulimit -n").done(), "20\n");
     let size = with(Limits { file_size: Some(1 << 20), ..Limits::default() });
-    assert_ne!(den.run(&size, "head -c 2000000 /dev/zero > big").ending, Ending::Exit(0));
+    assert_ne!(den.run(&size, "head -c 2000000 /dev/zero > big").ending, CommandExit::Exit(0));
     assert_eq!(std::fs::metadata(upper(&size).join("big")).unwrap().len(), 1 << 20);
     if !rustix::process::geteuid().is_root() {
         let few = with(Limits { processes: Some(8), ..Limits::default() });
@@ -411,7 +411,7 @@ fn limits_hold() {
         let memory = with(Limits { memory: Some(200 << 20), ..Limits::default() });
         den.run(&memory, "python3 -c 'x = bytearray(400 << 20)' 2>&1").refused("MemoryError");
         let cpu = with(Limits { cpu_seconds: Some(1), ..Limits::default() });
-        assert!(matches!(den.run(&cpu, "while :; do :; done").ending, Ending::Signal(9 | 24)));
+        assert!(matches!(den.run(&cpu, "while :; do :; done").ending, CommandExit::Signal(9 | 24)));
     }
 }
 
@@ -484,8 +484,8 @@ fn without_namespaces_landlock_confines_writes() {
     den.run(&spec, &format!("echo x > {} ", outside.display())).refused("denied");
     den.run(&spec, &format!("cat {} 2>&1", secret.display())).refused("denied");
     den.run(&spec, "touch /etc/placet-test 2>&1").refused("denied");
-    assert_eq!(den.run(&spec, "exit 4").ending, Ending::Exit(4));
-    assert_eq!(den.run(&spec, "kill -9 $$").ending, Ending::Signal(9));
+    assert_eq!(den.run(&spec, "exit 4").ending, CommandExit::Exit(4));
+    assert_eq!(den.run(&spec, "kill -9 $$").ending, CommandExit::Signal(9));
     if require("python3") {
         for family in ["AF_INET", "AF_UNIX", "AF_VSOCK"] {
             den.run(&spec, &format!("python3 -c 'import socket; socket.socket(socket.{family})' 2>&1"))

@@ -421,8 +421,8 @@ attempt("size", lambda: fcntl.ioctl(follower, 0x5413, b"\0" * 8))
 fn given_input_is_no_file_of_the_host() {
     let Some(den) = den() else { return };
     let line = "readlink /proc/self/fd/0; echo more > /proc/self/fd/0; cat";
-    let given = placet::process::Command {
-        stdin: placet::process::Input::Bytes(b"given\n".to_vec()),
+    let given = placet::process::ShellCommand {
+        stdin: placet::process::CommandInput::Bytes(b"given\n".to_vec()),
         ..crate::support::den::command(&den.spec(), line)
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -186,15 +186,15 @@ fn a_directory_that_is_gone_is_said() {
     assert!(error.contains("does not exist"), "{error}");
 }
 
-fn command(bench: &Bench, line: &str) -> placet::process::Command {
-    placet::process::Command {
+fn command(bench: &Bench, line: &str) -> placet::process::ShellCommand {
+    placet::process::ShellCommand {
         line: line.into(),
         cwd: bench.root.clone(),
         supervisor: crate::support::program::placet().into(),
         timeout: Duration::from_secs(30),
         withheld: Vec::new(),
         sandbox: None,
-        stdin: placet::process::Input::Nothing,
+        stdin: placet::process::CommandInput::Nothing,
     }
 }
 

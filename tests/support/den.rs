@@ -1,6 +1,6 @@
 //! A den: a workspace, its layers and a scratch directory in a temporary directory, and commands run over them.
 
-use placet::process::{Command, Ending, Finished};
+use placet::process::{CommandExit, FinishedCommand, ShellCommand};
 use placet::sandbox::{Backend, Overlay, Probe, Spec, probe};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -93,10 +93,10 @@ impl Den {
     }
 
     pub fn run_for(&self, spec: &Spec, line: &str, timeout: Duration) -> Ran {
-        let command = Command { timeout, ..command(spec, line) };
+        let command = ShellCommand { timeout, ..command(spec, line) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let done = runtime.block_on(command.run(&CancellationToken::new(), |_| {}));
-        let Finished { ending, mut output, .. } = done.unwrap_or_else(|e| panic!("{e}"));
+        let FinishedCommand { ending, mut output, .. } = done.unwrap_or_else(|e| panic!("{e}"));
         Ran { ending, text: String::from_utf8_lossy(&output.whole()).into_owned() }
     }
 }
@@ -110,14 +110,14 @@ impl Drop for Den {
     }
 }
 
-pub fn command(spec: &Spec, line: &str) -> Command {
-    Command {
+pub fn command(spec: &Spec, line: &str) -> ShellCommand {
+    ShellCommand {
         line: line.into(),
         cwd: spec.cwd.clone(),
         supervisor: super::program::placet().into(),
         timeout: Duration::from_secs(20),
         withheld: Vec::new(),
-        stdin: placet::process::Input::Nothing,
+        stdin: placet::process::CommandInput::Nothing,
         sandbox: Some(spec.to_words()),
     }
 }
@@ -142,7 +142,7 @@ pub fn tree(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ran {
-    pub ending: Ending,
+    pub ending: CommandExit,
     pub text: String,
 }
 
@@ -150,14 +150,14 @@ impl Ran {
     /// Its output, when it ended well.
     #[track_caller]
     pub fn done(self) -> String {
-        assert_eq!(self.ending, Ending::Exit(0), "{}", self.text);
+        assert_eq!(self.ending, CommandExit::Exit(0), "{}", self.text);
         self.text
     }
 
     /// Its output, when it failed and said `reason`.
     #[track_caller]
     pub fn refused(self, reason: &str) -> String {
-        assert_ne!(self.ending, Ending::Exit(0), "{}", self.text);
+        assert_ne!(self.ending, CommandExit::Exit(0), "{}", self.text);
         assert!(self.text.to_lowercase().contains(&reason.to_lowercase()), "not `{reason}`: {}", self.text);
         self.text
     }

@@ -6,7 +6,7 @@
 use super::super::environment;
 use super::super::spec::{Backend, Network, Spec};
 use super::{harden, landlock, raw, seccomp, view};
-use crate::process::{ChildPid, Reaped};
+use crate::process::{ChildPid, ReapResult};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::process::{DumpableBehavior, Signal};
 use std::ffi::OsStr;
@@ -180,15 +180,15 @@ fn loopback() -> io::Result<()> {
 fn reap_until(shell: ChildPid) -> String {
     loop {
         match ChildPid::wait_any() {
-            Ok(Reaped::Ended(pid, status)) if pid == shell => {
+            Ok(ReapResult::Ended(pid, status)) if pid == shell => {
                 return match (status.exit_status(), status.terminating_signal()) {
                     (Some(code), _) => format!("exit {code}"),
                     (None, Some(signal)) => format!("signal {signal}"),
                     (None, None) => continue,
                 };
             }
-            Ok(Reaped::Ended(..) | Reaped::Running) => {}
-            Ok(Reaped::Nobody) => return "error the shell was lost".into(),
+            Ok(ReapResult::Ended(..) | ReapResult::Running) => {}
+            Ok(ReapResult::Nobody) => return "error the shell was lost".into(),
             Err(error) => return format!("error the shell was lost: {error}"),
         }
     }

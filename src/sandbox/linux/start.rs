@@ -3,7 +3,7 @@
 use super::super::proxy;
 use super::super::spec::{Backend, Network, Spec};
 use super::{beside, init, raw};
-use crate::process::{ChildPid, Confined, Confinement};
+use crate::process::{ChildPid, ConfineRequest, ConfinedProcess};
 use rustix::io::retry_on_intr;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// Starts `sh -c` in the sandbox that the words describe (a [`Spec`]). Returns when the command is about to start; any
 /// failure before that is an error that says what was refused, and nothing has run.
-pub fn confine(asked: Confinement) -> io::Result<Confined> {
+pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
     let mut spec = Spec::from_words(&asked.words).map_err(io::Error::other)?;
     let sockets = named_sockets(&spec);
     spec.masked.extend(sockets);
@@ -51,7 +51,7 @@ pub fn confine(asked: Confinement) -> io::Result<Confined> {
     let ready =
         map_ids(pid, flags).and_then(|()| handshake(&mut mine)).and_then(|listener| way_out(&spec, listener));
     match ready {
-        Ok(()) => Ok(Confined { pid, words: Some(mine) }),
+        Ok(()) => Ok(ConfinedProcess { pid, words: Some(mine) }),
         Err(error) => {
             let _ = pid.signal(rustix::process::Signal::KILL);
             let _ = pid.wait();

@@ -4,7 +4,7 @@ use super::super::ToolError;
 use super::super::confined::{Entered, Told};
 use super::Jobs;
 use crate::conversation::JobEnd;
-use crate::process::{Background, ChildPid, Ending};
+use crate::process::{BackgroundSupervisor, ChildPid, CommandExit};
 use crate::text::sanitize;
 use crate::workspace::Workspace;
 use std::fs::File;
@@ -62,9 +62,9 @@ enum Shared {
 pub(in super::super) enum Standing {
     Running,
     /// It has ended. What it did is not in the view yet: a command that runs there goes first.
-    Settling(Ending, Duration),
+    Settling(CommandExit, Duration),
     Ended {
-        ending: Ending,
+        ending: CommandExit,
         elapsed: Duration,
         for_model: String,
         for_person: String,
@@ -88,7 +88,7 @@ pub struct Shown {
 pub(in super::super) struct Lasting {
     pub(in super::super) line: String,
     pub(in super::super) cwd: PathBuf,
-    pub(in super::super) background: Background,
+    pub(in super::super) background: BackgroundSupervisor,
     pub(in super::super) entered: Option<Entered>,
     pub(in super::super) workspace: Workspace,
     pub(in super::super) timeout: Duration,
@@ -347,17 +347,17 @@ impl Job {
 }
 
 /// `exit code 0 after 2.0 s`
-fn how(ending: Ending, elapsed: Duration) -> String {
+fn how(ending: CommandExit, elapsed: Duration) -> String {
     format!("{} after {:.1} s", ended(ending), elapsed.as_secs_f64())
 }
 
-fn ended(ending: Ending) -> String {
+fn ended(ending: CommandExit) -> String {
     match ending {
-        Ending::Exit(code) => format!("exit code {code}"),
-        Ending::Signal(signal) => format!("killed by signal {signal}"),
-        Ending::TimedOut => "out of time".into(),
-        Ending::Cancelled => "stopped".into(),
-        Ending::Lost => "its supervisor was killed".into(),
+        CommandExit::Exit(code) => format!("exit code {code}"),
+        CommandExit::Signal(signal) => format!("killed by signal {signal}"),
+        CommandExit::TimedOut => "out of time".into(),
+        CommandExit::Cancelled => "stopped".into(),
+        CommandExit::Lost => "its supervisor was killed".into(),
     }
 }
 
@@ -365,7 +365,7 @@ fn ended(ending: Ending) -> String {
 async fn settled(
     entered: Option<Entered>,
     workspace: Workspace,
-    ending: Ending,
+    ending: CommandExit,
     number: u32,
 ) -> Result<Told, ToolError> {
     match entered {
