@@ -4,7 +4,7 @@ use super::server::Server;
 use super::{App, AppError, keys};
 use crate::agent::Answerer;
 use crate::config::{Config, Origin, name_of};
-use crate::http::ClientSettings;
+use crate::http::HttpClientSettings;
 use crate::provider::{
     AnswerLimits, Fallback, Figures, KeyNeed, KeySource, Link, Live, LiveSettings, Model, Offline, Preset,
     Provider, Record, Replay, Wire, catalog,
@@ -137,11 +137,11 @@ impl App {
     }
 
     /// How every connection is made that placet itself opens.
-    pub fn client(&self) -> ClientSettings {
-        ClientSettings {
+    pub fn client(&self) -> HttpClientSettings {
+        HttpClientSettings {
             connect_timeout: self.seconds("network.connect_seconds").unwrap_or(CONNECT),
             ca_file: self.config.text("network.ca_file").map(|path| self.below_home(path)),
-            ..ClientSettings::default()
+            ..HttpClientSettings::default()
         }
     }
 

@@ -41,7 +41,7 @@ fn push(_: &metrics::Metrics, _: &Options) -> Result<u8, Failure> {
 
 #[cfg(feature = "otlp")]
 fn push(metrics: &metrics::Metrics, options: &Options) -> Result<u8, Failure> {
-    use crate::http::Client;
+    use crate::http::HttpClient;
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
     let app = start::app(options)?;
     let endpoint = app.config.text("metrics.otlp_endpoint").ok_or_else(|| {
@@ -52,7 +52,7 @@ fn push(metrics: &metrics::Metrics, options: &Options) -> Result<u8, Failure> {
     let figures = metrics.figures().map_err(|e| Failure::new(format!("the figures cannot be read: {e}")))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let body = metrics::payload(&figures, i64::try_from(now).unwrap_or_default());
-    let client = Client::new(app.client());
+    let client = HttpClient::new(app.client());
     let bytes = serde_json::to_vec(&body).map_err(Failure::new)?;
     let sent = start::runtime()?.block_on(async {
         tokio::time::timeout(Duration::from_secs(10), client.post_json(&url, &[], bytes)).await

@@ -9,17 +9,17 @@ use std::time::{Duration, Instant, SystemTime};
 const SLEEP: Duration = Duration::from_secs(30);
 
 /// The clock on the wall.
-pub type Wall = fn() -> SystemTime;
+pub type WallClock = fn() -> SystemTime;
 
 #[derive(Debug)]
-pub struct Awake {
-    wall: Wall,
+pub struct SleepDetector {
+    wall: WallClock,
     since: Mutex<(Instant, SystemTime)>,
 }
 
-impl Awake {
-    pub fn new(wall: Wall) -> Awake {
-        Awake { wall, since: Mutex::new((Instant::now(), wall())) }
+impl SleepDetector {
+    pub fn new(wall: WallClock) -> SleepDetector {
+        SleepDetector { wall, since: Mutex::new((Instant::now(), wall())) }
     }
 
     /// How long the machine slept since the last question; `None` where it did not.
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn a_jump_of_the_wall_clock_alone_is_a_sleep_and_is_told_once() {
-        let awake = Awake::new(|| {
+        let awake = SleepDetector::new(|| {
             SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + 3600 * HOURS.load(Ordering::SeqCst))
         });
         assert_eq!(awake.slept(), None);

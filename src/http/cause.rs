@@ -1,7 +1,7 @@
 //! Why a request failed, in words that name the layer: DNS, TLS, a proxy, a refused or a reset connection. The
 //! libraries below say "error sending request" and hide the reason in a chain; here the chain is read.
 
-use super::client::Kind;
+use super::client::HttpErrorKind;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
@@ -16,20 +16,20 @@ pub(super) fn is_tls(reason: &str) -> bool {
 }
 
 /// Whether another attempt may end otherwise.
-pub(super) fn kind(error: &(dyn Error + 'static)) -> Kind {
+pub(super) fn kind(error: &(dyn Error + 'static)) -> HttpErrorKind {
     let texts = texts(error);
     let said = |words: &[&str]| words.iter().any(|word| texts.contains(word));
     // A connection that closes during the handshake is a broken connection and no wrong certificate.
     if said(&["handshake eof", "unexpected eof", "closed early"]) {
-        return Kind::Connection;
+        return HttpErrorKind::Connection;
     }
     if said(&["certificate", "received fatal alert", "corrupt message", "invalidcontenttype"]) {
-        return Kind::Untrusted;
+        return HttpErrorKind::Untrusted;
     }
     if said(&[" parsed", "message head is too large", "invalid chunk", "invalid trailer"]) {
-        return Kind::Malformed;
+        return HttpErrorKind::Malformed;
     }
-    Kind::Connection
+    HttpErrorKind::Connection
 }
 
 /// What each layer says, in small letters.
@@ -94,49 +94,52 @@ mod tests {
 
     #[derive(Debug, Error)]
     #[error("{0}")]
-    struct Layer(&'static str, #[source] Option<Box<dyn Error + 'static>>);
+    struct TestErrorLayer(&'static str, #[source] Option<Box<dyn Error + 'static>>);
 
-    fn chain(above: &'static str, below: impl Error + 'static) -> Layer {
-        Layer(above, Some(Box::new(below)))
+    fn chain(above: &'static str, below: impl Error + 'static) -> TestErrorLayer {
+        TestErrorLayer(above, Some(Box::new(below)))
     }
 
     #[test]
     fn only_what_may_pass_is_a_failure_of_the_connection() {
         for (words, wanted) in [
-            ("invalid peer certificate: UnknownIssuer", Kind::Untrusted),
-            ("invalid peer certificate: Expired", Kind::Untrusted),
-            ("received fatal alert: ProtocolVersion", Kind::Untrusted),
-            ("received corrupt message of type InvalidContentType", Kind::Untrusted),
-            ("tls handshake eof", Kind::Connection),
-            ("invalid HTTP version parsed", Kind::Malformed),
-            ("invalid HTTP status-code parsed", Kind::Malformed),
-            ("invalid HTTP header parsed", Kind::Malformed),
-            ("message head is too large", Kind::Malformed),
-            ("connection closed before message completed", Kind::Connection),
-            ("dns error: failed to lookup", Kind::Connection),
+            ("invalid peer certificate: UnknownIssuer", HttpErrorKind::Untrusted),
+            ("invalid peer certificate: Expired", HttpErrorKind::Untrusted),
+            ("received fatal alert: ProtocolVersion", HttpErrorKind::Untrusted),
+            ("received corrupt message of type InvalidContentType", HttpErrorKind::Untrusted),
+            ("tls handshake eof", HttpErrorKind::Connection),
+            ("invalid HTTP version parsed", HttpErrorKind::Malformed),
+            ("invalid HTTP status-code parsed", HttpErrorKind::Malformed),
+            ("invalid HTTP header parsed", HttpErrorKind::Malformed),
+            ("message head is too large", HttpErrorKind::Malformed),
+            ("connection closed before message completed", HttpErrorKind::Connection),
+            ("dns error: failed to lookup", HttpErrorKind::Connection),
         ] {
-            assert_eq!(kind(&chain("client error", Layer(words, None))), wanted, "{words}");
+            assert_eq!(kind(&chain("client error", TestErrorLayer(words, None))), wanted, "{words}");
         }
     }
 
     #[test]
     fn each_layer_is_named() {
         let io = |kind| io::Error::from(kind);
-        let table: [(Layer, &str); 7] = [
-            (chain("dns error", Layer("no such host", None)), "DNS: no such host"),
+        let table: [(TestErrorLayer, &str); 7] = [
+            (chain("dns error", TestErrorLayer("no such host", None)), "DNS: no such host"),
             (
-                chain("client error (Connect)", Layer("invalid peer certificate: UnknownIssuer", None)),
+                chain(
+                    "client error (Connect)",
+                    TestErrorLayer("invalid peer certificate: UnknownIssuer", None),
+                ),
                 "TLS: invalid peer certificate: UnknownIssuer; `network.ca_file` names certificates to trust, such as a company's",
             ),
             (
-                chain("client error (Connect)", Layer("invalid peer certificate: Expired", None)),
+                chain("client error (Connect)", TestErrorLayer("invalid peer certificate: Expired", None)),
                 "TLS: invalid peer certificate: Expired",
             ),
-            (chain("tunnel error", Layer("unsuccessful", None)), "proxy: unsuccessful"),
+            (chain("tunnel error", TestErrorLayer("unsuccessful", None)), "proxy: unsuccessful"),
             (chain("tcp connect error", io(ErrorKind::ConnectionRefused)), "connection refused"),
             (chain("error", io(ErrorKind::ConnectionReset)), "connection reset: connection reset"),
             (
-                chain("x", Layer("connection closed before message completed", None)),
+                chain("x", TestErrorLayer("connection closed before message completed", None)),
                 "the connection was closed early",
             ),
         ];

@@ -4,9 +4,9 @@
 //! Plain HTTP to this machine goes directly and loads no certificates; everything else through the proxies of the
 //! environment. Redirects are not followed: they would carry a key to a host nobody named.
 
-use super::awake::{Awake, Wall};
+use super::awake::{SleepDetector, WallClock};
 use super::cause;
-use super::proxy::Proxy;
+use super::proxy::EnvProxy;
 use crate::text::regular;
 use reqwest::header::HeaderValue;
 use reqwest::{Certificate, Method, StatusCode, Url};
@@ -22,27 +22,27 @@ const LARGEST_CA_FILE: u64 = 16 << 20;
 const PROBE: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Debug)]
-pub struct ClientSettings {
+pub struct HttpClientSettings {
     pub connect_timeout: Duration,
-    pub proxies: Proxies,
+    pub proxies: ProxySource,
     /// Certificates, as PEM, that are trusted beside those of the system.
     pub ca_file: Option<PathBuf>,
-    pub wall: Wall,
+    pub wall: WallClock,
 }
 
 /// Where proxies come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proxies {
+pub enum ProxySource {
     /// `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, or the system's settings.
     Environment,
     Off,
 }
 
-impl Default for ClientSettings {
-    fn default() -> ClientSettings {
-        ClientSettings {
+impl Default for HttpClientSettings {
+    fn default() -> HttpClientSettings {
+        HttpClientSettings {
             connect_timeout: Duration::from_secs(15),
-            proxies: Proxies::Environment,
+            proxies: ProxySource::Environment,
             ca_file: None,
             wall: SystemTime::now,
         }
@@ -56,11 +56,11 @@ pub struct HttpError {
     pub host: String,
     /// The layer and the reason: `DNS: no such host`.
     pub message: String,
-    pub kind: Kind,
+    pub kind: HttpErrorKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum HttpErrorKind {
     /// It may be there again in a moment.
     Connection,
     /// A proxy on the way wants another name or password, which no second attempt has.
@@ -75,23 +75,23 @@ pub enum Kind {
 
 /// Sends requests. No timeout besides the one for connecting: how long silence may last is the caller's business.
 #[derive(Debug)]
-pub struct Client {
-    settings: ClientSettings,
-    built: Mutex<Built>,
-    awake: Awake,
+pub struct HttpClient {
+    settings: HttpClientSettings,
+    built: Mutex<BuiltClients>,
+    awake: SleepDetector,
 }
 
 /// Each with its own connections, which it keeps.
 #[derive(Debug, Default)]
-struct Built {
+struct BuiltClients {
     near: Option<Result<reqwest::Client, String>>,
     far: Option<Result<reqwest::Client, String>>,
 }
 
-impl Client {
+impl HttpClient {
     /// Builds nothing yet.
-    pub fn new(settings: ClientSettings) -> Client {
-        Client { awake: Awake::new(settings.wall), settings, built: Mutex::default() }
+    pub fn new(settings: HttpClientSettings) -> HttpClient {
+        HttpClient { awake: SleepDetector::new(settings.wall), settings, built: Mutex::default() }
     }
 
     /// Posts `body` as JSON and waits for the response's headers. Dropping the future closes the connection.
@@ -100,13 +100,13 @@ impl Client {
         url: &str,
         headers: &[(String, String)],
         body: Vec<u8>,
-    ) -> Result<Response, HttpError> {
+    ) -> Result<HttpResponse, HttpError> {
         let said = [("content-type", "application/json"), ("accept", "text/event-stream, application/json")];
         self.send(Method::POST, url, &said, headers, body).await
     }
 
     /// Asks for what is at `url`.
-    pub async fn get(&self, url: &str, headers: &[(String, String)]) -> Result<Response, HttpError> {
+    pub async fn get(&self, url: &str, headers: &[(String, String)]) -> Result<HttpResponse, HttpError> {
         self.send(Method::GET, url, &[("accept", "application/json")], headers, Vec::new()).await
     }
 
@@ -117,7 +117,7 @@ impl Client {
         said: &[(&str, &str)],
         headers: &[(String, String)],
         body: Vec<u8>,
-    ) -> Result<Response, HttpError> {
+    ) -> Result<HttpResponse, HttpError> {
         let url =
             Url::parse(url).map_err(|e| HttpError::connection(url.to_string(), format!("not a URL: {e}")))?;
         let host = host(&url);
@@ -143,7 +143,7 @@ impl Client {
         let sent = request.body(body).send().await.map_err(reqwest::Error::without_url);
         let Some(proxy) = self.proxy(&url).filter(|_| !near) else {
             return sent
-                .map(|inner| Response { host: host.clone(), inner })
+                .map(|inner| HttpResponse { host: host.clone(), inner })
                 .map_err(|e| broken(&e, cause::of(&e)));
         };
         match sent {
@@ -151,15 +151,15 @@ impl Client {
                 Err(broken(&error, proxy.blamed(&error, &cause::of(&error))))
             }
             Ok(inner) if inner.status() != StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
-                Ok(Response { host, inner })
+                Ok(HttpResponse { host, inner })
             }
-            _ => Err(HttpError { host, message: proxy.refusal(), kind: Kind::ProxyRefuses }),
+            _ => Err(HttpError { host, message: proxy.refusal(), kind: HttpErrorKind::ProxyRefuses }),
         }
     }
 
     /// From the next request on everything is connected anew.
     pub fn forget_connections(&self) {
-        *self.built.lock().unwrap_or_else(PoisonError::into_inner) = Built::default();
+        *self.built.lock().unwrap_or_else(PoisonError::into_inner) = BuiltClients::default();
     }
 
     fn client(&self, near: bool) -> Result<reqwest::Client, String> {
@@ -181,7 +181,7 @@ impl Client {
             .tcp_keepalive(PROBE)
             .http2_keep_alive_interval(PROBE)
             .http2_keep_alive_timeout(PROBE);
-        if near || self.settings.proxies == Proxies::Off {
+        if near || self.settings.proxies == ProxySource::Off {
             builder = builder.no_proxy();
         }
         if near {
@@ -201,28 +201,28 @@ impl Client {
     }
 
     /// The proxy that a request to `url` takes.
-    fn proxy(&self, url: &Url) -> Option<Proxy> {
+    fn proxy(&self, url: &Url) -> Option<EnvProxy> {
         match self.settings.proxies {
-            Proxies::Off => None,
-            Proxies::Environment => Proxy::of(url, |name| std::env::var(name).ok()),
+            ProxySource::Off => None,
+            ProxySource::Environment => EnvProxy::of(url, |name| std::env::var(name).ok()),
         }
     }
 }
 
 impl HttpError {
     fn connection(host: String, message: String) -> HttpError {
-        HttpError { host, message, kind: Kind::Connection }
+        HttpError { host, message, kind: HttpErrorKind::Connection }
     }
 }
 
 /// A response whose body is still arriving.
 #[derive(Debug)]
-pub struct Response {
+pub struct HttpResponse {
     host: String,
     inner: reqwest::Response,
 }
 
-impl Response {
+impl HttpResponse {
     pub fn host(&self) -> &str {
         &self.host
     }
@@ -253,7 +253,11 @@ impl Response {
             let chunk = chunk.as_ref();
             if bytes.len() + chunk.len() > most {
                 let message = format!("the answer is longer than {most} bytes");
-                return Err(HttpError { host: self.host.clone(), message, kind: Kind::TooLong { most } });
+                return Err(HttpError {
+                    host: self.host.clone(),
+                    message,
+                    kind: HttpErrorKind::TooLong { most },
+                });
             }
             bytes.extend_from_slice(chunk);
         }

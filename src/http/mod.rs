@@ -8,7 +8,10 @@ mod proxy;
 mod retry_after;
 mod sse;
 
-pub use awake::{Awake, Wall};
-pub use client::{Client, ClientSettings, HttpError, Kind, Proxies, Response, install_tls, readable_host};
+pub use awake::{SleepDetector, WallClock};
+pub use client::{
+    HttpClient, HttpClientSettings, HttpError, HttpErrorKind, HttpResponse, ProxySource, install_tls,
+    readable_host,
+};
 pub use retry_after::retry_after;
-pub use sse::{EventTooLong, SseEvent, SseParser};
+pub use sse::{SseEvent, SseEventTooLong, SseParser};

@@ -7,23 +7,23 @@ use std::net::IpAddr;
 
 /// A proxy that a variable of the environment names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Proxy {
+pub(super) struct EnvProxy {
     variable: &'static str,
     scheme: String,
     /// Host and port.
     at: String,
-    named: Named,
+    named: ProxyAuth,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Named {
+enum ProxyAuth {
     WithPassword,
     Bare,
 }
 
-impl Proxy {
+impl EnvProxy {
     /// The proxy that a request to `url` takes by what `variable` returns; nothing where it goes directly.
-    pub(super) fn of(url: &Url, variable: impl Fn(&str) -> Option<String>) -> Option<Proxy> {
+    pub(super) fn of(url: &Url, variable: impl Fn(&str) -> Option<String>) -> Option<EnvProxy> {
         // As a CGI program the client trusts none of them: a caller could set HTTP_PROXY by a header.
         if variable("REQUEST_METHOD").is_some() || is_exempt(url, &first(&NO, &variable).1) {
             return None;
@@ -37,19 +37,19 @@ impl Proxy {
         let host = proxy.host_str()?;
         let port = proxy.port_or_known_default().unwrap_or(1080);
         let secret = !proxy.username().is_empty() || proxy.password().is_some();
-        let named = if secret { Named::WithPassword } else { Named::Bare };
+        let named = if secret { ProxyAuth::WithPassword } else { ProxyAuth::Bare };
         let scheme = proxy.scheme().to_string();
-        Some(Proxy { variable: name, scheme, at: format!("{host}:{port}"), named })
+        Some(EnvProxy { variable: name, scheme, at: format!("{host}:{port}"), named })
     }
 
     /// What to do about an answer of 407.
     pub(super) fn refusal(&self) -> String {
-        let Proxy { variable, scheme, at, .. } = self;
+        let EnvProxy { variable, scheme, at, .. } = self;
         match self.named {
-            Named::Bare => format!(
+            ProxyAuth::Bare => format!(
                 "the proxy {at} wants a name and a password (HTTP 407): {variable}={scheme}://NAME:PASSWORD@{at}"
             ),
-            Named::WithPassword => format!(
+            ProxyAuth::WithPassword => format!(
                 "the proxy {at} refuses the name or the password in {variable} (HTTP 407); write @ : / in them as %40 %3A %2F"
             ),
         }
@@ -57,7 +57,7 @@ impl Proxy {
 
     /// Why a request over it failed, where `words` are the reason by themselves.
     pub(super) fn blamed(&self, error: &reqwest::Error, words: &str) -> String {
-        let Proxy { variable, at, .. } = self;
+        let EnvProxy { variable, at, .. } = self;
         let elsewhere = cause::is_tls(words) || !error.is_connect();
         match words.strip_prefix(cause::PROXY) {
             _ if elsewhere => format!("{words} (through the proxy {at}, which {variable} names)"),
@@ -128,18 +128,18 @@ mod tests {
     use super::*;
 
     /// A URL, the variables that are set, and the proxy that is found.
-    type Row = (&'static str, &'static [(&'static str, &'static str)], Option<&'static str>);
+    type ProxyCase = (&'static str, &'static [(&'static str, &'static str)], Option<&'static str>);
 
     fn of(url: &str, set: &[(&str, &str)]) -> Option<String> {
         let variable =
             |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_string());
-        let proxy = Proxy::of(&Url::parse(url).unwrap(), variable)?;
+        let proxy = EnvProxy::of(&Url::parse(url).unwrap(), variable)?;
         Some(format!("{} {} {:?}", proxy.variable, proxy.at, proxy.named))
     }
 
     #[test]
     fn the_proxy_is_the_one_of_the_scheme_in_capitals_or_not() {
-        let table: [Row; 12] = [
+        let table: [ProxyCase; 12] = [
             ("https://a.test/", &[], None),
             ("https://a.test/", &[("HTTPS_PROXY", "http://p:1")], Some("HTTPS_PROXY p:1 Bare")),
             ("https://a.test/", &[("https_proxy", "p:1")], Some("https_proxy p:1 Bare")),
@@ -184,7 +184,7 @@ mod tests {
     fn a_refusal_says_what_to_do_and_never_the_password() {
         let url = Url::parse("https://a.test/").unwrap();
         let refusal = |value: &'static str| {
-            Proxy::of(&url, |name| (name == "https_proxy").then(|| value.to_string())).unwrap().refusal()
+            EnvProxy::of(&url, |name| (name == "https_proxy").then(|| value.to_string())).unwrap().refusal()
         };
         assert_eq!(
             refusal("p:3128"),

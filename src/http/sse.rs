@@ -16,7 +16,7 @@ pub struct SseEvent {
 /// An event, or a comment, that does not end in time.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("an event of more than {most} bytes")]
-pub struct EventTooLong {
+pub struct SseEventTooLong {
     pub most: usize,
 }
 
@@ -47,7 +47,7 @@ impl SseParser {
     }
 
     /// Takes the next bytes and returns the events they complete.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, EventTooLong> {
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, SseEventTooLong> {
         let mut events = Vec::new();
         for &byte in bytes {
             let was_cr = std::mem::take(&mut self.after_cr);
@@ -61,7 +61,7 @@ impl SseParser {
                 other if self.line.len() + self.data.len() + self.name.len() < self.most => {
                     self.line.push(other);
                 }
-                _ => return Err(EventTooLong { most: self.most }),
+                _ => return Err(SseEventTooLong { most: self.most }),
             }
         }
         Ok(events)
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn an_event_has_an_end_in_one_line_or_in_many() {
         let push = |bytes: &[u8]| SseParser::new(100).push(bytes).map(|events| events.len());
-        let over = Err(EventTooLong { most: 100 });
+        let over = Err(SseEventTooLong { most: 100 });
         assert_eq!(push(&b"data: 12345678\n\n".repeat(50)), Ok(50), "many events are no long one");
         assert_eq!(push(&b": ping\n\n".repeat(50)), Ok(0));
         assert_eq!(push(&b"x".repeat(101)), over);

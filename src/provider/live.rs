@@ -14,7 +14,7 @@ use super::{
     Retry, StreamEvent, Warming,
 };
 use super::{retry, roster};
-use crate::http::{Client, ClientSettings, Response, SseEvent, readable_host, retry_after};
+use crate::http::{HttpClient, HttpClientSettings, HttpResponse, SseEvent, readable_host, retry_after};
 use crate::text::secret;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -35,7 +35,7 @@ const WARMING: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct LiveSettings {
     pub retry: Retry,
-    pub client: ClientSettings,
+    pub client: HttpClientSettings,
     /// Silence is told each time this long has passed without anything of the answer.
     pub silence_step: Duration,
     /// After this much silence the attempt is given up. Time asleep does not count; keep-alive signs do not help.
@@ -54,7 +54,7 @@ impl Default for LiveSettings {
     fn default() -> LiveSettings {
         LiveSettings {
             retry: Retry::default(),
-            client: ClientSettings::default(),
+            client: HttpClientSettings::default(),
             silence_step: Duration::from_secs(10),
             silence_limit: Duration::from_secs(180),
             first_byte_limit: None,
@@ -75,7 +75,7 @@ struct Server {
     endpoint: Endpoint,
     source: KeySource,
     settings: LiveSettings,
-    client: Client,
+    client: HttpClient,
     /// The key, once it was needed; forgotten when the server refuses it.
     key: Mutex<Option<Key>>,
     proofs: Proofs,
@@ -95,7 +95,7 @@ impl Live {
             dialect,
             endpoint,
             source: key,
-            client: Client::new(settings.client.clone()),
+            client: HttpClient::new(settings.client.clone()),
             settings,
             key: Mutex::new(None),
             proofs: Proofs::default(),
@@ -264,7 +264,11 @@ impl Server {
     }
 
     /// The typed error of a response that is no answer.
-    async fn refused(&self, mut response: Response, watch: &mut Watch<'_>) -> Result<ProviderError, Failed> {
+    async fn refused(
+        &self,
+        mut response: HttpResponse,
+        watch: &mut Watch<'_>,
+    ) -> Result<ProviderError, Failed> {
         let status = response.status();
         let wait = response.header("retry-after").and_then(|v| retry_after(v, jiff::Timestamp::now()));
         let id = request_id(&response);
@@ -321,7 +325,7 @@ impl Server {
 }
 
 /// By what the server's makers find this request in their records.
-fn request_id(response: &Response) -> Option<String> {
+fn request_id(response: &HttpResponse) -> Option<String> {
     ["request-id", "x-request-id"].into_iter().find_map(|name| response.header(name)).map(String::from)
 }
 

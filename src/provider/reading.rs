@@ -5,7 +5,7 @@ use super::limit::AnswerMeter;
 use super::watch::{Halt, Watch};
 use super::{AnswerLimits, Decoder, ExceededLimit, ProviderError, Request, StreamEvent};
 use crate::conversation::{AssistantMessage, StopReason};
-use crate::http::{HttpError, Kind, Response, SseEvent, SseParser};
+use crate::http::{HttpError, HttpErrorKind, HttpResponse, SseEvent, SseParser};
 use std::time::Duration;
 
 /// How long the end of a stream is waited for when nothing of the answer is missing any more.
@@ -52,7 +52,11 @@ impl<'r> Reading<'r> {
         Reading { decoder, request, begun: false, host: host.to_string(), id, meter }
     }
 
-    pub(super) async fn read(mut self, mut response: Response, watch: &mut Watch<'_>) -> Result<(), Failed> {
+    pub(super) async fn read(
+        mut self,
+        mut response: HttpResponse,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Failed> {
         let mut parser = SseParser::new(self.meter.limits().event_bytes);
         loop {
             let chunk = match watch.wait(response.chunk()).await {
@@ -122,8 +126,8 @@ impl<'r> Reading<'r> {
     pub(super) async fn torn(self, error: HttpError, watch: &mut Watch<'_>) -> Result<(), Failed> {
         match error.kind {
             // What the server sends does not get better by asking again.
-            Kind::Malformed if !self.begun => Err(network(error).into()),
-            Kind::TooLong { most } => Err(self.over(ExceededLimit::EventBytes { most })),
+            HttpErrorKind::Malformed if !self.begun => Err(network(error).into()),
+            HttpErrorKind::TooLong { most } => Err(self.over(ExceededLimit::EventBytes { most })),
             _ => self.ended(&error.message, watch).await,
         }
     }
@@ -172,11 +176,11 @@ impl<'r> Reading<'r> {
 pub(super) fn network(error: HttpError) -> ProviderError {
     let HttpError { host, message, kind } = error;
     match kind {
-        Kind::Connection => ProviderError::Network { host, message },
-        Kind::ProxyRefuses => ProviderError::Proxy { message },
-        Kind::Untrusted => ProviderError::Untrusted { host, message },
-        Kind::Malformed => ProviderError::Protocol(format!("{host}: {message}")),
-        Kind::TooLong { most } => ProviderError::OverLimit(ExceededLimit::EventBytes { most }),
+        HttpErrorKind::Connection => ProviderError::Network { host, message },
+        HttpErrorKind::ProxyRefuses => ProviderError::Proxy { message },
+        HttpErrorKind::Untrusted => ProviderError::Untrusted { host, message },
+        HttpErrorKind::Malformed => ProviderError::Protocol(format!("{host}: {message}")),
+        HttpErrorKind::TooLong { most } => ProviderError::OverLimit(ExceededLimit::EventBytes { most }),
     }
 }
 

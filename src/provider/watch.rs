@@ -5,7 +5,7 @@
 use super::StreamEvent;
 use super::flow::Emit;
 use crate::conversation::AssistantMessage;
-use crate::http::{Awake, Wall};
+use crate::http::{SleepDetector, WallClock};
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +29,7 @@ pub(super) struct Watch<'w> {
     limit: Duration,
     since: Instant,
     told: u32,
-    awake: Awake,
+    awake: SleepDetector,
     /// When the answer must be whole, and how long that is after its request.
     end: Instant,
     time: Duration,
@@ -50,12 +50,12 @@ impl<'w> Watch<'w> {
         cancel: &'w CancellationToken,
         emit: &'w Emit,
         patience: Patience,
-        wall: Wall,
+        wall: WallClock,
     ) -> Watch<'w> {
         let Patience { step, silence, whole } = patience;
         let step = step.max(Duration::from_millis(1));
         let since = Instant::now();
-        let awake = Awake::new(wall);
+        let awake = SleepDetector::new(wall);
         // A time that no clock can hold is a year: nobody waits for it either.
         let time = whole.min(Duration::from_secs(365 * 24 * 3600));
         Watch { cancel, emit, step, limit: silence, since, told: 0, awake, end: since + time, time }

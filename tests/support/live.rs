@@ -1,6 +1,6 @@
 //! What every test of a live provider starts from: waits of milliseconds, no proxy of the machine and no chance.
 
-use placet::http::{ClientSettings, Proxies};
+use placet::http::{HttpClientSettings, ProxySource};
 use placet::provider::{LiveSettings, Retry};
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ pub fn ms(millis: u64) -> Duration {
 pub fn settings(attempts: u32, step: Duration) -> LiveSettings {
     LiveSettings {
         retry: Retry { attempts, first_wait: ms(2), longest_wait: ms(2000) },
-        client: ClientSettings {
+        client: HttpClientSettings {
             connect_timeout: ms(2000),
-            proxies: Proxies::Off,
-            ..ClientSettings::default()
+            proxies: ProxySource::Off,
+            ..HttpClientSettings::default()
         },
         silence_step: step,
         silence_limit: ms(20_000),
