@@ -1,7 +1,9 @@
 //! The wiring: settings become each module's own options, and the parts are built and joined here.
 
 use crate::agent::{Agent, Answerer, Bounds, Budget, Family, Gate, Parts, Start};
-use crate::config::{Config, Origin, Paths, Problem, Project, Sources, TrustStore};
+use crate::config::{
+    AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsSources, TrustStore,
+};
 use crate::hooks::HookError;
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Taint, Verdict};
 use crate::provider::catalog::Money;
@@ -106,7 +108,7 @@ impl AppError {
 /// Everything that outlives a conversation.
 pub struct App {
     pub config: Config,
-    pub paths: Paths,
+    pub paths: AppDirs,
     pub mode: ModeCell,
     pub modes: Vec<Mode>,
     pub policy: Arc<Mutex<Policy>>,
@@ -124,7 +126,7 @@ pub struct App {
 
 impl App {
     /// Mistakes in rules of the settings are added to `config.problems`; one in a flag is an error.
-    pub fn new(mut config: Config, paths: Paths, request: Request) -> Result<App, AppError> {
+    pub fn new(mut config: Config, paths: AppDirs, request: Request) -> Result<App, AppError> {
         // A mistake in these is a doubt that the rules must know of.
         let labels = gate::labels(&mut config);
         let keys = withheld(&config);
@@ -364,8 +366,8 @@ impl Host for App {
 }
 
 /// Lays the person's models over the built-in catalog; what is wrong in them is told and left out.
-fn own_models(path: &Path) -> Vec<Problem> {
-    let problem = |message: String| Problem {
+fn own_models(path: &Path) -> Vec<ConfigProblem> {
+    let problem = |message: String| ConfigProblem {
         place: Some((path.into(), 1, 1)),
         message,
         hint: Some("the built-in figures hold where yours cannot be read".into()),
@@ -389,8 +391,8 @@ fn withheld(config: &Config) -> Vec<String> {
 
 /// Reads the settings: the user's file, the project's, the environment; `flags` come on top. Mistakes are in
 /// `Config::problems`; the project, when there is one, comes back for the question of trust.
-pub fn sources(paths: &Paths, cwd: &Path, project: WithProject) -> (Sources, TrustStore) {
-    use crate::config::Layer;
+pub fn sources(paths: &AppDirs, cwd: &Path, project: WithProject) -> (SettingsSources, TrustStore) {
+    use crate::config::SettingsLayer;
     // What others could read until now, they can read no more; the files below are out of reach with it.
     for own in [&paths.config, &paths.state, &paths.cache, &paths.user_file()] {
         if let Err(e) = crate::private::tighten(own) {
@@ -400,23 +402,25 @@ pub fn sources(paths: &Paths, cwd: &Path, project: WithProject) -> (Sources, Tru
     let trust = TrustStore::open(&paths.trust_file());
     let user_file = paths.user_file();
     let user = match regular::read_to_string(&user_file, regular::SETTINGS) {
-        Ok(text) => Layer::user_file(&user_file, &text),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Layer::default(),
+        Ok(text) => SettingsLayer::user_file(&user_file, &text),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => SettingsLayer::default(),
         Err(e) => unreadable(&user_file, &e),
     };
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let found = match project {
-        WithProject::Yes => Paths::project_file(cwd, home.as_deref()),
+        WithProject::Yes => AppDirs::project_file(cwd, home.as_deref()),
         WithProject::No => None,
     };
     let project = found.map(|path| {
-        Project::read(&path, &trust)
-            .unwrap_or_else(|e| Project { layer: unreadable(&path, &e), ..Project::none(&path) })
+        ProjectSettings::read(&path, &trust).unwrap_or_else(|e| ProjectSettings {
+            layer: unreadable(&path, &e),
+            ..ProjectSettings::none(&path)
+        })
     });
-    let environment = Layer::environment(
+    let environment = SettingsLayer::environment(
         std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))),
     );
-    (Sources { user, project, environment, flags: Layer::default() }, trust)
+    (SettingsSources { user, project, environment, flags: SettingsLayer::default() }, trust)
 }
 
 /// Whether the project's own settings are looked at.
@@ -427,14 +431,14 @@ pub enum WithProject {
 }
 
 /// A settings file that is there and cannot be read may have held a rule that denies.
-fn unreadable(path: &Path, error: &std::io::Error) -> crate::config::Layer {
-    let problem = crate::config::Problem {
+fn unreadable(path: &Path, error: &std::io::Error) -> crate::config::SettingsLayer {
+    let problem = crate::config::ConfigProblem {
         place: Some((path.into(), 1, 1)),
         message: format!("cannot be read: {error}"),
         hint: None,
         permission: true,
     };
-    crate::config::Layer { problems: vec![problem], ..crate::config::Layer::default() }
+    crate::config::SettingsLayer { problems: vec![problem], ..crate::config::SettingsLayer::default() }
 }
 
 fn rules(config: &mut Config, registry: &Registry, roots: &[PathBuf]) -> Result<Vec<Rule>, AppError> {
@@ -450,13 +454,13 @@ fn rules(config: &mut Config, registry: &Registry, roots: &[PathBuf]) -> Result<
                 Ok(rule) => {
                     // A rule that does not do what its examples say may be meant to forbid more than it does.
                     if let Err(e) = rule.check(&text.matching, &text.other, roots) {
-                        config.doubt(Problem::of_value(&origin, e.to_string()));
+                        config.doubt(ConfigProblem::of_value(&origin, e.to_string()));
                     }
                     out.push(rule.because(text.reason));
                 }
                 // What was typed just now is put right at once; a file may be older or newer than this program.
-                Err(e) if matches!(origin, Origin::Flag(_)) => return Err(e.into()),
-                Err(e) => config.doubt(Problem::of_value(&origin, e.to_string())),
+                Err(e) if matches!(origin, SettingOrigin::Flag(_)) => return Err(e.into()),
+                Err(e) => config.doubt(ConfigProblem::of_value(&origin, e.to_string())),
             }
         }
     }
@@ -470,7 +474,7 @@ fn rules(config: &mut Config, registry: &Registry, roots: &[PathBuf]) -> Result<
 
 /// placet's own files: the keys, the trust and the sessions are nobody's to read or write through a tool, and the
 /// settings are changed only when a person says so each time.
-fn own_files(paths: &Paths) -> Result<Vec<Rule>, RuleError> {
+fn own_files(paths: &AppDirs) -> Result<Vec<Rule>, RuleError> {
     let below = |dir: &Path, rest: &str| format!("{}{rest}", globset::escape(&dir.to_string_lossy()));
     let mut out = Vec::new();
     for head in ["read", "write"] {

@@ -3,7 +3,7 @@
 use super::server::Server;
 use super::{App, AppError, keys};
 use crate::agent::Answerer;
-use crate::config::{Config, Origin, name_of};
+use crate::config::{Config, SettingOrigin, name_of};
 use crate::http::HttpClientSettings;
 use crate::provider::{
     AnswerLimits, Fallback, Figures, KeyNeed, KeySource, Link, Live, LiveSettings, Model, Offline, Preset,
@@ -105,7 +105,7 @@ impl App {
         }
         let key = self.key(server)?;
         let mut settings = LiveSettings { silence_limit: preset.silence_limit(), ..LiveSettings::default() };
-        if self.config.origin("network.silence_seconds") != Some(&Origin::Default) {
+        if self.config.origin("network.silence_seconds") != Some(&SettingOrigin::Default) {
             settings.silence_limit =
                 Duration::from_secs(self.config.number("network.silence_seconds").unwrap_or(180).max(1));
         }

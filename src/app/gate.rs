@@ -3,7 +3,7 @@
 use super::AppError;
 use crate::agent::{Gate, Secrets};
 use crate::audit;
-use crate::config::{Config, HookText, Origin, Paths, Problem, Standing};
+use crate::config::{AppDirs, AuthorTrust, Config, ConfigProblem, HookSettings, SettingOrigin};
 use crate::hooks::{Hook, Hooks, Programs, Source, Spec};
 use crate::metrics::Metrics;
 use crate::permission::{Labels, Level, ProgramDirs, ProtectedPaths};
@@ -11,7 +11,7 @@ use crate::text::regular;
 use globset::{Glob, GlobSetBuilder};
 
 /// Where the audit log and its guards lie.
-pub fn audit_places(paths: &Paths) -> audit::Places {
+pub fn audit_places(paths: &AppDirs) -> audit::Places {
     audit::Places {
         log: paths.state.join("audit/log.jsonl"),
         key: paths.config.join("audit.key"),
@@ -20,20 +20,20 @@ pub fn audit_places(paths: &Paths) -> audit::Places {
 }
 
 /// Where the figures of all calls are kept.
-pub fn metrics(paths: &Paths) -> Metrics {
+pub fn metrics(paths: &AppDirs) -> Metrics {
     Metrics::at(paths.state.join("metrics.json"))
 }
 
 /// Mistakes in hooks of a file are added to `config.problems`, and leave placet in doubt about permissions; one on the
 /// command line is an error.
-pub(super) fn gate(config: &mut Config, paths: &Paths, withheld: Vec<String>) -> Result<Gate, AppError> {
+pub(super) fn gate(config: &mut Config, paths: &AppDirs, withheld: Vec<String>) -> Result<Gate, AppError> {
     let keys = withheld.clone();
     let mut hooks = Vec::new();
     for (number, (text, origin, standing)) in config.hooks().to_vec().into_iter().enumerate() {
         match Hook::parse(spec(text, number, standing)) {
             Ok(hook) => hooks.push(hook),
-            Err(e) if matches!(origin, Origin::Flag(_)) => return Err(AppError::Hook(e)),
-            Err(e) => config.doubt(Problem::of_value(&origin, e.to_string())),
+            Err(e) if matches!(origin, SettingOrigin::Flag(_)) => return Err(AppError::Hook(e)),
+            Err(e) => config.doubt(ConfigProblem::of_value(&origin, e.to_string())),
         }
     }
     let programs =
@@ -48,7 +48,7 @@ pub(super) fn gate(config: &mut Config, paths: &Paths, withheld: Vec<String>) ->
 }
 
 /// `withheld` names the environment variables that hold placet's own keys.
-fn secrets(config: &mut Config, paths: &Paths, withheld: &[String]) -> Result<Secrets, AppError> {
+fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<Secrets, AppError> {
     let mut known: Vec<String> = withheld.iter().filter_map(|name| std::env::var(name).ok()).collect();
     let stored = regular::read_to_string(&paths.keys_file(), regular::SETTINGS).unwrap_or_default();
     let stored: toml::Table = stored.parse().unwrap_or_default();
@@ -60,21 +60,20 @@ fn secrets(config: &mut Config, paths: &Paths, withheld: &[String]) -> Result<Se
             Ok(built) => {
                 shown.add(built);
             }
-            Err(e) => {
-                config.doubt(Problem::of_value(&origin, format!("`{glob}` is not a pattern: {}", e.kind())))
-            }
+            Err(e) => config
+                .doubt(ConfigProblem::of_value(&origin, format!("`{glob}` is not a pattern: {}", e.kind()))),
         }
     }
     let shown = shown.build().unwrap_or_default();
     Ok(Secrets { on: config.flag("secrets.redact").unwrap_or(true), known, shown })
 }
 
-fn spec(text: HookText, number: usize, standing: Standing) -> Spec {
+fn spec(text: HookSettings, number: usize, standing: AuthorTrust) -> Spec {
     Spec {
         name: text.name.unwrap_or_else(|| format!("hooks[{number}]")),
         source: match standing {
-            Standing::Trusted => Source::Person,
-            Standing::Untrusted => Source::Project,
+            AuthorTrust::Trusted => Source::Person,
+            AuthorTrust::Untrusted => Source::Project,
         },
         point: text.point,
         tool: text.tool,
@@ -103,7 +102,7 @@ pub(super) fn protected(config: &mut Config) -> ProtectedPaths {
         Err(e) => {
             let listed = config.list("permission.protected");
             let origin = listed.iter().find(|(pattern, _)| *pattern == e.pattern).map(|(_, o)| o.clone());
-            config.doubt(Problem::of_value(&origin.unwrap_or(Origin::Default), e.to_string()));
+            config.doubt(ConfigProblem::of_value(&origin.unwrap_or(SettingOrigin::Default), e.to_string()));
             // The others are good: one mistake does not open them.
             let good = |pattern: &&String| ProtectedPaths::with(&[(*pattern).clone()], programs()).is_ok();
             let own: Vec<String> = own.iter().filter(good).cloned().collect();
@@ -125,9 +124,11 @@ pub(super) fn labels(config: &mut Config) -> Labels {
     match Labels::new(&texts("classification.paths"), &texts("classification.hosts"), levels) {
         Ok(labels) => labels,
         Err(e) => {
-            let origin =
-                config.list("classification.paths").first().map_or(Origin::Default, |(_, o)| o.clone());
-            config.doubt(Problem::of_value(&origin, e.to_string()));
+            let origin = config
+                .list("classification.paths")
+                .first()
+                .map_or(SettingOrigin::Default, |(_, o)| o.clone());
+            config.doubt(ConfigProblem::of_value(&origin, e.to_string()));
             let [_, network, provider] = levels;
             Labels::new(&[], &[], [Level::Restricted, network, provider]).unwrap_or_default()
         }

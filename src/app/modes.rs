@@ -1,6 +1,6 @@
 //! The modes that the settings permit, and those that Shift+Tab goes through.
 
-use crate::config::{Config, Problem};
+use crate::config::{Config, ConfigProblem};
 use crate::permission::Mode;
 
 /// The modes of a list. A name that is no mode is a doubt about a permission only where the list is one.
@@ -10,12 +10,12 @@ fn read(config: &mut Config, key: &str, is_permission: bool) -> Vec<Mode> {
         match Mode::parse(&name) {
             Some(mode) => modes.push(mode),
             None if is_permission => {
-                config.doubt(Problem::of_value(&origin, format!("`{key}`: there is no mode `{name}`")));
+                config.doubt(ConfigProblem::of_value(&origin, format!("`{key}`: there is no mode `{name}`")));
             }
             None => {
                 let words = format!("`{key}`: there is no mode `{name}`");
-                let problem = Problem::of_value(&origin, words);
-                config.problems.push(Problem { hint: None, permission: false, ..problem });
+                let problem = ConfigProblem::of_value(&origin, words);
+                config.problems.push(ConfigProblem { hint: None, permission: false, ..problem });
             }
         }
     }

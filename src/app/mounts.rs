@@ -1,20 +1,20 @@
 //! The settings' mounts, made real. Nothing is opened or asked for before a path of theirs is used.
 
 use super::AppError;
-use crate::config::{Config, Paths, Problem};
+use crate::config::{AppDirs, Config, ConfigProblem};
 use crate::session::{Entry, ScratchpadError, Scratchpads};
 use crate::storage::{Expect, Memory, Meta, Mirror, Mount, Mounts, Sqlite, Store, StoreError};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Every `[mounts.NAME]` of the settings. One without a path or a store is told as a mistake of the settings.
-pub(super) fn read(config: &mut Config, paths: &Paths) -> Result<(Mounts, Arc<Pads>), AppError> {
+pub(super) fn read(config: &mut Config, paths: &AppDirs) -> Result<(Mounts, Arc<Pads>), AppError> {
     let (mut mounts, pads) = (Vec::new(), Arc::new(Pads::default()));
     for name in config.names_below("mounts") {
         let text = |key: &str| config.text(&format!("mounts.{name}.{key}")).map(String::from);
         let (Some(prefix), Some(address)) = (text("path"), text("store")) else {
             let message = format!("mounts.{name} needs both `path` and `store`; it is left out");
-            config.problems.push(Problem { place: None, message, hint: None, permission: false });
+            config.problems.push(ConfigProblem { place: None, message, hint: None, permission: false });
             continue;
         };
         let made = make((&name, &prefix, &address), &text, paths, &pads);
@@ -26,7 +26,7 @@ pub(super) fn read(config: &mut Config, paths: &Paths) -> Result<(Mounts, Arc<Pa
 fn make(
     (name, prefix, address): (&str, &str, &str),
     text: &dyn Fn(&str) -> Option<String>,
-    paths: &Paths,
+    paths: &AppDirs,
     pads: &Arc<Pads>,
 ) -> Result<Mount, StoreError> {
     let dir = paths.data.join("mounts").join(name);

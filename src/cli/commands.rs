@@ -8,7 +8,7 @@ use super::{
 };
 use crate::agent::{Entrance, Reply, Visit, call_once};
 use crate::app::{self, WithProject};
-use crate::config::{Key, Project};
+use crate::config::{ProjectSettings, SettingKey};
 use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
 use crate::serve::mcp::Server;
 use crate::session::Scratchpads;
@@ -162,7 +162,7 @@ fn config(command: ConfigCommand, options: &Options) -> Result<u8, Failure> {
             let paths = start::paths();
             let cwd = start::working_directory(options)?;
             let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
-            let project = crate::config::Paths::project_file(&cwd, home.as_deref());
+            let project = crate::config::AppDirs::project_file(&cwd, home.as_deref());
             let project = project.map_or("none".to_string(), |p| p.display().to_string());
             print(&format!(
                 "user file     {}\nkey file      {}\nproject file  {project}\nsessions      {}\nlog           {}\n",
@@ -183,7 +183,7 @@ fn config(command: ConfigCommand, options: &Options) -> Result<u8, Failure> {
 pub(super) fn template() -> String {
     let mut out = String::from("# placet's settings. Remove the `#` before a line to set it.\n");
     let mut table = "";
-    for key in Key::all() {
+    for key in SettingKey::all() {
         let (head, last) = key.name.rsplit_once('.').unwrap_or(("", key.name));
         if head != table {
             table = head;
@@ -233,7 +233,7 @@ fn store_key(provider: &str, options: &Options) -> Result<u8, Failure> {
 fn trust(options: &Options) -> Result<u8, Failure> {
     let cwd = start::working_directory(options)?;
     let (sources, mut store) = app::sources(&start::paths(), &cwd, WithProject::Yes);
-    let Some(Project { path, text, hash, .. }) = sources.project else {
+    let Some(ProjectSettings { path, text, hash, .. }) = sources.project else {
         return Err(Failure::new("there is no .placet/config.toml here"));
     };
     print_foreign(&format!("# {}\n{text}\n", path.display()))?;

@@ -157,7 +157,7 @@ fn kept(out: &mut String, app: &App) {
 }
 
 /// Files of placet's own that others could read; now they cannot.
-fn modes(out: &mut String, paths: &crate::config::Paths) {
+fn modes(out: &mut String, paths: &crate::config::AppDirs) {
     let (tightened, failed) =
         own_files::tighten_all(&[&paths.config, &paths.state, &paths.cache], &paths.keys_file());
     for (path, mode) in &tightened {
@@ -227,7 +227,7 @@ fn in_units(bytes: u64) -> String {
     }
 }
 
-fn keys(out: &mut String, paths: &crate::config::Paths) {
+fn keys(out: &mut String, paths: &crate::config::AppDirs) {
     let mut set: Vec<&str> = Preset::all()
         .iter()
         .map(|p| p.key_variable.as_str())

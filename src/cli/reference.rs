@@ -1,7 +1,7 @@
 //! The reference pages of the guide, made from the tables in the code. A test compares them with what is in `docs/`.
 
 use super::{args::Args, commands, report};
-use crate::config::{Key, Trust};
+use crate::config::{SettingKey, TrustRequirement};
 use crate::permission::{Mode, protected_paths_table};
 use crate::provider::{KeyNeed, Preset, catalog, grammar};
 use crate::repl::COMMANDS;
@@ -87,11 +87,11 @@ fn slash_commands() -> String {
 fn configuration() -> String {
     let mut out = page("Configuration keys");
     out.push_str("| key | value | default | an untrusted project | meaning |\n|---|---|---|---|---|\n");
-    for key in Key::all() {
+    for key in SettingKey::all() {
         let trust = match key.trust {
-            Trust::Harmless => "may set it",
-            Trust::Tightens => "may make it stricter",
-            Trust::Needed => "may not",
+            TrustRequirement::Harmless => "may set it",
+            TrustRequirement::Tightens => "may make it stricter",
+            TrustRequirement::Needed => "may not",
         };
         let default = if key.default.is_empty() { "".into() } else { format!("`{}`", key.default) };
         let kind = key.kind.describe();

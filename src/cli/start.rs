@@ -6,7 +6,7 @@ use super::report::{self, Failure, code_for, warn, written};
 use super::signals::{self, Current};
 use crate::agent::{Agent, Start};
 use crate::app::{self, App, WithProject};
-use crate::config::{Config, Paths, Problem, Project, TrustStore};
+use crate::config::{AppDirs, Config, ConfigProblem, ProjectSettings, TrustStore};
 use crate::conversation::Part;
 use crate::repl;
 use crate::serve::changes::{ChangeReport, TurnChanges};
@@ -21,11 +21,11 @@ use tokio_util::sync::CancellationToken;
 /// An application, with the project's file when it waits for the person's trust.
 pub(super) struct Loaded {
     pub(super) app: App,
-    pub(super) untrusted: Option<(Project, TrustStore)>,
+    pub(super) untrusted: Option<(ProjectSettings, TrustStore)>,
 }
 
-pub(super) fn paths() -> Paths {
-    Paths::from_variables(|name| std::env::var(name).ok())
+pub(super) fn paths() -> AppDirs {
+    AppDirs::from_variables(|name| std::env::var(name).ok())
 }
 
 /// Reads the settings and builds the application. Mistakes in settings are told and do not stop it.
@@ -74,7 +74,7 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
     if let Some(problem) = flags.problems.first() {
         return Err(Failure { hint: problem.hint.clone(), ..Failure::usage(&problem.message) });
     }
-    let untrusted = sources.project.as_ref().filter(|p| !p.trusted).map(|p| Project {
+    let untrusted = sources.project.as_ref().filter(|p| !p.trusted).map(|p| ProjectSettings {
         path: p.path.clone(),
         text: p.text.clone(),
         hash: p.hash.clone(),
@@ -107,7 +107,7 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
     Ok(Loaded { app, untrusted })
 }
 
-fn tell(problems: &[Problem]) {
+fn tell(problems: &[ConfigProblem]) {
     problems.iter().for_each(|problem| warn(&crate::text::sanitize::block(&problem.to_string())));
 }
 

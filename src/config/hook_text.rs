@@ -5,7 +5,7 @@ use toml_edit::{Item, TableLike, Value};
 
 /// One `[[hooks]]` table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HookText {
+pub struct HookSettings {
     pub name: Option<String>,
     pub point: String,
     pub tool: Option<String>,
@@ -28,18 +28,18 @@ pub struct HookText {
 const KNOWN: &str = "name, point, tool, argument, when, deny, ask, allow, redact, with, denylist, command, priority, timeout_ms, reason";
 
 /// What is wrong with an item, and the byte at which it stands.
-type Wrong = (String, Option<usize>);
+type HookItemError = (String, Option<usize>);
 
 /// Hooks, each with the byte it begins at.
-type Placed = Vec<(HookText, Option<usize>)>;
+type LocatedHooks = Vec<(HookSettings, Option<usize>)>;
 
-impl HookText {
+impl HookSettings {
     /// True when it can only refuse or ask.
     pub(super) fn only_tightens(&self) -> bool {
         self.command.is_none() && self.allow.is_none() && self.redact.is_none()
     }
 
-    pub(super) fn read(item: &Item) -> Result<Placed, Wrong> {
+    pub(super) fn read(item: &Item) -> Result<LocatedHooks, HookItemError> {
         let start = |span: Option<std::ops::Range<usize>>| span.map(|s| s.start);
         if let Some(tables) = item.as_array_of_tables() {
             return tables.iter().map(|t| Ok((of_table(t, start(t.span()))?, start(t.span())))).collect();
@@ -57,15 +57,15 @@ impl HookText {
     }
 
     /// A list as it would stand in a file after `hooks =`.
-    pub(super) fn read_text(text: &str) -> Option<Vec<HookText>> {
+    pub(super) fn read_text(text: &str) -> Option<Vec<HookSettings>> {
         let document = toml_edit::Document::parse(format!("hooks = {text}")).ok()?;
-        let read = HookText::read(document.as_table().get("hooks")?).ok()?;
+        let read = HookSettings::read(document.as_table().get("hooks")?).ok()?;
         Some(read.into_iter().map(|(hook, _)| hook).collect())
     }
 }
 
-fn of_table(table: &dyn TableLike, at: Option<usize>) -> Result<HookText, Wrong> {
-    let mut hook = HookText::default();
+fn of_table(table: &dyn TableLike, at: Option<usize>) -> Result<HookSettings, HookItemError> {
+    let mut hook = HookSettings::default();
     for (name, item) in table.iter() {
         let wrong = |wanted: &str| (format!("has a `{name}` that is not {wanted}"), at);
         let text = || item.as_str().map(String::from).ok_or_else(|| wrong("a string"));
@@ -105,7 +105,7 @@ fn of_table(table: &dyn TableLike, at: Option<usize>) -> Result<HookText, Wrong>
     if hook.point.is_empty() { Err(("has a table without `point`".into(), at)) } else { Ok(hook) }
 }
 
-impl fmt::Display for HookText {
+impl fmt::Display for HookSettings {
     /// As it would stand in a file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |text: &str| Value::from(text).to_string().trim().to_string();

@@ -1,9 +1,9 @@
 //! One layer: a file, the environment or the flags, as checked values with their places.
 
-use super::hook_text::HookText;
-use super::key::{Key, Kind};
-use super::problem::Problem;
-use super::rule_text::RuleText;
+use super::hook_text::HookSettings;
+use super::key::{SettingKey, SettingKind};
+use super::problem::ConfigProblem;
+use super::rule_text::RuleSettings;
 use crate::text::nearest;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 
 /// Where a value came from. Later ones win over earlier ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     Default,
     User {
         path: PathBuf,
@@ -27,57 +27,63 @@ pub enum Origin {
     Doubt,
 }
 
-impl Origin {
+impl SettingOrigin {
     /// The same place, but another line of it.
-    pub(super) fn at_line(&self, other: Option<usize>) -> Origin {
+    pub(super) fn at_line(&self, other: Option<usize>) -> SettingOrigin {
         match (self, other) {
-            (Origin::User { path, .. }, Some(line)) => Origin::User { path: path.clone(), line },
-            (Origin::Project { path, .. }, Some(line)) => Origin::Project { path: path.clone(), line },
+            (SettingOrigin::User { path, .. }, Some(line)) => {
+                SettingOrigin::User { path: path.clone(), line }
+            }
+            (SettingOrigin::Project { path, .. }, Some(line)) => {
+                SettingOrigin::Project { path: path.clone(), line }
+            }
             (origin, _) => origin.clone(),
         }
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::Default => f.write_str("default"),
-            Origin::User { path, line } => write!(f, "user file {}, line {line}", path.display()),
-            Origin::Project { path, line } => write!(f, "project file {}, line {line}", path.display()),
-            Origin::Environment(name) => write!(f, "environment {name}"),
-            Origin::Flag(flag) => write!(f, "flag {flag}"),
-            Origin::Doubt => f.write_str("held down: a permission setting cannot be read"),
+            SettingOrigin::Default => f.write_str("default"),
+            SettingOrigin::User { path, line } => write!(f, "user file {}, line {line}", path.display()),
+            SettingOrigin::Project { path, line } => {
+                write!(f, "project file {}, line {line}", path.display())
+            }
+            SettingOrigin::Environment(name) => write!(f, "environment {name}"),
+            SettingOrigin::Flag(flag) => write!(f, "flag {flag}"),
+            SettingOrigin::Doubt => f.write_str("held down: a permission setting cannot be read"),
         }
     }
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Setting {
+pub enum SettingValue {
     Text(String),
     Number(u64),
     Flag(bool),
     Texts(Vec<String>),
-    Rules(Vec<RuleText>),
-    Hooks(Vec<HookText>),
+    Rules(Vec<RuleSettings>),
+    Hooks(Vec<HookSettings>),
 }
 
-impl fmt::Display for Setting {
+impl fmt::Display for SettingValue {
     /// As it would stand in a file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Setting::Text(text) => write!(f, "{}", Value::from(text.as_str()).to_string().trim()),
-            Setting::Number(n) => write!(f, "{n}"),
-            Setting::Flag(b) => write!(f, "{b}"),
-            Setting::Texts(list) => {
+            SettingValue::Text(text) => write!(f, "{}", Value::from(text.as_str()).to_string().trim()),
+            SettingValue::Number(n) => write!(f, "{n}"),
+            SettingValue::Flag(b) => write!(f, "{b}"),
+            SettingValue::Texts(list) => {
                 let quoted: Vec<String> =
                     list.iter().map(|t| Value::from(t.as_str()).to_string().trim().to_string()).collect();
                 write!(f, "[{}]", quoted.join(", "))
             }
-            Setting::Rules(list) => {
+            SettingValue::Rules(list) => {
                 let shown: Vec<String> = list.iter().map(ToString::to_string).collect();
                 write!(f, "[{}]", shown.join(", "))
             }
-            Setting::Hooks(list) => {
+            SettingValue::Hooks(list) => {
                 let shown: Vec<String> = list.iter().map(ToString::to_string).collect();
                 write!(f, "[{}]", shown.join(", "))
             }
@@ -87,37 +93,37 @@ impl fmt::Display for Setting {
 
 /// Checked values of one source, in the order in which they stand.
 #[derive(Clone, Debug, Default)]
-pub struct Layer {
-    pub values: Vec<(String, Setting, Origin)>,
-    pub problems: Vec<Problem>,
+pub struct SettingsLayer {
+    pub values: Vec<(String, SettingValue, SettingOrigin)>,
+    pub problems: Vec<ConfigProblem>,
 }
 
 #[derive(Clone, Copy)]
-enum Owner {
+enum SettingsOwner {
     User,
     Project,
 }
 
-impl Layer {
-    pub fn user_file(path: &Path, text: &str) -> Layer {
-        Layer::file(path, text, Owner::User)
+impl SettingsLayer {
+    pub fn user_file(path: &Path, text: &str) -> SettingsLayer {
+        SettingsLayer::file(path, text, SettingsOwner::User)
     }
 
-    pub fn project_file(path: &Path, text: &str) -> Layer {
-        Layer::file(path, text, Owner::Project)
+    pub fn project_file(path: &Path, text: &str) -> SettingsLayer {
+        SettingsLayer::file(path, text, SettingsOwner::Project)
     }
 
-    fn file(path: &Path, text: &str, owner: Owner) -> Layer {
-        let mut layer = Layer::default();
+    fn file(path: &Path, text: &str, owner: SettingsOwner) -> SettingsLayer {
+        let mut layer = SettingsLayer::default();
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         match Document::parse(text) {
             Ok(document) => {
-                let reader = Reader { path, text, owner };
+                let reader = SettingsReader { path, text, owner };
                 reader.table(document.as_table(), "", &mut layer);
             }
             Err(e) => {
                 let (line, column) = line_column(text, e.span().map_or(0, |s| s.start));
-                layer.problems.push(Problem {
+                layer.problems.push(ConfigProblem {
                     place: Some((path.into(), line, column)),
                     message: e.message().to_string(),
                     hint: Some("nothing of this file applies until it is mended; calls that would have been allowed ask".into()),
@@ -129,15 +135,15 @@ impl Layer {
     }
 
     /// `PLACET_UI_THEME=dark` sets `ui.theme`; lists are split at commas. Variables of other purposes are left alone.
-    pub fn environment(variables: impl IntoIterator<Item = (String, String)>) -> Layer {
-        let mut layer = Layer::default();
+    pub fn environment(variables: impl IntoIterator<Item = (String, String)>) -> SettingsLayer {
+        let mut layer = SettingsLayer::default();
         for (name, text) in variables.into_iter().filter(|(name, _)| name.starts_with("PLACET_")) {
             let Some(key) =
-                super::key::Key::all().find(|k| !k.name.contains('*') && variable(k.name) == name)
+                super::key::SettingKey::all().find(|k| !k.name.contains('*') && variable(k.name) == name)
             else {
                 continue;
             };
-            layer.take_text(key, key.name, &text, Origin::Environment(name.clone()), &name);
+            layer.take_text(key, key.name, &text, SettingOrigin::Environment(name.clone()), &name);
         }
         layer
     }
@@ -149,8 +155,8 @@ impl Layer {
             self.problem(&flag, "the form is KEY=VALUE".into(), None, false);
             return;
         };
-        match Key::find(name) {
-            Some(key) => self.take_text(key, name, text, Origin::Flag("--set".into()), &flag),
+        match SettingKey::find(name) {
+            Some(key) => self.take_text(key, name, text, SettingOrigin::Flag("--set".into()), &flag),
             None => {
                 let (message, hint) = unknown(name);
                 self.problem(&flag, message, hint, is_permission(name));
@@ -160,33 +166,35 @@ impl Layer {
 
     /// A flag of its own that stands for a key.
     pub fn flag(&mut self, name: &str, text: &str, flag: &str) {
-        if let Some(key) = Key::find(name) {
-            self.take_text(key, name, text, Origin::Flag(flag.into()), flag);
+        if let Some(key) = SettingKey::find(name) {
+            self.take_text(key, name, text, SettingOrigin::Flag(flag.into()), flag);
         }
     }
 
     /// A list from a repeatable flag: each text is one item, commas and all.
     pub fn flag_list(&mut self, name: &str, items: &[String], flag: &str) {
         if !items.is_empty() {
-            let setting = match Key::find(name).map(|key| key.kind) {
-                Some(Kind::Rules) => Setting::Rules(items.iter().map(|item| RuleText::plain(item)).collect()),
-                _ => Setting::Texts(items.to_vec()),
+            let setting = match SettingKey::find(name).map(|key| key.kind) {
+                Some(SettingKind::Rules) => {
+                    SettingValue::Rules(items.iter().map(|item| RuleSettings::plain(item)).collect())
+                }
+                _ => SettingValue::Texts(items.to_vec()),
             };
-            self.values.push((name.into(), setting, Origin::Flag(flag.into())));
+            self.values.push((name.into(), setting, SettingOrigin::Flag(flag.into())));
         }
     }
 
-    fn take_text(&mut self, key: &Key, name: &str, text: &str, origin: Origin, whence: &str) {
+    fn take_text(&mut self, key: &SettingKey, name: &str, text: &str, origin: SettingOrigin, whence: &str) {
         let parsed = match key.kind {
-            Kind::Text => Some(Setting::Text(text.into())),
-            Kind::Word(words) => words.contains(&text).then(|| Setting::Text(text.into())),
-            Kind::Number => text.trim().parse().ok().map(Setting::Number),
-            Kind::Flag => text.trim().parse().ok().map(Setting::Flag),
-            Kind::Texts => list_in(text).map(Setting::Texts),
-            Kind::Hooks => HookText::read_text(text).map(Setting::Hooks),
-            Kind::Rules => {
-                Some(Setting::Rules(split_list(text).iter().map(|item| RuleText::plain(item)).collect()))
-            }
+            SettingKind::Text => Some(SettingValue::Text(text.into())),
+            SettingKind::Word(words) => words.contains(&text).then(|| SettingValue::Text(text.into())),
+            SettingKind::Number => text.trim().parse().ok().map(SettingValue::Number),
+            SettingKind::Flag => text.trim().parse().ok().map(SettingValue::Flag),
+            SettingKind::Texts => list_in(text).map(SettingValue::Texts),
+            SettingKind::Hooks => HookSettings::read_text(text).map(SettingValue::Hooks),
+            SettingKind::Rules => Some(SettingValue::Rules(
+                split_list(text).iter().map(|item| RuleSettings::plain(item)).collect(),
+            )),
         };
         match parsed {
             Some(setting) => self.values.push((name.into(), setting, origin)),
@@ -198,7 +206,7 @@ impl Layer {
     }
 
     fn problem(&mut self, whence: &str, message: String, hint: Option<String>, permission: bool) {
-        self.problems.push(Problem {
+        self.problems.push(ConfigProblem {
             place: None,
             message: format!("{whence}: {message}"),
             hint,
@@ -231,7 +239,7 @@ fn is_permission(name: &str) -> bool {
 }
 
 fn unknown(name: &str) -> (String, Option<String>) {
-    let names = super::key::Key::all().map(|k| k.name);
+    let names = super::key::SettingKey::all().map(|k| k.name);
     let hint = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
     (
         format!("there is no setting `{name}`"),
@@ -247,22 +255,22 @@ fn line_column(text: &str, at: usize) -> (usize, usize) {
 }
 
 /// Walks one parsed file.
-struct Reader<'a> {
+struct SettingsReader<'a> {
     path: &'a Path,
     text: &'a str,
-    owner: Owner,
+    owner: SettingsOwner,
 }
 
-impl Reader<'_> {
-    fn table(&self, table: &dyn TableLike, prefix: &str, layer: &mut Layer) {
+impl SettingsReader<'_> {
+    fn table(&self, table: &dyn TableLike, prefix: &str, layer: &mut SettingsLayer) {
         for (name, item) in table.iter() {
             let segment = super::key::segment(name);
             let full = if prefix.is_empty() { segment.into_owned() } else { format!("{prefix}.{segment}") };
             let span = table.get_key_value(name).and_then(|(key, _)| key.span()).or_else(|| item.span());
             let place = line_column(self.text, span.map_or(0, |s| s.start));
-            match (Key::find(&full), item.as_table_like()) {
-                (Some(key), _) if key.kind == Kind::Rules => self.rules(&full, item, place, layer),
-                (Some(key), _) if key.kind == Kind::Hooks => self.hooks(&full, item, place, layer),
+            match (SettingKey::find(&full), item.as_table_like()) {
+                (Some(key), _) if key.kind == SettingKind::Rules => self.rules(&full, item, place, layer),
+                (Some(key), _) if key.kind == SettingKind::Hooks => self.hooks(&full, item, place, layer),
                 (Some(key), _) => match convert(key.kind, item) {
                     Some(setting) => layer.values.push((full, setting, self.origin(place.0))),
                     None => {
@@ -271,7 +279,7 @@ impl Reader<'_> {
                         self.problem(layer, place, message, None, is_permission(&full));
                     }
                 },
-                (None, Some(inner)) if Key::is_table(&full) => self.table(inner, &full, layer),
+                (None, Some(inner)) if SettingKey::is_table(&full) => self.table(inner, &full, layer),
                 (None, _) => {
                     let (message, hint) = unknown(&full);
                     self.problem(layer, place, message, hint, is_permission(&full));
@@ -280,12 +288,13 @@ impl Reader<'_> {
         }
     }
 
-    fn rules(&self, name: &str, item: &Item, place: (usize, usize), layer: &mut Layer) {
-        match RuleText::read(item) {
+    fn rules(&self, name: &str, item: &Item, place: (usize, usize), layer: &mut SettingsLayer) {
+        match RuleSettings::read(item) {
             Ok(found) => {
                 let line = |at: Option<usize>| at.map(|at| line_column(self.text, at).0);
-                let rules = found.into_iter().map(|(rule, at)| RuleText { line: line(at), ..rule }).collect();
-                layer.values.push((name.into(), Setting::Rules(rules), self.origin(place.0)));
+                let rules =
+                    found.into_iter().map(|(rule, at)| RuleSettings { line: line(at), ..rule }).collect();
+                layer.values.push((name.into(), SettingValue::Rules(rules), self.origin(place.0)));
             }
             Err((what, at)) => {
                 let place = at.map_or(place, |at| line_column(self.text, at));
@@ -294,12 +303,13 @@ impl Reader<'_> {
         }
     }
 
-    fn hooks(&self, name: &str, item: &Item, place: (usize, usize), layer: &mut Layer) {
-        match HookText::read(item) {
+    fn hooks(&self, name: &str, item: &Item, place: (usize, usize), layer: &mut SettingsLayer) {
+        match HookSettings::read(item) {
             Ok(found) => {
                 let line = |at: Option<usize>| at.map(|at| line_column(self.text, at).0);
-                let hooks = found.into_iter().map(|(hook, at)| HookText { line: line(at), ..hook }).collect();
-                layer.values.push((name.into(), Setting::Hooks(hooks), self.origin(place.0)));
+                let hooks =
+                    found.into_iter().map(|(hook, at)| HookSettings { line: line(at), ..hook }).collect();
+                layer.values.push((name.into(), SettingValue::Hooks(hooks), self.origin(place.0)));
             }
             Err((what, at)) => {
                 let place = at.map_or(place, |at| line_column(self.text, at));
@@ -308,17 +318,17 @@ impl Reader<'_> {
         }
     }
 
-    fn origin(&self, line: usize) -> Origin {
+    fn origin(&self, line: usize) -> SettingOrigin {
         let path = self.path.into();
         match self.owner {
-            Owner::User => Origin::User { path, line },
-            Owner::Project => Origin::Project { path, line },
+            SettingsOwner::User => SettingOrigin::User { path, line },
+            SettingsOwner::Project => SettingOrigin::Project { path, line },
         }
     }
 
     fn problem(
         &self,
-        layer: &mut Layer,
+        layer: &mut SettingsLayer,
         (line, column): (usize, usize),
         message: String,
         hint: Option<String>,
@@ -327,7 +337,7 @@ impl Reader<'_> {
         let strict =
             permission.then(|| "until it is mended, calls that would have been allowed ask".to_string());
         let hint = hint.or(strict);
-        layer.problems.push(Problem {
+        layer.problems.push(ConfigProblem {
             place: Some((self.path.into(), line, column)),
             message,
             hint,
@@ -336,17 +346,21 @@ impl Reader<'_> {
     }
 }
 
-fn convert(kind: Kind, item: &Item) -> Option<Setting> {
+fn convert(kind: SettingKind, item: &Item) -> Option<SettingValue> {
     match kind {
-        Kind::Text => item.as_str().map(|t| Setting::Text(t.into())),
-        Kind::Word(words) => item.as_str().filter(|t| words.contains(t)).map(|t| Setting::Text(t.into())),
-        Kind::Number => item.as_integer().and_then(|n| u64::try_from(n).ok()).map(Setting::Number),
-        Kind::Flag => item.as_bool().map(Setting::Flag),
-        Kind::Rules | Kind::Hooks => None,
-        Kind::Texts => {
+        SettingKind::Text => item.as_str().map(|t| SettingValue::Text(t.into())),
+        SettingKind::Word(words) => {
+            item.as_str().filter(|t| words.contains(t)).map(|t| SettingValue::Text(t.into()))
+        }
+        SettingKind::Number => {
+            item.as_integer().and_then(|n| u64::try_from(n).ok()).map(SettingValue::Number)
+        }
+        SettingKind::Flag => item.as_bool().map(SettingValue::Flag),
+        SettingKind::Rules | SettingKind::Hooks => None,
+        SettingKind::Texts => {
             let list: Option<Vec<String>> =
                 item.as_array()?.iter().map(|v| v.as_str().map(String::from)).collect();
-            list.map(Setting::Texts)
+            list.map(SettingValue::Texts)
         }
     }
 }

@@ -1,29 +1,33 @@
 use super::*;
 use std::path::Path;
 
-fn user(text: &str) -> Layer {
-    Layer::user_file(Path::new("/u/config.toml"), text)
+fn user(text: &str) -> SettingsLayer {
+    SettingsLayer::user_file(Path::new("/u/config.toml"), text)
 }
 
-fn project(text: &str, trusted: bool) -> Option<Project> {
+fn project(text: &str, trusted: bool) -> Option<ProjectSettings> {
     let path = Path::new("/p/.placet/config.toml");
-    Some(Project { layer: Layer::project_file(path, text), trusted, ..Project::none(path) })
+    Some(ProjectSettings {
+        layer: SettingsLayer::project_file(path, text),
+        trusted,
+        ..ProjectSettings::none(path)
+    })
 }
 
 #[test]
 fn the_strongest_layer_wins_and_each_value_knows_its_origin() {
-    let mut flags = Layer::default();
+    let mut flags = SettingsLayer::default();
     flags.set("ui.theme=mono");
-    let environment = Layer::environment([
+    let environment = SettingsLayer::environment([
         ("PLACET_MODEL".to_string(), "from-env".to_string()),
         ("PLACET_MAX_TURNS".to_string(), "7".to_string()),
         ("PLACET_FULL".to_string(), "1".to_string()),
     ]);
-    let config = Config::merge(Sources {
+    let config = Config::merge(SettingsSources {
         user: user("model = \"from-file\"\nmode = \"ask\"\n[ui]\ntheme = \"dark\"\n"),
         environment,
         flags,
-        ..Sources::default()
+        ..SettingsSources::default()
     });
     assert!(config.problems.is_empty(), "{:?}", config.problems);
     assert_eq!(config.text("model"), Some("from-env"));
@@ -32,16 +36,16 @@ fn the_strongest_layer_wins_and_each_value_knows_its_origin() {
     assert_eq!(config.number("max_turns"), Some(7));
     assert_eq!(config.origin("mode").unwrap().to_string(), "user file /u/config.toml, line 2");
     assert_eq!(config.origin("model").unwrap().to_string(), "environment PLACET_MODEL");
-    assert_eq!(config.origin("ui.color"), Some(&Origin::Default));
+    assert_eq!(config.origin("ui.color"), Some(&SettingOrigin::Default));
 }
 
 #[test]
 fn mistakes_are_told_with_their_place_and_the_rest_applies() {
-    let config = Config::merge(Sources {
+    let config = Config::merge(SettingsSources {
         user: user(
             "model = \"m\"\nmax_turns = \"many\"\nproviderr = \"x\"\n[ui]\n  thme = \"dark\"\n  color = \"sometimes\"\n",
         ),
-        ..Sources::default()
+        ..SettingsSources::default()
     });
     let told: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -69,11 +73,12 @@ fn doubt_about_permissions_falls_to_the_stricter_side() {
         "not toml at all [",
         "mode = \"read\"\nmode = \"ask\"",
     ] {
-        let config = Config::merge(Sources { user: user(text), ..Sources::default() });
+        let config = Config::merge(SettingsSources { user: user(text), ..SettingsSources::default() });
         assert!(config.strict(), "{text}");
         assert!(!config.problems.is_empty(), "{text}");
     }
-    let config = Config::merge(Sources { user: user("\u{FEFF}mode = \"ask\""), ..Sources::default() });
+    let config =
+        Config::merge(SettingsSources { user: user("\u{FEFF}mode = \"ask\""), ..SettingsSources::default() });
     assert!(!config.strict(), "a byte order mark is no mistake");
 }
 
@@ -81,7 +86,8 @@ fn doubt_about_permissions_falls_to_the_stricter_side() {
 fn an_untrusted_project_may_only_tighten() {
     let text = "mode = \"write\"\nmax_turns = 500\nmodel = \"theirs\"\nbase_url = \"http://evil\"\n\
                 [permission]\nallow = [\"run_command\"]\ndeny = [\"read(.env)\"]\n[ui]\ntheme = \"light\"\n";
-    let config = Config::merge(Sources { project: project(text, false), ..Sources::default() });
+    let config =
+        Config::merge(SettingsSources { project: project(text, false), ..SettingsSources::default() });
     assert_eq!(config.text("mode"), Some("read"));
     assert_eq!(config.number("max_turns"), Some(200));
     assert_eq!(config.text("model"), None);
@@ -90,22 +96,24 @@ fn an_untrusted_project_may_only_tighten() {
     assert_eq!(config.text("ui.theme"), Some("light"));
     assert_eq!(config.untrusted.len(), 5, "{:?}", config.untrusted);
 
-    let config = Config::merge(Sources { project: project(text, true), ..Sources::default() });
+    let config =
+        Config::merge(SettingsSources { project: project(text, true), ..SettingsSources::default() });
     assert_eq!(config.text("mode"), Some("write"));
     assert!(config.untrusted.is_empty());
 
     let stricter = "mode = \"none\"\nmax_turns = 3\n";
-    let config = Config::merge(Sources { project: project(stricter, false), ..Sources::default() });
+    let config =
+        Config::merge(SettingsSources { project: project(stricter, false), ..SettingsSources::default() });
     assert_eq!(config.text("mode"), Some("none"));
     assert_eq!(config.number("max_turns"), Some(3));
 }
 
 #[test]
 fn every_default_in_the_table_is_valid_and_every_key_is_found() {
-    let config = Config::merge(Sources::default());
+    let config = Config::merge(SettingsSources::default());
     assert!(config.problems.is_empty());
-    for key in Key::all() {
-        assert!(Key::find(&key.name.replace('*', "mine")).is_some(), "{}", key.name);
+    for key in SettingKey::all() {
+        assert!(SettingKey::find(&key.name.replace('*', "mine")).is_some(), "{}", key.name);
         let known = config.all().iter().any(|(name, ..)| name == key.name);
         assert_eq!(known, !key.default.is_empty() && !key.name.contains('*'), "{}", key.name);
     }
@@ -116,9 +124,9 @@ fn a_rule_may_be_a_table_and_knows_its_line() {
     let text = "[permission]\nallow = [\n  \"run(ls)\",\n  { rule = \"run(make *)\", match = [\"make x\"], \
                 not_match = [\"rm x\"], reason = \"the\n build\" },\n]\n[[permission.deny]]\nrule = \"read(.env)\"\n"
         .replace("the\n build", "the  build");
-    let mut flags = Layer::default();
+    let mut flags = SettingsLayer::default();
     flags.flag_list("permission.allow", &["run(a, b)".to_string()], "--allow");
-    let config = Config::merge(Sources { user: user(&text), flags, ..Sources::default() });
+    let config = Config::merge(SettingsSources { user: user(&text), flags, ..SettingsSources::default() });
     assert!(config.problems.is_empty(), "{:?}", config.problems);
     let told: Vec<String> =
         config.rules("permission.allow").iter().map(|(rule, origin)| format!("{rule} ({origin})")).collect();
@@ -143,7 +151,7 @@ fn a_rule_table_with_a_mistake_falls_to_the_strict_side_and_names_its_line() {
         ("3", "holds integer, which is no rule"),
     ] {
         let text = format!("[permission]\ndeny = [\n  \"run(y)\",\n  {entry},\n]\n");
-        let config = Config::merge(Sources { user: user(&text), ..Sources::default() });
+        let config = Config::merge(SettingsSources { user: user(&text), ..SettingsSources::default() });
         assert!(config.strict(), "{entry}");
         let first = config.problems.first().unwrap().to_string();
         assert!(first.starts_with(&format!("/u/config.toml:4:3: `permission.deny` {told}")), "{first}");
@@ -154,26 +162,33 @@ fn a_rule_table_with_a_mistake_falls_to_the_strict_side_and_names_its_line() {
 fn an_untrusted_project_may_deny_and_ask_with_tables_and_never_allow() {
     let text = "[permission]\nallow = [{ rule = \"run_command\", match = [\"x\"] }]\n\
                 ask = [{ rule = \"run(make *)\", reason = \"r\" }]\n[[permission.deny]]\nrule = \"read(.env)\"\n";
-    let config = Config::merge(Sources { project: project(text, false), ..Sources::default() });
+    let config =
+        Config::merge(SettingsSources { project: project(text, false), ..SettingsSources::default() });
     assert!(config.problems.is_empty() && config.rules("permission.allow").is_empty());
     assert_eq!((config.rules("permission.ask").len(), config.rules("permission.deny").len()), (1, 1));
     assert_eq!(config.untrusted, ["permission.allow = [{ rule = \"run_command\", match = [\"x\"] }]"]);
     let tables = "[[permission.allow]]\nrule = \"run_command\"\n";
-    let config = Config::merge(Sources { project: project(tables, false), ..Sources::default() });
+    let config =
+        Config::merge(SettingsSources { project: project(tables, false), ..SettingsSources::default() });
     assert!(config.rules("permission.allow").is_empty() && config.untrusted.len() == 1);
-    let config = Config::merge(Sources { project: project(text, true), ..Sources::default() });
+    let config =
+        Config::merge(SettingsSources { project: project(text, true), ..SettingsSources::default() });
     assert_eq!(config.rules("permission.allow").len(), 1);
 }
 
 #[test]
 fn a_default_that_is_read_the_short_way_is_the_one_that_would_be_read_from_a_file() {
     let mut plain = 0;
-    for key in Key::all().filter(|k| !k.default.is_empty() && !k.name.contains('*')) {
-        assert_eq!(Key::find_below(key.name).map(|found| found.name), Some(key.name), "one way or the other");
+    for key in SettingKey::all().filter(|k| !k.default.is_empty() && !k.name.contains('*')) {
+        assert_eq!(
+            SettingKey::find_below(key.name).map(|found| found.name),
+            Some(key.name),
+            "one way or the other"
+        );
         let written = written_default(key);
         assert!(written.problems.is_empty(), "{}: {:?}", key.name, written.problems);
         if let Some(setting) = plain_default(key) {
-            let values: Vec<(&str, &Setting)> =
+            let values: Vec<(&str, &SettingValue)> =
                 written.values.iter().map(|(n, s, _)| (n.as_str(), s)).collect();
             assert_eq!(values, [(key.name, &setting)]);
             plain += 1;

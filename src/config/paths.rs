@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paths {
+pub struct AppDirs {
     /// `config.toml` and `keys.toml`.
     pub config: PathBuf,
     /// The session database, the logs, what is pending and what can be undone.
@@ -14,15 +14,15 @@ pub struct Paths {
     pub cache: PathBuf,
 }
 
-impl Paths {
+impl AppDirs {
     /// From `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_DATA_HOME`, `XDG_CACHE_HOME` and `HOME`, by way of `variable`. Relative values are ignored, as the
     /// XDG specification says. Without a home: below the system's temporary directory.
-    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Paths {
+    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> AppDirs {
         let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
         let home = absolute("HOME").unwrap_or_else(std::env::temp_dir);
         let place =
             |name: &str, usual: &str| absolute(name).unwrap_or_else(|| home.join(usual)).join("placet");
-        Paths {
+        AppDirs {
             config: place("XDG_CONFIG_HOME", ".config"),
             state: place("XDG_STATE_HOME", ".local/state"),
             data: place("XDG_DATA_HOME", ".local/share"),
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn the_xdg_variables_win_and_relative_ones_are_ignored() {
         let with = |config: &'static str| {
-            Paths::from_variables(move |name| match name {
+            AppDirs::from_variables(move |name| match name {
                 "HOME" => Some("/home/a".into()),
                 "XDG_CONFIG_HOME" => Some(config.into()),
                 _ => None,

@@ -1,11 +1,11 @@
 //! A mistake in the settings: what, where, and what was meant.
 
-use super::layer::Origin;
+use super::layer::SettingOrigin;
 use std::fmt;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct ConfigProblem {
     /// The file and the place in it, from 1; `None` for a flag or a variable, whose name is in `message`.
     pub place: Option<(PathBuf, usize, usize)>,
     pub message: String,
@@ -14,21 +14,21 @@ pub struct Problem {
     pub permission: bool,
 }
 
-impl Problem {
+impl ConfigProblem {
     /// A permission that cannot be used, by where it was set.
-    pub fn of_value(origin: &Origin, message: String) -> Problem {
+    pub fn of_value(origin: &SettingOrigin, message: String) -> ConfigProblem {
         let hint = Some("until it is mended, calls that would have been allowed ask".to_string());
         let (place, message) = match origin {
-            Origin::User { path, line } | Origin::Project { path, line } => {
+            SettingOrigin::User { path, line } | SettingOrigin::Project { path, line } => {
                 (Some((path.clone(), *line, 1)), message)
             }
             other => (None, format!("{other}: {message}")),
         };
-        Problem { place, message, hint, permission: true }
+        ConfigProblem { place, message, hint, permission: true }
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((path, line, column)) = &self.place {
             write!(f, "{}:{line}:{column}: ", path.display())?;

@@ -7,7 +7,7 @@ use toml_edit::{Item, TableLike, Value};
 
 /// `"run(make *)"`, or `{ rule = "run(make *)", match = ["make x"], not_match = ["rm x"], reason = "..." }`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RuleText {
+pub struct RuleSettings {
     pub rule: String,
     /// What the rule must match.
     pub matching: Vec<String>,
@@ -23,15 +23,15 @@ pub struct RuleText {
 const MOST_REASON: usize = 200;
 
 /// What is wrong with an item, and the byte at which it stands.
-type Wrong = (String, Option<usize>);
+type RuleItemError = (String, Option<usize>);
 
-impl RuleText {
-    pub fn plain(rule: &str) -> RuleText {
-        RuleText { rule: rule.into(), ..RuleText::default() }
+impl RuleSettings {
+    pub fn plain(rule: &str) -> RuleSettings {
+        RuleSettings { rule: rule.into(), ..RuleSettings::default() }
     }
 
     /// The rules of an item, with the byte each begins at; or what is wrong, and where.
-    pub(super) fn read(item: &Item) -> Result<Vec<(RuleText, Option<usize>)>, Wrong> {
+    pub(super) fn read(item: &Item) -> Result<Vec<(RuleSettings, Option<usize>)>, RuleItemError> {
         let start = |span: Option<std::ops::Range<usize>>| span.map(|s| s.start);
         if let Some(tables) = item.as_array_of_tables() {
             return tables.iter().map(|t| Ok((of_table(t, start(t.span()))?, start(t.span())))).collect();
@@ -41,7 +41,7 @@ impl RuleText {
         let one = |value: &Value| {
             let at = start(value.span());
             match value {
-                Value::String(text) => Ok((RuleText::plain(text.value()), at)),
+                Value::String(text) => Ok((RuleSettings::plain(text.value()), at)),
                 Value::InlineTable(table) => Ok((of_table(table, at)?, at)),
                 other => Err((format!("holds {}, which is no rule", other.type_name()), at)),
             }
@@ -50,8 +50,8 @@ impl RuleText {
     }
 }
 
-fn of_table(table: &dyn TableLike, at: Option<usize>) -> Result<RuleText, Wrong> {
-    let mut rule = RuleText::default();
+fn of_table(table: &dyn TableLike, at: Option<usize>) -> Result<RuleSettings, RuleItemError> {
+    let mut rule = RuleSettings::default();
     for (name, item) in table.iter() {
         let wrong = |wanted: &str| (format!("has a `{name}` that is not {wanted}"), at);
         let text = || item.as_str().map(String::from).ok_or_else(|| wrong("a string"));
@@ -79,7 +79,7 @@ fn of_table(table: &dyn TableLike, at: Option<usize>) -> Result<RuleText, Wrong>
     if rule.rule.is_empty() { Err(("has a table without `rule`".into(), at)) } else { Ok(rule) }
 }
 
-impl fmt::Display for RuleText {
+impl fmt::Display for RuleSettings {
     /// As it would stand in a file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |text: &str| Value::from(text).to_string().trim().to_string();

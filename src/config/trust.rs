@@ -1,6 +1,6 @@
 //! Trust in a project's file: given once by the person, bound to the file's content.
 
-use super::layer::Layer;
+use super::layer::SettingsLayer;
 use crate::text::regular;
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,31 +13,37 @@ const LARGEST: u64 = 4 << 20;
 
 /// A project's settings file, read and checked, with the person's word on it.
 #[derive(Debug)]
-pub struct Project {
+pub struct ProjectSettings {
     pub path: PathBuf,
     /// The text that was read and hashed: what the person is shown is what applies.
     pub text: String,
     pub hash: String,
-    pub layer: Layer,
+    pub layer: SettingsLayer,
     pub trusted: bool,
 }
 
-impl Project {
+impl ProjectSettings {
     /// Reads the file once; its hash, its layer and the text that is shown are of the same bytes.
-    pub fn read(path: &Path, trust: &TrustStore) -> io::Result<Project> {
+    pub fn read(path: &Path, trust: &TrustStore) -> io::Result<ProjectSettings> {
         let text = regular::read_to_string(path, LARGEST)?;
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         let trusted = trust.trusts(path, &hash);
-        Ok(Project { layer: Layer::project_file(path, &text), path: path.into(), text, hash, trusted })
+        Ok(ProjectSettings {
+            layer: SettingsLayer::project_file(path, &text),
+            path: path.into(),
+            text,
+            hash,
+            trusted,
+        })
     }
 
     /// An empty file at `path`, for tests and defaults.
-    pub fn none(path: &Path) -> Project {
-        Project {
+    pub fn none(path: &Path) -> ProjectSettings {
+        ProjectSettings {
             path: path.into(),
             text: String::new(),
             hash: String::new(),
-            layer: Layer::default(),
+            layer: SettingsLayer::default(),
             trusted: false,
         }
     }
@@ -89,11 +95,11 @@ mod tests {
         let file = dir.path().join("config.toml");
         let store = dir.path().join("state/trust.json");
         fs::write(&file, "mode = \"write\"").unwrap();
-        let project = Project::read(&file, &TrustStore::open(&store)).unwrap();
+        let project = ProjectSettings::read(&file, &TrustStore::open(&store)).unwrap();
         assert!(!project.trusted);
         TrustStore::open(&store).trust(&project.path, &project.hash).unwrap();
-        assert!(Project::read(&file, &TrustStore::open(&store)).unwrap().trusted);
+        assert!(ProjectSettings::read(&file, &TrustStore::open(&store)).unwrap().trusted);
         fs::write(&file, "mode = \"write\" ").unwrap();
-        assert!(!Project::read(&file, &TrustStore::open(&store)).unwrap().trusted);
+        assert!(!ProjectSettings::read(&file, &TrustStore::open(&store)).unwrap().trusted);
     }
 }

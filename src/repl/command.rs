@@ -177,7 +177,7 @@ fn themes() -> Vec<String> {
 }
 
 fn keys() -> Vec<String> {
-    crate::config::Key::all().map(|k| k.name.to_string()).collect()
+    crate::config::SettingKey::all().map(|k| k.name.to_string()).collect()
 }
 
 /// Runs a command; an unknown one is answered with the nearest.

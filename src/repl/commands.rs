@@ -378,7 +378,7 @@ pub(super) fn config(shell: &mut Shell<'_>, rest: &str) -> After {
         .map(|(name, value, origin)| (name, format!("{value}  ({origin})")))
         .collect();
     if rows.is_empty() {
-        let known = crate::text::nearest(rest, crate::config::Key::all().map(|k| k.name));
+        let known = crate::text::nearest(rest, crate::config::SettingKey::all().map(|k| k.name));
         let hint = known.map(|k| format!("did you mean `{k}`?"));
         shell.error(&format!("`{rest}` is not set"), hint.as_deref());
     }

@@ -36,7 +36,7 @@ pub use review::{Carried, TurnNumbers, blamed, carry_out, keymap, memory_of, rev
 pub use session::{title_of, when};
 
 use crate::agent::{Answerer, Queue};
-use crate::config::{Project, TrustStore};
+use crate::config::{ProjectSettings, TrustStore};
 use crate::session::{Draft, Drafts, SessionError, Store};
 use crate::ui::ansi::{self, Depth};
 use crate::ui::paste::Pastes;
@@ -60,7 +60,7 @@ pub struct Opening {
     pub prompt: Option<String>,
     pub resume: Resume,
     /// A project's file that waits for the person's trust.
-    pub trust: Option<(Project, TrustStore)>,
+    pub trust: Option<(ProjectSettings, TrustStore)>,
     /// Hears of the turn that runs now, so that a signal can stop it.
     pub on_turn: Box<dyn Fn(Option<CancellationToken>)>,
 }
@@ -402,7 +402,7 @@ impl Shell<'_> {
     fn ask_trust(
         &mut self,
         prompter: &mut Prompter,
-        project: Project,
+        project: ProjectSettings,
         mut store: TrustStore,
     ) -> Result<(), ReplError> {
         let path = crate::text::sanitize::name(&project.path.to_string_lossy()).into_owned();

@@ -4,7 +4,7 @@
 
 use super::Shell;
 use super::command::After;
-use crate::config::Paths;
+use crate::config::AppDirs;
 use crate::conversation::Message;
 use crate::text::visible;
 use crate::ui::clipboard::Clipboard;
@@ -81,7 +81,7 @@ impl Shell<'_> {
 
     pub(super) fn clipboard(&self) -> Clipboard {
         let variable = |name: &str| std::env::var(name).ok();
-        Clipboard::new(variable, &Paths::from_variables(variable).cache)
+        Clipboard::new(variable, &AppDirs::from_variables(variable).cache)
     }
 
     pub(super) fn editor(&self) -> String {

@@ -18,7 +18,7 @@ use name::segments;
 
 /// What a value must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SettingKind {
     Text,
     /// One of these words.
     Word(&'static [&'static str]),
@@ -34,7 +34,7 @@ pub enum Kind {
 
 /// What a project's file may say before the person trusts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
+pub enum TrustRequirement {
     /// Looks only: always taken.
     Harmless,
     /// Taken only where it makes things stricter.
@@ -44,17 +44,17 @@ pub enum Trust {
 }
 
 #[derive(Debug)]
-pub struct Key {
+pub struct SettingKey {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// As it would stand in a file; empty where there is none.
     pub default: &'static str,
-    pub trust: Trust,
+    pub trust: TrustRequirement,
     pub help: &'static str,
 }
 
 /// In the order in which they are told. `*` in a name stands for any one segment.
-const SECTIONS: &[&[Key]] = &[
+const SECTIONS: &[&[SettingKey]] = &[
     conversation::KEYS,
     guard::KEYS,
     tools::KEYS,
@@ -65,26 +65,32 @@ const SECTIONS: &[&[Key]] = &[
     providers::KEYS,
 ];
 
-const fn key(name: &'static str, kind: Kind, default: &'static str, trust: Trust, help: &'static str) -> Key {
-    Key { name, kind, default, trust, help }
+const fn key(
+    name: &'static str,
+    kind: SettingKind,
+    default: &'static str,
+    trust: TrustRequirement,
+    help: &'static str,
+) -> SettingKey {
+    SettingKey { name, kind, default, trust, help }
 }
 
-impl Key {
+impl SettingKey {
     /// All of them, section after section.
-    pub fn all() -> impl Iterator<Item = &'static Key> {
+    pub fn all() -> impl Iterator<Item = &'static SettingKey> {
         SECTIONS.iter().copied().flatten()
     }
 
     /// The key that `name` is an instance of: `providers.mine.model` is one of `providers.*.model`, and so is
     /// `providers."llama.cpp".model`.
-    pub fn find(name: &str) -> Option<&'static Key> {
+    pub fn find(name: &str) -> Option<&'static SettingKey> {
         // Nearly all names are those of the table: the others are taken apart.
-        let whole = Key::all().find(|key| key.name == name && !name.contains('*'));
-        whole.or_else(|| Key::find_below(name))
+        let whole = SettingKey::all().find(|key| key.name == name && !name.contains('*'));
+        whole.or_else(|| SettingKey::find_below(name))
     }
 
-    pub(super) fn find_below(name: &str) -> Option<&'static Key> {
-        Key::all().find(|key| {
+    pub(super) fn find_below(name: &str) -> Option<&'static SettingKey> {
+        SettingKey::all().find(|key| {
             let (mut pattern, mut named) = (key.name.split('.'), segments(name));
             loop {
                 match (pattern.next(), named.next()) {
@@ -100,7 +106,7 @@ impl Key {
     /// True when `prefix` is a table that holds keys.
     pub(super) fn is_table(prefix: &str) -> bool {
         let depth = segments(prefix).count();
-        Key::all().any(|key| {
+        SettingKey::all().any(|key| {
             let names: Vec<&str> = key.name.split('.').collect();
             let heads = names.iter().take(depth).zip(segments(prefix)).all(|(k, p)| *k == p || *k == "*");
             names.len() > depth && heads
@@ -108,17 +114,17 @@ impl Key {
     }
 }
 
-impl Kind {
+impl SettingKind {
     /// What was wanted, as words for an error.
     pub fn describe(self) -> String {
         match self {
-            Kind::Text => "a string".into(),
-            Kind::Word(words) => format!("one of {}", words.join(", ")),
-            Kind::Number => "a whole number, 0 or more".into(),
-            Kind::Flag => "true or false".into(),
-            Kind::Texts => "a list of strings".into(),
-            Kind::Rules => "a list of rules".into(),
-            Kind::Hooks => "a list of hooks".into(),
+            SettingKind::Text => "a string".into(),
+            SettingKind::Word(words) => format!("one of {}", words.join(", ")),
+            SettingKind::Number => "a whole number, 0 or more".into(),
+            SettingKind::Flag => "true or false".into(),
+            SettingKind::Texts => "a list of strings".into(),
+            SettingKind::Rules => "a list of rules".into(),
+            SettingKind::Hooks => "a list of hooks".into(),
         }
     }
 }

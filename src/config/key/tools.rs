@@ -2,87 +2,87 @@
 //!
 //! A dialect's own keys stand beside the key that chooses it. Where files live stands under `storage`.
 
-use super::{Key, Kind, Trust, key};
+use super::{SettingKey, SettingKind, TrustRequirement, key};
 
 const TOOL_DIALECTS: &[&str] =
     &["native", "agsh", "triggerfish", "deepagents", "agentos", "typestack", "text-editor", "codex"];
 
-pub(super) const KEYS: &[Key] = &[
+pub(super) const KEYS: &[SettingKey] = &[
     key(
         "tools.command_timeout_ms",
-        Kind::Number,
+        SettingKind::Number,
         "120000",
-        Trust::Needed,
+        TrustRequirement::Needed,
         "How long a command may run where the call does not say.",
     ),
     key(
         "tools.dialect",
-        Kind::Word(TOOL_DIALECTS),
+        SettingKind::Word(TOOL_DIALECTS),
         "\"native\"",
-        Trust::Needed,
+        TrustRequirement::Needed,
         "Whose tools the model gets: placet's own, or those of another system.",
     ),
     key(
         "tools.search_seconds",
-        Kind::Number,
+        SettingKind::Number,
         "60",
-        Trust::Needed,
+        TrustRequirement::Needed,
         "How long one search may take. What was not searched is in its result.",
     ),
     key(
         "tools.inline_bytes",
-        Kind::Number,
+        SettingKind::Number,
         "30000",
-        Trust::Needed,
+        TrustRequirement::Needed,
         "Results longer than this go to a scratchpad, with a preview.",
     ),
     key(
         "dialects.deepagents.virtual_paths",
-        Kind::Flag,
+        SettingKind::Flag,
         "true",
-        Trust::Needed,
+        TrustRequirement::Needed,
         "deepagents: `/x` is `x` below the working directory, and nothing else can be named.",
     ),
     key(
         "dialects.deepagents.overwrite",
-        Kind::Flag,
+        SettingKind::Flag,
         "",
-        Trust::Needed,
+        TrustRequirement::Needed,
         "deepagents: write_file replaces an existing file. Without it: false with version 0.4, true with 0.7.",
     ),
     key(
         "dialects.deepagents.version",
-        Kind::Word(&["0.4", "0.7"]),
+        SettingKind::Word(&["0.4", "0.7"]),
         "\"0.4\"",
-        Trust::Needed,
+        TrustRequirement::Needed,
         "deepagents: the version whose tools, parameters and results these are.",
     ),
     key(
         "dialects.typestack.app",
-        Kind::Text,
+        SettingKind::Text,
         "\".\"",
-        Trust::Needed,
+        TrustRequirement::Needed,
         "typestack: the directory of the base `app`, below the working directory.",
     ),
     key(
         "dialects.typestack.web",
-        Kind::Text,
+        SettingKind::Text,
         "",
-        Trust::Needed,
+        TrustRequirement::Needed,
         "typestack: the directory of the base `web`. Without it: `DOCUMENT_ROOT`, or `public_html` or `private_html` below `app`.",
     ),
     key(
         "dialects.typestack.core",
-        Kind::Text,
+        SettingKind::Text,
         "",
-        Trust::Needed,
+        TrustRequirement::Needed,
         "typestack: the directory of the base `core`, which is read-only.",
     ),
     key(
         "dialects.triggerfish.denied",
-        Kind::Texts,
+        SettingKind::Texts,
         "[]",
-        Trust::Harmless,
+        TrustRequirement::Harmless,
         "triggerfish: more texts that no command may hold, beside the built-in ones.",
     ),
 ];
