@@ -5,7 +5,7 @@ use crate::config::{
     AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsSources, TrustStore,
 };
 use crate::hooks::HookError;
-use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, Taint, Verdict};
+use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Taint};
 use crate::provider::catalog::Money;
 use crate::provider::{Preset, catalog};
 use crate::repl::{Host, Trouble};
@@ -445,9 +445,9 @@ fn rules(config: &mut Config, registry: &Registry, roots: &[PathBuf]) -> Result<
     let tools: Vec<String> = registry.specs().into_iter().map(|s| s.name).collect();
     let mut out = Vec::new();
     for (key, verdict) in [
-        ("permission.deny", Verdict::Deny),
-        ("permission.ask", Verdict::Ask),
-        ("permission.allow", Verdict::Allow),
+        ("permission.deny", RuleVerdict::Deny),
+        ("permission.ask", RuleVerdict::Ask),
+        ("permission.allow", RuleVerdict::Allow),
     ] {
         for (text, origin) in config.rules(key).to_vec() {
             match Rule::parse(&text.rule, verdict, &origin.to_string(), &tools) {
@@ -466,8 +466,8 @@ fn rules(config: &mut Config, registry: &Registry, roots: &[PathBuf]) -> Result<
     }
     // In doubt about permissions, what allows is void and everything asks.
     if config.strict() {
-        out.retain(|rule| rule.verdict != Verdict::Allow);
-        out.push(Rule::parse("*", Verdict::Ask, "a permission setting that cannot be read", &tools)?);
+        out.retain(|rule| rule.verdict != RuleVerdict::Allow);
+        out.push(Rule::parse("*", RuleVerdict::Ask, "a permission setting that cannot be read", &tools)?);
     }
     Ok(out)
 }
@@ -486,11 +486,16 @@ fn own_files(paths: &AppDirs) -> Result<Vec<Rule>, RuleError> {
             below(&paths.state, ""),
             below(&paths.state, "/**"),
         ] {
-            out.push(Rule::parse(&format!("{head}({pattern})"), Verdict::Deny, "placet's own files", &[])?);
+            out.push(Rule::parse(
+                &format!("{head}({pattern})"),
+                RuleVerdict::Deny,
+                "placet's own files",
+                &[],
+            )?);
         }
     }
     let settings = format!("write({})", below(&paths.config, "/**"));
-    out.push(Rule::parse(&settings, Verdict::Ask, "placet's own settings", &[])?);
+    out.push(Rule::parse(&settings, RuleVerdict::Ask, "placet's own settings", &[])?);
     Ok(out)
 }
 

@@ -6,7 +6,7 @@ use super::driver::lock;
 use super::event::{Event, Question, Reply};
 use crate::conversation::{BlockedWrite, CallId, CallOutcome, Note, Part, ToolCall, text_of};
 use crate::hooks::{Action, Point, Ruling};
-use crate::permission::{Level, Reach};
+use crate::permission::{Access, ClassificationLevel};
 use crate::tools::{Detail, DiffText, Facts, Inspect, Output, Plan, Preview, Summary, ToolError};
 use crate::workspace::{ChangeSet, Node, Shelf, View};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ impl Shared {
     pub(super) fn inspect(
         self: Arc<Self>,
         call: &ToolCall,
-        reach: &[Reach],
+        reach: &[Access],
         cancel: CancellationToken,
     ) -> Inspect {
         let hooked = self.visit.watches(Point::PostToolResponse, &call.name);
@@ -111,9 +111,9 @@ impl Shared {
     pub(super) fn watch(&self, plan: &dyn Plan) -> Option<Watch> {
         let off = {
             let policy = lock(&self.policy);
-            policy.labels().is_off() || policy.taint().load() == Level::Public
+            policy.labels().is_off() || policy.taint().load() == ClassificationLevel::Public
         };
-        let runs = plan.reach().iter().any(|one| matches!(one, Reach::Run { .. }));
+        let runs = plan.reach().iter().any(|one| matches!(one, Access::Run { .. }));
         if off || !runs {
             return None;
         }
@@ -125,7 +125,7 @@ impl Shared {
     /// What goes on after its call cannot be judged when it ends: the conversation may have another level by then.
     pub(super) fn may_outlast(&self) -> Result<(), ToolError> {
         let policy = lock(&self.policy);
-        if policy.labels().is_off() || policy.taint().load() == Level::Public {
+        if policy.labels().is_off() || policy.taint().load() == ClassificationLevel::Public {
             return Ok(());
         }
         Err(ToolError::hint(
@@ -174,8 +174,8 @@ const NAMED: usize = 10;
 
 fn blocked(
     set: &ChangeSet,
-    taint: Level,
-    level_of: &dyn Fn(&PathBuf) -> Level,
+    taint: ClassificationLevel,
+    level_of: &dyn Fn(&PathBuf) -> ClassificationLevel,
     shown: impl Fn(&PathBuf) -> String,
 ) -> Option<Note> {
     let file = |path: &PathBuf| BlockedWrite { path: shown(path), level: level_of(path).name().into() };

@@ -12,7 +12,7 @@ use crate::conversation::{
 };
 use crate::hooks::{Action, Point};
 use crate::metrics::Status;
-use crate::permission::{Decision, Denial, Permit, Policy, Question as Ask, Reach};
+use crate::permission::{Access, Decision, Denial, Permit, Policy, PolicyQuestion as Ask};
 use crate::tools::{
     Children, Detail, DiffText, Enquire, Env, Facts, Output, Plan, Preview, Progress, Registry, RunCtx, Said,
     Sight, Summary, ToolError,
@@ -191,7 +191,7 @@ impl Shared {
     async fn hooks_before(
         &self,
         call: &ToolCall,
-        reach: Vec<Reach>,
+        reach: Vec<Access>,
         cancel: &CancellationToken,
     ) -> Result<Option<String>, Refusal> {
         let mut demand: Option<String> = None;
@@ -303,15 +303,15 @@ impl Shared {
 
     /// Waits for the turn of what reaches so far, among all of the family: a command runs alone, writes run together,
     /// reads need no turn. Nothing is held where the call was cancelled meanwhile: it will see that itself.
-    async fn turn_of(&self, reach: &[Reach], cancel: &CancellationToken) -> Order {
+    async fn turn_of(&self, reach: &[Access], cancel: &CancellationToken) -> Order {
         let order = Arc::clone(&self.family.order);
-        if reach.iter().any(|one| matches!(one, Reach::Run { .. })) {
+        if reach.iter().any(|one| matches!(one, Access::Run { .. })) {
             return tokio::select! {
                 guard = order.write_owned() => Order::Alone(guard),
                 () = cancel.cancelled() => Order::None,
             };
         }
-        if reach.iter().any(|one| matches!(one, Reach::Write { .. })) {
+        if reach.iter().any(|one| matches!(one, Access::Write { .. })) {
             return tokio::select! {
                 guard = order.read_owned() => Order::Together(guard),
                 () = cancel.cancelled() => Order::None,

@@ -18,7 +18,7 @@ use super::turn::{Input, Turn};
 use crate::conversation::{
     CallFact, CallId, ConversationSummary, JobEnd, Message, Note, Part, TokenUsage, Transcript,
 };
-use crate::permission::{Level, Mode};
+use crate::permission::{ClassificationLevel, Mode};
 use crate::provider::catalog::Money;
 use crate::provider::{Direct, Model, Provider};
 use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
@@ -67,7 +67,7 @@ pub struct Agent {
 impl Agent {
     pub fn new(parts: Parts) -> Agent {
         if !parts.family.is_child() {
-            lock(&parts.policy).taint().begin(Level::Public);
+            lock(&parts.policy).taint().begin(ClassificationLevel::Public);
         }
         lock(&parts.env.ledger).begin_turn(1);
         let mut context = Context::new(parts.system.clone(), parts.registry.wire_specs());

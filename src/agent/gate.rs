@@ -7,7 +7,7 @@ use crate::audit::{AuditError, AuditNote, Kind, Log};
 use crate::conversation::{CallId, CallInput, Part, ToolCall};
 use crate::hooks::{Action, Context, Flow, Hooks, Point, Ruling};
 use crate::metrics::{Metrics, Status};
-use crate::permission::{Flowing, Policy, Reach, Violation};
+use crate::permission::{Access, FlowCheck, FlowViolation, Policy};
 use crate::text::secret;
 use crate::tools::ToolError;
 use crate::tools::{Detail, DiffText, Facts, Output, Ran, Summary};
@@ -44,8 +44,8 @@ impl Secrets {
     }
 
     /// True for a call that reads nothing but files whose secrets are let out.
-    pub(super) fn lets_out(&self, reach: &[Reach]) -> bool {
-        let mut paths = reach.iter().filter_map(Reach::path).peekable();
+    pub(super) fn lets_out(&self, reach: &[Access]) -> bool {
+        let mut paths = reach.iter().filter_map(Access::path).peekable();
         !self.on
             || paths.peek().is_some()
                 && reach.iter().all(|r| r.path().is_some_and(|p| self.shown.is_match(p)))
@@ -205,7 +205,7 @@ impl Visit {
     }
 
     /// What they are told about a call.
-    pub(super) fn about(&self, policy: &Policy, cwd: &Path, call: &ToolCall, reach: &[Reach]) -> Context {
+    pub(super) fn about(&self, policy: &Policy, cwd: &Path, call: &ToolCall, reach: &[Access]) -> Context {
         Context {
             tool: Some(call.name.clone()),
             input: match &call.input {
@@ -218,24 +218,24 @@ impl Visit {
     }
 }
 
-fn flags(flowing: &Flowing) -> Flow {
-    let any = |is: fn(&Violation) -> bool| flowing.violations.iter().any(is);
+fn flags(flowing: &FlowCheck) -> Flow {
+    let any = |is: fn(&FlowViolation) -> bool| flowing.violations.iter().any(is);
     Flow {
-        write_down: any(|v| matches!(v, Violation::Sink { .. })),
-        resource_write_down: any(|v| matches!(v, Violation::File { .. })),
-        read_ceiling: any(|v| matches!(v, Violation::Ceiling { .. })),
+        write_down: any(|v| matches!(v, FlowViolation::Sink { .. })),
+        resource_write_down: any(|v| matches!(v, FlowViolation::File { .. })),
+        read_ceiling: any(|v| matches!(v, FlowViolation::Ceiling { .. })),
     }
 }
 
 /// What a call touches, as the log names it.
-pub(super) fn described(reach: &[Reach]) -> Vec<String> {
-    let one = |reach: &Reach| match reach {
-        Reach::Read { path, .. } | Reach::Write { path, .. } => {
+pub(super) fn described(reach: &[Access]) -> Vec<String> {
+    let one = |reach: &Access| match reach {
+        Access::Read { path, .. } | Access::Write { path, .. } => {
             format!("{} {}", reach.kind(), path.display())
         }
-        Reach::Run { command, cwd, .. } => format!("run {command} (in {})", cwd.display()),
-        Reach::Network { host } => format!("network {host}"),
-        Reach::Session | Reach::Approval => reach.kind().into(),
+        Access::Run { command, cwd, .. } => format!("run {command} (in {})", cwd.display()),
+        Access::Network { host } => format!("network {host}"),
+        Access::Session | Access::Approval => reach.kind().into(),
     };
     reach.iter().map(one).collect()
 }

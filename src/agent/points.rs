@@ -9,7 +9,7 @@ use super::perform::Run;
 use crate::audit::{AuditNote, Kind};
 use crate::conversation::{AssistantBlock, AssistantMessage, Note, Part, text_of};
 use crate::hooks::{Action, Context, Point, Ruling};
-use crate::permission::Level;
+use crate::permission::ClassificationLevel;
 use crate::provider::ProviderError;
 use crate::session::{SessionError, State};
 use crate::text::secret::marks;
@@ -27,7 +27,7 @@ pub(super) struct Points {
     /// The provider's key was asked for.
     secret: bool,
     /// The level that stands in the session.
-    pub(super) kept: Level,
+    pub(super) kept: ClassificationLevel,
 }
 
 impl Points {
@@ -67,7 +67,7 @@ impl Agent {
         }
         let taint = lock(&self.parts.policy).taint().clone();
         let before = taint.load();
-        if before > Level::Public {
+        if before > ClassificationLevel::Public {
             let why = "the person left the conversation".to_string();
             let level = Some(before.name().to_string());
             let note = AuditNote {
@@ -78,7 +78,7 @@ impl Agent {
             };
             visit.write(note).map_err(|e| e.message)?;
         }
-        taint.begin(Level::Public);
+        taint.begin(ClassificationLevel::Public);
         Ok(())
     }
 
@@ -91,7 +91,7 @@ impl Agent {
     pub(super) fn recall_taint(&mut self) -> Result<(), SessionError> {
         let Some(session) = &self.parts.session else { return Ok(()) };
         if let Some(text) = session.state(State::Taint)? {
-            self.points.kept = Level::parse(&text).unwrap_or(Level::Restricted);
+            self.points.kept = ClassificationLevel::parse(&text).unwrap_or(ClassificationLevel::Restricted);
             lock(&self.parts.policy).taint().begin(self.points.kept);
         }
         Ok(())
@@ -210,7 +210,8 @@ impl Run<'_> {
         let agent = &*self.agent;
         let (taint, ceiling) = {
             let policy = lock(&agent.parts.policy);
-            let taint = if policy.labels().is_off() { Level::Public } else { policy.taint().load() };
+            let taint =
+                if policy.labels().is_off() { ClassificationLevel::Public } else { policy.taint().load() };
             (taint, policy.labels().provider_ceiling())
         };
         if taint > ceiling {

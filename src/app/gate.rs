@@ -6,7 +6,7 @@ use crate::audit;
 use crate::config::{AppDirs, AuthorTrust, Config, ConfigProblem, HookSettings, SettingOrigin};
 use crate::hooks::{Hook, Hooks, Programs, Source, Spec};
 use crate::metrics::Metrics;
-use crate::permission::{Labels, Level, ProgramDirs, ProtectedPaths};
+use crate::permission::{ClassificationLevel, ClassificationRules, ProgramDirs, ProtectedPaths};
 use crate::text::regular;
 use globset::{Glob, GlobSetBuilder};
 
@@ -112,16 +112,18 @@ pub(super) fn protected(config: &mut Config) -> ProtectedPaths {
 }
 
 /// What the settings classify. What cannot be read leaves placet in doubt, and everything RESTRICTED.
-pub(super) fn labels(config: &mut Config) -> Labels {
+pub(super) fn labels(config: &mut Config) -> ClassificationRules {
     let texts =
         |key: &str| -> Vec<String> { config.list(key).iter().map(|(text, _)| text.clone()).collect() };
-    let level = |key: &str, or: Level| config.text(key).and_then(Level::parse).unwrap_or(or);
+    let level = |key: &str, or: ClassificationLevel| {
+        config.text(key).and_then(ClassificationLevel::parse).unwrap_or(or)
+    };
     let levels = [
-        level("classification.default", Level::Public),
-        level("classification.network_ceiling", Level::Public),
-        level("classification.provider_ceiling", Level::Confidential),
+        level("classification.default", ClassificationLevel::Public),
+        level("classification.network_ceiling", ClassificationLevel::Public),
+        level("classification.provider_ceiling", ClassificationLevel::Confidential),
     ];
-    match Labels::new(&texts("classification.paths"), &texts("classification.hosts"), levels) {
+    match ClassificationRules::new(&texts("classification.paths"), &texts("classification.hosts"), levels) {
         Ok(labels) => labels,
         Err(e) => {
             let origin = config
@@ -130,7 +132,8 @@ pub(super) fn labels(config: &mut Config) -> Labels {
                 .map_or(SettingOrigin::Default, |(_, o)| o.clone());
             config.doubt(ConfigProblem::of_value(&origin, e.to_string()));
             let [_, network, provider] = levels;
-            Labels::new(&[], &[], [Level::Restricted, network, provider]).unwrap_or_default()
+            ClassificationRules::new(&[], &[], [ClassificationLevel::Restricted, network, provider])
+                .unwrap_or_default()
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::args::{Options, PermissionCommand};
 use super::report::{self, Failure, print_foreign};
 use super::start;
-use crate::permission::{Policy, Reach};
+use crate::permission::{Access, Policy};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::sync::PoisonError;
@@ -13,7 +13,7 @@ pub(super) fn run(command: PermissionCommand, options: &Options) -> Result<u8, F
     let policy = app.policy.lock().unwrap_or_else(PoisonError::into_inner);
     match command {
         PermissionCommand::Check { command, view, json } => {
-            let reach = Reach::Run { command, cwd: app.cwd().to_path_buf(), confined: view };
+            let reach = Access::Run { command, cwd: app.cwd().to_path_buf(), confined: view };
             let explained = policy.explain("run_command", &reach);
             let text = if json {
                 serde_json::to_string_pretty(&explained).map_err(Failure::new)? + "\n"

@@ -8,7 +8,7 @@ use super::report::{self, Failure, warn};
 use super::start;
 use crate::app::App;
 use crate::audit::Kind;
-use crate::permission::Level;
+use crate::permission::ClassificationLevel;
 use crate::process::CommandExit;
 use crate::serve::changes::{self, Told, Wanted};
 use crate::session::Scratchpads;
@@ -55,7 +55,7 @@ pub(super) fn run(
     let name = app.fresh_view();
     // The person's own command sees what the person does, whatever is classified.
     if let Ok(policy) = app.policy.lock() {
-        policy.taint().begin(Level::Restricted);
+        policy.taint().begin(ClassificationLevel::Restricted);
     }
     let env = app.env(Arc::new(Scratchpads::in_memory()), &name);
     let line = match command {

@@ -1,47 +1,50 @@
 //! A command line against rules and grants: each of its parts must be consented to, and each may be refused.
 
 use super::family;
-use super::policy::{Opinion, Policy};
+use super::policy::{AccessVerdict, Policy};
 use super::read_only;
-use super::shell::{self, Carrier, Kind, Redirect, RedirectKind, Segment, ShellError, Surroundings};
-use super::{Grant, Mode, Place, Reach, Rule, Verdict, Why, danger};
+use super::shell::{
+    self, CommandSegment, RedirectKind, SegmentKind, ShellParseContext, ShellParseError, ShellRedirect,
+    WrapperKind,
+};
+use super::{Access, AccessLocation, Grant, Mode, PermitReason, Rule, RuleVerdict, danger};
 use std::path::{Path, PathBuf};
 
 /// A line that was read once.
-pub(super) struct Line<'a> {
+pub(super) struct ParsedCommand<'a> {
     pub(super) tool: &'a str,
-    pub(super) reach: &'a Reach,
+    pub(super) reach: &'a Access,
     pub(super) command: &'a str,
-    pub(super) segments: Result<Vec<Segment>, ShellError>,
+    pub(super) segments: Result<Vec<CommandSegment>, ShellParseError>,
 }
 
 /// What consent to a part rests on.
-pub(super) enum Cover {
+pub(super) enum SegmentConsent {
     /// It does nothing that needs consent: `cd` inside, a variable.
     Harmless,
-    By(Why),
+    By(PermitReason),
     /// Nothing covers it; the reason, where there is a better one than that.
     Open(Option<String>),
 }
 
-impl<'a> Line<'a> {
+impl<'a> ParsedCommand<'a> {
     /// `None` for what is no command.
-    pub(super) fn read(tool: &'a str, reach: &'a Reach, home: Option<&Path>) -> Option<Line<'a>> {
-        let Reach::Run { command, cwd, .. } = reach else { return None };
-        let segments = shell::parse(command, Surroundings { cwd, home });
-        Some(Line { tool, reach, command, segments })
+    pub(super) fn read(tool: &'a str, reach: &'a Access, home: Option<&Path>) -> Option<ParsedCommand<'a>> {
+        let Access::Run { command, cwd, .. } = reach else { return None };
+        let segments = shell::parse(command, ShellParseContext { cwd, home });
+        Some(ParsedCommand { tool, reach, command, segments })
     }
 
     /// Every part, with what wrappers run.
-    pub(super) fn parts(&self) -> Vec<&Segment> {
-        self.segments.iter().flatten().flat_map(Segment::all).collect()
+    pub(super) fn parts(&self) -> Vec<&CommandSegment> {
+        self.segments.iter().flatten().flat_map(CommandSegment::all).collect()
     }
 
     /// The files its words name: those it reads and those it writes. A line that cannot be read names every word of it
     /// for reading; what it writes is seen afterwards.
     pub(super) fn files(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        if let (Err(_), Reach::Run { cwd, .. }) = (&self.segments, self.reach) {
+        if let (Err(_), Access::Run { cwd, .. }) = (&self.segments, self.reach) {
             let cut = |c: char| c.is_whitespace() || ";|&`(){}<>\"'=".contains(c);
             let words = self.command.split(cut).filter(|word| !word.is_empty());
             reads.extend(words.map(|word| shell::join(cwd, word)));
@@ -71,7 +74,7 @@ impl<'a> Line<'a> {
 
 impl Policy {
     /// The rule of this verdict that speaks of the line, or of any part of it, or of a file it names.
-    pub(super) fn catching(&self, line: &Line<'_>, verdict: Verdict) -> Option<&Rule> {
+    pub(super) fn catching(&self, line: &ParsedCommand<'_>, verdict: RuleVerdict) -> Option<&Rule> {
         self.rules().iter().filter(|rule| rule.verdict == verdict).find(|rule| {
             let speaks = rule.speaks_of(line.tool, line.reach);
             let whole =
@@ -84,7 +87,7 @@ impl Policy {
         })
     }
 
-    pub(super) fn names_guarded(&self, rule: &Rule, part: &Segment) -> bool {
+    pub(super) fn names_guarded(&self, rule: &Rule, part: &CommandSegment) -> bool {
         let hits =
             |kind: &str, paths: Vec<PathBuf>| paths.iter().any(|path| rule.guards(kind, path, self.roots()));
         let writes = part
@@ -96,15 +99,17 @@ impl Policy {
     }
 
     /// Consent to every part of the line, from rules, grants and the built-in set; or what stands in the way.
-    pub(super) fn consent(&self, line: &Line<'_>) -> Result<Why, Option<String>> {
+    pub(super) fn consent(&self, line: &ParsedCommand<'_>) -> Result<PermitReason, Option<String>> {
         let allowing = || {
-            self.rules().iter().filter(|r| r.verdict == Verdict::Allow && r.speaks_of(line.tool, line.reach))
+            self.rules()
+                .iter()
+                .filter(|r| r.verdict == RuleVerdict::Allow && r.speaks_of(line.tool, line.reach))
         };
         if let Some(rule) = allowing().find(|rule| rule.is_whole()) {
             return Ok(self.by_rule(rule));
         }
         if let Some(given) = self.live().find(|g| g.grant.covers(line.reach)) {
-            return Ok(Why::Grant { id: given.id, words: given.grant.describe() });
+            return Ok(PermitReason::Grant { id: given.id, words: given.grant.describe() });
         }
         let Ok(segments) = &line.segments else { return Err(None) };
         if segments.is_empty() {
@@ -113,87 +118,95 @@ impl Policy {
         let mut reasons = vec![];
         for segment in segments {
             match self.cover(line, segment) {
-                Cover::Harmless => {}
-                Cover::By(why) => reasons.push(why),
-                Cover::Open(reason) => return Err(reason),
+                SegmentConsent::Harmless => {}
+                SegmentConsent::By(why) => reasons.push(why),
+                SegmentConsent::Open(reason) => return Err(reason),
             }
         }
         reasons.extend(self.redirects(line)?);
-        Ok(Why::all(reasons).unwrap_or(Why::ReadOnly))
+        Ok(PermitReason::all(reasons).unwrap_or(PermitReason::ReadOnly))
     }
 
     /// What consent to one part rests on, its redirections left aside.
-    pub(super) fn cover(&self, line: &Line<'_>, segment: &Segment) -> Cover {
-        if segment.kind == Kind::Opaque {
-            return Cover::Open(Some("arithmetic over a variable may run what its value holds".into()));
+    pub(super) fn cover(&self, line: &ParsedCommand<'_>, segment: &CommandSegment) -> SegmentConsent {
+        if segment.kind == SegmentKind::Opaque {
+            return SegmentConsent::Open(Some(
+                "arithmetic over a variable may run what its value holds".into(),
+            ));
         }
         if segment.words.is_empty() {
             let steers = segment.assignments.iter().find(|(name, _)| read_only::steers_later_commands(name));
             return match steers {
-                None => Cover::Harmless,
-                Some((name, _)) => Cover::Open(Some(format!("`{name}` changes what later commands are"))),
+                None => SegmentConsent::Harmless,
+                Some((name, _)) => {
+                    SegmentConsent::Open(Some(format!("`{name}` changes what later commands are")))
+                }
             };
         }
-        let allowing =
-            self.rules().iter().filter(|r| r.verdict == Verdict::Allow && r.speaks_of(line.tool, line.reach));
+        let allowing = self
+            .rules()
+            .iter()
+            .filter(|r| r.verdict == RuleVerdict::Allow && r.speaks_of(line.tool, line.reach));
         if let Some(rule) = allowing.into_iter().find(|rule| rule.allows(segment)) {
-            return Cover::By(self.by_rule(rule));
+            return SegmentConsent::By(self.by_rule(rule));
         }
         if let Some(given) = self.live().find(|g| g.covers_segment(segment, self.roots())) {
-            return Cover::By(Why::Grant { id: given.id, words: given.grant.describe() });
+            return SegmentConsent::By(PermitReason::Grant { id: given.id, words: given.grant.describe() });
         }
         let inner = self.cover_inner(line, segment);
-        if segment.carrier == Carrier::Transparent {
-            return inner.unwrap_or(Cover::Open(None));
+        if segment.carrier == WrapperKind::Transparent {
+            return inner.unwrap_or(SegmentConsent::Open(None));
         }
         match (self.cover_read_only(line, segment), inner) {
-            (Cover::By(why), Some(Cover::By(below))) => {
-                Why::all([why, below]).map_or(Cover::Open(None), Cover::By)
+            (SegmentConsent::By(why), Some(SegmentConsent::By(below))) => {
+                PermitReason::all([why, below]).map_or(SegmentConsent::Open(None), SegmentConsent::By)
             }
-            (_, Some(open @ Cover::Open(_))) => open,
+            (_, Some(open @ SegmentConsent::Open(_))) => open,
             (cover, _) => cover,
         }
     }
 
-    fn cover_inner(&self, line: &Line<'_>, segment: &Segment) -> Option<Cover> {
+    fn cover_inner(&self, line: &ParsedCommand<'_>, segment: &CommandSegment) -> Option<SegmentConsent> {
         if segment.inner.is_empty() {
             return None;
         }
         let mut reasons = Vec::new();
         for inner in &segment.inner {
             match self.cover(line, inner) {
-                Cover::Harmless => reasons.push(Why::ReadOnly),
-                Cover::By(why) => reasons.push(why),
+                SegmentConsent::Harmless => reasons.push(PermitReason::ReadOnly),
+                SegmentConsent::By(why) => reasons.push(why),
                 open => return Some(open),
             }
         }
-        Why::all(reasons).map(Cover::By)
+        PermitReason::all(reasons).map(SegmentConsent::By)
     }
 
     /// The built-in set: what such a command looks at must be open to reading.
-    fn cover_read_only(&self, line: &Line<'_>, segment: &Segment) -> Cover {
-        let Some(reads) = read_only::reads(segment) else { return Cover::Open(None) };
+    fn cover_read_only(&self, line: &ParsedCommand<'_>, segment: &CommandSegment) -> SegmentConsent {
+        let Some(reads) = read_only::reads(segment) else { return SegmentConsent::Open(None) };
         if reads.more && self.hides_something() {
-            return Cover::Open(Some("it may show files that a rule hides".into()));
+            return SegmentConsent::Open(Some("it may show files that a rule hides".into()));
         }
         for path in reads.paths.into_iter().filter(|p| !danger::is_harmless_device(p)) {
-            let reach = Reach::Read { place: self.place_of(&path), path };
+            let reach = Access::Read { place: self.place_of(&path), path };
             match self.judge(line.tool, &reach) {
-                Opinion::Allow(_) => {}
-                Opinion::Ask { reason, .. } | Opinion::Deny { reason, .. } => {
-                    return Cover::Open(Some(reason));
+                AccessVerdict::Allow(_) => {}
+                AccessVerdict::Ask { reason, .. } | AccessVerdict::Deny { reason, .. } => {
+                    return SegmentConsent::Open(Some(reason));
                 }
-                Opinion::Danger(danger) => return Cover::Open(Some(danger.what)),
+                AccessVerdict::Danger(danger) => return SegmentConsent::Open(Some(danger.what)),
             }
         }
         match segment.program() {
-            Some("cd" | "pushd" | "popd" | "set" | "export" | "true" | ":" | "exit") => Cover::Harmless,
-            _ => Cover::By(Why::ReadOnly),
+            Some("cd" | "pushd" | "popd" | "set" | "export" | "true" | ":" | "exit") => {
+                SegmentConsent::Harmless
+            }
+            _ => SegmentConsent::By(PermitReason::ReadOnly),
         }
     }
 
     /// Files that redirections write are judged as any other write, files they read as any other read.
-    fn redirects(&self, line: &Line<'_>) -> Result<Vec<Why>, Option<String>> {
+    fn redirects(&self, line: &ParsedCommand<'_>) -> Result<Vec<PermitReason>, Option<String>> {
         let mut reasons = Vec::new();
         for part in line.parts() {
             for redirect in part.redirects.iter().filter(|r| r.kind != RedirectKind::Text) {
@@ -209,20 +222,22 @@ impl Policy {
                     let place = self.place_of(&path);
                     let told = path.display().to_string();
                     let reach = if is_write(redirect) {
-                        Reach::Write { path, place }
+                        Access::Write { path, place }
                     } else {
-                        Reach::Read { path, place }
+                        Access::Read { path, place }
                     };
                     match self.judge(line.tool, &reach) {
                         // A tool's write would be held for the person; this one would be real at once.
-                        Opinion::Allow(Why::Mode(_)) if is_write(redirect) && self.mode() == Mode::Ask => {
+                        AccessVerdict::Allow(PermitReason::Mode(_))
+                            if is_write(redirect) && self.mode() == Mode::Ask =>
+                        {
                             return Err(Some(format!("it writes `{told}`, at once")));
                         }
-                        Opinion::Allow(why) => reasons.push(why),
-                        Opinion::Ask { reason, .. } | Opinion::Deny { reason, .. } => {
+                        AccessVerdict::Allow(why) => reasons.push(why),
+                        AccessVerdict::Ask { reason, .. } | AccessVerdict::Deny { reason, .. } => {
                             return Err(Some(format!("it opens `{told}`: {reason}")));
                         }
-                        Opinion::Danger(danger) => return Err(Some(danger.what)),
+                        AccessVerdict::Danger(danger) => return Err(Some(danger.what)),
                     }
                 }
             }
@@ -231,7 +246,7 @@ impl Policy {
     }
 
     /// The patterns that would cover the parts that nothing covers yet.
-    pub(super) fn family(&self, line: &Line<'_>) -> Option<Grant> {
+    pub(super) fn family(&self, line: &ParsedCommand<'_>) -> Option<Grant> {
         let mut patterns: Vec<String> = Vec::new();
         for segment in line.segments.as_ref().ok()? {
             self.families(line, segment, &mut patterns)?;
@@ -240,11 +255,16 @@ impl Policy {
         (!patterns.is_empty()).then_some(Grant::Pattern { patterns })
     }
 
-    fn families(&self, line: &Line<'_>, segment: &Segment, out: &mut Vec<String>) -> Option<()> {
-        if !matches!(self.cover(line, segment), Cover::Open(_)) {
+    fn families(
+        &self,
+        line: &ParsedCommand<'_>,
+        segment: &CommandSegment,
+        out: &mut Vec<String>,
+    ) -> Option<()> {
+        if !matches!(self.cover(line, segment), SegmentConsent::Open(_)) {
             return Some(());
         }
-        if segment.carrier == Carrier::Transparent {
+        if segment.carrier == WrapperKind::Transparent {
             return segment.inner.iter().try_for_each(|inner| self.families(line, inner, out));
         }
         let pattern = family::of(segment)?;
@@ -260,21 +280,21 @@ impl Policy {
     }
 
     /// By its spelling: whether a path is in the workspace.
-    pub(super) fn place_of(&self, path: &Path) -> Place {
+    pub(super) fn place_of(&self, path: &Path) -> AccessLocation {
         match self.roots().iter().find_map(|root| path.strip_prefix(root).ok()) {
-            Some(relative) if self.protected().class_of(relative).asks() => Place::Protected,
-            Some(_) => Place::Inside,
-            None => Place::Outside,
+            Some(relative) if self.protected().class_of(relative).asks() => AccessLocation::Protected,
+            Some(_) => AccessLocation::Inside,
+            None => AccessLocation::Outside,
         }
     }
 }
 
-pub(super) fn is_write(redirect: &Redirect) -> bool {
+pub(super) fn is_write(redirect: &ShellRedirect) -> bool {
     matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append)
 }
 
 /// `text` as a path from each directory the part may run in; none where that cannot be known.
-fn seen_as(part: &Segment, text: Option<&str>) -> Vec<PathBuf> {
+fn seen_as(part: &CommandSegment, text: Option<&str>) -> Vec<PathBuf> {
     let Some(text) = text.filter(|t| !t.is_empty()) else { return Vec::new() };
     if text.starts_with('/') {
         return vec![shell::normal(Path::new(text))];
@@ -284,7 +304,7 @@ fn seen_as(part: &Segment, text: Option<&str>) -> Vec<PathBuf> {
 
 /// Paths that the words of a part may name, so that a rule which guards one is not passed by `cat`. Words of
 /// messages and of programs that only print are none.
-fn named(part: &Segment) -> Vec<PathBuf> {
+fn named(part: &CommandSegment) -> Vec<PathBuf> {
     if matches!(part.program(), Some("echo" | "printf" | "true" | "false" | ":" | "test" | "[" | "[[")) {
         return reads_of_redirects(part);
     }
@@ -313,13 +333,13 @@ fn named(part: &Segment) -> Vec<PathBuf> {
     out
 }
 
-fn reads_of_redirects(part: &Segment) -> Vec<PathBuf> {
+fn reads_of_redirects(part: &CommandSegment) -> Vec<PathBuf> {
     let reads = part.redirects.iter().filter(|r| r.kind == RedirectKind::Read);
     reads.flat_map(|r| seen_as(part, r.target.text.as_deref())).collect()
 }
 
 /// Paths that well-known programs write, delete or change.
-fn written(part: &Segment) -> Vec<PathBuf> {
+fn written(part: &CommandSegment) -> Vec<PathBuf> {
     let changes = match part.program() {
         Some(
             "tee" | "touch" | "cp" | "mv" | "rm" | "rmdir" | "mkdir" | "ln" | "install" | "truncate"

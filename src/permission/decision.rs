@@ -1,13 +1,13 @@
 //! What the policy answers, and the proof of consent that a run needs.
 
-use super::{Grant, GrantId, Landing, Reach};
+use super::{Access, Grant, GrantId, WritePolicy};
 use crate::conversation::CallId;
 use std::fmt;
 
 #[derive(Debug)]
 pub enum Decision {
     Allow(Permit),
-    Ask(Question),
+    Ask(PolicyQuestion),
     Deny(Denial),
 }
 
@@ -17,7 +17,7 @@ impl Decision {
     pub fn asking(self, tool: &str, because: &str) -> Decision {
         match self {
             Decision::Deny(denial) => Decision::Deny(denial),
-            Decision::Allow(Permit { call, reach, why, landing }) => Decision::Ask(Question {
+            Decision::Allow(Permit { call, reach, why, landing }) => Decision::Ask(PolicyQuestion {
                 call,
                 tool: tool.into(),
                 reach,
@@ -31,7 +31,7 @@ impl Decision {
             }),
             Decision::Ask(question) => {
                 let reason = format!("{}; {because}", question.reason);
-                Decision::Ask(Question { reason, always: None, pattern: None, flag: None, ..question })
+                Decision::Ask(PolicyQuestion { reason, always: None, pattern: None, flag: None, ..question })
             }
         }
     }
@@ -41,13 +41,13 @@ impl Decision {
 #[derive(Debug)]
 pub struct Permit {
     call: CallId,
-    reach: Vec<Reach>,
-    why: Why,
-    landing: Landing,
+    reach: Vec<Access>,
+    why: PermitReason,
+    landing: WritePolicy,
 }
 
 impl Permit {
-    pub(super) fn new(call: CallId, reach: Vec<Reach>, why: Why, landing: Landing) -> Permit {
+    pub(super) fn new(call: CallId, reach: Vec<Access>, why: PermitReason, landing: WritePolicy) -> Permit {
         Permit { call, reach, why, landing }
     }
 
@@ -55,25 +55,25 @@ impl Permit {
         &self.call
     }
 
-    pub fn why(&self) -> &Why {
+    pub fn why(&self) -> &PermitReason {
         &self.why
     }
 
     /// What happens to the changes this call makes: settled with the consent, so that a switch of the mode while it
     /// runs changes nothing for it.
-    pub fn landing(&self) -> Landing {
+    pub fn landing(&self) -> WritePolicy {
         self.landing
     }
 
     /// True when exactly this was consented to; a run that finds another object must stop.
-    pub fn covers(&self, reach: &Reach) -> bool {
+    pub fn covers(&self, reach: &Access) -> bool {
         self.reach.contains(reach)
     }
 }
 
 /// Who consented.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum PermitReason {
     /// The mode alone allows it.
     Mode(&'static str),
     /// A rule, as it was written and where.
@@ -83,18 +83,18 @@ pub enum Why {
     /// The command changes nothing: it is in the built-in set.
     ReadOnly,
     /// Each part of a line by itself.
-    Several(Vec<Why>),
+    Several(Vec<PermitReason>),
     /// The person, just now.
     Person,
 }
 
-impl Why {
+impl PermitReason {
     /// The reasons without repetition; what the mode allows is named only when nothing else is.
-    pub(super) fn all(reasons: impl IntoIterator<Item = Why>) -> Option<Why> {
-        let mut parts: Vec<Why> = Vec::new();
+    pub(super) fn all(reasons: impl IntoIterator<Item = PermitReason>) -> Option<PermitReason> {
+        let mut parts: Vec<PermitReason> = Vec::new();
         for reason in reasons {
             let each = match reason {
-                Why::Several(inner) => inner,
+                PermitReason::Several(inner) => inner,
                 one => vec![one],
             };
             for one in each {
@@ -103,33 +103,33 @@ impl Why {
                 }
             }
         }
-        if parts.iter().any(|w| !matches!(w, Why::Mode(_))) {
-            parts.retain(|w| !matches!(w, Why::Mode(_)));
+        if parts.iter().any(|w| !matches!(w, PermitReason::Mode(_))) {
+            parts.retain(|w| !matches!(w, PermitReason::Mode(_)));
         }
         match parts.len() {
             0 | 1 => parts.pop(),
-            _ => Some(Why::Several(parts)),
+            _ => Some(PermitReason::Several(parts)),
         }
     }
 
     /// This and all its parts.
-    pub(super) fn parts(&self) -> &[Why] {
+    pub(super) fn parts(&self) -> &[PermitReason] {
         match self {
-            Why::Several(parts) => parts,
+            PermitReason::Several(parts) => parts,
             one => std::slice::from_ref(one),
         }
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for PermitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Mode(name) => write!(f, "{name} mode allows it"),
-            Why::Rule { rule, origin } => write!(f, "the rule `{rule}` ({origin}) allows it"),
-            Why::Grant { id, words } => write!(f, "grant {id} allows it: {words}"),
-            Why::ReadOnly => f.write_str("it changes nothing"),
-            Why::Person => f.write_str("the person said yes"),
-            Why::Several(parts) => {
+            PermitReason::Mode(name) => write!(f, "{name} mode allows it"),
+            PermitReason::Rule { rule, origin } => write!(f, "the rule `{rule}` ({origin}) allows it"),
+            PermitReason::Grant { id, words } => write!(f, "grant {id} allows it: {words}"),
+            PermitReason::ReadOnly => f.write_str("it changes nothing"),
+            PermitReason::Person => f.write_str("the person said yes"),
+            PermitReason::Several(parts) => {
                 let told: Vec<String> = parts.iter().map(ToString::to_string).collect();
                 f.write_str(&told.join("; "))
             }
@@ -139,10 +139,10 @@ impl fmt::Display for Why {
 
 /// A decision that needs a person.
 #[derive(Debug)]
-pub struct Question {
+pub struct PolicyQuestion {
     pub call: CallId,
     pub tool: String,
-    pub reach: Vec<Reach>,
+    pub reach: Vec<Access>,
     /// Why it asks, in one line: "ask mode", "outside the workspace", "`rm -rf` of ...".
     pub reason: String,
     /// What "always" would store, shown before it is chosen. `None` where nothing may be remembered.
@@ -155,13 +155,13 @@ pub struct Question {
     pub why: String,
     /// What to pass on the command line so that nobody need be asked: `--mode write`, `--allow run_command`.
     pub flag: Option<String>,
-    pub landing: Landing,
+    pub landing: WritePolicy,
 }
 
-impl Question {
+impl PolicyQuestion {
     /// The person said yes to exactly this.
     pub fn allow(self) -> Permit {
-        Permit::new(self.call, self.reach, Why::Person, self.landing)
+        Permit::new(self.call, self.reach, PermitReason::Person, self.landing)
     }
 
     pub fn deny(self, words: &str) -> Denial {

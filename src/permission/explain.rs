@@ -1,15 +1,15 @@
 //! How a call was judged, part by part: the answer to "why does it ask?".
 
-use super::command::{Cover, Line};
-use super::policy::{Opinion, Policy};
-use super::shell::Segment;
-use super::{Reach, Verdict, Why};
+use super::command::{ParsedCommand, SegmentConsent};
+use super::policy::{AccessVerdict, Policy};
+use super::shell::CommandSegment;
+use super::{Access, PermitReason, RuleVerdict};
 use serde::Serialize;
 use std::fmt;
 
 /// The whole judgement of one reach, for people and for programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Explanation {
+pub struct PermissionExplanation {
     pub verdict: &'static str,
     /// Why, in one line.
     pub reason: String,
@@ -17,25 +17,25 @@ pub struct Explanation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub typed: Option<String>,
     /// The commands of a line; empty for other reaches.
-    pub segments: Vec<Explained>,
+    pub segments: Vec<ExplainedCommand>,
 }
 
 /// One command of a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Explained {
+pub struct ExplainedCommand {
     pub command: String,
     /// 0 for what stands in the line, 1 for what a wrapper there runs, and so on.
     pub depth: usize,
     /// Where it may run; empty where that cannot be known.
     pub dirs: Vec<String>,
-    pub rules: Vec<Matched>,
+    pub rules: Vec<MatchedRule>,
     /// What decides for this one.
     pub by: String,
 }
 
 /// A rule that speaks of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Matched {
+pub struct MatchedRule {
     pub verdict: &'static str,
     pub rule: String,
     pub origin: String,
@@ -45,16 +45,16 @@ pub struct Matched {
 
 impl Policy {
     /// How `reach` is judged now, and by what. Counts nothing.
-    pub fn explain(&self, tool: &str, reach: &Reach) -> Explanation {
+    pub fn explain(&self, tool: &str, reach: &Access) -> PermissionExplanation {
         let judged = self.judge(tool, reach);
-        let by_mode = matches!(judged, Opinion::Allow(Why::Mode(_)));
+        let by_mode = matches!(judged, AccessVerdict::Allow(PermitReason::Mode(_)));
         let (verdict, reason, typed) = match judged {
-            Opinion::Allow(why) => ("allow", why.to_string(), None),
-            Opinion::Ask { reason, .. } => ("ask", reason, None),
-            Opinion::Danger(danger) => ("ask", danger.describe(), danger.typed),
-            Opinion::Deny { reason, .. } => ("deny", reason, None),
+            AccessVerdict::Allow(why) => ("allow", why.to_string(), None),
+            AccessVerdict::Ask { reason, .. } => ("ask", reason, None),
+            AccessVerdict::Danger(danger) => ("ask", danger.describe(), danger.typed),
+            AccessVerdict::Deny { reason, .. } => ("deny", reason, None),
         };
-        let line = Line::read(tool, reach, self.home());
+        let line = ParsedCommand::read(tool, reach, self.home());
         let mut segments = Vec::new();
         if let Some(line) = &line {
             for segment in line.segments.iter().flatten() {
@@ -65,19 +65,25 @@ impl Policy {
         for part in segments.iter_mut().filter(|_| by_mode) {
             part.by = "the mode allows it".into();
         }
-        Explanation { verdict, reason, typed, segments }
+        PermissionExplanation { verdict, reason, typed, segments }
     }
 
-    fn explain_segment(&self, line: &Line<'_>, segment: &Segment, depth: usize, out: &mut Vec<Explained>) {
-        let mut rules: Vec<Matched> = Vec::new();
+    fn explain_segment(
+        &self,
+        line: &ParsedCommand<'_>,
+        segment: &CommandSegment,
+        depth: usize,
+        out: &mut Vec<ExplainedCommand>,
+    ) {
+        let mut rules: Vec<MatchedRule> = Vec::new();
         for rule in self.rules() {
             let speaks = rule.speaks_of(line.tool, line.reach);
             let hit = match rule.verdict {
-                Verdict::Allow => speaks && !segment.words.is_empty() && rule.allows(segment),
+                RuleVerdict::Allow => speaks && !segment.words.is_empty() && rule.allows(segment),
                 _ => speaks && rule.catches(segment) || self.names_guarded(rule, segment),
             };
             if hit {
-                rules.push(Matched {
+                rules.push(MatchedRule {
                     verdict: rule.verdict.name(),
                     rule: rule.text.clone(),
                     origin: rule.origin.clone(),
@@ -90,21 +96,21 @@ impl Policy {
             (Some(rule), _) => format!("the rule `{}` forbids it", rule.rule),
             (None, Some(rule)) => format!("the rule `{}` asks", rule.rule),
             (None, None) => match self.cover(line, segment) {
-                Cover::Harmless => "nothing in it needs consent".into(),
-                Cover::By(why) => why.to_string(),
-                Cover::Open(Some(reason)) => reason,
-                Cover::Open(None) => "no rule and no grant covers it".into(),
+                SegmentConsent::Harmless => "nothing in it needs consent".into(),
+                SegmentConsent::By(why) => why.to_string(),
+                SegmentConsent::Open(Some(reason)) => reason,
+                SegmentConsent::Open(None) => "no rule and no grant covers it".into(),
             },
         };
         let dirs = segment.dirs.iter().flatten().map(|dir| dir.display().to_string()).collect();
-        out.push(Explained { command: segment.describe(), depth, dirs, rules, by });
+        out.push(ExplainedCommand { command: segment.describe(), depth, dirs, rules, by });
         for inner in &segment.inner {
             self.explain_segment(line, inner, depth + 1, out);
         }
     }
 }
 
-impl fmt::Display for Explanation {
+impl fmt::Display for PermissionExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.verdict, self.reason)?;
         if let Some(word) = &self.typed {

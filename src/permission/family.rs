@@ -1,7 +1,7 @@
 //! What "always" may mean beyond one exact line: the family a command belongs to.
 
 use super::read_only::is_safe_variable;
-use super::shell::Segment;
+use super::shell::CommandSegment;
 
 /// Programs whose first word is the command: `cargo test`, `npm run build`.
 const SUBCOMMANDS: &[(&str, &[&str])] = &[
@@ -95,7 +95,7 @@ const WHOLE: &[&str] = &[
 
 /// The pattern for all commands of this one's kind: `npm test *`. `None` for programs that run anything they are
 /// given (interpreters, `xargs`), change or fetch anything (`rm`, `curl`, `sudo`), or are not known.
-pub(super) fn of(segment: &Segment) -> Option<String> {
+pub(super) fn of(segment: &CommandSegment) -> Option<String> {
     if !segment.inner.is_empty() || !segment.assignments.iter().all(|(n, v)| is_safe_variable(n, v)) {
         return None;
     }
@@ -137,7 +137,7 @@ pub(super) fn of(segment: &Segment) -> Option<String> {
     (known.is_none() && WHOLE.contains(&name)).then(|| format!("{program} *"))
 }
 
-/// True when the line holds what will not come again: a temporary path, a process id, a hash. Remembering it as it
+/// True when the line holds what will not come again: a temporary path, a process id, a hash. Remembering it
 /// stands would only fill the list.
 pub(super) fn is_passing(line: &str) -> bool {
     line.split(|c: char| c.is_whitespace() || "'\"=;|&()<>,".contains(c)).any(|word| {
@@ -154,7 +154,7 @@ pub(super) fn is_passing(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::permission::shell::{Surroundings, parse};
+    use crate::permission::shell::{ShellParseContext, parse};
     use std::path::Path;
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
             ("awk x", None),
         ];
         for (line, expected) in table {
-            let segments = parse(line, Surroundings { cwd: Path::new("/w"), home: None }).unwrap();
+            let segments = parse(line, ShellParseContext { cwd: Path::new("/w"), home: None }).unwrap();
             assert_eq!(of(segments.last().unwrap()).as_deref(), expected, "{line}");
         }
     }

@@ -1,8 +1,8 @@
 //! A grant: an "always" the person gave, for this session or less.
 
-use super::Reach;
+use super::Access;
 use super::pattern::CommandPattern;
-use super::shell::Segment;
+use super::shell::CommandSegment;
 use jiff::Timestamp;
 use std::cell::Cell;
 use std::fmt;
@@ -23,7 +23,7 @@ pub enum Grant {
 
 /// How long a grant holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
+pub enum GrantLimit {
     Session,
     /// So many more permits.
     Uses(u32),
@@ -42,10 +42,10 @@ impl fmt::Display for GrantId {
 
 /// A grant in force, and what became of it.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct ActiveGrant {
     pub id: GrantId,
     pub grant: Grant,
-    pub limit: Limit,
+    pub limit: GrantLimit,
     pub given: Timestamp,
     /// Counted where a permit is made, which borrows the policy only to read it.
     hits: Cell<u32>,
@@ -54,14 +54,14 @@ pub struct Given {
 
 impl Grant {
     /// True when the grant speaks of exactly this reach. A pattern speaks of parts of a line, never of a whole one.
-    pub fn covers(&self, reach: &Reach) -> bool {
-        use super::Place;
+    pub fn covers(&self, reach: &Access) -> bool {
+        use super::AccessLocation;
         match (self, reach) {
-            (Grant::Command { command, cwd }, Reach::Run { command: wanted, cwd: place, .. }) => {
+            (Grant::Command { command, cwd }, Access::Run { command: wanted, cwd: place, .. }) => {
                 command == wanted && cwd == place
             }
-            (Grant::WriteInside, Reach::Write { place: Place::Inside, .. }) => true,
-            (Grant::ReadBelow(dir), Reach::Read { path, .. }) => path.starts_with(dir),
+            (Grant::WriteInside, Access::Write { place: AccessLocation::Inside, .. }) => true,
+            (Grant::ReadBelow(dir), Access::Read { path, .. }) => path.starts_with(dir),
             _ => false,
         }
     }
@@ -80,15 +80,15 @@ impl Grant {
     }
 }
 
-impl Given {
-    pub(super) fn new(id: GrantId, grant: Grant, limit: Limit, given: Timestamp) -> Given {
+impl ActiveGrant {
+    pub(super) fn new(id: GrantId, grant: Grant, limit: GrantLimit, given: Timestamp) -> ActiveGrant {
         let patterns = match &grant {
             Grant::Pattern { patterns } => {
                 patterns.iter().filter_map(|p| CommandPattern::parse(p).ok()).collect()
             }
             _ => Vec::new(),
         };
-        Given { id, grant, limit, given, hits: Cell::new(0), patterns }
+        ActiveGrant { id, grant, limit, given, hits: Cell::new(0), patterns }
     }
 
     /// How many permits were made by it.
@@ -103,14 +103,14 @@ impl Given {
     /// True while it still holds.
     pub fn is_live(&self, now: Timestamp) -> bool {
         match self.limit {
-            Limit::Session => true,
-            Limit::Uses(most) => self.hits.get() < most,
-            Limit::Until(end) => now < end,
+            GrantLimit::Session => true,
+            GrantLimit::Uses(most) => self.hits.get() < most,
+            GrantLimit::Until(end) => now < end,
         }
     }
 
     /// True when a pattern speaks of this part of a line, and it runs in the workspace.
-    pub(super) fn covers_segment(&self, segment: &Segment, roots: &[PathBuf]) -> bool {
+    pub(super) fn covers_segment(&self, segment: &CommandSegment, roots: &[PathBuf]) -> bool {
         let inside = |dir: &Path| roots.iter().any(|root| dir.starts_with(root));
         let placed = segment.dirs.as_ref().is_some_and(|dirs| dirs.iter().all(|dir| inside(dir)));
         placed && self.patterns.iter().any(|p| p.allows(segment))
@@ -119,9 +119,9 @@ impl Given {
     /// What is left of it, for a list.
     pub fn left(&self, now: Timestamp) -> String {
         match self.limit {
-            Limit::Session => "this session".into(),
-            Limit::Uses(most) => format!("{} of {most} uses left", most.saturating_sub(self.hits.get())),
-            Limit::Until(end) => {
+            GrantLimit::Session => "this session".into(),
+            GrantLimit::Uses(most) => format!("{} of {most} uses left", most.saturating_sub(self.hits.get())),
+            GrantLimit::Until(end) => {
                 let seconds = end.duration_since(now).as_secs().max(0);
                 format!("{} min left", (seconds + 59) / 60)
             }

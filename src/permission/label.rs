@@ -4,13 +4,13 @@
 //! only to what is classified as high or higher. Off unless the settings classify something; then it costs one
 //! comparison for each call.
 
-use super::Reach;
-use super::command::Line;
+use super::Access;
+use super::command::ParsedCommand;
 use super::decision::Denial;
-use super::pattern::Pattern;
+use super::pattern::RulePattern;
 use super::policy::Policy;
 use super::repository::{is_git_name, is_repository};
-use super::shell::Segment;
+use super::shell::CommandSegment;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use thiserror::Error;
 
 /// How far something may go, the widest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum ClassificationLevel {
     #[default]
     Public,
     Internal,
@@ -27,30 +27,35 @@ pub enum Level {
     Restricted,
 }
 
-impl Level {
-    pub const ALL: [Level; 4] = [Level::Public, Level::Internal, Level::Confidential, Level::Restricted];
+impl ClassificationLevel {
+    pub const ALL: [ClassificationLevel; 4] = [
+        ClassificationLevel::Public,
+        ClassificationLevel::Internal,
+        ClassificationLevel::Confidential,
+        ClassificationLevel::Restricted,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Level::Public => "PUBLIC",
-            Level::Internal => "INTERNAL",
-            Level::Confidential => "CONFIDENTIAL",
-            Level::Restricted => "RESTRICTED",
+            ClassificationLevel::Public => "PUBLIC",
+            ClassificationLevel::Internal => "INTERNAL",
+            ClassificationLevel::Confidential => "CONFIDENTIAL",
+            ClassificationLevel::Restricted => "RESTRICTED",
         }
     }
 
     /// By its name, in upper or lower case.
-    pub fn parse(name: &str) -> Option<Level> {
-        Level::ALL.into_iter().find(|level| level.name().eq_ignore_ascii_case(name.trim()))
+    pub fn parse(name: &str) -> Option<ClassificationLevel> {
+        ClassificationLevel::ALL.into_iter().find(|level| level.name().eq_ignore_ascii_case(name.trim()))
     }
 
-    fn from_index(index: u8) -> Level {
+    fn from_index(index: u8) -> ClassificationLevel {
         // What cannot be is taken for the strictest.
-        Level::ALL.get(usize::from(index)).copied().unwrap_or(Level::Restricted)
+        ClassificationLevel::ALL.get(usize::from(index)).copied().unwrap_or(ClassificationLevel::Restricted)
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for ClassificationLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -61,45 +66,45 @@ impl fmt::Display for Level {
 pub struct Taint(Arc<AtomicU8>);
 
 impl Taint {
-    pub fn load(&self) -> Level {
-        Level::from_index(self.0.load(Ordering::Acquire))
+    pub fn load(&self) -> ClassificationLevel {
+        ClassificationLevel::from_index(self.0.load(Ordering::Acquire))
     }
 
     /// It never falls by this.
-    pub fn raise(&self, level: Level) {
+    pub fn raise(&self, level: ClassificationLevel) {
         self.0.fetch_max(level as u8, Ordering::AcqRel);
     }
 
     /// Another conversation begins, or is taken up again.
-    pub fn begin(&self, level: Level) {
+    pub fn begin(&self, level: ClassificationLevel) {
         self.0.store(level as u8, Ordering::Release);
     }
 }
 
 /// What the settings classify.
 #[derive(Clone, Debug)]
-pub struct Labels {
-    paths: Vec<(Level, Tree)>,
-    hosts: Vec<(Level, Pattern)>,
+pub struct ClassificationRules {
+    paths: Vec<(ClassificationLevel, ClassificationGlob)>,
+    hosts: Vec<(ClassificationLevel, RulePattern)>,
     /// Of paths in the workspace that no pattern names.
-    usual: Level,
+    usual: ClassificationLevel,
     /// The highest level that may go to a host that no pattern names.
-    network: Level,
+    network: ClassificationLevel,
     /// The highest level that may go to whoever answers: the provider, or an MCP client.
-    provider: Level,
+    provider: ClassificationLevel,
 }
 
 /// A glob; `secret/**` and `secret/*` speak of the directory itself as well.
 #[derive(Clone, Debug)]
-struct Tree {
-    glob: Pattern,
-    dir: Option<Pattern>,
+struct ClassificationGlob {
+    glob: RulePattern,
+    dir: Option<RulePattern>,
     /// It names a repository's directory: `.git/**`.
     of_repository: bool,
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
-pub enum LabelError {
+pub enum ClassificationError {
     #[error(
         "`{0}` is not of the form LEVEL:PATTERN; the levels are PUBLIC, INTERNAL, CONFIDENTIAL, RESTRICTED"
     )]
@@ -108,30 +113,30 @@ pub enum LabelError {
     Glob { text: String, reason: String },
 }
 
-impl Default for Labels {
-    fn default() -> Labels {
-        Labels {
+impl Default for ClassificationRules {
+    fn default() -> ClassificationRules {
+        ClassificationRules {
             paths: Vec::new(),
             hosts: Vec::new(),
-            usual: Level::Public,
-            network: Level::Public,
-            provider: Level::Confidential,
+            usual: ClassificationLevel::Public,
+            network: ClassificationLevel::Public,
+            provider: ClassificationLevel::Confidential,
         }
     }
 }
 
-impl Labels {
+impl ClassificationRules {
     /// `paths` and `hosts` are texts like `CONFIDENTIAL:docs/board/**`; of several that match, the first counts.
     pub fn new(
         paths: &[String],
         hosts: &[String],
-        [usual, network, provider]: [Level; 3],
-    ) -> Result<Labels, LabelError> {
+        [usual, network, provider]: [ClassificationLevel; 3],
+    ) -> Result<ClassificationRules, ClassificationError> {
         let paths = paths.iter().map(|text| split(text).and_then(|(l, p)| Ok((l, tree(text, p)?))));
         let hosts = hosts
             .iter()
             .map(|text| split(text).and_then(|(l, p)| Ok((l, pattern(text, &p.to_ascii_lowercase())?))));
-        Ok(Labels {
+        Ok(ClassificationRules {
             paths: paths.collect::<Result<_, _>>()?,
             hosts: hosts.collect::<Result<_, _>>()?,
             usual,
@@ -142,10 +147,11 @@ impl Labels {
 
     /// Nothing can have another level than PUBLIC.
     pub fn is_off(&self) -> bool {
-        self.usual == Level::Public && self.paths.iter().all(|(level, _)| *level == Level::Public)
+        self.usual == ClassificationLevel::Public
+            && self.paths.iter().all(|(level, _)| *level == ClassificationLevel::Public)
     }
 
-    pub fn of_path(&self, path: &Path, roots: &[PathBuf]) -> Level {
+    pub fn of_path(&self, path: &Path, roots: &[PathBuf]) -> ClassificationLevel {
         if !self.is_off() && in_repository(path, roots) {
             return self.of_repository(path, roots);
         }
@@ -154,46 +160,48 @@ impl Labels {
         match found {
             Some((level, _)) => *level,
             None if inside() => self.usual,
-            None => Level::Public,
+            None => ClassificationLevel::Public,
         }
     }
 
     /// A repository may hold each version of each file: its directory has the highest level of all paths, unless a
     /// pattern speaks of that directory by its name.
-    fn of_repository(&self, path: &Path, roots: &[PathBuf]) -> Level {
+    fn of_repository(&self, path: &Path, roots: &[PathBuf]) -> ClassificationLevel {
         let named = self.paths.iter().find(|(_, tree)| tree.of_repository && tree.matches(path, roots));
         let all = || self.paths.iter().map(|(level, _)| *level).max().unwrap_or_default().max(self.usual);
         named.map_or_else(all, |(level, _)| *level)
     }
 
-    pub fn of_host(&self, host: &str) -> Level {
+    pub fn of_host(&self, host: &str) -> ClassificationLevel {
         let found = self.hosts.iter().find(|(_, pattern)| pattern.matches_host(host));
         found.map_or(self.network, |(level, _)| *level)
     }
 
     /// The highest level that whoever answers may see.
-    pub fn provider_ceiling(&self) -> Level {
+    pub fn provider_ceiling(&self) -> ClassificationLevel {
         self.provider
     }
 }
 
-fn split(text: &str) -> Result<(Level, &str), LabelError> {
-    let parts = text.split_once(':').and_then(|(level, rest)| Some((Level::parse(level)?, rest.trim())));
-    parts.filter(|(_, rest)| !rest.is_empty()).ok_or_else(|| LabelError::Shape(text.into()))
+fn split(text: &str) -> Result<(ClassificationLevel, &str), ClassificationError> {
+    let parts = text
+        .split_once(':')
+        .and_then(|(level, rest)| Some((ClassificationLevel::parse(level)?, rest.trim())));
+    parts.filter(|(_, rest)| !rest.is_empty()).ok_or_else(|| ClassificationError::Shape(text.into()))
 }
 
-fn pattern(text: &str, raw: &str) -> Result<Pattern, LabelError> {
-    Pattern::parse(raw).map_err(|reason| LabelError::Glob { text: text.into(), reason })
+fn pattern(text: &str, raw: &str) -> Result<RulePattern, ClassificationError> {
+    RulePattern::parse(raw).map_err(|reason| ClassificationError::Glob { text: text.into(), reason })
 }
 
-fn tree(text: &str, raw: &str) -> Result<Tree, LabelError> {
+fn tree(text: &str, raw: &str) -> Result<ClassificationGlob, ClassificationError> {
     let dir = raw.strip_suffix("/**").or_else(|| raw.strip_suffix("/*"));
     let raw = match dir {
         Some(dir) => format!("{dir}/**"),
         None => raw.to_string(),
     };
     let of_repository = raw.split('/').any(|name| name.ends_with(".git"));
-    Ok(Tree {
+    Ok(ClassificationGlob {
         glob: pattern(text, &raw)?,
         dir: dir.map(|dir| pattern(text, dir)).transpose()?,
         of_repository,
@@ -216,7 +224,7 @@ fn in_repository(path: &Path, roots: &[PathBuf]) -> bool {
     })
 }
 
-impl Tree {
+impl ClassificationGlob {
     fn matches(&self, path: &Path, roots: &[PathBuf]) -> bool {
         self.glob.matches_path(path, roots)
             || self.dir.as_ref().is_some_and(|dir| dir.matches_path(path, roots))
@@ -224,7 +232,7 @@ impl Tree {
 }
 
 /// True for a program that reads repositories, and what is in their history, without naming a file of theirs.
-fn reads_repositories(part: &Segment) -> bool {
+fn reads_repositories(part: &CommandSegment) -> bool {
     /// Beside git's own programs, all of which begin with its name.
     const OTHERS: [&str; 7] = ["tig", "jj", "gh", "glab", "hub", "lazygit", "hg"];
     let program = part.words.first().and_then(|word| word.text.as_deref()).unwrap_or_default();
@@ -234,33 +242,33 @@ fn reads_repositories(part: &Segment) -> bool {
 
 /// A flow that is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Violation {
+pub enum FlowViolation {
     /// To a file of a lower level.
-    File { taint: Level, target: String, level: Level },
+    File { taint: ClassificationLevel, target: String, level: ClassificationLevel },
     /// To a host of a lower level.
-    Sink { taint: Level, target: String, level: Level },
+    Sink { taint: ClassificationLevel, target: String, level: ClassificationLevel },
     /// From a file that whoever answers must not see.
-    Ceiling { target: String, level: Level, ceiling: Level },
+    Ceiling { target: String, level: ClassificationLevel, ceiling: ClassificationLevel },
 }
 
-impl Violation {
+impl FlowViolation {
     pub(super) fn denial(&self) -> Denial {
         let lower = "keep it where the classification is as high or higher, or leave out what the session has seen; the \
                      person can lower the session with /taint reset, which also clears the conversation";
         let (reason, hint) = match self {
-            Violation::File { taint, target, level } => (
+            FlowViolation::File { taint, target, level } => (
                 format!(
                     "Write-down blocked — your session taint is {taint}, but the target resource \"{target}\" is classified {level}"
                 ),
                 lower,
             ),
-            Violation::Sink { taint, target, level } => (
+            FlowViolation::Sink { taint, target, level } => (
                 format!(
                     "Write-down blocked — your session taint is {taint}, but the host \"{target}\" may have {level} at most"
                 ),
                 lower,
             ),
-            Violation::Ceiling { target, level, ceiling } => (
+            FlowViolation::Ceiling { target, level, ceiling } => (
                 format!(
                     "Access denied — \"{target}\" is classified {level}, which exceeds your session ceiling {ceiling}"
                 ),
@@ -274,15 +282,15 @@ impl Violation {
 
 /// What a call would do to the session's level, and whether it may.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Flowing {
+pub struct FlowCheck {
     /// The highest level it touches: the session's taint is at least that once it is not refused.
-    pub level: Level,
+    pub level: ClassificationLevel,
     /// All that is not allowed about it; the first is told.
-    pub violations: Vec<Violation>,
+    pub violations: Vec<FlowViolation>,
 }
 
 impl Policy {
-    pub fn labels(&self) -> &Labels {
+    pub fn labels(&self) -> &ClassificationRules {
         &self.labels
     }
 
@@ -290,24 +298,24 @@ impl Policy {
         &self.taint
     }
 
-    pub fn level_of(&self, path: &Path) -> Level {
+    pub fn level_of(&self, path: &Path) -> ClassificationLevel {
         self.labels.of_path(path, self.roots())
     }
 
     /// What `reach` would come to. Changes nothing.
-    pub fn flow(&self, tool: &str, reach: &[Reach]) -> Flowing {
+    pub fn flow(&self, tool: &str, reach: &[Access]) -> FlowCheck {
         if self.labels.is_off() {
-            return Flowing::default();
+            return FlowCheck::default();
         }
         let mut reads: Vec<PathBuf> = Vec::new();
         let mut writes: Vec<PathBuf> = Vec::new();
         for one in reach {
             match one {
-                Reach::Read { path, .. } => reads.push(path.clone()),
-                Reach::Write { path, .. } => writes.push(path.clone()),
-                Reach::Run { cwd, .. } => {
+                Access::Read { path, .. } => reads.push(path.clone()),
+                Access::Write { path, .. } => writes.push(path.clone()),
+                Access::Run { cwd, .. } => {
                     reads.push(cwd.clone());
-                    if let Some(line) = Line::read(tool, one, self.home()) {
+                    if let Some(line) = ParsedCommand::read(tool, one, self.home()) {
                         let (read, written) = line.files();
                         reads.extend(read);
                         if line.parts().iter().any(|part| reads_repositories(part)) {
@@ -316,7 +324,7 @@ impl Policy {
                         writes.extend(written);
                     }
                 }
-                Reach::Network { .. } | Reach::Approval | Reach::Session => {}
+                Access::Network { .. } | Access::Approval | Access::Session => {}
             }
         }
         let touched = reads.iter().chain(&writes).map(|path| self.level_of(path)).max();
@@ -329,25 +337,25 @@ impl Policy {
         for path in reads.iter().chain(&writes) {
             let level = self.level_of(path);
             if level > ceiling {
-                violations.push(Violation::Ceiling { target: self.told(path), level, ceiling });
+                violations.push(FlowViolation::Ceiling { target: self.told(path), level, ceiling });
             }
         }
         for path in &writes {
             let level = self.level_of(path);
             if level < taint {
-                violations.push(Violation::File { taint, target: self.told(path), level });
+                violations.push(FlowViolation::File { taint, target: self.told(path), level });
             }
         }
         for one in reach {
-            if let Reach::Network { host } = one
+            if let Access::Network { host } = one
                 && self.labels.of_host(host) < taint
             {
                 let level = self.labels.of_host(host);
-                violations.push(Violation::Sink { taint, target: host.clone(), level });
+                violations.push(FlowViolation::Sink { taint, target: host.clone(), level });
             }
         }
         violations.dedup();
-        Flowing { level, violations }
+        FlowCheck { level, violations }
     }
 
     /// The path as people name it.

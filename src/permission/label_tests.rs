@@ -1,14 +1,15 @@
 //! Which way data may flow, as tables.
 
-use super::super::{Decision, Mode, ModeCell, Place};
+use super::super::{AccessLocation, Decision, Mode, ModeCell};
 use super::*;
 use crate::conversation::CallId;
 
-fn policy(paths: &[&str], taint: Level) -> Policy {
+fn policy(paths: &[&str], taint: ClassificationLevel) -> Policy {
     let paths: Vec<String> = paths.iter().map(|p| (*p).to_string()).collect();
     let hosts = ["RESTRICTED:vault.corp".to_string(), "INTERNAL:*.corp".to_string()];
-    let levels = [Level::Public, Level::Public, Level::Confidential];
-    let labels = Labels::new(&paths, &hosts, levels).unwrap();
+    let levels =
+        [ClassificationLevel::Public, ClassificationLevel::Public, ClassificationLevel::Confidential];
+    let labels = ClassificationRules::new(&paths, &hosts, levels).unwrap();
     let cell = Taint::default();
     cell.begin(taint);
     Policy::new(ModeCell::new(Mode::Write), Vec::new(), vec!["/w".into()]).classified(labels, cell)
@@ -19,36 +20,36 @@ const PATHS: [&str; 4] =
 
 #[test]
 fn the_first_pattern_that_matches_gives_the_level_and_a_tree_includes_its_directory() {
-    let policy = policy(&PATHS, Level::Public);
+    let policy = policy(&PATHS, ClassificationLevel::Public);
     for (path, level) in [
-        ("/w/secret/open.txt", Level::Public),
-        ("/w/secret/a/b", Level::Confidential),
-        ("/w/secret", Level::Confidential),
-        ("/w/secrets", Level::Public),
-        ("/w/vault/x", Level::Restricted),
-        ("/w/deep/in/x.plan", Level::Internal),
-        ("/w/src/main.rs", Level::Public),
-        ("/etc/passwd", Level::Public),
+        ("/w/secret/open.txt", ClassificationLevel::Public),
+        ("/w/secret/a/b", ClassificationLevel::Confidential),
+        ("/w/secret", ClassificationLevel::Confidential),
+        ("/w/secrets", ClassificationLevel::Public),
+        ("/w/vault/x", ClassificationLevel::Restricted),
+        ("/w/deep/in/x.plan", ClassificationLevel::Internal),
+        ("/w/src/main.rs", ClassificationLevel::Public),
+        ("/etc/passwd", ClassificationLevel::Public),
     ] {
         assert_eq!(policy.level_of(Path::new(path)), level, "{path}");
     }
 }
 
 /// `r` reads, `w` writes, `n` is a host, `$` a command line.
-fn reach(text: &str) -> Reach {
+fn reach(text: &str) -> Access {
     let (kind, rest) = text.split_once(' ').unwrap();
-    let (path, place) = (PathBuf::from("/w").join(rest), Place::Inside);
+    let (path, place) = (PathBuf::from("/w").join(rest), AccessLocation::Inside);
     match kind {
-        "r" => Reach::Read { path, place },
-        "w" => Reach::Write { path, place },
-        "n" => Reach::Network { host: rest.into() },
-        _ => Reach::Run { command: rest.into(), cwd: "/w".into(), confined: true },
+        "r" => Access::Read { path, place },
+        "w" => Access::Write { path, place },
+        "n" => Access::Network { host: rest.into() },
+        _ => Access::Run { command: rest.into(), cwd: "/w".into(), confined: true },
     }
 }
 
 #[test]
 fn data_flows_up_and_never_down() {
-    use Level::{Confidential, Internal, Public, Restricted};
+    use ClassificationLevel::{Confidential, Internal, Public, Restricted};
     // taint, reach, the level it touches, the violation's first word.
     for (taint, wanted, level, violation) in [
         (Public, "r src/a", Public, ""),
@@ -85,7 +86,7 @@ fn data_flows_up_and_never_down() {
 
 #[test]
 fn a_write_down_is_denied_and_says_what_to_do() {
-    let policy = policy(&PATHS, Level::Confidential);
+    let policy = policy(&PATHS, ClassificationLevel::Confidential);
     let Decision::Deny(denial) = policy.decide(&CallId::new("c"), "write_file", vec![reach("w out.txt")])
     else {
         panic!("not denied")
@@ -99,19 +100,23 @@ fn a_write_down_is_denied_and_says_what_to_do() {
 
 #[test]
 fn without_classification_nothing_flows_anywhere() {
-    let off = Labels::default();
+    let off = ClassificationRules::default();
     assert!(off.is_off());
     let taint = Taint::default();
-    taint.raise(Level::Internal);
-    taint.raise(Level::Public);
-    assert_eq!(taint.load(), Level::Internal);
-    let policy = policy(&[], Level::Restricted);
-    assert_eq!(policy.flow("x", &[reach("w a"), reach("n example.org")]), Flowing::default());
+    taint.raise(ClassificationLevel::Internal);
+    taint.raise(ClassificationLevel::Public);
+    assert_eq!(taint.load(), ClassificationLevel::Internal);
+    let policy = policy(&[], ClassificationLevel::Restricted);
+    assert_eq!(policy.flow("x", &[reach("w a"), reach("n example.org")]), FlowCheck::default());
 }
 
 #[test]
 fn what_is_no_label_is_said_to_be_none() {
-    let bad = |text: &str| Labels::new(&[text.into()], &[], [Level::Public; 3]).unwrap_err().to_string();
+    let bad = |text: &str| {
+        ClassificationRules::new(&[text.into()], &[], [ClassificationLevel::Public; 3])
+            .unwrap_err()
+            .to_string()
+    };
     assert!(bad("SECRET:a").starts_with("`SECRET:a` is not of the form LEVEL:PATTERN"));
     assert!(bad("INTERNAL:").contains("not of the form"));
     assert!(bad("INTERNAL:a[").contains("not a glob"));
@@ -122,20 +127,25 @@ fn a_repository_has_the_highest_level_unless_a_pattern_names_it() {
     let roots = [PathBuf::from("/w"), PathBuf::from("/src/proj.git/main")];
     let labels = |paths: &[&str]| {
         let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
-        Labels::new(&paths, &[], [Level::Internal, Level::Public, Level::Confidential]).unwrap()
+        ClassificationRules::new(
+            &paths,
+            &[],
+            [ClassificationLevel::Internal, ClassificationLevel::Public, ClassificationLevel::Confidential],
+        )
+        .unwrap()
     };
-    let of = |labels: &Labels, path: &str| labels.of_path(Path::new(path), &roots);
+    let of = |labels: &ClassificationRules, path: &str| labels.of_path(Path::new(path), &roots);
     let usual = labels(&["CONFIDENTIAL:board/**", "RESTRICTED:vault/**"]);
     for path in ["/w/.git", "/w/.git/objects/ab/cd", "/w/sub/.git/HEAD", "/elsewhere/.git/config"] {
-        assert_eq!(of(&usual, path), Level::Restricted, "{path}");
+        assert_eq!(of(&usual, path), ClassificationLevel::Restricted, "{path}");
     }
     // The worktree of a bare repository lies in it and is none.
-    assert_eq!(of(&usual, "/src/proj.git/main/a.txt"), Level::Internal);
-    assert_eq!(of(&usual, "/w/.github/workflows/ci.yml"), Level::Internal);
+    assert_eq!(of(&usual, "/src/proj.git/main/a.txt"), ClassificationLevel::Internal);
+    assert_eq!(of(&usual, "/w/.github/workflows/ci.yml"), ClassificationLevel::Internal);
     // A pattern that covers everything does not speak of the repository.
     let all = labels(&["RESTRICTED:vault/**", "INTERNAL:**"]);
-    assert_eq!(of(&all, "/w/.git/HEAD"), Level::Restricted);
+    assert_eq!(of(&all, "/w/.git/HEAD"), ClassificationLevel::Restricted);
     let named = labels(&["PUBLIC:.git/**", "RESTRICTED:vault/**"]);
-    assert_eq!(of(&named, "/w/.git/objects/ab/cd"), Level::Public);
-    assert_eq!(of(&Labels::default(), "/w/.git/HEAD"), Level::Public);
+    assert_eq!(of(&named, "/w/.git/objects/ab/cd"), ClassificationLevel::Public);
+    assert_eq!(of(&ClassificationRules::default(), "/w/.git/HEAD"), ClassificationLevel::Public);
 }

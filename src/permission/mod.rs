@@ -22,19 +22,21 @@ mod repository;
 mod rule;
 mod shell;
 
-pub use danger::{Danger, Severity, danger_of};
-pub use decision::{Decision, Denial, Permit, Question, Why};
-pub use explain::{Explained, Explanation, Matched};
-pub use grant::{Given, Grant, GrantId, Limit};
-pub use label::{Flowing, LabelError, Labels, Level, Taint, Violation};
-pub use mode::{Landing, Mode, ModeCell, Planning};
+pub use danger::{CommandDanger, DangerSeverity, danger_of};
+pub use decision::{Decision, Denial, Permit, PermitReason, PolicyQuestion};
+pub use explain::{ExplainedCommand, MatchedRule, PermissionExplanation};
+pub use grant::{ActiveGrant, Grant, GrantId, GrantLimit};
+pub use label::{
+    ClassificationError, ClassificationLevel, ClassificationRules, FlowCheck, FlowViolation, Taint,
+};
+pub use mode::{Mode, ModeCell, PlanModeState, WritePolicy};
 pub use policy::Policy;
 pub use protected::{
-    PathClass, PatternError, ProgramDirs, ProtectedPaths, Runner, is_protected, protected_paths_table,
+    PathClass, PathPatternError, ProgramDirs, ProtectedPaths, Runner, is_protected, protected_paths_table,
 };
-pub use reach::{Place, Reach};
+pub use reach::{Access, AccessLocation};
 pub use repository::{is_git_name, is_repository};
-pub use rule::{Rule, RuleError, Verdict};
+pub use rule::{Rule, RuleError, RuleVerdict};
 
 #[cfg(test)]
 mod replay_tests;

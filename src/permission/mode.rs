@@ -15,7 +15,7 @@ pub enum Mode {
 
 /// What happens to what a call changes: the second half of a mode, beside how far calls may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Landing {
+pub enum WritePolicy {
     /// Thrown away when the turn ends.
     Discard,
     /// Kept pending until a person applies it.
@@ -39,12 +39,12 @@ impl Mode {
         }
     }
 
-    pub fn landing(self) -> Landing {
+    pub fn landing(self) -> WritePolicy {
         match self {
-            Mode::None | Mode::Read => Landing::Discard,
-            Mode::Ask => Landing::Hold,
-            Mode::Write => Landing::Apply,
-            Mode::Unrestricted => Landing::Direct,
+            Mode::None | Mode::Read => WritePolicy::Discard,
+            Mode::Ask => WritePolicy::Hold,
+            Mode::Write => WritePolicy::Apply,
+            Mode::Unrestricted => WritePolicy::Direct,
         }
     }
 
@@ -104,7 +104,7 @@ impl fmt::Display for Mode {
 
 /// Whether a plan must be approved before anything may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Planning {
+pub enum PlanModeState {
     No,
     /// One is being made.
     Making,
@@ -114,10 +114,10 @@ pub enum Planning {
 
 /// The one value that the prompt shows and the policy reads.
 #[derive(Clone, Debug)]
-pub struct ModeCell(Arc<Cells>);
+pub struct ModeCell(Arc<ModeState>);
 
 #[derive(Debug)]
-struct Cells {
+struct ModeState {
     mode: AtomicU8,
     planning: AtomicU8,
     /// The modes that the settings permit.
@@ -131,8 +131,8 @@ impl ModeCell {
 
     /// One that takes no modes but these later on.
     pub fn limited(mode: Mode, permitted: Vec<Mode>) -> ModeCell {
-        let (mode, planning) = (AtomicU8::new(mode as u8), AtomicU8::new(Planning::No as u8));
-        ModeCell(Arc::new(Cells { mode, planning, permitted }))
+        let (mode, planning) = (AtomicU8::new(mode as u8), AtomicU8::new(PlanModeState::No as u8));
+        ModeCell(Arc::new(ModeState { mode, planning, permitted }))
     }
 
     /// The modes that [`ModeCell::store`] takes.
@@ -143,7 +143,7 @@ impl ModeCell {
     /// The mode that holds: while a plan is not approved, never more than read.
     pub fn load(&self) -> Mode {
         let mode = Mode::from_index(self.0.mode.load(Ordering::Acquire));
-        if self.planning() == Planning::No { mode } else { mode.min(Mode::Read) }
+        if self.planning() == PlanModeState::No { mode } else { mode.min(Mode::Read) }
     }
 
     /// Changes the mode; false, and nothing is changed, where the settings do not permit it.
@@ -155,15 +155,15 @@ impl ModeCell {
         is_permitted
     }
 
-    pub fn planning(&self) -> Planning {
+    pub fn planning(&self) -> PlanModeState {
         match self.0.planning.load(Ordering::Acquire) {
-            0 => Planning::No,
-            1 => Planning::Making,
-            _ => Planning::Presented,
+            0 => PlanModeState::No,
+            1 => PlanModeState::Making,
+            _ => PlanModeState::Presented,
         }
     }
 
-    pub fn plan(&self, planning: Planning) {
+    pub fn plan(&self, planning: PlanModeState) {
         self.0.planning.store(planning as u8, Ordering::Release);
     }
 }
@@ -195,11 +195,11 @@ mod tests {
     fn while_a_plan_is_not_approved_no_mode_is_more_than_read() {
         for mode in Mode::ALL {
             let cell = ModeCell::new(mode);
-            for planning in [Planning::Making, Planning::Presented] {
+            for planning in [PlanModeState::Making, PlanModeState::Presented] {
                 cell.plan(planning);
                 assert_eq!(cell.load(), mode.min(Mode::Read));
             }
-            cell.plan(Planning::No);
+            cell.plan(PlanModeState::No);
             assert_eq!(cell.load(), mode);
         }
     }

@@ -1,7 +1,7 @@
 //! Patterns of rules: over paths, over commands, over hosts.
 
 use super::read_only::is_safe_variable;
-use super::shell::{Kind, Segment};
+use super::shell::{CommandSegment, SegmentKind};
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -9,34 +9,34 @@ use std::sync::OnceLock;
 /// A glob over the words of one command, joined with one space. `cargo test *` matches `cargo test` too.
 #[derive(Clone, Debug)]
 pub(super) struct CommandPattern {
-    whole: Matcher,
+    whole: LazyGlob,
     /// The pattern without its last ` *`.
-    bare: Option<Matcher>,
+    bare: Option<LazyGlob>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(super) struct RulePattern {
     pub(super) raw: String,
-    path: Matcher,
+    path: LazyGlob,
     pub(super) command: CommandPattern,
 }
 
 /// A glob that was read, and is made ready when something is first compared with it: most rules of most runs never are.
 #[derive(Clone, Debug)]
-struct Matcher {
+struct LazyGlob {
     glob: Glob,
     ready: OnceLock<GlobMatcher>,
 }
 
-impl Matcher {
+impl LazyGlob {
     fn is_match(&self, text: impl AsRef<Path>) -> bool {
         self.ready.get_or_init(|| self.glob.compile_matcher()).is_match(text)
     }
 }
 
-fn glob(raw: &str, path: bool) -> Result<Matcher, String> {
+fn glob(raw: &str, path: bool) -> Result<LazyGlob, String> {
     let built = GlobBuilder::new(raw).literal_separator(path).backslash_escape(true).build();
-    built.map(|glob| Matcher { glob, ready: OnceLock::new() }).map_err(|e| e.kind().to_string())
+    built.map(|glob| LazyGlob { glob, ready: OnceLock::new() }).map_err(|e| e.kind().to_string())
 }
 
 impl CommandPattern {
@@ -50,8 +50,8 @@ impl CommandPattern {
     }
 
     /// Consent to this part of a line: the program is certain, and variables that change what it is are named.
-    pub(super) fn allows(&self, segment: &Segment) -> bool {
-        if segment.kind != Kind::Simple || segment.program().is_none() {
+    pub(super) fn allows(&self, segment: &CommandSegment) -> bool {
+        if segment.kind != SegmentKind::Simple || segment.program().is_none() {
             return false;
         }
         let either = |texts: [String; 2]| texts.iter().any(|text| self.is_match(text));
@@ -65,7 +65,7 @@ impl CommandPattern {
     }
 
     /// Caution about this part of a line: any spelling of it will do.
-    pub(super) fn catches(&self, segment: &Segment) -> bool {
+    pub(super) fn catches(&self, segment: &CommandSegment) -> bool {
         let (text, source) = (segment.text(), segment.source());
         let by_name = segment.program().map(|name| {
             let rest: Vec<&str> = segment.arguments().iter().map(|w| w.shown()).collect();
@@ -79,19 +79,19 @@ impl CommandPattern {
     }
 }
 
-impl Pattern {
-    pub(super) fn parse(raw: &str) -> Result<Pattern, String> {
-        Ok(Pattern { raw: raw.into(), path: glob(raw, true)?, command: CommandPattern::parse(raw)? })
+impl RulePattern {
+    pub(super) fn parse(raw: &str) -> Result<RulePattern, String> {
+        Ok(RulePattern { raw: raw.into(), path: glob(raw, true)?, command: CommandPattern::parse(raw)? })
     }
 
     /// The same for paths that begin with `prefix` (with a slash at both ends), which stands for `dir`.
-    pub(super) fn mounted(self, prefix: &str, dir: &Path) -> Result<Pattern, String> {
+    pub(super) fn mounted(self, prefix: &str, dir: &Path) -> Result<RulePattern, String> {
         let Some(rest) = format!("{}/", self.raw).strip_prefix(prefix).map(String::from) else {
             return Ok(self);
         };
         let dir = globset::escape(&dir.to_string_lossy());
         let raw = format!("{dir}/{rest}").trim_end_matches('/').to_string();
-        Ok(Pattern { path: glob(&raw, true)?, raw, ..self })
+        Ok(RulePattern { path: glob(&raw, true)?, raw, ..self })
     }
 
     pub(super) fn matches_path(&self, path: &Path, roots: &[PathBuf]) -> bool {

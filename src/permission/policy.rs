@@ -1,11 +1,12 @@
 //! The policy: mode, rules and grants against one call's reach.
 
-use super::command::Line;
+use super::command::ParsedCommand;
 use super::{
-    Danger, Decision, Denial, Given, Grant, GrantId, Limit, Mode, ModeCell, Permit, Place, Planning,
-    ProtectedPaths, Question, Reach, Rule, Verdict, Why, danger_of, family,
+    Access, AccessLocation, ActiveGrant, CommandDanger, Decision, Denial, Grant, GrantId, GrantLimit, Mode,
+    ModeCell, Permit, PermitReason, PlanModeState, PolicyQuestion, ProtectedPaths, Rule, RuleVerdict,
+    danger_of, family,
 };
-use super::{Flowing, Labels, Landing, Level, Taint};
+use super::{ClassificationLevel, ClassificationRules, FlowCheck, Taint, WritePolicy};
 use crate::conversation::CallId;
 use jiff::Timestamp;
 use std::cell::Cell;
@@ -20,27 +21,27 @@ pub struct Policy {
     rules: Vec<Rule>,
     /// How many permits each rule made, by its place in `rules`.
     rule_hits: Vec<Cell<u32>>,
-    grants: Vec<Given>,
+    grants: Vec<ActiveGrant>,
     next_grant: u32,
-    forbidden: Vec<Reach>,
+    forbidden: Vec<Access>,
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
     now: Cell<Timestamp>,
     protected: ProtectedPaths,
-    pub(super) labels: Labels,
+    pub(super) labels: ClassificationRules,
     pub(super) taint: Taint,
 }
 
 /// What one reach comes to, before the call's reaches are joined: the strictest wins.
-pub(super) enum Opinion {
-    Allow(Why),
+pub(super) enum AccessVerdict {
+    Allow(PermitReason),
     Ask {
         reason: String,
         always: Option<Grant>,
         flag: Option<String>,
     },
     /// It destroys something: asks each time, whatever rules and grants say.
-    Danger(Danger),
+    Danger(CommandDanger),
     Deny {
         reason: String,
         hint: String,
@@ -49,7 +50,7 @@ pub(super) enum Opinion {
 
 /// What a question is made of while a call's reaches are joined.
 #[derive(Default)]
-struct Asking {
+struct QuestionBuilder {
     reasons: Vec<String>,
     always: Option<Grant>,
     flag: Option<String>,
@@ -70,13 +71,13 @@ impl Policy {
             home: None,
             now: Cell::new(Timestamp::UNIX_EPOCH),
             protected: ProtectedPaths::default(),
-            labels: Labels::default(),
+            labels: ClassificationRules::default(),
             taint: Taint::default(),
         }
     }
 
     /// With what the settings classify; `taint` is the session's level, shared with whoever shows it.
-    pub fn classified(self, labels: Labels, taint: Taint) -> Policy {
+    pub fn classified(self, labels: ClassificationRules, taint: Taint) -> Policy {
         Policy { labels, taint, ..self }
     }
 
@@ -122,29 +123,29 @@ impl Policy {
     }
 
     /// Every grant of this session, also those that are used up.
-    pub fn grants(&self) -> &[Given] {
+    pub fn grants(&self) -> &[ActiveGrant] {
         &self.grants
     }
 
     /// The grants that still hold.
-    pub fn live(&self) -> impl Iterator<Item = &Given> {
+    pub fn live(&self) -> impl Iterator<Item = &ActiveGrant> {
         let now = self.now.get();
         self.grants.iter().filter(move |given| given.is_live(now))
     }
 
     /// Remembers an "always" for the rest of the session.
     pub fn remember(&mut self, grant: Grant) {
-        self.give(grant, Limit::Session);
+        self.give(grant, GrantLimit::Session);
     }
 
     /// Remembers a grant for as long as `limit` says. One that holds already is not given twice.
-    pub fn give(&mut self, grant: Grant, limit: Limit) -> GrantId {
+    pub fn give(&mut self, grant: Grant, limit: GrantLimit) -> GrantId {
         if let Some(known) = self.live().find(|given| given.grant == grant && given.limit == limit) {
             return known.id;
         }
         let id = GrantId(self.next_grant);
         self.next_grant += 1;
-        self.grants.push(Given::new(id, grant, limit, self.now.get()));
+        self.grants.push(ActiveGrant::new(id, grant, limit, self.now.get()));
         id
     }
 
@@ -156,23 +157,23 @@ impl Policy {
     }
 
     /// Remembers a "never": exactly this is refused for the rest of the session.
-    pub fn forbid(&mut self, reach: Vec<Reach>) {
-        self.forbidden.extend(reach.into_iter().filter(|r| !matches!(r, Reach::Session)));
+    pub fn forbid(&mut self, reach: Vec<Access>) {
+        self.forbidden.extend(reach.into_iter().filter(|r| !matches!(r, Access::Session)));
     }
 
     /// Judges `reach`, which is what the call's plan says it will touch and nothing else.
-    pub fn decide(&self, call: &CallId, tool: &str, reach: Vec<Reach>) -> Decision {
+    pub fn decide(&self, call: &CallId, tool: &str, reach: Vec<Access>) -> Decision {
         let flowing = self.flow(tool, &reach);
         if let Some(violation) = flowing.violations.first() {
             return Decision::Deny(violation.denial());
         }
-        let mut reasons = vec![Why::Mode(self.mode().name())];
-        let mut asking: Option<Asking> = None;
+        let mut reasons = vec![PermitReason::Mode(self.mode().name())];
+        let mut asking: Option<QuestionBuilder> = None;
         for one in &reach {
             match self.judge(tool, &self.as_it_runs(one)) {
-                Opinion::Deny { reason, hint } => return Decision::Deny(Denial { reason, hint }),
-                Opinion::Allow(because) => reasons.push(because),
-                Opinion::Ask { reason, always, flag } => {
+                AccessVerdict::Deny { reason, hint } => return Decision::Deny(Denial { reason, hint }),
+                AccessVerdict::Allow(because) => reasons.push(because),
+                AccessVerdict::Ask { reason, always, flag } => {
                     let first = asking.is_none();
                     let asking = asking.get_or_insert_default();
                     asking.add(reason);
@@ -182,7 +183,7 @@ impl Policy {
                         asking.flag = flag;
                     }
                 }
-                Opinion::Danger(danger) => {
+                AccessVerdict::Danger(danger) => {
                     let asking = asking.get_or_insert_default();
                     asking.add(danger.describe());
                     (asking.always, asking.flag) = (None, None);
@@ -192,40 +193,53 @@ impl Policy {
         }
         let (call, landing) = (call.clone(), self.landing(&reach, &flowing));
         let Some(asking) = asking else {
-            let why = Why::all(reasons).unwrap_or(Why::Mode(self.mode().name()));
+            let why = PermitReason::all(reasons).unwrap_or(PermitReason::Mode(self.mode().name()));
             self.count(&why);
             return Decision::Allow(Permit::new(call, reach, why, landing));
         };
         let pattern = asking.always.as_ref().and_then(|_| self.pattern_for(tool, &reach));
         let why = reach.iter().map(|one| self.explain(tool, one).to_string()).collect::<String>();
-        let Asking { reasons, always, flag, typed } = asking;
+        let QuestionBuilder { reasons, always, flag, typed } = asking;
         // What will not come again as it stands is offered as a pattern or once only.
         let always =
             always.filter(|g| !matches!(g, Grant::Command { command, .. } if family::is_passing(command)));
         let (tool, reason) = (tool.into(), reasons.join("; "));
-        Decision::Ask(Question { call, tool, reach, reason, always, pattern, typed, why, flag, landing })
+        Decision::Ask(PolicyQuestion {
+            call,
+            tool,
+            reach,
+            reason,
+            always,
+            pattern,
+            typed,
+            why,
+            flag,
+            landing,
+        })
     }
 
     /// What a command in a classified session writes is looked at before it lands: in no mode at once.
-    fn landing(&self, reach: &[Reach], flowing: &Flowing) -> Landing {
-        let runs = reach.iter().any(|one| matches!(one, Reach::Run { .. }));
-        let classified = self.taint.load().max(flowing.level) > Level::Public;
+    fn landing(&self, reach: &[Access], flowing: &FlowCheck) -> WritePolicy {
+        let runs = reach.iter().any(|one| matches!(one, Access::Run { .. }));
+        let classified = self.taint.load().max(flowing.level) > ClassificationLevel::Public;
         match self.mode().landing() {
-            Landing::Apply if runs && classified && !self.labels.is_off() => Landing::Hold,
+            WritePolicy::Apply if runs && classified && !self.labels.is_off() => WritePolicy::Hold,
             landing => landing,
         }
     }
 
-    fn pattern_for(&self, tool: &str, reach: &[Reach]) -> Option<Grant> {
+    fn pattern_for(&self, tool: &str, reach: &[Access]) -> Option<Grant> {
         let [only] = reach else { return None };
-        self.family(&Line::read(tool, only, self.home())?)
+        self.family(&ParsedCommand::read(tool, only, self.home())?)
     }
 
-    fn count(&self, why: &Why) {
+    fn count(&self, why: &PermitReason) {
         for part in why.parts() {
             match part {
-                Why::Grant { id, .. } => self.grants.iter().filter(|g| g.id == *id).for_each(Given::count),
-                Why::Rule { rule, origin } => {
+                PermitReason::Grant { id, .. } => {
+                    self.grants.iter().filter(|g| g.id == *id).for_each(ActiveGrant::count)
+                }
+                PermitReason::Rule { rule, origin } => {
                     for (known, hits) in self.rules.iter().zip(&self.rule_hits) {
                         if known.text == *rule && known.origin == *origin {
                             hits.set(hits.get().saturating_add(1));
@@ -237,8 +251,8 @@ impl Policy {
         }
     }
 
-    pub(super) fn by_rule(&self, rule: &Rule) -> Why {
-        Why::Rule { rule: rule.text.clone(), origin: rule.origin.clone() }
+    pub(super) fn by_rule(&self, rule: &Rule) -> PermitReason {
+        PermitReason::Rule { rule: rule.text.clone(), origin: rule.origin.clone() }
     }
 
     /// True when a rule of the person's or the project's hides files inside the workspace.
@@ -250,31 +264,31 @@ impl Policy {
     }
 
     /// Unrestricted mode runs commands outside the view, whether there is one or not.
-    fn as_it_runs<'a>(&self, reach: &'a Reach) -> std::borrow::Cow<'a, Reach> {
+    fn as_it_runs<'a>(&self, reach: &'a Access) -> std::borrow::Cow<'a, Access> {
         match reach {
-            Reach::Run { command, cwd, confined: true } if self.mode() == Mode::Unrestricted => {
+            Access::Run { command, cwd, confined: true } if self.mode() == Mode::Unrestricted => {
                 let (command, cwd) = (command.clone(), cwd.clone());
-                std::borrow::Cow::Owned(Reach::Run { command, cwd, confined: false })
+                std::borrow::Cow::Owned(Access::Run { command, cwd, confined: false })
             }
             other => std::borrow::Cow::Borrowed(other),
         }
     }
 
-    pub(super) fn judge(&self, tool: &str, reach: &Reach) -> Opinion {
+    pub(super) fn judge(&self, tool: &str, reach: &Access) -> AccessVerdict {
         let mode = self.mode();
-        let line = Line::read(tool, reach, self.home());
-        let rule = |verdict: Verdict| match &line {
-            Some(line) if verdict != Verdict::Allow => self.catching(line, verdict),
+        let line = ParsedCommand::read(tool, reach, self.home());
+        let rule = |verdict: RuleVerdict| match &line {
+            Some(line) if verdict != RuleVerdict::Allow => self.catching(line, verdict),
             _ => self.rules.iter().find(|r| r.verdict == verdict && r.matches(tool, reach, &self.roots)),
         };
-        if let Some(rule) = rule(Verdict::Deny) {
-            return Opinion::Deny {
+        if let Some(rule) = rule(RuleVerdict::Deny) {
+            return AccessVerdict::Deny {
                 reason: format!("the rule `{}` ({}) forbids it{}", rule.text, rule.origin, because(rule)),
                 hint: "this path or command is off limits in this session".into(),
             };
         }
         if self.forbidden.contains(reach) {
-            return Opinion::Deny {
+            return AccessVerdict::Deny {
                 reason: "the person said never, in this session".into(),
                 hint: "do not ask again; find out what they want instead".into(),
             };
@@ -283,14 +297,14 @@ impl Policy {
             return denial;
         }
         if let Some(danger) = self.danger(reach) {
-            return Opinion::Danger(danger);
+            return AccessVerdict::Danger(danger);
         }
-        if let Some(rule) = rule(Verdict::Ask) {
+        if let Some(rule) = rule(RuleVerdict::Ask) {
             let reason = format!("the rule `{}` ({}) asks{}", rule.text, rule.origin, because(rule));
-            return Opinion::Ask { reason, always: None, flag: None };
+            return AccessVerdict::Ask { reason, always: None, flag: None };
         }
         let opinion = by_mode(mode, tool, reach, &self.protected);
-        let Opinion::Ask { always, .. } = &opinion else { return opinion };
+        let AccessVerdict::Ask { always, .. } = &opinion else { return opinion };
         // Protected files ask every time: neither a rule nor a grant answers for them.
         let fresh = always.is_none();
         if fresh && !names_a_rule_would_do(&opinion) {
@@ -298,37 +312,41 @@ impl Policy {
         }
         if let Some(line) = &line {
             return match (self.consent(line), opinion) {
-                (Ok(why), _) => Opinion::Allow(why),
-                (Err(Some(more)), Opinion::Ask { reason, always, flag }) => {
-                    Opinion::Ask { reason: format!("{reason}; {more}"), always, flag }
+                (Ok(why), _) => AccessVerdict::Allow(why),
+                (Err(Some(more)), AccessVerdict::Ask { reason, always, flag }) => {
+                    AccessVerdict::Ask { reason: format!("{reason}; {more}"), always, flag }
                 }
                 (Err(_), opinion) => opinion,
             };
         }
-        if let Some(rule) = rule(Verdict::Allow) {
-            return Opinion::Allow(self.by_rule(rule));
+        if let Some(rule) = rule(RuleVerdict::Allow) {
+            return AccessVerdict::Allow(self.by_rule(rule));
         }
         match self.live().find(|g| g.grant.covers(reach)) {
-            Some(given) => Opinion::Allow(Why::Grant { id: given.id, words: given.grant.describe() }),
+            Some(given) => {
+                AccessVerdict::Allow(PermitReason::Grant { id: given.id, words: given.grant.describe() })
+            }
             None => opinion,
         }
     }
 
     /// While a plan is being made it is the plan that forbids, and no other mode would help.
-    fn in_plan(&self, denial: Opinion) -> Opinion {
+    fn in_plan(&self, denial: AccessVerdict) -> AccessVerdict {
         match denial {
-            Opinion::Deny { reason, .. } if self.mode.planning() != Planning::No => Opinion::Deny {
-                reason: reason.replacen("read mode", "plan mode", 1),
-                hint: "lay the plan out in words; the person approves it with /plan approve".into(),
-            },
+            AccessVerdict::Deny { reason, .. } if self.mode.planning() != PlanModeState::No => {
+                AccessVerdict::Deny {
+                    reason: reason.replacen("read mode", "plan mode", 1),
+                    hint: "lay the plan out in words; the person approves it with /plan approve".into(),
+                }
+            }
             denial => denial,
         }
     }
 
     /// What an unconfined command would destroy. In the view it would destroy nothing for good.
-    fn danger(&self, reach: &Reach) -> Option<Danger> {
+    fn danger(&self, reach: &Access) -> Option<CommandDanger> {
         match reach {
-            Reach::Run { command, cwd, confined: false } => {
+            Access::Run { command, cwd, confined: false } => {
                 danger_of(command, cwd, self.home(), &self.roots, &self.protected)
             }
             _ => None,
@@ -336,7 +354,7 @@ impl Policy {
     }
 }
 
-impl Asking {
+impl QuestionBuilder {
     fn add(&mut self, reason: String) {
         if !self.reasons.iter().any(|known| known.contains(&reason)) {
             self.reasons.push(reason);
@@ -348,27 +366,28 @@ fn because(rule: &Rule) -> String {
     rule.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"))
 }
 
-fn names_a_rule_would_do(opinion: &Opinion) -> bool {
-    matches!(opinion, Opinion::Ask { flag: Some(flag), .. } if flag.starts_with("--allow"))
+fn names_a_rule_would_do(opinion: &AccessVerdict) -> bool {
+    matches!(opinion, AccessVerdict::Ask { flag: Some(flag), .. } if flag.starts_with("--allow"))
 }
 
 /// What the mode forbids outright: no rule and no grant opens it.
-fn refused_by_mode(mode: Mode, reach: &Reach) -> Option<Opinion> {
-    let deny = |reason: &str, hint: &str| Some(Opinion::Deny { reason: reason.into(), hint: hint.into() });
+fn refused_by_mode(mode: Mode, reach: &Access) -> Option<AccessVerdict> {
+    let deny =
+        |reason: &str, hint: &str| Some(AccessVerdict::Deny { reason: reason.into(), hint: hint.into() });
     match (mode, reach) {
         (Mode::None, _) => deny(
             "mode none: no tool may run",
             "answer from what is already here, or ask the person to switch modes",
         ),
-        (Mode::Read, Reach::Write { .. }) => deny(
+        (Mode::Read, Access::Write { .. }) => deny(
             "read mode: nothing may be written",
             "show the change as text instead, or try it in a command, whose effects are thrown away; the person can switch with Shift+Tab, /mode ask or --mode ask",
         ),
-        (Mode::Read, Reach::Run { confined: false, .. }) => deny(
+        (Mode::Read, Access::Run { confined: false, .. }) => deny(
             "read mode: commands run only in the copy-on-write view, and this one would run outside of it",
             "use the file tools; `placet doctor` tells the person what is missing",
         ),
-        (Mode::Read, Reach::Network { .. }) => deny(
+        (Mode::Read, Access::Network { .. }) => deny(
             "read mode: commands have no network",
             "do without it; the person can switch with Shift+Tab, /mode ask or --mode ask",
         ),
@@ -376,34 +395,38 @@ fn refused_by_mode(mode: Mode, reach: &Reach) -> Option<Opinion> {
     }
 }
 
-fn by_mode(mode: Mode, tool: &str, reach: &Reach, protected: &ProtectedPaths) -> Opinion {
-    let allow = Opinion::Allow(Why::Mode(mode.name()));
+fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -> AccessVerdict {
+    let allow = AccessVerdict::Allow(PermitReason::Mode(mode.name()));
     match reach {
-        Reach::Session => allow,
-        Reach::Approval => {
-            Opinion::Ask { reason: "the plan needs your approval".into(), always: None, flag: None }
+        Access::Session => allow,
+        Access::Approval => {
+            AccessVerdict::Ask { reason: "the plan needs your approval".into(), always: None, flag: None }
         }
         // Without a sandbox there is nothing between a command and the network.
-        Reach::Network { .. } if mode == Mode::Unrestricted => allow,
-        Reach::Network { host } => Opinion::Ask {
+        Access::Network { .. } if mode == Mode::Unrestricted => allow,
+        Access::Network { host } => AccessVerdict::Ask {
             reason: format!("the command wants to reach `{host}`"),
             always: None,
             flag: Some(format!("--allow 'network({host})'")),
         },
-        Reach::Read { place: Place::Inside | Place::Protected, .. } => allow,
-        Reach::Read { .. } if mode == Mode::Unrestricted => allow,
-        Reach::Read { path, .. } => Opinion::Ask {
+        Access::Read { place: AccessLocation::Inside | AccessLocation::Protected, .. } => allow,
+        Access::Read { .. } if mode == Mode::Unrestricted => allow,
+        Access::Read { path, .. } => AccessVerdict::Ask {
             reason: format!("`{}` is outside the workspace", path.display()),
             flag: Some(format!("--allow '{tool}({})'", path.display())),
             always: Some(Grant::ReadBelow(path.clone())),
         },
         // In ask mode a change inside lands only when the person applies it: that is the question.
-        Reach::Write { place: Place::Inside | Place::Protected, .. } if mode == Mode::Ask => allow,
-        // Outside there is no root to look from: all of the path's names count.
-        Reach::Write { path, place: place @ (Place::Protected | Place::Outside) }
-            if *place == Place::Protected || protected.class_of(path).asks() =>
+        Access::Write { place: AccessLocation::Inside | AccessLocation::Protected, .. }
+            if mode == Mode::Ask =>
         {
-            Opinion::Ask {
+            allow
+        }
+        // Outside there is no root to look from: all of the path's names count.
+        Access::Write { path, place: place @ (AccessLocation::Protected | AccessLocation::Outside) }
+            if *place == AccessLocation::Protected || protected.class_of(path).asks() =>
+        {
+            AccessVerdict::Ask {
                 reason: format!(
                     "`{}` is protected: something on this machine runs or obeys it later",
                     path.display()
@@ -412,17 +435,17 @@ fn by_mode(mode: Mode, tool: &str, reach: &Reach, protected: &ProtectedPaths) ->
                 flag: None,
             }
         }
-        Reach::Write { place: Place::Inside, .. } => allow,
-        Reach::Write { .. } if mode == Mode::Unrestricted => allow,
-        Reach::Write { path, .. } => Opinion::Ask {
+        Access::Write { place: AccessLocation::Inside, .. } => allow,
+        Access::Write { .. } if mode == Mode::Unrestricted => allow,
+        Access::Write { path, .. } => AccessVerdict::Ask {
             reason: format!("`{}` is outside the workspace", path.display()),
             always: None,
             flag: Some(format!("--allow '{tool}({})'", path.display())),
         },
-        Reach::Run { .. } if mode == Mode::Unrestricted => allow,
+        Access::Run { .. } if mode == Mode::Unrestricted => allow,
         // In the view it changes nothing for good: its effects are what is judged.
-        Reach::Run { confined: true, .. } => allow,
-        Reach::Run { command, cwd, .. } => Opinion::Ask {
+        Access::Run { confined: true, .. } => allow,
+        Access::Run { command, cwd, .. } => AccessVerdict::Ask {
             reason: format!(
                 "a command whose changes are real at once: no copy-on-write view here ({mode} mode)"
             ),

@@ -2,34 +2,34 @@ use super::*;
 use crate::permission::RuleError;
 use std::path::Path;
 
-fn policy(mode: Mode, rules: &[(&str, Verdict)]) -> Policy {
+fn policy(mode: Mode, rules: &[(&str, RuleVerdict)]) -> Policy {
     let tools: Vec<String> =
         ["read_file", "edit_file", "run_command"].iter().map(|t| (*t).to_string()).collect();
     let rules = rules.iter().map(|(text, v)| Rule::parse(text, *v, "test", &tools).unwrap()).collect();
     Policy::new(ModeCell::new(mode), rules, vec![PathBuf::from("/w")])
 }
 
-fn read(path: &str) -> Reach {
-    Reach::Read { path: path.into(), place: place(path) }
+fn read(path: &str) -> Access {
+    Access::Read { path: path.into(), place: place(path) }
 }
 
-fn write(path: &str) -> Reach {
-    Reach::Write { path: path.into(), place: place(path) }
+fn write(path: &str) -> Access {
+    Access::Write { path: path.into(), place: place(path) }
 }
 
-fn place(path: &str) -> Place {
+fn place(path: &str) -> AccessLocation {
     match Path::new(path).strip_prefix("/w") {
-        Ok(relative) if crate::permission::is_protected(relative) => Place::Protected,
-        Ok(_) => Place::Inside,
-        Err(_) => Place::Outside,
+        Ok(relative) if crate::permission::is_protected(relative) => AccessLocation::Protected,
+        Ok(_) => AccessLocation::Inside,
+        Err(_) => AccessLocation::Outside,
     }
 }
 
-fn run(command: &str) -> Reach {
-    Reach::Run { command: command.into(), cwd: "/w".into(), confined: false }
+fn run(command: &str) -> Access {
+    Access::Run { command: command.into(), cwd: "/w".into(), confined: false }
 }
 
-fn answer(policy: &Policy, tool: &str, reach: Reach) -> &'static str {
+fn answer(policy: &Policy, tool: &str, reach: Access) -> &'static str {
     match policy.decide(&CallId::new("c"), tool, vec![reach]) {
         Decision::Allow(_) => "allow",
         Decision::Ask(_) => "ask",
@@ -39,12 +39,12 @@ fn answer(policy: &Policy, tool: &str, reach: Reach) -> &'static str {
 
 #[test]
 fn each_mode_answers_each_reach_as_the_table_says() {
-    let confined = |command: &str| Reach::Run { command: command.into(), cwd: "/w".into(), confined: true };
-    let table: [(&str, Reach, [&str; 5]); 13] = [
+    let confined = |command: &str| Access::Run { command: command.into(), cwd: "/w".into(), confined: true };
+    let table: [(&str, Access, [&str; 5]); 13] = [
         ("run_command", confined("cargo test"), ["deny", "allow", "allow", "allow", "allow"]),
         // In the view it lands only when a person has seen its effects; without a view it asks first.
         ("run_command", confined("git reset --hard"), ["deny", "allow", "allow", "allow", "ask"]),
-        ("run_command", Reach::Network { host: "a.b".into() }, ["deny", "deny", "ask", "ask", "allow"]),
+        ("run_command", Access::Network { host: "a.b".into() }, ["deny", "deny", "ask", "ask", "allow"]),
         ("edit_file", write("/w/.envrc"), ["deny", "deny", "allow", "ask", "ask"]),
         ("read_file", read("/w/a"), ["deny", "allow", "allow", "allow", "allow"]),
         ("read_file", read("/etc/hosts"), ["deny", "ask", "ask", "ask", "allow"]),
@@ -54,7 +54,7 @@ fn each_mode_answers_each_reach_as_the_table_says() {
         ("edit_file", write("/home/me/.bashrc"), ["deny", "deny", "ask", "ask", "ask"]),
         ("run_command", run("cargo test"), ["deny", "deny", "ask", "ask", "allow"]),
         ("run_command", run("rm -rf /"), ["deny", "deny", "ask", "ask", "ask"]),
-        ("scratchpad", Reach::Session, ["deny", "allow", "allow", "allow", "allow"]),
+        ("scratchpad", Access::Session, ["deny", "allow", "allow", "allow", "allow"]),
     ];
     for (tool, reach, expected) in table {
         let got = Mode::ALL.map(|mode| answer(&policy(mode, &[]), tool, reach.clone()));
@@ -64,8 +64,11 @@ fn each_mode_answers_each_reach_as_the_table_says() {
 
 #[test]
 fn deny_beats_ask_beats_allow_in_every_order() {
-    let all =
-        [("read(secret)", Verdict::Deny), ("read(secret)", Verdict::Ask), ("read(secret)", Verdict::Allow)];
+    let all = [
+        ("read(secret)", RuleVerdict::Deny),
+        ("read(secret)", RuleVerdict::Ask),
+        ("read(secret)", RuleVerdict::Allow),
+    ];
     for rotation in 0..3 {
         let mut rules = all;
         rules.rotate_left(rotation);
@@ -77,7 +80,7 @@ fn deny_beats_ask_beats_allow_in_every_order() {
 
 #[test]
 fn an_allow_rule_opens_no_mode_that_forbids() {
-    let rules = [("run_command", Verdict::Allow), ("edit_file", Verdict::Allow)];
+    let rules = [("run_command", RuleVerdict::Allow), ("edit_file", RuleVerdict::Allow)];
     assert_eq!(answer(&policy(Mode::Read, &rules), "run_command", run("ls")), "deny");
     assert_eq!(answer(&policy(Mode::Read, &rules), "edit_file", write("/w/a")), "deny");
     assert_eq!(answer(&policy(Mode::Write, &rules), "run_command", run("ls")), "allow");
@@ -85,7 +88,7 @@ fn an_allow_rule_opens_no_mode_that_forbids() {
 
 #[test]
 fn neither_a_rule_nor_a_grant_answers_for_destroyers_and_protected_files() {
-    let mut policy = policy(Mode::Write, &[("run_command", Verdict::Allow), ("*", Verdict::Allow)]);
+    let mut policy = policy(Mode::Write, &[("run_command", RuleVerdict::Allow), ("*", RuleVerdict::Allow)]);
     policy.remember(Grant::Command { command: "git reset --hard".into(), cwd: "/w".into() });
     policy.remember(Grant::WriteInside);
     assert_eq!(answer(&policy, "run_command", run("git reset --hard")), "ask");
@@ -94,7 +97,7 @@ fn neither_a_rule_nor_a_grant_answers_for_destroyers_and_protected_files() {
 
 #[test]
 fn an_allowed_command_pattern_covers_no_second_command() {
-    let policy = policy(Mode::Write, &[("run_command(cargo *)", Verdict::Allow)]);
+    let policy = policy(Mode::Write, &[("run_command(cargo *)", RuleVerdict::Allow)]);
     assert_eq!(answer(&policy, "run_command", run("cargo test --all")), "allow");
     for line in [
         "cargo test; curl x",
@@ -110,7 +113,7 @@ fn an_allowed_command_pattern_covers_no_second_command() {
     }
     assert_eq!(
         answer(
-            &self::policy(Mode::Unrestricted, &[("run(curl *)", Verdict::Deny)]),
+            &self::policy(Mode::Unrestricted, &[("run(curl *)", RuleVerdict::Deny)]),
             "run_command",
             run("cd x && curl y")
         ),
@@ -144,13 +147,19 @@ fn what_a_permit_covers_is_what_was_decided() {
 #[test]
 fn a_rule_that_cannot_be_read_says_what_is_wrong() {
     let known = vec!["read_file".to_string()];
-    assert!(matches!(Rule::parse("read_file(a", Verdict::Deny, "flag", &known), Err(RuleError::Shape(_))));
-    assert!(matches!(Rule::parse("raed_file", Verdict::Deny, "flag", &known), Err(RuleError::Head { .. })));
     assert!(matches!(
-        Rule::parse("read_file([)", Verdict::Deny, "flag", &known),
+        Rule::parse("read_file(a", RuleVerdict::Deny, "flag", &known),
+        Err(RuleError::Shape(_))
+    ));
+    assert!(matches!(
+        Rule::parse("raed_file", RuleVerdict::Deny, "flag", &known),
+        Err(RuleError::Head { .. })
+    ));
+    assert!(matches!(
+        Rule::parse("read_file([)", RuleVerdict::Deny, "flag", &known),
         Err(RuleError::Glob { .. })
     ));
-    let rule = Rule::parse("read(.env)", Verdict::Deny, "flag", &known).unwrap();
+    let rule = Rule::parse("read(.env)", RuleVerdict::Deny, "flag", &known).unwrap();
     assert!(rule.matches("search_contents", &read("/w/sub/.env"), &[PathBuf::from("/w")]));
     assert!(!rule.matches("search_contents", &read("/w/.envrc"), &[PathBuf::from("/w")]));
     assert_eq!(rule.hides(), Some(".env"));
@@ -168,10 +177,10 @@ fn deny_wins_whatever_the_mode_the_reach_and_the_layer() {
         ("run_command", run("rm -rf /"), "run(rm *)"),
         (
             "run_command",
-            Reach::Run { command: "cargo test".into(), cwd: "/w".into(), confined: true },
+            Access::Run { command: "cargo test".into(), cwd: "/w".into(), confined: true },
             "run(cargo *)",
         ),
-        ("run_command", Reach::Network { host: "a.example.com:443".into() }, "network(*.EXAMPLE.com)"),
+        ("run_command", Access::Network { host: "a.example.com:443".into() }, "network(*.EXAMPLE.com)"),
     ];
     let layers =
         ["default", "user file /u, line 1", "project file /p, line 2", "environment X", "flag --deny"];
@@ -183,10 +192,10 @@ fn deny_wins_whatever_the_mode_the_reach_and_the_layer() {
                         let tools = vec![(*tool).to_string()];
                         let rule = |text: &str, v, from: &str| Rule::parse(text, v, from, &tools).unwrap();
                         let mut rules = vec![
-                            rule(pattern, Verdict::Deny, strict),
-                            rule(pattern, Verdict::Ask, loose),
-                            rule(pattern, Verdict::Allow, loose),
-                            rule("*", Verdict::Allow, loose),
+                            rule(pattern, RuleVerdict::Deny, strict),
+                            rule(pattern, RuleVerdict::Ask, loose),
+                            rule(pattern, RuleVerdict::Allow, loose),
+                            rule("*", RuleVerdict::Allow, loose),
                         ];
                         if order == 1 {
                             rules.reverse();
@@ -215,54 +224,66 @@ fn deny_wins_whatever_the_mode_the_reach_and_the_layer() {
 
 #[test]
 fn each_verdict_of_a_rule_in_each_mode_is_as_the_table_says() {
-    let confined = Reach::Run { command: "make".into(), cwd: "/w".into(), confined: true };
-    let table: [(&str, Reach, &str, Verdict, [&str; 5]); 12] = [
-        ("read_file", read("/w/a"), "read(a)", Verdict::Ask, ["deny", "ask", "ask", "ask", "ask"]),
+    let confined = Access::Run { command: "make".into(), cwd: "/w".into(), confined: true };
+    let table: [(&str, Access, &str, RuleVerdict, [&str; 5]); 12] = [
+        ("read_file", read("/w/a"), "read(a)", RuleVerdict::Ask, ["deny", "ask", "ask", "ask", "ask"]),
         (
             "read_file",
             read("/etc/a"),
             "read(/etc/a)",
-            Verdict::Allow,
+            RuleVerdict::Allow,
             ["deny", "allow", "allow", "allow", "allow"],
         ),
-        ("edit_file", write("/w/a"), "write(a)", Verdict::Ask, ["deny", "deny", "ask", "ask", "ask"]),
-        ("edit_file", write("/w/a"), "write(a)", Verdict::Allow, ["deny", "deny", "allow", "allow", "allow"]),
+        ("edit_file", write("/w/a"), "write(a)", RuleVerdict::Ask, ["deny", "deny", "ask", "ask", "ask"]),
+        (
+            "edit_file",
+            write("/w/a"),
+            "write(a)",
+            RuleVerdict::Allow,
+            ["deny", "deny", "allow", "allow", "allow"],
+        ),
         (
             "edit_file",
             write("/w/.envrc"),
             "write(.envrc)",
-            Verdict::Allow,
+            RuleVerdict::Allow,
             ["deny", "deny", "allow", "ask", "ask"],
         ),
         (
             "edit_file",
             write("/opt/a"),
             "write(/opt/**)",
-            Verdict::Allow,
+            RuleVerdict::Allow,
             ["deny", "deny", "allow", "allow", "allow"],
         ),
-        ("run_command", run("make"), "run(make)", Verdict::Ask, ["deny", "deny", "ask", "ask", "ask"]),
+        ("run_command", run("make"), "run(make)", RuleVerdict::Ask, ["deny", "deny", "ask", "ask", "ask"]),
         (
             "run_command",
             run("make"),
             "run(make)",
-            Verdict::Allow,
+            RuleVerdict::Allow,
             ["deny", "deny", "allow", "allow", "allow"],
         ),
-        ("run_command", run("rm -rf a"), "run(rm *)", Verdict::Allow, ["deny", "deny", "ask", "ask", "ask"]),
-        ("run_command", confined, "run(make)", Verdict::Ask, ["deny", "ask", "ask", "ask", "ask"]),
         (
             "run_command",
-            Reach::Network { host: "a.b".into() },
+            run("rm -rf a"),
+            "run(rm *)",
+            RuleVerdict::Allow,
+            ["deny", "deny", "ask", "ask", "ask"],
+        ),
+        ("run_command", confined, "run(make)", RuleVerdict::Ask, ["deny", "ask", "ask", "ask", "ask"]),
+        (
+            "run_command",
+            Access::Network { host: "a.b".into() },
             "network(a.b)",
-            Verdict::Allow,
+            RuleVerdict::Allow,
             ["deny", "deny", "allow", "allow", "allow"],
         ),
         (
             "run_command",
-            Reach::Network { host: "a.b".into() },
+            Access::Network { host: "a.b".into() },
             "network(c.b)",
-            Verdict::Allow,
+            RuleVerdict::Allow,
             ["deny", "deny", "ask", "ask", "allow"],
         ),
     ];
@@ -274,7 +295,7 @@ fn each_verdict_of_a_rule_in_each_mode_is_as_the_table_says() {
 
 #[test]
 fn danger_is_judged_only_outside_the_view() {
-    let confined = |command: &str| Reach::Run { command: command.into(), cwd: "/w".into(), confined: true };
+    let confined = |command: &str| Access::Run { command: command.into(), cwd: "/w".into(), confined: true };
     let view = policy(Mode::Ask, &[]);
     assert_eq!(answer(&view, "run_command", confined("git reset --hard")), "allow");
     assert_eq!(answer(&view, "run_command", confined("a=(1)")), "allow");
@@ -293,7 +314,7 @@ fn danger_is_judged_only_outside_the_view() {
 
 #[test]
 fn a_line_is_allowed_only_when_each_part_of_it_is() {
-    let rules = [("run(cargo test *)", Verdict::Allow), ("run(npm run *)", Verdict::Allow)];
+    let rules = [("run(cargo test *)", RuleVerdict::Allow), ("run(npm run *)", RuleVerdict::Allow)];
     let write = policy(Mode::Write, &rules);
     for line in [
         "cargo test",
@@ -353,17 +374,17 @@ fn a_line_is_allowed_only_when_each_part_of_it_is() {
     // In ask mode a write through a redirection is a change like any other.
     assert_eq!(answer(&policy(Mode::Ask, &rules), "run_command", run("cargo test > out.txt")), "ask");
     // A variable that is written in the rule is consented to.
-    let named = policy(Mode::Write, &[("run(RUSTC_WRAPPER=sccache cargo *)", Verdict::Allow)]);
+    let named = policy(Mode::Write, &[("run(RUSTC_WRAPPER=sccache cargo *)", RuleVerdict::Allow)]);
     assert_eq!(answer(&named, "run_command", run("RUSTC_WRAPPER=sccache cargo test")), "allow");
     assert_eq!(answer(&named, "run_command", run("RUSTC_WRAPPER=x cargo test")), "ask");
     // Whoever trusts every command has said so.
-    let all = policy(Mode::Write, &[("run_command", Verdict::Allow)]);
+    let all = policy(Mode::Write, &[("run_command", RuleVerdict::Allow)]);
     assert_eq!(answer(&all, "run_command", run("anything; at all")), "allow");
 }
 
 #[test]
 fn a_denied_command_is_found_wherever_it_stands() {
-    let policy = policy(Mode::Unrestricted, &[("run(curl *)", Verdict::Deny)]);
+    let policy = policy(Mode::Unrestricted, &[("run(curl *)", RuleVerdict::Deny)]);
     for line in [
         "curl x",
         "curl",
@@ -392,8 +413,10 @@ fn a_denied_command_is_found_wherever_it_stands() {
 
 #[test]
 fn a_hidden_file_is_not_read_by_naming_it_to_a_command() {
-    let policy =
-        policy(Mode::Unrestricted, &[("read(.env)", Verdict::Deny), ("write(gen/**)", Verdict::Deny)]);
+    let policy = policy(
+        Mode::Unrestricted,
+        &[("read(.env)", RuleVerdict::Deny), ("write(gen/**)", RuleVerdict::Deny)],
+    );
     for line in [
         "cat .env",
         "cat ./.env",
@@ -426,7 +449,7 @@ fn a_hidden_file_is_not_read_by_naming_it_to_a_command() {
         assert_eq!(answer(&policy, "run_command", run(line)), "allow", "{line}");
     }
     // Where nothing confines it, a walk that would read the file is not let through unasked.
-    let ask = self::policy(Mode::Ask, &[("read(.env)", Verdict::Deny)]);
+    let ask = self::policy(Mode::Ask, &[("read(.env)", RuleVerdict::Deny)]);
     assert_eq!(answer(&ask, "run_command", run("grep -r foo .")), "ask");
     assert_eq!(answer(&ask, "run_command", run("cat README.md")), "allow");
 }
@@ -478,10 +501,10 @@ fn a_grant_ends_when_it_says_and_can_be_taken_back() {
     let later = |minutes: i64| start + jiff::SignedDuration::from_mins(minutes);
     policy.at(start);
     let pattern = |p: &str| Grant::Pattern { patterns: vec![p.into()] };
-    let twice = policy.give(pattern("twice"), Limit::Uses(2));
-    let short = policy.give(pattern("short"), Limit::Until(later(10)));
-    let session = policy.give(pattern("session"), Limit::Session);
-    assert_eq!(policy.give(pattern("session"), Limit::Session), session);
+    let twice = policy.give(pattern("twice"), GrantLimit::Uses(2));
+    let short = policy.give(pattern("short"), GrantLimit::Until(later(10)));
+    let session = policy.give(pattern("session"), GrantLimit::Session);
+    assert_eq!(policy.give(pattern("session"), GrantLimit::Session), session);
     // Asking how it would be judged uses nothing up.
     for _ in 0..3 {
         assert_eq!(policy.explain("run_command", &run("twice")).verdict, "allow");
@@ -509,17 +532,17 @@ fn a_permit_names_what_consented_and_a_reason_is_told() {
         Rule::parse(text, verdict, &format!("user file /u, line {line}"), &tools).unwrap()
     };
     let rules = vec![
-        rule("run(make *)", Verdict::Allow, 3),
-        rule("run(npm publish *)", Verdict::Deny, 4).because(Some("releases are made by CI".into())),
-        rule("run(npm *)", Verdict::Ask, 5).because(Some("it reaches the network".into())),
+        rule("run(make *)", RuleVerdict::Allow, 3),
+        rule("run(npm publish *)", RuleVerdict::Deny, 4).because(Some("releases are made by CI".into())),
+        rule("run(npm *)", RuleVerdict::Ask, 5).because(Some("it reaches the network".into())),
     ];
     let policy = Policy::new(ModeCell::new(Mode::Write), rules, vec![PathBuf::from("/w")]);
     let Decision::Allow(permit) = policy.decide(&CallId::new("c"), "run_command", vec![run("make a && ls")])
     else {
         panic!("allowed")
     };
-    let by_rule = Why::Rule { rule: "run(make *)".into(), origin: "user file /u, line 3".into() };
-    assert_eq!(permit.why(), &Why::Several(vec![by_rule, Why::ReadOnly]));
+    let by_rule = PermitReason::Rule { rule: "run(make *)".into(), origin: "user file /u, line 3".into() };
+    assert_eq!(permit.why(), &PermitReason::Several(vec![by_rule, PermitReason::ReadOnly]));
     assert_eq!(policy.rules_and_hits().map(|(_, hits)| hits).collect::<Vec<_>>(), [1, 0, 0]);
     let told = |line: &str| policy.explain("run_command", &run(line)).reason;
     assert_eq!(
@@ -552,7 +575,7 @@ fn examples_that_a_rule_does_not_keep_are_errors() {
         let owned = |list: &[&str]| list.iter().map(|s| (*s).to_string()).collect::<Vec<_>>();
         Rule::parse(rule, verdict, "t", &tools).unwrap().check(&owned(yes), &owned(no), &roots)
     };
-    use Verdict::{Allow, Deny};
+    use RuleVerdict::{Allow, Deny};
     let good = [
         check(
             "run(cargo test *)",
@@ -581,7 +604,7 @@ fn examples_that_a_rule_does_not_keep_are_errors() {
 #[test]
 fn a_refusal_in_plan_mode_names_the_plan_and_not_the_mode() {
     let policy = policy(Mode::Write, &[]);
-    policy.mode.plan(Planning::Making);
+    policy.mode.plan(PlanModeState::Making);
     match policy.decide(&CallId::new("c"), "edit_file", vec![write("/w/a")]) {
         Decision::Deny(denial) => {
             assert_eq!(denial.reason, "plan mode: nothing may be written");

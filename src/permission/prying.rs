@@ -1,10 +1,10 @@
 //! Commands that only read and yet tell more than they name: the environment with its secrets, files that another file
 //! lists, modules. Options that a table can hold are in `read_only.toml`; here is what needs a look into the words.
 
-use super::shell::Word;
+use super::shell::ShellWord;
 
 /// True where `name` prints the environment of processes.
-pub(super) fn prints_environment(name: &str, words: &[Word]) -> bool {
+pub(super) fn prints_environment(name: &str, words: &[ShellWord]) -> bool {
     name == "ps"
         && words.iter().enumerate().any(|(at, word)| {
             let text = word.shown();
@@ -19,7 +19,7 @@ pub(super) fn prints_environment(name: &str, words: &[Word]) -> bool {
 }
 
 /// True where `name` looks at what its words do not name.
-pub(super) fn reads_unnamed(name: &str, words: &[Word]) -> bool {
+pub(super) fn reads_unnamed(name: &str, words: &[ShellWord]) -> bool {
     match name {
         "jq" => words.iter().any(|word| word.text.as_deref().is_none_or(is_prying_filter)),
         "grep" | "egrep" | "fgrep" | "zgrep" => words.iter().any(|word| has_glued_file(word, "eABCmdD")),
@@ -54,7 +54,7 @@ fn is_prying_filter(filter: &str) -> bool {
 
 /// True for `-nfFILE`: a cluster in which the name of a file of patterns follows its letter. `valued` are the letters
 /// after which everything is their value.
-fn has_glued_file(word: &Word, valued: &str) -> bool {
+fn has_glued_file(word: &ShellWord, valued: &str) -> bool {
     let Some(cluster) = word.text.as_deref().and_then(|text| text.strip_prefix('-')) else { return false };
     if cluster.starts_with('-') {
         return false;

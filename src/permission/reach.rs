@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a path lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum AccessLocation {
     /// Below one of the workspace's roots, after every symlink.
     Inside,
     /// Inside, and a file that something on this machine runs later: see [`super::is_protected`].
@@ -14,14 +14,14 @@ pub enum Place {
 
 /// Paths are absolute and resolved: what the kernel would open, not what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum Access {
     Read {
         path: PathBuf,
-        place: Place,
+        place: AccessLocation,
     },
     Write {
         path: PathBuf,
-        place: Place,
+        place: AccessLocation,
     },
     /// A command line for `sh -c`. `confined`: it runs in the view, where it changes nothing for good.
     Run {
@@ -39,23 +39,23 @@ pub enum Reach {
     Session,
 }
 
-impl Reach {
+impl Access {
     /// The word rules use for this kind.
     pub fn kind(&self) -> &'static str {
         match self {
-            Reach::Read { .. } => "read",
-            Reach::Write { .. } => "write",
-            Reach::Run { .. } => "run",
-            Reach::Network { .. } => "network",
-            Reach::Approval => "approval",
-            Reach::Session => "session",
+            Access::Read { .. } => "read",
+            Access::Write { .. } => "write",
+            Access::Run { .. } => "run",
+            Access::Network { .. } => "network",
+            Access::Approval => "approval",
+            Access::Session => "session",
         }
     }
 
     pub fn path(&self) -> Option<&Path> {
         match self {
-            Reach::Read { path, .. } | Reach::Write { path, .. } => Some(path),
-            Reach::Run { .. } | Reach::Network { .. } | Reach::Approval | Reach::Session => None,
+            Access::Read { path, .. } | Access::Write { path, .. } => Some(path),
+            Access::Run { .. } | Access::Network { .. } | Access::Approval | Access::Session => None,
         }
     }
 }

@@ -4,16 +4,16 @@
 //! without `--output`. Everything that could make a harmless program run another one counts against it: variables in
 //! front, pagers, external diffs. A word that is not certain counts against programs that take paths.
 
-use super::danger::Git;
+use super::danger::GitCommand;
 use super::prying;
-use super::shell::{self, Carrier, Kind, Segment, Word};
+use super::shell::{self, CommandSegment, SegmentKind, ShellWord, WrapperKind};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// What a harmless command looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Reads {
+pub(super) struct CommandReads {
     pub(super) paths: Vec<PathBuf>,
     /// It may look at more than it names: a wildcard, a walk, the history.
     pub(super) more: bool,
@@ -23,12 +23,12 @@ pub(super) struct Reads {
 struct ReadOnlyTable {
     talk: Vec<String>,
     look: Vec<String>,
-    spoilt: Vec<SpoiltRow>,
+    spoilt: Vec<UnsafeOptionRow>,
 }
 
 /// Options with which some programs do more than look.
 #[derive(Debug, Deserialize)]
-struct SpoiltRow {
+struct UnsafeOptionRow {
     programs: Vec<String>,
     options: Vec<String>,
     #[cfg(test)]
@@ -41,7 +41,7 @@ const SHIPPED: &str = include_str!("read_only.toml");
 static TABLE: LazyLock<ReadOnlyTable> = LazyLock::new(|| toml::from_str(SHIPPED).unwrap_or_default());
 
 /// True where an option makes `program` do more than look.
-fn is_spoilt(program: &str, words: &[Word]) -> bool {
+fn is_spoilt(program: &str, words: &[ShellWord]) -> bool {
     let rows = TABLE.spoilt.iter().filter(|row| row.programs.iter().any(|name| name == program));
     rows.flat_map(|row| &row.options).any(|option| words.iter().any(|w| is_option(w, option)))
 }
@@ -89,7 +89,7 @@ const SAFE_VARIABLES: &[&str] = &[
 ];
 
 /// True when setting `name` for a command does not change what the command is.
-pub(super) fn is_safe_variable(name: &str, value: &Word) -> bool {
+pub(super) fn is_safe_variable(name: &str, value: &ShellWord) -> bool {
     let pager = matches!(name, "PAGER" | "GIT_PAGER" | "MANPAGER") && (value.is("cat") || value.is(""));
     pager || name.starts_with("LC_") || SAFE_VARIABLES.contains(&name)
 }
@@ -131,8 +131,9 @@ pub(super) fn steers_later_commands(name: &str) -> bool {
 }
 
 /// What the command looks at, if looking is all it does. What it runs in turn is not considered here.
-pub(super) fn reads(segment: &Segment) -> Option<Reads> {
-    if segment.kind == Kind::Opaque || !segment.assignments.iter().all(|(n, v)| is_safe_variable(n, v)) {
+pub(super) fn reads(segment: &CommandSegment) -> Option<CommandReads> {
+    if segment.kind == SegmentKind::Opaque || !segment.assignments.iter().all(|(n, v)| is_safe_variable(n, v))
+    {
         return None;
     }
     let name = segment.program()?;
@@ -144,7 +145,7 @@ pub(super) fn reads(segment: &Segment) -> Option<Reads> {
     }
     let words = segment.arguments();
     if is_version_question(name, words) {
-        return Some(Reads::default());
+        return Some(CommandReads::default());
     }
     match name {
         "git" => git(segment),
@@ -154,12 +155,12 @@ pub(super) fn reads(segment: &Segment) -> Option<Reads> {
         }
         "npm" => first_of(words, &["ls", "list", "root", "prefix"]),
         "go" => first_of(words, &["version"]),
-        "hostname" if words.is_empty() => Some(Reads::default()),
+        "hostname" if words.is_empty() => Some(CommandReads::default()),
         // Without a word it prints every variable.
         "set"
             if !words.is_empty() && words.iter().all(|w| w.text.as_deref().is_some_and(is_shell_option)) =>
         {
-            Some(Reads::default())
+            Some(CommandReads::default())
         }
         "export" | "readonly" | "unset" => export(words),
         name if TABLE.talk.iter().any(|known| known == name) => talk(segment, name),
@@ -169,7 +170,7 @@ pub(super) fn reads(segment: &Segment) -> Option<Reads> {
 }
 
 /// `--version` is the same everywhere. `-v` is not: `bash -v` and `python -v` run what comes in.
-fn is_version_question(name: &str, words: &[Word]) -> bool {
+fn is_version_question(name: &str, words: &[ShellWord]) -> bool {
     const ALL: &[&str] = &[
         "cargo", "rustc", "node", "npm", "bun", "deno", "python", "python3", "pip", "pip3", "git", "gcc",
         "clang", "make", "cmake", "java", "javac", "docker", "bash", "tsc", "ruby", "perl", "php", "uv",
@@ -188,31 +189,33 @@ fn is_shell_option(text: &str) -> bool {
     text.starts_with(['-', '+']) || matches!(text, "pipefail" | "errexit" | "nounset" | "xtrace")
 }
 
-fn first_of(words: &[Word], known: &[&str]) -> Option<Reads> {
+fn first_of(words: &[ShellWord], known: &[&str]) -> Option<CommandReads> {
     let first = words.first()?;
     let plain = words
         .iter()
         .all(|w| w.text.is_some() && !w.source.contains("/") && !w.source.starts_with("--config"));
-    (plain && known.iter().any(|k| first.is(k))).then(|| Reads { more: true, ..Reads::default() })
+    (plain && known.iter().any(|k| first.is(k)))
+        .then(|| CommandReads { more: true, ..CommandReads::default() })
 }
 
-fn export(words: &[Word]) -> Option<Reads> {
-    let harmless = |word: &Word| {
+fn export(words: &[ShellWord]) -> Option<CommandReads> {
+    let harmless = |word: &ShellWord| {
         let text = word.text.as_deref().unwrap_or(&word.source);
         let name = text.split_once('=').map_or(text, |(name, _)| name);
         !name.contains(['[', '$', '`']) && !steers_later_commands(name)
     };
     // Without a name they print every variable.
     let names = words.iter().any(|w| !w.source.starts_with('-'));
-    (names && words.iter().all(harmless)).then(Reads::default)
+    (names && words.iter().all(harmless)).then(CommandReads::default)
 }
 
 /// `test -v 'a[$(x)]'` and `printf -v` evaluate what stands in the brackets.
-fn talk(segment: &Segment, name: &str) -> Option<Reads> {
-    let evaluates = |w: &Word| w.source.contains('[') && w.source.contains(['$', '`']) && w.text.is_some();
+fn talk(segment: &CommandSegment, name: &str) -> Option<CommandReads> {
+    let evaluates =
+        |w: &ShellWord| w.source.contains('[') && w.source.contains(['$', '`']) && w.text.is_some();
     let words = segment.arguments();
     // `read PATH` sets what later commands are found by.
-    let sets = |w: &Word| {
+    let sets = |w: &ShellWord| {
         let text = w.text.as_deref().unwrap_or("PATH");
         steers_later_commands(text.split('=').next().unwrap_or(text))
     };
@@ -222,12 +225,12 @@ fn talk(segment: &Segment, name: &str) -> Option<Reads> {
         "command" => !segment.inner.is_empty(),
         _ => prying::prints_environment(name, words),
     };
-    (!spoilt && !is_spoilt(name, words)).then(Reads::default)
+    (!spoilt && !is_spoilt(name, words)).then(CommandReads::default)
 }
 
-fn look(segment: &Segment, name: &str) -> Option<Reads> {
+fn look(segment: &CommandSegment, name: &str) -> Option<CommandReads> {
     let words = segment.arguments();
-    if segment.carrier != Carrier::None && name != "find" {
+    if segment.carrier != WrapperKind::None && name != "find" {
         return None;
     }
     if is_spoilt(name, words) || prying::reads_unnamed(name, words) {
@@ -271,7 +274,7 @@ fn look(segment: &Segment, name: &str) -> Option<Reads> {
 }
 
 /// `sed -n '1,20p' FILE` only: other commands of sed write and run.
-fn is_printing_sed(words: &[Word]) -> bool {
+fn is_printing_sed(words: &[ShellWord]) -> bool {
     let script = words.iter().find(|w| !w.source.starts_with('-')).and_then(|w| w.text.as_deref());
     let prints = |s: &str| {
         s.strip_suffix('p').is_some_and(|range| {
@@ -283,7 +286,7 @@ fn is_printing_sed(words: &[Word]) -> bool {
 }
 
 /// True when the pattern of a search is an option's, so that every operand is a file.
-fn names_its_pattern(words: &[Word]) -> bool {
+fn names_its_pattern(words: &[ShellWord]) -> bool {
     words.iter().any(|w| {
         let text = w.shown();
         let cluster = text.starts_with('-') && !text.starts_with("--") && text.contains(['e', 'f']);
@@ -292,7 +295,7 @@ fn names_its_pattern(words: &[Word]) -> bool {
 }
 
 /// `option` by its name, by an abbreviation of it, with a value, or in a cluster of letters.
-fn is_option(word: &Word, option: &str) -> bool {
+fn is_option(word: &ShellWord, option: &str) -> bool {
     let text = word.text.as_deref().unwrap_or(&word.source);
     if let Some(long) = option.strip_prefix("--") {
         let name = text.strip_prefix("--").map(|t| t.split('=').next().unwrap_or(t));
@@ -306,8 +309,8 @@ fn is_option(word: &Word, option: &str) -> bool {
 }
 
 /// The files that `words` name; `None` when one is not certain. The first `skip` operands are no files.
-fn paths(segment: &Segment, words: &[Word], skip: usize) -> Option<Reads> {
-    let mut reads = Reads::default();
+fn paths(segment: &CommandSegment, words: &[ShellWord], skip: usize) -> Option<CommandReads> {
+    let mut reads = CommandReads::default();
     let mut skip = skip;
     for word in words {
         // What `find` found lies below where it was told to look, which is judged there.
@@ -343,11 +346,11 @@ fn paths(segment: &Segment, words: &[Word], skip: usize) -> Option<Reads> {
     Some(reads)
 }
 
-fn git(segment: &Segment) -> Option<Reads> {
-    if segment.carrier != Carrier::None {
+fn git(segment: &CommandSegment) -> Option<CommandReads> {
+    if segment.carrier != WrapperKind::None {
         return None;
     }
-    let git = Git::read(segment.arguments())?;
+    let git = GitCommand::read(segment.arguments())?;
     let globals = ["--no-pager", "--no-optional-locks", "--literal-pathspecs", "-C", "--no-replace-objects"];
     // What stands behind -C is a directory, and is looked at below.
     let after_c = |at: usize| at > 0 && git.global.get(at - 1).is_some_and(|w| w.is("-C"));
@@ -356,7 +359,7 @@ fn git(segment: &Segment) -> Option<Reads> {
     }
     let rest = git.rest;
     let has = |option: &str| rest.iter().any(|w| w.is(option));
-    let operands: Vec<&Word> = rest.iter().filter(|w| !w.source.starts_with('-')).collect();
+    let operands: Vec<&ShellWord> = rest.iter().filter(|w| !w.source.starts_with('-')).collect();
     let first = operands.first().and_then(|w| w.text.as_deref()).unwrap_or_default();
     let lists = has("--list")
         || has("-l")
@@ -394,12 +397,13 @@ fn git(segment: &Segment) -> Option<Reads> {
         _ => false,
     };
     // `%G?` and `%(signature)` run the program that checks signatures, which the configuration names.
-    let spoilt =
-        |w: &Word| w.source.starts_with("-O") || w.source.contains("%G") || w.source.contains("%(signature");
+    let spoilt = |w: &ShellWord| {
+        w.source.starts_with("-O") || w.source.contains("%G") || w.source.contains("%(signature")
+    };
     if !reading || is_spoilt("git", rest) || rest.iter().any(spoilt) {
         return None;
     }
-    let places: Vec<Word> =
+    let places: Vec<ShellWord> =
         git.global.iter().filter(|w| !w.source.starts_with('-')).chain(rest).cloned().collect();
     let skip = usize::from(git.name == Some("grep") && !names_its_pattern(rest));
     let mut reads = paths(segment, &places, skip)?;
@@ -407,7 +411,7 @@ fn git(segment: &Segment) -> Option<Reads> {
     Some(reads)
 }
 
-fn lists_refs(word: &Word) -> bool {
+fn lists_refs(word: &ShellWord) -> bool {
     let safe = [
         "-a",
         "-r",

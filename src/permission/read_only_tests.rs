@@ -1,10 +1,11 @@
 use super::*;
-use crate::permission::shell::{Surroundings, parse};
+use crate::permission::shell::{ShellParseContext, parse};
 
 fn all_read(line: &str) -> bool {
-    let segments = parse(line, Surroundings { cwd: Path::new("/w"), home: Some(Path::new("/h")) }).unwrap();
-    let leaves = segments.iter().flat_map(Segment::all).filter(|s| !s.words.is_empty());
-    leaves.filter(|s| s.inner.is_empty() || s.carrier == Carrier::Itself).all(|s| reads(s).is_some())
+    let segments =
+        parse(line, ShellParseContext { cwd: Path::new("/w"), home: Some(Path::new("/h")) }).unwrap();
+    let leaves = segments.iter().flat_map(CommandSegment::all).filter(|s| !s.words.is_empty());
+    leaves.filter(|s| s.inner.is_empty() || s.carrier == WrapperKind::Itself).all(|s| reads(s).is_some())
 }
 
 #[test]
@@ -294,7 +295,7 @@ fn what_tells_more_than_it_names_asks() {
 fn what_it_looks_at_is_named() {
     let paths = |line: &str| {
         let segments =
-            parse(line, Surroundings { cwd: Path::new("/w"), home: Some(Path::new("/h")) }).unwrap();
+            parse(line, ShellParseContext { cwd: Path::new("/w"), home: Some(Path::new("/h")) }).unwrap();
         let reads = reads(segments.last().unwrap()).unwrap();
         reads.paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(" ")
     };

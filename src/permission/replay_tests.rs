@@ -243,7 +243,7 @@ fn split(family: &str) -> Vec<String> {
 }
 
 fn decide(policy: &Policy, line: &str) -> Decision {
-    let reach = Reach::Run { command: line.into(), cwd: "/w".into(), confined: false };
+    let reach = Access::Run { command: line.into(), cwd: "/w".into(), confined: false };
     policy.decide(&CallId::new("c"), "run_command", vec![reach])
 }
 
@@ -285,7 +285,7 @@ fn what_only_looks_never_asks_and_changes_ask_the_first_time() {
             "{}",
             policy.explain(
                 "run_command",
-                &Reach::Run { command: line.into(), cwd: "/w".into(), confined: false }
+                &Access::Run { command: line.into(), cwd: "/w".into(), confined: false }
             )
         );
     }

@@ -4,25 +4,25 @@
 //! glob: over the path (relative ones hang below each root), over the words of each command of a line, or over the
 //! host.
 
-use super::Reach;
-use super::pattern::Pattern;
-use super::shell::{self, Segment, Surroundings};
+use super::Access;
+use super::pattern::RulePattern;
+use super::shell::{self, CommandSegment, ShellParseContext};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum RuleVerdict {
     Allow,
     Ask,
     Deny,
 }
 
-impl Verdict {
+impl RuleVerdict {
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Allow => "allow",
-            Verdict::Ask => "ask",
-            Verdict::Deny => "deny",
+            RuleVerdict::Allow => "allow",
+            RuleVerdict::Ask => "ask",
+            RuleVerdict::Deny => "deny",
         }
     }
 }
@@ -30,13 +30,13 @@ impl Verdict {
 #[derive(Clone, Debug)]
 pub struct Rule {
     pub text: String,
-    pub verdict: Verdict,
+    pub verdict: RuleVerdict,
     /// Where it was written: `flag`, `user file, line 12`.
     pub origin: String,
     /// Why it is there, in the words of who wrote it; shown when it decides.
     pub reason: Option<String>,
     head: String,
-    pattern: Option<Pattern>,
+    pattern: Option<RulePattern>,
 }
 
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -57,7 +57,12 @@ const KINDS: [&str; 5] = ["read", "write", "run", "network", "*"];
 
 impl Rule {
     /// Reads a rule; `tools` are the names it may start with, beside `read`, `write`, `run`, `network` and `*`.
-    pub fn parse(text: &str, verdict: Verdict, origin: &str, tools: &[String]) -> Result<Rule, RuleError> {
+    pub fn parse(
+        text: &str,
+        verdict: RuleVerdict,
+        origin: &str,
+        tools: &[String],
+    ) -> Result<Rule, RuleError> {
         let trimmed = text.trim();
         let (head, pattern) = match trimmed.split_once('(') {
             None => (trimmed, None),
@@ -77,7 +82,7 @@ impl Rule {
         }
         let lower = |raw: &str| if head == "network" { raw.to_ascii_lowercase() } else { raw.to_string() };
         let pattern = pattern
-            .map(|raw| Pattern::parse(&lower(raw)))
+            .map(|raw| RulePattern::parse(&lower(raw)))
             .transpose()
             .map_err(|reason| RuleError::Glob { rule: trimmed.into(), reason })?;
         let (text, origin, head) = (trimmed.into(), origin.into(), head.into());
@@ -129,37 +134,37 @@ impl Rule {
     }
 
     fn matches_line(&self, line: &str, cwd: &Path) -> bool {
-        match shell::parse(line, Surroundings { cwd, home: None }) {
-            Ok(segments) if self.verdict == Verdict::Allow => {
+        match shell::parse(line, ShellParseContext { cwd, home: None }) {
+            Ok(segments) if self.verdict == RuleVerdict::Allow => {
                 !segments.is_empty() && segments.iter().all(|s| self.allows(s))
             }
-            Ok(segments) => segments.iter().flat_map(Segment::all).any(|s| self.catches(s)),
+            Ok(segments) => segments.iter().flat_map(CommandSegment::all).any(|s| self.catches(s)),
             Err(_) => self.catches_text(line),
         }
     }
 
     /// True when the rule speaks of this reach of this tool. Of a command line: for an allowing rule every part of it,
     /// for others any.
-    pub fn matches(&self, tool: &str, reach: &Reach, roots: &[PathBuf]) -> bool {
+    pub fn matches(&self, tool: &str, reach: &Access, roots: &[PathBuf]) -> bool {
         if !self.speaks_of(tool, reach) {
             return false;
         }
         let Some(pattern) = &self.pattern else { return true };
         match reach {
-            Reach::Read { path, .. } | Reach::Write { path, .. } => pattern.matches_path(path, roots),
-            Reach::Run { command, cwd, .. } => self.matches_line(command, cwd),
-            Reach::Network { host } => pattern.matches_host(host),
-            Reach::Session | Reach::Approval => false,
+            Access::Read { path, .. } | Access::Write { path, .. } => pattern.matches_path(path, roots),
+            Access::Run { command, cwd, .. } => self.matches_line(command, cwd),
+            Access::Network { host } => pattern.matches_host(host),
+            Access::Session | Access::Approval => false,
         }
     }
 
     /// The path pattern of a rule that forbids reading, so that walks can leave such files out unseen.
     pub fn hides(&self) -> Option<&str> {
-        let forbids = self.verdict == Verdict::Deny && matches!(self.head.as_str(), "read" | "*");
+        let forbids = self.verdict == RuleVerdict::Deny && matches!(self.head.as_str(), "read" | "*");
         if forbids { self.pattern.as_ref().map(|p| p.raw.as_str()) } else { None }
     }
 
-    pub(super) fn speaks_of(&self, tool: &str, reach: &Reach) -> bool {
+    pub(super) fn speaks_of(&self, tool: &str, reach: &Access) -> bool {
         self.head == "*" || self.head == tool || self.head == reach.kind()
     }
 
@@ -168,13 +173,13 @@ impl Rule {
         self.pattern.is_none()
     }
 
-    pub(super) fn allows(&self, segment: &Segment) -> bool {
+    pub(super) fn allows(&self, segment: &CommandSegment) -> bool {
         let itself = self.pattern.as_ref().is_none_or(|p| p.command.allows(segment));
         let inner = || !segment.inner.is_empty() && segment.inner.iter().all(|s| self.allows(s));
-        itself || segment.carrier == shell::Carrier::Transparent && inner()
+        itself || segment.carrier == shell::WrapperKind::Transparent && inner()
     }
 
-    pub(super) fn catches(&self, segment: &Segment) -> bool {
+    pub(super) fn catches(&self, segment: &CommandSegment) -> bool {
         self.pattern.as_ref().is_none_or(|p| p.command.catches(segment))
     }
 

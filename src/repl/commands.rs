@@ -3,7 +3,7 @@
 use super::command::{After, COMMANDS};
 use super::{Shell, picking, session};
 use crate::agent::Start;
-use crate::permission::{Mode, Planning};
+use crate::permission::{Mode, PlanModeState};
 use crate::session::{Entry, Pictures, html, markdown, to_json};
 use crate::text::{sanitize, visible};
 use crate::ui::{own, term};
@@ -80,7 +80,7 @@ pub(super) fn mode(shell: &mut Shell<'_>, rest: &str) -> After {
     }
     let mode = shell.app.mode().load();
     shell.note(&format!("{mode}: {}", mode.meaning()));
-    if shell.app.mode().planning() != Planning::No {
+    if shell.app.mode().planning() != PlanModeState::No {
         shell.note("a plan is being made: until `/plan approve` no mode is more than read");
     }
     None
@@ -91,9 +91,9 @@ pub(super) fn plan(shell: &mut Shell<'_>, rest: &str) -> After {
     let cell = shell.app.mode();
     match rest {
         "" => {}
-        "on" | "reject" => cell.plan(Planning::Making),
-        "approve" if cell.planning() != Planning::No => {
-            cell.plan(Planning::No);
+        "on" | "reject" => cell.plan(PlanModeState::Making),
+        "approve" if cell.planning() != PlanModeState::No => {
+            cell.plan(PlanModeState::No);
             shell.note(&format!("the plan is approved: {} mode again", cell.load()));
             return None;
         }
@@ -107,9 +107,9 @@ pub(super) fn plan(shell: &mut Shell<'_>, rest: &str) -> After {
         }
     }
     shell.note(match cell.planning() {
-        Planning::No => "no plan is needed: the mode alone decides",
-        Planning::Making => "a plan is being made: nothing can be written before `/plan approve`",
-        Planning::Presented => "a plan waits for you: `/plan approve` or `/plan reject`",
+        PlanModeState::No => "no plan is needed: the mode alone decides",
+        PlanModeState::Making => "a plan is being made: nothing can be written before `/plan approve`",
+        PlanModeState::Presented => "a plan waits for you: `/plan approve` or `/plan reject`",
     });
     None
 }

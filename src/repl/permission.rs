@@ -2,7 +2,7 @@
 
 use super::Shell;
 use super::command::After;
-use crate::permission::{Grant, GrantId, Limit, Policy, Reach, Rule, Verdict};
+use crate::permission::{Access, Grant, GrantId, GrantLimit, Policy, Rule, RuleVerdict};
 use jiff::{SignedDuration, Timestamp};
 
 /// The tool whose calls are command lines.
@@ -66,7 +66,7 @@ fn list(shell: &Shell<'_>) {
 }
 
 fn check(shell: &Shell<'_>, command: &str) {
-    let reach = Reach::Run { command: command.into(), cwd: shell.app.cwd().to_path_buf(), confined: false };
+    let reach = Access::Run { command: command.into(), cwd: shell.app.cwd().to_path_buf(), confined: false };
     let told = with(shell, |policy| policy.explain(TOOL, &reach).to_string());
     shell.text(&told);
 }
@@ -92,7 +92,7 @@ fn grant(shell: &Shell<'_>, rest: &str) {
             return;
         }
     };
-    if let Err(e) = Rule::parse(&format!("run({pattern})"), Verdict::Allow, "grant", &[]) {
+    if let Err(e) = Rule::parse(&format!("run({pattern})"), RuleVerdict::Allow, "grant", &[]) {
         shell.error(&e.to_string(), None);
         return;
     }
@@ -104,18 +104,20 @@ fn grant(shell: &Shell<'_>, rest: &str) {
     shell.note(&format!("grant {id}: run({pattern}), {told}"));
 }
 
-fn read_limit(text: &str) -> Result<(String, Limit), String> {
-    let Some((pattern, limit)) = text.rsplit_once(" for ") else { return Ok((text.into(), Limit::Session)) };
+fn read_limit(text: &str) -> Result<(String, GrantLimit), String> {
+    let Some((pattern, limit)) = text.rsplit_once(" for ") else {
+        return Ok((text.into(), GrantLimit::Session));
+    };
     let (number, unit) = limit.split_once(' ').unwrap_or((limit, ""));
-    let Ok(number) = number.parse::<u32>() else { return Ok((text.into(), Limit::Session)) };
+    let Ok(number) = number.parse::<u32>() else { return Ok((text.into(), GrantLimit::Session)) };
     if number == 0 {
         return Err("a grant for 0 is none".into());
     }
     let limit = match unit {
-        "times" | "time" => Limit::Uses(number),
+        "times" | "time" => GrantLimit::Uses(number),
         "min" | "minutes" | "minute" => {
             let end = Timestamp::now().checked_add(SignedDuration::from_mins(i64::from(number)));
-            Limit::Until(end.map_err(|_| "that is too long".to_string())?)
+            GrantLimit::Until(end.map_err(|_| "that is too long".to_string())?)
         }
         unit => return Err(format!("`{unit}` is neither times nor minutes")),
     };
@@ -128,10 +130,10 @@ mod tests {
 
     #[test]
     fn a_limit_is_read_from_the_end_of_the_line() {
-        assert_eq!(read_limit("npm test *"), Ok(("npm test *".into(), Limit::Session)));
-        assert_eq!(read_limit("npm test * for 3 times"), Ok(("npm test *".into(), Limit::Uses(3))));
-        assert!(matches!(read_limit("make for 10 minutes"), Ok((p, Limit::Until(_))) if p == "make"));
-        assert_eq!(read_limit("say for it"), Ok(("say for it".into(), Limit::Session)));
+        assert_eq!(read_limit("npm test *"), Ok(("npm test *".into(), GrantLimit::Session)));
+        assert_eq!(read_limit("npm test * for 3 times"), Ok(("npm test *".into(), GrantLimit::Uses(3))));
+        assert!(matches!(read_limit("make for 10 minutes"), Ok((p, GrantLimit::Until(_))) if p == "make"));
+        assert_eq!(read_limit("say for it"), Ok(("say for it".into(), GrantLimit::Session)));
         assert!(read_limit("make for 3 hours").is_err() && read_limit("make for 0 times").is_err());
     }
 }

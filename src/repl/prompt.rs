@@ -5,7 +5,7 @@ use super::helper::ShellHelper;
 use super::host::Host;
 use super::pictures_in::{dropped, from_clipboard};
 use super::signals::PROMPT_END;
-use crate::permission::{Level, Mode, ModeCell};
+use crate::permission::{ClassificationLevel, Mode, ModeCell};
 use crate::session::{Drafts, Store};
 use crate::ui::input::decode::Input;
 use crate::ui::input::pump::Pump;
@@ -152,7 +152,12 @@ impl Prompter {
 
     /// Asks for a line that begins as `draft`, with the cursor at its end.
     /// `pending` is how many changes wait, `level` how high the conversation is classified.
-    pub(super) fn ask(&mut self, draft: &str, pending: usize, level: Level) -> Result<Asked, ReplError> {
+    pub(super) fn ask(
+        &mut self,
+        draft: &str,
+        pending: usize,
+        level: ClassificationLevel,
+    ) -> Result<Asked, ReplError> {
         self.prompt.tell(pending, level);
         let fresh = || Typed { before: draft.to_string(), after: String::new() };
         let mut draft = match self.put_back.take() {
@@ -236,7 +241,7 @@ impl Prompter {
 struct ModePrompt {
     mode: ModeCell,
     theme: Theme,
-    shown: Option<(usize, Level)>,
+    shown: Option<(usize, ClassificationLevel)>,
     raw: Vec<String>,
     styled: Vec<String>,
     /// What follows it and takes no room: only in what is written, never in what is measured.
@@ -253,7 +258,7 @@ impl ModePrompt {
             styled: Vec::new(),
             end: "",
         };
-        prompt.tell(0, Level::Public);
+        prompt.tell(0, ClassificationLevel::Public);
         prompt
     }
 
@@ -264,12 +269,13 @@ impl ModePrompt {
         }
     }
 
-    fn tell(&mut self, pending: usize, level: Level) {
+    fn tell(&mut self, pending: usize, level: ClassificationLevel) {
         if self.shown.replace((pending, level)) == Some((pending, level)) {
             return;
         }
         let waits = if pending > 0 { format!(" ±{pending}") } else { String::new() };
-        let classified = if level > Level::Public { format!(" {level}") } else { String::new() };
+        let classified =
+            if level > ClassificationLevel::Public { format!(" {level}") } else { String::new() };
         self.raw =
             Mode::ALL.map(|m| format!("{}placet [{}]{waits}{classified} > ", own::LEAD, m.letter())).to_vec();
         let styled = Mode::ALL.map(|m| {

@@ -3,7 +3,7 @@
 use super::command::After;
 use super::prompt::Prompter;
 use super::{ReplError, Shell, commands};
-use crate::permission::{Level, Policy};
+use crate::permission::{ClassificationLevel, Policy};
 use std::sync::PoisonError;
 
 pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> After {
@@ -31,15 +31,20 @@ fn show(shell: &Shell<'_>) {
         return;
     }
     shell.note(&format!("{level}; whoever answers may see {ceiling} at most"));
-    if level > Level::Public {
+    if level > ClassificationLevel::Public {
         shell.hint("it rises with what is read and never falls; /taint reset begins a new conversation");
     }
 }
 
 impl Shell<'_> {
     /// What the prompt shows of it: nothing while it is PUBLIC.
-    pub(super) fn level(&self) -> Level {
-        with(self, |policy| if policy.labels().is_off() { Level::Public } else { policy.taint().load() })
+    pub(super) fn level(&self) -> ClassificationLevel {
+        with(
+            self,
+            |policy| {
+                if policy.labels().is_off() { ClassificationLevel::Public } else { policy.taint().load() }
+            },
+        )
     }
 
     pub(super) fn reset_taint(&mut self, prompter: &mut Prompter) -> Result<(), ReplError> {

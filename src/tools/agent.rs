@@ -10,7 +10,7 @@ use super::{
     Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
 };
 use crate::conversation::{CallOutcome, Part, ToolSpec};
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::session::{Entry, check_name};
 use crate::text::sanitize;
 use schemars::JsonSchema;
@@ -66,8 +66,8 @@ struct AgentPlan {
 }
 
 impl Plan for AgentPlan {
-    fn reach(&self) -> Vec<Reach> {
-        vec![Reach::Session]
+    fn reach(&self) -> Vec<Access> {
+        vec![Access::Session]
     }
 
     fn title(&self) -> String {

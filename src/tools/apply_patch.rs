@@ -12,7 +12,7 @@ use super::patch_work::{Done, work};
 use super::work::{blocking, consent_of, s};
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::ToolSpec;
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::text::for_model;
 use crate::text::patch::{Options, PatchSet, StripLevels, parse};
 use crate::workspace::{Consent, Resolved};
@@ -215,8 +215,8 @@ impl DryPlan {
 }
 
 impl Plan for DryPlan {
-    fn reach(&self) -> Vec<Reach> {
-        let mut reach: Vec<Reach> = Vec::new();
+    fn reach(&self) -> Vec<Access> {
+        let mut reach: Vec<Access> = Vec::new();
         for one in self.reads.iter().map(Resolved::read) {
             if !reach.contains(&one) {
                 reach.push(one);
@@ -230,7 +230,7 @@ impl Plan for DryPlan {
     }
 
     fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
-        let inside = self.reads.iter().all(|at| at.place != crate::permission::Place::Outside);
+        let inside = self.reads.iter().all(|at| at.place != crate::permission::AccessLocation::Outside);
         if inside || sight == Sight::Everywhere {
             self.look(env, consent_of(sight))?;
         }

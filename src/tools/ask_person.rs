@@ -7,7 +7,7 @@ use super::env::Said;
 use super::input::Shape;
 use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
 use crate::conversation::ToolSpec;
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::text::sanitize;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -69,8 +69,8 @@ struct AskPlan {
 }
 
 impl Plan for AskPlan {
-    fn reach(&self) -> Vec<Reach> {
-        vec![Reach::Session]
+    fn reach(&self) -> Vec<Access> {
+        vec![Access::Session]
     }
 
     fn title(&self) -> String {

@@ -1,7 +1,7 @@
 //! A command between walls: what it sees before it starts, and what becomes of its effects when it has ended.
 
 use super::{Env, RunCtx, ToolError};
-use crate::permission::Landing;
+use crate::permission::WritePolicy;
 use crate::process::{CommandExit, CommandInput, FinishedCommand, ShellCommand};
 use crate::sandbox::{self, Backend, Network, Overlay, Spec};
 use crate::workspace::{
@@ -66,7 +66,7 @@ pub(super) async fn enter(
     (writer, pace): (Writer, Pace),
 ) -> Result<Option<(Entered, Vec<u8>)>, ToolError> {
     let landing = writer.landing;
-    let Some(confining) = env.commands.confining.as_ref().filter(|_| landing != Landing::Direct) else {
+    let Some(confining) = env.commands.confining.as_ref().filter(|_| landing != WritePolicy::Direct) else {
         return Ok(None);
     };
     let Some(view) = env.workspace.view() else {
@@ -85,7 +85,7 @@ pub(super) async fn enter(
             "run it without `background`; in unrestricted mode it can run in the background without a view",
         ));
     }
-    let shelf = if landing == Landing::Discard { Shelf::Scratch } else { Shelf::Pending };
+    let shelf = if landing == WritePolicy::Discard { Shelf::Scratch } else { Shelf::Pending };
     let failed = |e: std::io::Error| ToolError::new(format!("the command's view could not be made: {e}"));
     let command = match backend {
         Backend::Overlay => {
@@ -111,7 +111,7 @@ pub(super) async fn enter(
     };
     let scratch = view.scratch().map_err(failed)?;
     let mut writable = confining.writable.clone();
-    if command.is_none() && landing != Landing::Discard {
+    if command.is_none() && landing != WritePolicy::Discard {
         writable.extend(env.workspace.roots().iter().cloned());
     }
     let mounts = command.iter().flat_map(|c| &c.mounts);
@@ -149,7 +149,7 @@ pub async fn run_confined(
 ) -> Result<(FinishedCommand, Effects), ToolError> {
     let label = env.workspace.view().map(View::label).unwrap_or_default();
     let origin = Origin::new(&label, "", "placet sandbox run", line);
-    let writer = Writer { origin: Some(Arc::new(origin)), ..Landing::Hold.into() };
+    let writer = Writer { origin: Some(Arc::new(origin)), ..WritePolicy::Hold.into() };
     let entered = enter(env, env.workspace.cwd(), hosts, (writer, Pace::Foreground)).await?;
     let (entered, words) =
         entered.ok_or_else(|| ToolError::new("there is no view for the command to run in"))?;
@@ -201,8 +201,8 @@ impl Entered {
             let effects = view.finish(command, &|path| workspace.is_hidden(path))?;
             let fate = match writer.landing {
                 _ if effects.is_empty() => Fate::None,
-                Landing::Discard => Fate::Scratch,
-                Landing::Apply => {
+                WritePolicy::Discard => Fate::Scratch,
+                WritePolicy::Apply => {
                     let mut turn = view.turn().clone();
                     let label = Label { assent: writer.assent, ..turn.label.clone() };
                     let applied = view.apply_braked(&effects.paths, brake, &mut turn, label);
@@ -219,7 +219,7 @@ impl Entered {
                         Err(e) => Fate::Pending(e.to_string()),
                     }
                 }
-                Landing::Hold | Landing::Direct => Fate::Pending(String::new()),
+                WritePolicy::Hold | WritePolicy::Direct => Fate::Pending(String::new()),
             };
             Ok::<_, std::io::Error>((effects, fate))
         });
@@ -250,7 +250,7 @@ impl Entered {
         suffix: String,
     ) -> Result<Told, ToolError> {
         let Entered { view, command: Some(command), writer, .. } = self else { return Ok(Told::default()) };
-        if writer.landing == Landing::Discard {
+        if writer.landing == WritePolicy::Discard {
             return Ok(Told {
                 for_model: "\n[read mode: whatever it had changed was thrown away]".into(),
                 for_person: " · its changes were thrown away (read mode)".into(),

@@ -6,7 +6,7 @@ use super::work::{blocking, consent_of};
 use super::{
     Changed, Detail, DiffText, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, ToolError,
 };
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::workspace::{Consent, Resolved, Written};
 
 /// How much of a difference the person is shown, in bytes.
@@ -24,7 +24,7 @@ pub(super) type Work = Box<dyn Fn(&Env, &mut Draft, Consent<'_>) -> Result<Worke
 
 pub(super) struct DraftPlan {
     title: String,
-    reach: Vec<Reach>,
+    reach: Vec<Access>,
     /// What is shown when a path outside may not be looked at yet.
     unseen: String,
     work: Work,
@@ -40,7 +40,7 @@ impl DraftPlan {
         unseen: String,
         work: Work,
     ) -> DraftPlan {
-        let mut reach: Vec<Reach> = Vec::new();
+        let mut reach: Vec<Access> = Vec::new();
         for one in writes.iter().map(Resolved::write).chain(reads.iter().map(Resolved::read)) {
             if !reach.contains(&one) {
                 reach.push(one);
@@ -80,7 +80,7 @@ impl DraftPlan {
 }
 
 impl Plan for DraftPlan {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         self.reach.clone()
     }
 
@@ -89,11 +89,11 @@ impl Plan for DraftPlan {
     }
 
     fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
-        let outside = |reach: &Reach| {
+        let outside = |reach: &Access| {
             matches!(
                 reach,
-                Reach::Read { place: crate::permission::Place::Outside, .. }
-                    | Reach::Write { place: crate::permission::Place::Outside, .. }
+                Access::Read { place: crate::permission::AccessLocation::Outside, .. }
+                    | Access::Write { place: crate::permission::AccessLocation::Outside, .. }
             )
         };
         if sight == Sight::InsideOnly && self.reach.iter().any(outside) {

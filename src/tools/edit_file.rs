@@ -13,7 +13,7 @@ use super::{
     Summary, Tool, ToolError, Touches, hint,
 };
 use crate::conversation::ToolSpec;
-use crate::permission::{Permit, Place, Reach};
+use crate::permission::{Access, AccessLocation, Permit};
 use crate::text::{LineDiff, RangeSet, for_model};
 use crate::workspace::{Before, Consent, Hash, Resolved, Standing, TextFile, WorkspaceError};
 use schemars::JsonSchema;
@@ -165,7 +165,7 @@ impl EditPlan {
 }
 
 impl Plan for EditPlan {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         vec![self.at.write()]
     }
 
@@ -174,7 +174,7 @@ impl Plan for EditPlan {
     }
 
     fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
-        if self.at.place == Place::Outside && sight == Sight::InsideOnly {
+        if self.at.place == AccessLocation::Outside && sight == Sight::InsideOnly {
             // Without a look at the file only the words of the call can be shown.
             let view = LineDiff::new(&self.edit.old, &self.edit.new).unified(3, PERSON_DIFF);
             return Ok(Preview { line: self.title.clone(), detail: Detail::Diff(view.into()) });

@@ -8,7 +8,7 @@ use super::{
     hint,
 };
 use crate::conversation::ToolSpec;
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::workspace::{Consent, Entry, EntryKind, Relative, Resolved, Show, Skipped, Walk};
 use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
@@ -130,7 +130,7 @@ struct FindPlan {
 }
 
 impl Plan for FindPlan {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         vec![self.at.read()]
     }
 

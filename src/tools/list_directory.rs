@@ -7,7 +7,7 @@ use super::{
     ToolError, Touches, hint,
 };
 use crate::conversation::ToolSpec;
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::text::{sanitize, visible};
 use crate::workspace::{Consent, Dir, Entry, EntryKind, OutOfTime, Resolved, Show, Skipped, WorkspaceError};
 use schemars::JsonSchema;
@@ -95,7 +95,7 @@ pub(super) fn check_root(env: &Env, at: &Resolved, sight: Sight) -> Result<(), T
 }
 
 impl Plan for ListPlan {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         vec![self.at.read()]
     }
 

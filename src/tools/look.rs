@@ -4,7 +4,7 @@ use super::list_directory::{check_root, walk_root};
 use super::work::{blocking, consent_of};
 use super::{CallFailure, Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, ToolError};
 use crate::conversation::Part;
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::workspace::{
     Consent, Dir, EntryKind, Hash, Relative, Resolved, Show, Skipped, TextFile, WorkspaceError,
 };
@@ -50,7 +50,7 @@ impl LookPlan {
 }
 
 impl Plan for LookPlan {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         self.places.iter().map(Resolved::read).collect()
     }
 

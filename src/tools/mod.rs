@@ -61,7 +61,7 @@ pub(crate) use run_command::CommandToApprove;
 pub use todo::{Todo, TodoStatus, lines_of as todo_lines, list_in as todos_in};
 
 use crate::conversation::ToolSpec;
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
@@ -108,7 +108,7 @@ pub enum Delivery {
 /// One call, understood. `prepare` comes once, after the policy did not deny; then `run`, at most once.
 pub trait Plan: Send {
     /// Everything the call will touch, resolved. Fixed from the beginning.
-    fn reach(&self) -> Vec<Reach>;
+    fn reach(&self) -> Vec<Access>;
 
     /// What it starts goes on when the call has ended.
     fn outlasts_call(&self) -> bool {

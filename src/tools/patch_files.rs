@@ -4,7 +4,7 @@
 //! goes where every tool's paths go.
 
 use super::{CallFailure, Env, HintTool, ToolError, hint};
-use crate::permission::Place;
+use crate::permission::AccessLocation;
 use crate::text::patch::{FilePatch, FilePatchKind};
 use crate::workspace::{Resolved, WorkspaceError};
 
@@ -156,7 +156,7 @@ fn existing(name: &str, env: &Env, there: &impl Fn(&Resolved) -> bool) -> Result
 
 fn inside(name: &str, env: &Env) -> Result<Resolved, ToolError> {
     let at = env.resolve(name)?;
-    if at.place != Place::Outside {
+    if at.place != AccessLocation::Outside {
         return Ok(at);
     }
     let outside = ToolError::hint(

@@ -13,7 +13,7 @@ use super::{
 use super::{content, page};
 use crate::conversation::{CallOutcome, Image, Part, ToolSpec};
 use crate::media::{self, MediaError, Oversize};
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::text::{LineEndCounts, NotText, RangeSet};
 use crate::workspace::{Consent, Hash, Opened, Resolved, TextFile};
 use grep_matcher::Matcher;
@@ -130,7 +130,7 @@ pub(super) struct ReadPlan {
 }
 
 impl Plan for ReadPlan {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         vec![self.at.read()]
     }
 

@@ -4,7 +4,7 @@ use super::{Delivery, Env, Plan, Preview, RunCtx, Running, Sight, Tool, ToolErro
 use super::{agent, ask_person, jobs, scratchpad, search_contents, todo, wording::Names, write_file};
 use super::{apply_patch, edit_file, find_files, list_directory, operations, output, read_file, run_command};
 use crate::conversation::{CallInput, ToolSpec};
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::session::check_name;
 use crate::text::nearest;
 use serde_json::Value;
@@ -169,10 +169,10 @@ struct Fronted {
 }
 
 impl Plan for Fronted {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         let mut reach = self.inner.reach();
-        if self.scratchpad.is_some() && !reach.contains(&Reach::Session) {
-            reach.push(Reach::Session);
+        if self.scratchpad.is_some() && !reach.contains(&Access::Session) {
+            reach.push(Access::Session);
         }
         reach
     }

@@ -11,7 +11,7 @@ use super::{
     Detail, Env, Facts, Output, Plan, Preview, Ran, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
 };
 use crate::conversation::{CallFact, CallOutcome, Part, ToolSpec};
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::process::{CommandExit, FinishedCommand, OutputCapture, ProcessError, ShellCommand};
 use crate::session::Entry;
 use crate::text::visible;
@@ -158,10 +158,10 @@ pub(super) struct RunPlan {
 }
 
 impl Plan for RunPlan {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         let confined = self.walls == Walls::View;
-        let run = Reach::Run { command: self.line.clone(), cwd: self.cwd.path.clone(), confined };
-        let hosts = self.hosts.iter().map(|host| Reach::Network { host: host.clone() });
+        let run = Access::Run { command: self.line.clone(), cwd: self.cwd.path.clone(), confined };
+        let hosts = self.hosts.iter().map(|host| Access::Network { host: host.clone() });
         std::iter::once(run).chain(hosts).collect()
     }
 

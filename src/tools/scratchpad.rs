@@ -13,7 +13,7 @@ use super::{
 };
 use crate::conversation::{CallOutcome, Part, ToolSpec};
 use crate::media;
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::session::{Entry, MAX_ENTRY, ScratchpadError, check_name};
 use crate::text::{LineDiff, for_model};
 use crate::workspace::{Consent, Resolved, TextFile};
@@ -196,10 +196,10 @@ struct PadPlan {
 }
 
 impl Plan for PadPlan {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         match &self.deed {
-            Deed::Load { at, .. } => vec![Reach::Session, at.read()],
-            _ => vec![Reach::Session],
+            Deed::Load { at, .. } => vec![Access::Session, at.read()],
+            _ => vec![Access::Session],
         }
     }
 

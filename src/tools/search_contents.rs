@@ -15,7 +15,7 @@ use super::{
     hint,
 };
 use crate::conversation::ToolSpec;
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::text::RangeSet;
 use crate::workspace::{
     Consent, Entry, EntryKind, Relative, Resolved, Show, Skipped, TextFile, Walk, WorkspaceError,
@@ -125,7 +125,7 @@ struct SearchPlan {
 }
 
 impl Plan for SearchPlan {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         vec![self.at.read()]
     }
 

@@ -8,7 +8,7 @@ use super::{
     Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
 };
 use crate::conversation::{AssistantBlock, CallOutcome, Message, ToolSpec, Transcript};
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::text::sanitize;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -137,8 +137,8 @@ impl TodoPlan {
 }
 
 impl Plan for TodoPlan {
-    fn reach(&self) -> Vec<Reach> {
-        vec![Reach::Session]
+    fn reach(&self) -> Vec<Access> {
+        vec![Access::Session]
     }
 
     fn title(&self) -> String {

@@ -13,7 +13,7 @@ use super::{
     Summary, Tool, ToolError, Touches, hint,
 };
 use crate::conversation::ToolSpec;
-use crate::permission::{Permit, Place, Reach};
+use crate::permission::{Access, AccessLocation, Permit};
 use crate::text::{DetectedEncoding, LineDiff, LineEnd, RangeSet};
 use crate::workspace::{
     Before, Consent, EditError, Hash, LineEdit, Resolved, Standing, TextFile, WorkspaceError,
@@ -173,7 +173,7 @@ impl WritePlan {
 }
 
 impl Plan for WritePlan {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         vec![self.writing.at.write()]
     }
 
@@ -182,7 +182,7 @@ impl Plan for WritePlan {
     }
 
     fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
-        if self.writing.at.place == Place::Outside && sight == Sight::InsideOnly {
+        if self.writing.at.place == AccessLocation::Outside && sight == Sight::InsideOnly {
             let detail = match &self.writing.content {
                 Content::Text(text) => Detail::Diff(LineDiff::new("", text).unified(3, DIFF).into()),
                 Content::Bytes(bytes) => Detail::Text(data_words(bytes)),

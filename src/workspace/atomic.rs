@@ -11,7 +11,7 @@
 use super::open::{Kind, dir_at, special};
 use super::sparse::hash_of;
 use super::{Consent, Hash, Resolved, Workspace, WorkspaceError};
-use crate::permission::{Landing, Permit};
+use crate::permission::{Permit, WritePolicy};
 use rustix::fs::{Access, AtFlags, Mode, OFlags, RenameFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::{CStr, CString, OsStr, OsString};
@@ -53,7 +53,7 @@ impl Workspace {
         if let Some(view) = self.view() {
             return view.write(&at.path, bytes, before, view.writer(permit));
         }
-        if matches!(permit.landing(), Landing::Hold | Landing::Discard) {
+        if matches!(permit.landing(), WritePolicy::Hold | WritePolicy::Discard) {
             // Nowhere to hold it: nothing is written.
             return Err(WorkspaceError::ReadOnly(at.path.clone()));
         }

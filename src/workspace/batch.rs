@@ -2,7 +2,7 @@
 
 use super::open::Consent;
 use super::{Attrs, Before, Node, Resolved, Workspace, WorkspaceError, Written};
-use crate::permission::{Landing, Permit};
+use crate::permission::{Permit, WritePolicy};
 use std::sync::Arc;
 
 /// What becomes of one path of a batch.
@@ -32,7 +32,7 @@ impl Workspace {
         }
         match self.view() {
             Some(view) => view.write_all(batch, &view.writer(permit)),
-            None if matches!(permit.landing(), Landing::Apply | Landing::Direct) => {
+            None if matches!(permit.landing(), WritePolicy::Apply | WritePolicy::Direct) => {
                 self.write_each(batch, permit)
             }
             // Nowhere to hold it: nothing is written.

@@ -73,7 +73,7 @@ pub use window::{FileWindow, WINDOW_CHUNK};
 
 pub use crate::text::hunk::{Hunk, hunks, with_hunks};
 
-use crate::permission::{Place, ProtectedPaths};
+use crate::permission::{AccessLocation, ProtectedPaths};
 use crate::text::visible;
 use globset::{GlobBuilder, GlobMatcher};
 use std::ffi::OsString;
@@ -296,27 +296,29 @@ impl Workspace {
     }
 
     /// Where a path of a call lies, other ways to the same file included.
-    fn place_of_call(&self, path: &Path) -> Place {
+    fn place_of_call(&self, path: &Path) -> AccessLocation {
         match self.place_of(path) {
-            Place::Inside if classify::is_reached(path, &self.0.roots, &self.protected()) => Place::Protected,
+            AccessLocation::Inside if classify::is_reached(path, &self.0.roots, &self.protected()) => {
+                AccessLocation::Protected
+            }
             place => place,
         }
     }
 
     /// Where a canonical path lies, by its names.
-    pub fn place_of(&self, path: &Path) -> Place {
+    pub fn place_of(&self, path: &Path) -> AccessLocation {
         let protected = self.protected();
         let inside = || self.0.roots.iter().filter_map(|root| Some((root, path.strip_prefix(root).ok()?)));
         match inside().next() {
-            None if self.1.as_ref().is_some_and(|view| view.is_scratch(path)) => Place::Inside,
-            None => Place::Outside,
+            None if self.1.as_ref().is_some_and(|view| view.is_scratch(path)) => AccessLocation::Inside,
+            None => AccessLocation::Outside,
             Some(_)
                 if inside().any(|(root, rel)| classify::class_below(&protected, root, rel).asks())
                     || self.in_repository(path) =>
             {
-                Place::Protected
+                AccessLocation::Protected
             }
-            Some(_) => Place::Inside,
+            Some(_) => AccessLocation::Inside,
         }
     }
 

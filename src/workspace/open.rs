@@ -6,7 +6,7 @@
 //! than letting links resolve inside a root, and it needs no re-rooting of absolute links: resolving did that.
 
 use super::{Hash, Resolved, Special, Workspace, WorkspaceError};
-use crate::permission::{Permit, Place, Reach};
+use crate::permission::{Access, AccessLocation, Permit};
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::fs::File;
@@ -82,16 +82,16 @@ impl Workspace {
         &self,
         at: &Resolved,
         consent: Consent<'_>,
-        reach: &Reach,
+        reach: &Access,
     ) -> Result<(), WorkspaceError> {
         if self.is_hidden(&at.path) {
             return Err(WorkspaceError::Hidden(at.path.clone()));
         }
         let allowed = match consent {
-            Consent::Inside => at.place != Place::Outside && matches!(reach, Reach::Read { .. }),
-            Consent::Prepared => matches!(reach, Reach::Read { .. }),
+            Consent::Inside => at.place != AccessLocation::Outside && matches!(reach, Access::Read { .. }),
+            Consent::Prepared => matches!(reach, Access::Read { .. }),
             Consent::Permit(permit) => {
-                permit.covers(reach) || matches!(reach, Reach::Read { .. }) && permit.covers(&at.write())
+                permit.covers(reach) || matches!(reach, Access::Read { .. }) && permit.covers(&at.write())
             }
         };
         if allowed { Ok(()) } else { Err(WorkspaceError::Outside(at.path.clone())) }

@@ -6,7 +6,7 @@
 
 use super::Hash;
 use super::node::hash_text;
-use crate::permission::{Landing, Why};
+use crate::permission::{PermitReason, WritePolicy};
 use crate::text::sanitize;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -93,14 +93,14 @@ impl Assent {
     }
 }
 
-impl From<&Why> for Assent {
-    fn from(why: &Why) -> Assent {
+impl From<&PermitReason> for Assent {
+    fn from(why: &PermitReason) -> Assent {
         match why {
-            Why::Mode(mode) => Assent::Mode { mode: (*mode).into() },
-            Why::Rule { rule, .. } => Assent::Rule { rule: rule.clone() },
-            Why::Person => Assent::you("the question"),
-            Why::Grant { words, .. } => Assent::You { how: format!("always: {words}") },
-            Why::ReadOnly | Why::Several(_) => Assent::Rule { rule: why.to_string() },
+            PermitReason::Mode(mode) => Assent::Mode { mode: (*mode).into() },
+            PermitReason::Rule { rule, .. } => Assent::Rule { rule: rule.clone() },
+            PermitReason::Person => Assent::you("the question"),
+            PermitReason::Grant { words, .. } => Assent::You { how: format!("always: {words}") },
+            PermitReason::ReadOnly | PermitReason::Several(_) => Assent::Rule { rule: why.to_string() },
         }
     }
 }
@@ -203,13 +203,13 @@ impl Drop for InCall {
 /// Who writes, who let it, and what becomes of it.
 #[derive(Clone, Debug)]
 pub struct Writer {
-    pub landing: Landing,
+    pub landing: WritePolicy,
     pub origin: Option<Arc<Origin>>,
     pub assent: Assent,
 }
 
-impl From<Landing> for Writer {
-    fn from(landing: Landing) -> Writer {
+impl From<WritePolicy> for Writer {
+    fn from(landing: WritePolicy) -> Writer {
         Writer { landing, origin: None, assent: Assent::Unknown }
     }
 }

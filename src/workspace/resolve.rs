@@ -5,7 +5,7 @@
 
 use super::repository::flat;
 use super::{Workspace, WorkspaceError};
-use crate::permission::{Place, Reach};
+use crate::permission::{Access, AccessLocation};
 use crate::text::visible;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -20,19 +20,19 @@ const MOST_LINKS: usize = 40;
 pub struct Resolved {
     /// Absolute, without links: what the kernel would open.
     pub path: PathBuf,
-    pub place: Place,
+    pub place: AccessLocation,
     /// As it was written in the call.
     pub written: String,
     pub exists: bool,
 }
 
 impl Resolved {
-    pub fn read(&self) -> Reach {
-        Reach::Read { path: self.path.clone(), place: self.place }
+    pub fn read(&self) -> Access {
+        Access::Read { path: self.path.clone(), place: self.place }
     }
 
-    pub fn write(&self) -> Reach {
-        Reach::Write { path: self.path.clone(), place: self.place }
+    pub fn write(&self) -> Access {
+        Access::Write { path: self.path.clone(), place: self.place }
     }
 }
 

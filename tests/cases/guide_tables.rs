@@ -1,7 +1,7 @@
 //! The guide's tables on modes, permissions and headless use, cell by cell against the code.
 
 use placet::conversation::CallId;
-use placet::permission::{Decision, Landing, Mode, ModeCell, Place, Policy, Reach};
+use placet::permission::{Access, AccessLocation, Decision, Mode, ModeCell, Policy, WritePolicy};
 use placet::workspace::Brake;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -25,23 +25,23 @@ pub(super) fn table(page: &str, head: &str) -> Vec<Vec<String>> {
 }
 
 /// What the policy answers, in the words of the guide.
-fn answer(mode: Mode, reach: Reach) -> &'static str {
+fn answer(mode: Mode, reach: Access) -> &'static str {
     let policy = Policy::new(ModeCell::new(mode), Vec::new(), vec![PathBuf::from("/w")]);
-    let writes = matches!(&reach, Reach::Write { .. });
+    let writes = matches!(&reach, Access::Write { .. });
     match policy.decide(&CallId::new("c"), "run_command", vec![reach]) {
-        Decision::Allow(permit) if writes && permit.landing() == Landing::Hold => "pending",
+        Decision::Allow(permit) if writes && permit.landing() == WritePolicy::Hold => "pending",
         Decision::Allow(_) => "yes",
         Decision::Ask(_) => "asks",
         Decision::Deny(_) => "refused",
     }
 }
 
-fn write(path: &str, place: Place) -> Reach {
-    Reach::Write { path: path.into(), place }
+fn write(path: &str, place: AccessLocation) -> Access {
+    Access::Write { path: path.into(), place }
 }
 
-fn run(command: &str, confined: bool) -> Reach {
-    Reach::Run { command: command.into(), cwd: "/w".into(), confined }
+fn run(command: &str, confined: bool) -> Access {
+    Access::Run { command: command.into(), cwd: "/w".into(), confined }
 }
 
 #[test]
@@ -52,13 +52,16 @@ fn what_still_asks_is_what_the_policy_asks() {
         // What the row is about, and what the second half of a cell is about.
         let (reach, other) = match row[0].as_str() {
             name if name.starts_with("read outside") => {
-                (Reach::Read { path: "/etc/hosts".into(), place: Place::Outside }, None)
+                (Access::Read { path: "/etc/hosts".into(), place: AccessLocation::Outside }, None)
             }
-            name if name.starts_with("write outside") => {
-                (write("/etc/hosts", Place::Outside), Some(write("/home/me/.bashrc", Place::Outside)))
+            name if name.starts_with("write outside") => (
+                write("/etc/hosts", AccessLocation::Outside),
+                Some(write("/home/me/.bashrc", AccessLocation::Outside)),
+            ),
+            name if name.starts_with("[protected files]") => {
+                (write("/w/.envrc", AccessLocation::Protected), None)
             }
-            name if name.starts_with("[protected files]") => (write("/w/.envrc", Place::Protected), None),
-            name if name.starts_with("the [network]") => (Reach::Network { host: "a.b".into() }, None),
+            name if name.starts_with("the [network]") => (Access::Network { host: "a.b".into() }, None),
             name if name.starts_with("a command, where there is no view") => {
                 (run("cargo test", false), Some(run("rm -rf /", false)))
             }
@@ -81,8 +84,8 @@ fn the_table_of_modes_is_what_the_modes_do() {
     let rows = table(&page("guide/modes.md"), "| prompt | mode | file tools |");
     assert_eq!(rows.len(), Mode::ALL.len());
     for (mode, row) in Mode::ALL.into_iter().zip(rows) {
-        let inside = || write("/w/a", Place::Inside);
-        let reads = answer(mode, Reach::Read { path: "/w/a".into(), place: Place::Inside });
+        let inside = || write("/w/a", AccessLocation::Inside);
+        let reads = answer(mode, Access::Read { path: "/w/a".into(), place: AccessLocation::Inside });
         let tools = match (reads, answer(mode, inside())) {
             ("refused", "refused") => "none",
             ("yes", "refused") => "those that change nothing",
@@ -91,16 +94,16 @@ fn the_table_of_modes_is_what_the_modes_do() {
         };
         let commands = match (answer(mode, run("cargo test", true)), mode.landing()) {
             ("refused", _) => "none",
-            ("yes", Landing::Direct) => "without a sandbox, with your rights",
+            ("yes", WritePolicy::Direct) => "without a sandbox, with your rights",
             ("yes", _) => "in the view",
             other => panic!("{mode}: {other:?}"),
         };
         let becomes = match mode.landing() {
             _ if mode == Mode::None => "",
-            Landing::Discard => "thrown away",
-            Landing::Hold => "kept [pending]",
-            Landing::Apply => "applied after each call",
-            Landing::Direct => "real at once",
+            WritePolicy::Discard => "thrown away",
+            WritePolicy::Hold => "kept [pending]",
+            WritePolicy::Apply => "applied after each call",
+            WritePolicy::Direct => "real at once",
         };
         assert_eq!(row[0], format!("[{}]", mode.letter()));
         assert_eq!((row[1].as_str(), row[2].as_str(), row[3].as_str()), (mode.name(), tools, commands));
@@ -114,7 +117,7 @@ fn the_table_of_protected_files_is_what_file_tools_and_commands_do() {
     let modes = [Mode::Read, Mode::Ask, Mode::Write, Mode::Unrestricted];
     for (mode, row) in modes.into_iter().zip(&rows) {
         assert_eq!(row[0], mode.name());
-        let tool = match answer(mode, write("/w/.envrc", Place::Protected)) {
+        let tool = match answer(mode, write("/w/.envrc", AccessLocation::Protected)) {
             "refused" => "refused",
             "pending" => "the change is pending, marked !",
             "asks" => "asks, each time",
@@ -122,10 +125,10 @@ fn the_table_of_protected_files_is_what_file_tools_and_commands_do() {
         };
         assert_eq!(row[1], tool, "{mode}");
         let command = match mode.landing() {
-            Landing::Discard => "the change is thrown away",
-            Landing::Hold => "the change is pending",
-            Landing::Apply => "all changes of the command are pending",
-            Landing::Direct => "the change is real at once",
+            WritePolicy::Discard => "the change is thrown away",
+            WritePolicy::Hold => "the change is pending",
+            WritePolicy::Apply => "all changes of the command are pending",
+            WritePolicy::Direct => "the change is real at once",
         };
         assert!(row[2].starts_with(command), "{mode}: {row:?}");
     }

@@ -8,7 +8,7 @@ use crate::support::mock_server::Say;
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
 use placet::agent::{Ending, Event};
 use placet::conversation::{CallFact, CallOutcome, InstructionsVersion, Note, Part, ToolSpec};
-use placet::permission::{Permit, Reach};
+use placet::permission::{Access, Permit};
 use placet::tools::{
     Detail, Env, Facts, Output, Plan, Preview, Registry, RunCtx, Running, Sight, Summary, Tool, ToolError,
     Touches,
@@ -46,8 +46,8 @@ struct Forging {
 }
 
 impl Plan for Forging {
-    fn reach(&self) -> Vec<Reach> {
-        vec![Reach::Session]
+    fn reach(&self) -> Vec<Access> {
+        vec![Access::Session]
     }
 
     fn title(&self) -> String {

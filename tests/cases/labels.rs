@@ -5,7 +5,7 @@ use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::Say;
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{Ending, Event};
-use placet::permission::{Labels, Level};
+use placet::permission::{ClassificationLevel, ClassificationRules};
 use placet::sandbox::Backend;
 use serde_json::{Value, json};
 
@@ -180,7 +180,12 @@ fn an_untrusted_project_makes_levels_stricter_and_never_looser() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_of_one_answer_come_one_after_the_other_once_something_is_classified() {
     let paths = ["CONFIDENTIAL:secret/**".to_string()];
-    let labels = Labels::new(&paths, &[], [Level::Public, Level::Public, Level::Confidential]).unwrap();
+    let labels = ClassificationRules::new(
+        &paths,
+        &[],
+        [ClassificationLevel::Public, ClassificationLevel::Public, ClassificationLevel::Confidential],
+    )
+    .unwrap();
     let talk = Talk { labels, ..Talk::new(Wire::Anthropic) };
     let calls: Vec<String> = (0..4).map(|n| format!(r#"{{"name":"p{n}"}}"#)).collect();
     let ids = ["c0", "c1", "c2", "c3"];

@@ -1,7 +1,7 @@
 //! The rules of Triggerfish's document, each by a test that quotes it.
 
 use crate::support::tool_bench::Bench;
-use placet::permission::{Mode, Planning};
+use placet::permission::{Mode, PlanModeState};
 use placet::tools::{Dialect, DialectSettings};
 use serde_json::{Value, json};
 
@@ -162,7 +162,7 @@ fn in_plan_mode_write_file_is_blocked_until_the_plan_is_approved() {
         assert_eq!(body, words);
     }
     // Presented and refused: still blocked. The bench says yes to whatever is asked, so the refusal is made by hand.
-    bench.env.mode.plan(Planning::Presented);
+    bench.env.mode.plan(PlanModeState::Presented);
     let body = bench.call("write_file", write.clone()).failed();
     assert!(body.contains("waits for the person's approval"), "{body}");
     assert_eq!(bench.text("a.txt"), "x\n");

@@ -2,7 +2,7 @@
 
 use crate::support::tool_bench::Bench;
 use placet::conversation::CallInput;
-use placet::permission::{Mode, Place, Reach};
+use placet::permission::{Access, AccessLocation, Mode};
 use placet::tools::{Detail, Sight, Touches};
 use serde_json::json;
 
@@ -70,19 +70,19 @@ fn reach_names_the_real_file_and_its_place() {
     let reach = |tool: &str, input: serde_json::Value| {
         bench.registry.plan(tool, &CallInput::Object(input), &bench.env).unwrap().reach()
     };
-    let read = |name: &str, place| vec![Reach::Read { path: bench.path(name), place }];
-    let write = |name: &str, place| vec![Reach::Write { path: bench.path(name), place }];
-    assert_eq!(reach("read_file", json!({"path": "l"})), read("d/f", Place::Inside));
+    let read = |name: &str, place| vec![Access::Read { path: bench.path(name), place }];
+    let write = |name: &str, place| vec![Access::Write { path: bench.path(name), place }];
+    assert_eq!(reach("read_file", json!({"path": "l"})), read("d/f", AccessLocation::Inside));
     assert_eq!(
         reach("edit_file", json!({"path": "l", "old_string": "x", "new_string": ""})),
-        write("d/f", Place::Inside)
+        write("d/f", AccessLocation::Inside)
     );
     assert_eq!(
         reach("write_file", json!({"path": ".git/config", "content": ""})),
-        write(".git/config", Place::Protected)
+        write(".git/config", AccessLocation::Protected)
     );
-    assert_eq!(reach("scratchpad", json!({"action": "list"})), [Reach::Session]);
-    let run = Reach::Run { command: "ls".into(), cwd: bench.root.clone(), confined: false };
+    assert_eq!(reach("scratchpad", json!({"action": "list"})), [Access::Session]);
+    let run = Access::Run { command: "ls".into(), cwd: bench.root.clone(), confined: false };
     assert_eq!(reach("run_command", json!({"command": "ls"})), [run]);
 }
 

@@ -1,7 +1,7 @@
 //! Paths: what they resolve to, and that nothing else is opened.
 
 use placet::conversation::CallId;
-use placet::permission::{Decision, Mode, ModeCell, Permit, Place, Policy, Reach};
+use placet::permission::{Access, AccessLocation, Decision, Mode, ModeCell, Permit, Policy};
 use placet::workspace::{Before, Consent, Special, Workspace, WorkspaceError};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn ground() -> Ground {
 }
 
 /// Consent to exactly these, as a person gives it.
-pub fn permit(reach: Vec<Reach>) -> Permit {
+pub fn permit(reach: Vec<Access>) -> Permit {
     let policy = Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), Vec::new());
     match policy.decide(&CallId::new("c"), "t", reach) {
         Decision::Allow(permit) => permit,
@@ -50,31 +50,31 @@ fn every_spelling_is_resolved_to_what_the_kernel_would_open() {
     symlink("loop-a", root.join("loop-b")).unwrap();
     let rooted = |name: &str| root.join(name);
     for (written, path, place, exists) in [
-        ("d/f", rooted("d/f"), Place::Inside, true),
-        ("./d//./f", rooted("d/f"), Place::Inside, true),
-        ("d/../d/f", rooted("d/f"), Place::Inside, true),
-        (root.join("d/f").to_str().unwrap(), rooted("d/f"), Place::Inside, true),
-        ("l", rooted("d/f"), Place::Inside, true),
-        ("absolute/f", rooted("d/f"), Place::Inside, true),
-        ("absolute/../d/f", rooted("d/f"), Place::Inside, true),
-        ("new/deep/file", rooted("new/deep/file"), Place::Inside, false),
-        ("dangling", rooted("missing/deep"), Place::Inside, false),
-        ("..foo", rooted("..foo"), Place::Inside, false),
-        (".git/hooks/pre-commit", rooted(".git/hooks/pre-commit"), Place::Protected, false),
-        (".envrc", rooted(".envrc"), Place::Protected, false),
-        ("..", root.parent().unwrap().to_path_buf(), Place::Outside, true),
-        ("../outside/secret", outside.join("secret"), Place::Outside, true),
-        ("out/secret", outside.join("secret"), Place::Outside, true),
-        ("out/new/file", outside.join("new/file"), Place::Outside, false),
-        ("out/../work/d/f", rooted("d/f"), Place::Inside, true),
-        ("dangling-out", outside.join("new"), Place::Outside, false),
+        ("d/f", rooted("d/f"), AccessLocation::Inside, true),
+        ("./d//./f", rooted("d/f"), AccessLocation::Inside, true),
+        ("d/../d/f", rooted("d/f"), AccessLocation::Inside, true),
+        (root.join("d/f").to_str().unwrap(), rooted("d/f"), AccessLocation::Inside, true),
+        ("l", rooted("d/f"), AccessLocation::Inside, true),
+        ("absolute/f", rooted("d/f"), AccessLocation::Inside, true),
+        ("absolute/../d/f", rooted("d/f"), AccessLocation::Inside, true),
+        ("new/deep/file", rooted("new/deep/file"), AccessLocation::Inside, false),
+        ("dangling", rooted("missing/deep"), AccessLocation::Inside, false),
+        ("..foo", rooted("..foo"), AccessLocation::Inside, false),
+        (".git/hooks/pre-commit", rooted(".git/hooks/pre-commit"), AccessLocation::Protected, false),
+        (".envrc", rooted(".envrc"), AccessLocation::Protected, false),
+        ("..", root.parent().unwrap().to_path_buf(), AccessLocation::Outside, true),
+        ("../outside/secret", outside.join("secret"), AccessLocation::Outside, true),
+        ("out/secret", outside.join("secret"), AccessLocation::Outside, true),
+        ("out/new/file", outside.join("new/file"), AccessLocation::Outside, false),
+        ("out/../work/d/f", rooted("d/f"), AccessLocation::Inside, true),
+        ("dangling-out", outside.join("new"), AccessLocation::Outside, false),
         (
             "/proc/self/root/etc/hostname",
             PathBuf::from("/etc/hostname"),
-            Place::Outside,
+            AccessLocation::Outside,
             Path::new("/etc/hostname").exists(),
         ),
-        (".", root.clone(), Place::Inside, true),
+        (".", root.clone(), AccessLocation::Inside, true),
     ] {
         let resolved = g.workspace.resolve(written).unwrap();
         assert_eq!((resolved.path, resolved.place, resolved.exists), (path, place, exists), "{written}");
@@ -93,8 +93,8 @@ fn a_root_may_be_a_link_and_the_deepest_of_several_counts_for_protection() {
     symlink(&g.root, &link).unwrap();
     let workspace = Workspace::new(link, vec![g.root.join(".git/hooks")]).unwrap();
     assert_eq!(workspace.cwd(), g.root);
-    assert_eq!(workspace.resolve("d/f").unwrap().place, Place::Inside);
-    assert_eq!(workspace.resolve(".git/hooks/x").unwrap().place, Place::Protected);
+    assert_eq!(workspace.resolve("d/f").unwrap().place, AccessLocation::Inside);
+    assert_eq!(workspace.resolve(".git/hooks/x").unwrap().place, AccessLocation::Protected);
     assert!(Workspace::new(g.root.join("d/f"), Vec::new()).is_err());
     assert!(Workspace::new(g.root.join("gone"), Vec::new()).is_err());
 }
@@ -159,7 +159,7 @@ fn a_swapped_directory_never_leads_outside() {
         });
         for round in 0..rounds {
             let Ok(at) = g.workspace.resolve("x/secret") else { continue };
-            if at.place == Place::Outside {
+            if at.place == AccessLocation::Outside {
                 continue;
             }
             if let Ok((bytes, hash)) = g.workspace.load(&at, Consent::Inside, 100) {
@@ -170,7 +170,7 @@ fn a_swapped_directory_never_leads_outside() {
                 }
             }
             let Ok(at) = g.workspace.resolve("x/new/file") else { continue };
-            if at.place == Place::Inside && round % 10 == 5 {
+            if at.place == AccessLocation::Inside && round % 10 == 5 {
                 let _ = g.workspace.write(&at, &permit(vec![at.write()]), b"made", Before::Absent);
             }
         }

@@ -3,7 +3,7 @@
 use super::mock_server::MockServer;
 use placet::agent::{Agent, Bounds, Budget, Ending, Event, Family, Gate, Parts, Start};
 use placet::conversation::{CallOutcome, Part, SessionId, ToolSpec};
-use placet::permission::{Labels, Mode, ModeCell, Permit, Policy, Reach, Rule, Taint};
+use placet::permission::{Access, ClassificationRules, Mode, ModeCell, Permit, Policy, Rule, Taint};
 use placet::provider::{
     Anthropic, Dialect, Endpoint, Figures, Gemini, KeySource, Live, LiveSettings, Model, OpenAiChat,
     OpenAiResponses, Provider, Retry,
@@ -95,7 +95,7 @@ pub struct Talk {
     /// How long the server may say nothing.
     pub silence: Duration,
     pub gate: Arc<Gate>,
-    pub labels: Labels,
+    pub labels: ClassificationRules,
 }
 
 impl Talk {
@@ -122,7 +122,7 @@ impl Talk {
             first_wait: Duration::from_millis(1),
             silence: Duration::from_secs(180),
             gate: Arc::default(),
-            labels: Labels::default(),
+            labels: ClassificationRules::default(),
         }
     }
 
@@ -297,9 +297,9 @@ impl Tool for Probe {
         }
         let reach = match word("reach").as_str() {
             "run" => {
-                Reach::Run { command: word("name"), cwd: env.workspace.cwd().to_path_buf(), confined: false }
+                Access::Run { command: word("name"), cwd: env.workspace.cwd().to_path_buf(), confined: false }
             }
-            _ => Reach::Session,
+            _ => Access::Session,
         };
         let ran = Arc::clone(&self.ran);
         Ok(Box::new(Probing { name: word("name"), what: word("do"), reach, ran }))
@@ -309,12 +309,12 @@ impl Tool for Probe {
 struct Probing {
     name: String,
     what: String,
-    reach: Reach,
+    reach: Access,
     ran: Arc<Mutex<Vec<String>>>,
 }
 
 impl Plan for Probing {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         vec![self.reach.clone()]
     }
 

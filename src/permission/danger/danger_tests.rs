@@ -1,7 +1,7 @@
 use super::super::ProtectedPaths;
 use super::*;
 
-fn judge(line: &str) -> Option<Danger> {
+fn judge(line: &str) -> Option<CommandDanger> {
     danger_of(
         line,
         Path::new("/home/me/p/w"),
@@ -11,7 +11,7 @@ fn judge(line: &str) -> Option<Danger> {
     )
 }
 
-use Severity::{Loss, Total, Unclear};
+use DangerSeverity::{Loss, Total, Unclear};
 
 /// Spellings of losing everything, or more than the task's files.
 #[test]
@@ -98,7 +98,7 @@ fn losing_all_of_it_is_found_in_every_spelling() {
 
 #[test]
 fn what_destroys_is_found_and_its_targets_are_named() {
-    let table: &[(&str, Severity, &[&str])] = &[
+    let table: &[(&str, DangerSeverity, &[&str])] = &[
         ("rm -rf target", Loss, &["/home/me/p/w/target"]),
         ("cd sub && rm -rf ../a b", Loss, &["/home/me/p/w/a", "/home/me/p/w/sub/b"]),
         ("cd sub; rm -rf b", Loss, &["/home/me/p/w/sub/b", "/home/me/p/w/b"]),
@@ -208,11 +208,11 @@ fn what_destroys_is_found_and_its_targets_are_named() {
     }
 }
 
-trait Owned {
+trait MapOwned {
     fn map_owned(&self) -> Vec<String>;
 }
 
-impl Owned for &[&str] {
+impl MapOwned for &[&str] {
     fn map_owned(&self) -> Vec<String> {
         self.iter().map(|s| (*s).to_string()).collect()
     }

@@ -1,22 +1,22 @@
 //! Git commands that lose work or history.
 
-use super::program::Args;
-use super::{Danger, Severity};
-use crate::permission::shell::{self, Segment, Word};
+use super::program::CommandArgs;
+use super::{CommandDanger, DangerSeverity};
+use crate::permission::shell::{self, CommandSegment, ShellWord};
 
 /// A git command line: the subcommand and what follows it.
-pub(in crate::permission) struct Git<'a> {
+pub(in crate::permission) struct GitCommand<'a> {
     pub(in crate::permission) name: Option<&'a str>,
-    pub(in crate::permission) rest: &'a [Word],
+    pub(in crate::permission) rest: &'a [ShellWord],
     /// Words before the subcommand.
-    pub(in crate::permission) global: &'a [Word],
+    pub(in crate::permission) global: &'a [ShellWord],
     /// `-C DIR`.
-    dir: Option<&'a Word>,
+    dir: Option<&'a ShellWord>,
 }
 
-impl<'a> Git<'a> {
+impl<'a> GitCommand<'a> {
     /// `None` where there is no subcommand.
-    pub(in crate::permission) fn read(arguments: &'a [Word]) -> Option<Git<'a>> {
+    pub(in crate::permission) fn read(arguments: &'a [ShellWord]) -> Option<GitCommand<'a>> {
         let (mut at, mut dir) = (0, None);
         while let Some(word) = arguments.get(at) {
             match word.text.as_deref() {
@@ -30,7 +30,12 @@ impl<'a> Git<'a> {
                 Some(text) if text.starts_with('-') => at += 1,
                 name => {
                     let rest = arguments.get(at + 1..).unwrap_or_default();
-                    return Some(Git { name, rest, global: arguments.get(..at).unwrap_or_default(), dir });
+                    return Some(GitCommand {
+                        name,
+                        rest,
+                        global: arguments.get(..at).unwrap_or_default(),
+                        dir,
+                    });
                 }
             }
         }
@@ -38,12 +43,12 @@ impl<'a> Git<'a> {
     }
 }
 
-pub(super) fn danger(segment: &Segment, args: Args<'_>) -> Option<Danger> {
-    let git = Git::read(args.0)?;
+pub(super) fn danger(segment: &CommandSegment, args: CommandArgs<'_>) -> Option<CommandDanger> {
+    let git = GitCommand::read(args.0)?;
     let Some(name) = git.name else {
-        return Some(Danger::of("which git command runs cannot be seen", Severity::Unclear));
+        return Some(CommandDanger::of("which git command runs cannot be seen", DangerSeverity::Unclear));
     };
-    let what = verb(name, Args(git.rest))?;
+    let what = verb(name, CommandArgs(git.rest))?;
     let place = |dir: &std::path::PathBuf| match git.dir.map(|d| d.text.as_deref()) {
         None => dir.display().to_string(),
         Some(Some(below)) => shell::join(dir, below).display().to_string(),
@@ -53,11 +58,11 @@ pub(super) fn danger(segment: &Segment, args: Args<'_>) -> Option<Danger> {
         Some(dirs) => dirs.iter().map(place).collect(),
         None => vec!["the working directory (cannot be resolved)".into()],
     };
-    let danger = Danger::of(&format!("`git {what}` destroys data"), Severity::Loss);
-    Some(Danger { targets, ..danger })
+    let danger = CommandDanger::of(&format!("`git {what}` destroys data"), DangerSeverity::Loss);
+    Some(CommandDanger { targets, ..danger })
 }
 
-fn verb(name: &str, args: Args<'_>) -> Option<&'static str> {
+fn verb(name: &str, args: CommandArgs<'_>) -> Option<&'static str> {
     let first = args.0.first().and_then(|w| w.text.as_deref()).unwrap_or_default();
     let forced = args.flag('f', "--force");
     let starts = |prefix: &str| args.0.iter().any(|w| w.source.starts_with(prefix));
@@ -93,7 +98,7 @@ fn verb(name: &str, args: Args<'_>) -> Option<&'static str> {
 }
 
 /// Work is lost when files are checked out, and not when a branch is. Two names are a commit and a path.
-fn checks_out_files(args: Args<'_>) -> bool {
+fn checks_out_files(args: CommandArgs<'_>) -> bool {
     if args.has("--")
         || args.flag('f', "--force")
         || args.flag('B', "")
@@ -103,7 +108,7 @@ fn checks_out_files(args: Args<'_>) -> bool {
         return true;
     }
     let operands = args.operands();
-    let pathspec = |w: &&Word| {
+    let pathspec = |w: &&ShellWord| {
         w.glob
             || w.source == "."
             || w.source.starts_with(":/")

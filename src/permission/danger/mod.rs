@@ -9,27 +9,27 @@ mod program;
 mod remote;
 mod target;
 
-pub(super) use git::Git;
+pub(super) use git::GitCommand;
 pub(super) use target::is_harmless_device;
 
 use super::ProtectedPaths;
-use super::shell::{self, Kind, Segment, Surroundings};
+use super::shell::{self, CommandSegment, SegmentKind, ShellParseContext};
 use std::path::{Path, PathBuf};
 
 /// What a line would destroy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Danger {
+pub struct CommandDanger {
     /// In one line: "`rm -rf x` destroys data".
     pub what: String,
     /// Absolute paths; what has none is the word with `(cannot be resolved)`.
     pub targets: Vec<String>,
-    pub severity: Severity,
+    pub severity: DangerSeverity,
     /// What a person types to confirm a total one.
     pub typed: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
+pub enum DangerSeverity {
     /// Something is lost.
     Loss,
     /// What is lost cannot be told from the line.
@@ -40,14 +40,14 @@ pub enum Severity {
 
 /// Where a line runs and what must not be lost whole.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ground<'a> {
+pub(super) struct DangerContext<'a> {
     pub(super) cwd: &'a Path,
     pub(super) home: Option<&'a Path>,
     pub(super) roots: &'a [PathBuf],
     pub(super) protected: &'a ProtectedPaths,
 }
 
-impl Ground<'_> {
+impl DangerContext<'_> {
     /// True for what some program runs or obeys later; of an absolute path all names count.
     pub(super) fn is_protected(&self, path: &Path) -> bool {
         self.protected.class_of(path).asks()
@@ -62,23 +62,28 @@ pub fn danger_of(
     home: Option<&Path>,
     roots: &[PathBuf],
     protected: &ProtectedPaths,
-) -> Option<Danger> {
-    let ground = Ground { cwd, home, roots, protected };
+) -> Option<CommandDanger> {
+    let ground = DangerContext { cwd, home, roots, protected };
     if is_fork_bomb(command) {
-        return Some(Danger::of("a fork bomb stops the machine", Severity::Total).typing("everything"));
+        return Some(
+            CommandDanger::of("a fork bomb stops the machine", DangerSeverity::Total).typing("everything"),
+        );
     }
-    let segments = match shell::parse(command, Surroundings { cwd, home }) {
+    let segments = match shell::parse(command, ShellParseContext { cwd, home }) {
         Ok(segments) => segments,
         Err(e) => {
-            return Some(Danger::of(&format!("what the line runs is not certain: {e}"), Severity::Unclear));
+            return Some(CommandDanger::of(
+                &format!("what the line runs is not certain: {e}"),
+                DangerSeverity::Unclear,
+            ));
         }
     };
-    let all = segments.iter().flat_map(Segment::all).filter(|s| s.kind != Kind::Opaque);
+    let all = segments.iter().flat_map(CommandSegment::all).filter(|s| s.kind != SegmentKind::Opaque);
     let found = all.filter_map(|segment| of_segment(segment, ground, command));
-    found.reduce(Danger::and)
+    found.reduce(CommandDanger::and)
 }
 
-fn of_segment(segment: &Segment, ground: Ground<'_>, line: &str) -> Option<Danger> {
+fn of_segment(segment: &CommandSegment, ground: DangerContext<'_>, line: &str) -> Option<CommandDanger> {
     let redirected = target::of_redirects(segment, ground);
     let run = program::danger(segment, ground).or_else(|| remote::danger(segment, line));
     match (run, redirected) {
@@ -87,16 +92,16 @@ fn of_segment(segment: &Segment, ground: Ground<'_>, line: &str) -> Option<Dange
     }
 }
 
-impl Danger {
-    fn of(what: &str, severity: Severity) -> Danger {
-        Danger { what: what.into(), targets: Vec::new(), severity, typed: None }
+impl CommandDanger {
+    fn of(what: &str, severity: DangerSeverity) -> CommandDanger {
+        CommandDanger { what: what.into(), targets: Vec::new(), severity, typed: None }
     }
 
-    fn typing(self, word: &str) -> Danger {
-        Danger { typed: Some(word.into()), ..self }
+    fn typing(self, word: &str) -> CommandDanger {
+        CommandDanger { typed: Some(word.into()), ..self }
     }
 
-    fn and(mut self, other: Danger) -> Danger {
+    fn and(mut self, other: CommandDanger) -> CommandDanger {
         if !self.what.contains(&other.what) {
             self.what = format!("{}; {}", self.what, other.what);
         }

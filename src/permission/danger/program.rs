@@ -1,27 +1,27 @@
 //! Programs that destroy files or run what cannot be seen.
 
 use super::target::{is_total, lost, targets, written};
-use super::{Danger, Ground, Severity, git};
-use crate::permission::shell::{Segment, Word};
+use super::{CommandDanger, DangerContext, DangerSeverity, git};
+use crate::permission::shell::{CommandSegment, ShellWord};
 use std::path::Path;
 
 const SHELLS: &[&str] = crate::permission::shell::SHELLS;
 const INTERPRETERS: &[&str] =
     &["python", "python3", "python2", "node", "perl", "ruby", "php", "deno", "bun", "lua"];
 
-pub(super) fn danger(segment: &Segment, ground: Ground<'_>) -> Option<Danger> {
+pub(super) fn danger(segment: &CommandSegment, ground: DangerContext<'_>) -> Option<CommandDanger> {
     if segment.words.is_empty() {
         return None;
     }
     let Some(name) = name_of(segment) else {
         let what = format!("what `{}` runs cannot be seen", segment.words.first().map_or("", |w| &w.source));
-        return Some(Danger::of(&what, Severity::Unclear));
+        return Some(CommandDanger::of(&what, DangerSeverity::Unclear));
     };
-    let args = Args(segment.arguments());
-    let lists = |w: &Word| w.glob && w.text.is_none() && w.source.contains('{');
+    let args = CommandArgs(segment.arguments());
+    let lists = |w: &ShellWord| w.glob && w.text.is_none() && w.source.contains('{');
     if matches!(name.as_str(), "git" | "find" | "dd" | "kubectl" | "docker") && args.0.iter().any(lists) {
         let what = format!("which options a brace list gives `{name}` is not certain");
-        return Some(Danger::of(&what, Severity::Unclear));
+        return Some(CommandDanger::of(&what, DangerSeverity::Unclear));
     }
     let says = |what: &str| Some(lost(what, segment, &[], ground));
     match name.as_str() {
@@ -29,7 +29,7 @@ pub(super) fn danger(segment: &Segment, ground: Ground<'_>) -> Option<Danger> {
         "find" if args.has("-delete") => find(segment, args, ground),
         "dd" => {
             let of = args.0.iter().find(|w| w.source.starts_with("of="))?;
-            let file = Word {
+            let file = ShellWord {
                 source: of.source.chars().skip(3).collect(),
                 text: of.text.as_ref().map(|t| t.chars().skip(3).collect()),
                 glob: false,
@@ -63,7 +63,7 @@ pub(super) fn danger(segment: &Segment, ground: Ground<'_>) -> Option<Danger> {
                 let operands = args.operands();
                 return Some(lost("cp /dev/null", segment, operands.get(1..).unwrap_or_default(), ground));
             }
-            let aimed: Vec<&Word> = match name.as_str() {
+            let aimed: Vec<&ShellWord> = match name.as_str() {
                 "tee" => args.operands(),
                 _ => args.operands().last().copied().into_iter().collect(),
             };
@@ -78,10 +78,10 @@ pub(super) fn danger(segment: &Segment, ground: Ground<'_>) -> Option<Danger> {
         "kill" => kill(args),
         "crontab" if args.flag('r', "--remove") => says("crontab -r"),
         "shutdown" | "reboot" | "poweroff" | "halt" => {
-            Some(Danger::of(&format!("`{name}` stops the machine"), Severity::Loss))
+            Some(CommandDanger::of(&format!("`{name}` stops the machine"), DangerSeverity::Loss))
         }
         "eval" if segment.inner.is_empty() && !args.0.is_empty() => {
-            Some(Danger::of("what `eval` runs cannot be seen", Severity::Unclear))
+            Some(CommandDanger::of("what `eval` runs cannot be seen", DangerSeverity::Unclear))
         }
         "source" | "." if args.0.first().is_some_and(|w| w.source.starts_with("<(")) => fetched(&name),
         name if SHELLS.contains(&name) => shell(name, segment, args),
@@ -91,7 +91,7 @@ pub(super) fn danger(segment: &Segment, ground: Ground<'_>) -> Option<Danger> {
 }
 
 /// The program; of `$(npm bin)/eslint` the part that is certain.
-fn name_of(segment: &Segment) -> Option<String> {
+fn name_of(segment: &CommandSegment) -> Option<String> {
     if let Some(name) = segment.program() {
         return Some(name.to_string());
     }
@@ -103,9 +103,9 @@ fn name_of(segment: &Segment) -> Option<String> {
 
 /// The words behind a program.
 #[derive(Clone, Copy)]
-pub(super) struct Args<'a>(pub(super) &'a [Word]);
+pub(super) struct CommandArgs<'a>(pub(super) &'a [ShellWord]);
 
-impl<'a> Args<'a> {
+impl<'a> CommandArgs<'a> {
     pub(super) fn has(self, text: &str) -> bool {
         self.0.iter().any(|w| w.is(text))
     }
@@ -123,7 +123,7 @@ impl<'a> Args<'a> {
     }
 
     /// What is no option, as far as that shows.
-    pub(super) fn operands(self) -> Vec<&'a Word> {
+    pub(super) fn operands(self) -> Vec<&'a ShellWord> {
         let mut ended = false;
         let mut out = Vec::new();
         for word in self.0 {
@@ -138,11 +138,16 @@ impl<'a> Args<'a> {
 }
 
 /// `-r` and wildcards always; `-f` and plain ones only where a target is not one known file of the workspace.
-fn rm(name: &str, segment: &Segment, args: Args<'_>, ground: Ground<'_>) -> Option<Danger> {
+fn rm(
+    name: &str,
+    segment: &CommandSegment,
+    args: CommandArgs<'_>,
+    ground: DangerContext<'_>,
+) -> Option<CommandDanger> {
     let recursive = args.flag('r', "--recursive") || args.flag('R', "--recursive") || name == "rimraf";
     let operands = args.operands();
     let inside = |path: &Path| ground.roots.iter().any(|r| path.starts_with(r)) && !ground.is_protected(path);
-    let known = |word: &&Word| {
+    let known = |word: &&ShellWord| {
         let all = targets(segment, word);
         all.iter().all(|t| !t.contents && t.path.as_deref().is_some_and(inside))
     };
@@ -155,10 +160,10 @@ fn rm(name: &str, segment: &Segment, args: Args<'_>, ground: Ground<'_>) -> Opti
     Some(lost(&segment.source(), segment, &operands, ground))
 }
 
-fn find(segment: &Segment, args: Args<'_>, ground: Ground<'_>) -> Option<Danger> {
-    let starts = |w: &&Word| !w.source.starts_with(['-', '(', '!']);
-    let mut places: Vec<&Word> = args.0.iter().take_while(starts).collect();
-    let here = Word::literal(".");
+fn find(segment: &CommandSegment, args: CommandArgs<'_>, ground: DangerContext<'_>) -> Option<CommandDanger> {
+    let starts = |w: &&ShellWord| !w.source.starts_with(['-', '(', '!']);
+    let mut places: Vec<&ShellWord> = args.0.iter().take_while(starts).collect();
+    let here = ShellWord::literal(".");
     if places.is_empty() {
         places.push(&here);
     }
@@ -177,46 +182,54 @@ fn find(segment: &Segment, args: Args<'_>, ground: Ground<'_>) -> Option<Danger>
         "-size",
         "-empty",
     ];
-    if danger.severity == Severity::Total && args.0.iter().any(|w| NARROWS.iter().any(|n| w.is(n))) {
-        danger = Danger { severity: Severity::Loss, typed: None, ..danger };
+    if danger.severity == DangerSeverity::Total && args.0.iter().any(|w| NARROWS.iter().any(|n| w.is(n))) {
+        danger = CommandDanger { severity: DangerSeverity::Loss, typed: None, ..danger };
     }
     Some(danger)
 }
 
-fn mv(segment: &Segment, args: Args<'_>, ground: Ground<'_>) -> Option<Danger> {
+fn mv(segment: &CommandSegment, args: CommandArgs<'_>, ground: DangerContext<'_>) -> Option<CommandDanger> {
     let operands = args.operands();
     let (last, sources) = operands.split_last()?;
     if last.is("/dev/null") {
         return Some(lost("mv ... /dev/null", segment, sources, ground));
     }
-    let total = |word: &&&Word| {
+    let total = |word: &&&ShellWord| {
         targets(segment, word)
             .iter()
             .any(|t| !t.contents && t.path.as_deref().is_some_and(|p| is_total(p, ground)))
     };
-    let whole: Vec<&Word> = sources.iter().filter(total).copied().collect();
+    let whole: Vec<&ShellWord> = sources.iter().filter(total).copied().collect();
     if !whole.is_empty() {
         return Some(lost("mv", segment, &whole, ground));
     }
     written(segment, last, ground)
 }
 
-fn kill(args: Args<'_>) -> Option<Danger> {
+fn kill(args: CommandArgs<'_>) -> Option<CommandDanger> {
     let all = args.0.iter().skip(1).any(|w| w.is("-1"));
-    all.then(|| Danger::of("`kill -1` ends every process you own", Severity::Total).typing("everything"))
+    all.then(|| {
+        CommandDanger::of("`kill -1` ends every process you own", DangerSeverity::Total).typing("everything")
+    })
 }
 
-fn fetched(name: &str) -> Option<Danger> {
-    Some(Danger::of(&format!("`{name}` runs what another command prints, unseen"), Severity::Unclear))
+fn fetched(name: &str) -> Option<CommandDanger> {
+    Some(CommandDanger::of(
+        &format!("`{name}` runs what another command prints, unseen"),
+        DangerSeverity::Unclear,
+    ))
 }
 
-fn shell(name: &str, segment: &Segment, args: Args<'_>) -> Option<Danger> {
+fn shell(name: &str, segment: &CommandSegment, args: CommandArgs<'_>) -> Option<CommandDanger> {
     if !segment.inner.is_empty() {
         return None;
     }
     let script = args.options().any(|t| !t.starts_with("--") && t.contains('c'));
     if script {
-        return Some(Danger::of(&format!("what `{name} -c` runs cannot be seen"), Severity::Unclear));
+        return Some(CommandDanger::of(
+            &format!("what `{name} -c` runs cannot be seen"),
+            DangerSeverity::Unclear,
+        ));
     }
     let operands = args.operands();
     if operands.first().is_some_and(|w| w.source.starts_with("<(")) {
@@ -231,7 +244,7 @@ fn shell(name: &str, segment: &Segment, args: Args<'_>) -> Option<Danger> {
     if from_pipe && (!segment.fed_by.is_empty() || here) { fetched(name) } else { None }
 }
 
-fn interpreter(name: &str, segment: &Segment, args: Args<'_>) -> Option<Danger> {
+fn interpreter(name: &str, segment: &CommandSegment, args: CommandArgs<'_>) -> Option<CommandDanger> {
     const DESTROYS: &[&str] = &[
         "rmtree",
         "rmSync",
@@ -252,7 +265,10 @@ fn interpreter(name: &str, segment: &Segment, args: Args<'_>) -> Option<Danger> 
     let texts = args.0.iter().map(|w| &w.source).chain(segment.redirects.iter().map(|r| &r.target.source));
     let says = texts.into_iter().any(|text| DESTROYS.iter().any(|d| text.contains(d)));
     if says && (inline || !segment.redirects.is_empty()) {
-        return Some(Danger::of(&format!("a `{name}` script on the line deletes files"), Severity::Unclear));
+        return Some(CommandDanger::of(
+            &format!("a `{name}` script on the line deletes files"),
+            DangerSeverity::Unclear,
+        ));
     }
     let fed = segment
         .fed_by

@@ -1,7 +1,7 @@
 //! Commands that destroy what lies elsewhere: databases, containers, clusters, clouds.
 
-use super::{Danger, Severity};
-use crate::permission::shell::Segment;
+use super::{CommandDanger, DangerSeverity};
+use crate::permission::shell::CommandSegment;
 
 /// The program, then words that must all be among the arguments, in this order.
 const TABLE: &[(&str, &[&str])] = &[
@@ -59,7 +59,7 @@ const DATABASES: &[&str] = &[
     "sqlcmd",
 ];
 
-pub(super) fn danger(segment: &Segment, line: &str) -> Option<Danger> {
+pub(super) fn danger(segment: &CommandSegment, line: &str) -> Option<CommandDanger> {
     let name = segment.program()?;
     let words: Vec<String> = segment.arguments().iter().map(|w| w.shown().to_ascii_lowercase()).collect();
     let in_order = |wanted: &[&str]| {
@@ -68,7 +68,7 @@ pub(super) fn danger(segment: &Segment, line: &str) -> Option<Danger> {
     };
     if let Some((_, wanted)) = TABLE.iter().find(|(program, wanted)| *program == name && in_order(wanted)) {
         let what = std::iter::once(&name).chain(wanted.iter()).copied().collect::<Vec<_>>().join(" ");
-        return Some(Danger::of(&format!("`{what}` destroys data"), Severity::Loss));
+        return Some(CommandDanger::of(&format!("`{what}` destroys data"), DangerSeverity::Loss));
     }
     if !DATABASES.contains(&name) {
         return None;
@@ -94,5 +94,7 @@ pub(super) fn danger(segment: &Segment, line: &str) -> Option<Danger> {
     ];
     let deletes_all = squeezed.contains("delete from") && !squeezed.contains(" where ");
     let found = deletes_all || drops.iter().any(|d| squeezed.contains(d));
-    found.then(|| Danger::of(&format!("the statement for `{name}` destroys data"), Severity::Loss))
+    found.then(|| {
+        CommandDanger::of(&format!("the statement for `{name}` destroys data"), DangerSeverity::Loss)
+    })
 }

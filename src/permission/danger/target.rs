@@ -1,12 +1,12 @@
 //! What a destroyer is aimed at, as absolute paths.
 
-use super::{Danger, Ground, Severity};
-use crate::permission::shell::{self, Kind, RedirectKind, Segment, Word};
+use super::{CommandDanger, DangerContext, DangerSeverity};
+use crate::permission::shell::{self, CommandSegment, RedirectKind, SegmentKind, ShellWord};
 use std::path::{Path, PathBuf};
 
 /// One operand: the path it comes to in one of the directories it may be seen from.
 #[derive(Clone, Debug)]
-pub(super) struct Target {
+pub(super) struct DangerTarget {
     pub(super) shown: String,
     /// `None` where it cannot be resolved.
     pub(super) path: Option<PathBuf>,
@@ -15,9 +15,13 @@ pub(super) struct Target {
 }
 
 /// What `word` names, seen from each directory the segment may run in.
-pub(super) fn targets(segment: &Segment, word: &Word) -> Vec<Target> {
+pub(super) fn targets(segment: &CommandSegment, word: &ShellWord) -> Vec<DangerTarget> {
     let unresolved = || {
-        vec![Target { shown: format!("`{}` (cannot be resolved)", word.source), path: None, contents: false }]
+        vec![DangerTarget {
+            shown: format!("`{}` (cannot be resolved)", word.source),
+            path: None,
+            contents: false,
+        }]
     };
     let Some(text) = word.text.as_deref() else { return unresolved() };
     let (base, contents, glob) = cut_at_glob(text, word.glob);
@@ -34,7 +38,7 @@ pub(super) fn targets(segment: &Segment, word: &Word) -> Vec<Target> {
         };
         // Of a partial wildcard the part before it is not itself a target.
         let path = if glob.is_some() && !contents { path.join("?") } else { path };
-        Target { shown, path: Some(path), contents }
+        DangerTarget { shown, path: Some(path), contents }
     };
     seen_from.iter().map(one).collect()
 }
@@ -60,7 +64,7 @@ fn cut_at_glob(text: &str, glob: bool) -> (&str, bool, Option<&str>) {
 }
 
 /// True when losing `path` loses a root, the home directory or the system.
-pub(super) fn is_total(path: &Path, ground: Ground<'_>) -> bool {
+pub(super) fn is_total(path: &Path, ground: DangerContext<'_>) -> bool {
     let shallow = path.components().count() <= 2 && path.is_absolute() && path != Path::new("/tmp");
     let above = |kept: &Path| shell::normal(kept).starts_with(path);
     shallow
@@ -70,14 +74,19 @@ pub(super) fn is_total(path: &Path, ground: Ground<'_>) -> bool {
 }
 
 /// The danger of losing all of `operands`.
-pub(super) fn lost(what: &str, segment: &Segment, operands: &[&Word], ground: Ground<'_>) -> Danger {
-    let targets: Vec<Target> = operands.iter().flat_map(|word| targets(segment, word)).collect();
-    let mut danger = Danger::of(&format!("`{what}` destroys data"), Severity::Loss);
+pub(super) fn lost(
+    what: &str,
+    segment: &CommandSegment,
+    operands: &[&ShellWord],
+    ground: DangerContext<'_>,
+) -> CommandDanger {
+    let targets: Vec<DangerTarget> = operands.iter().flat_map(|word| targets(segment, word)).collect();
+    let mut danger = CommandDanger::of(&format!("`{what}` destroys data"), DangerSeverity::Loss);
     for target in targets {
         match &target.path {
-            None => danger.severity = danger.severity.max(Severity::Unclear),
+            None => danger.severity = danger.severity.max(DangerSeverity::Unclear),
             Some(path) if is_total(path, ground) => {
-                danger.severity = Severity::Total;
+                danger.severity = DangerSeverity::Total;
                 let word =
                     if path.parent().is_none() { "everything".into() } else { path.display().to_string() };
                 danger.typed.get_or_insert(word);
@@ -92,7 +101,7 @@ pub(super) fn lost(what: &str, segment: &Segment, operands: &[&Word], ground: Gr
     danger
 }
 
-fn parent(target: &Target) -> String {
+fn parent(target: &DangerTarget) -> String {
     target.path.as_deref().map_or_else(|| target.shown.clone(), |p| p.display().to_string())
 }
 
@@ -104,9 +113,9 @@ pub(in crate::permission) fn is_harmless_device(path: &Path) -> bool {
 }
 
 /// Files emptied, devices overwritten and protected files changed by `>` and `>>`.
-pub(super) fn of_redirects(segment: &Segment, ground: Ground<'_>) -> Option<Danger> {
-    let empties = segment.kind == Kind::Simple && prints_nothing(segment);
-    let mut found: Option<Danger> = None;
+pub(super) fn of_redirects(segment: &CommandSegment, ground: DangerContext<'_>) -> Option<CommandDanger> {
+    let empties = segment.kind == SegmentKind::Simple && prints_nothing(segment);
+    let mut found: Option<CommandDanger> = None;
     for redirect in &segment.redirects {
         if !matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append) {
             continue;
@@ -133,7 +142,11 @@ pub(super) fn of_redirects(segment: &Segment, ground: Ground<'_>) -> Option<Dang
 }
 
 /// The danger of writing `word`: a device, or a file that something runs later.
-pub(super) fn written(segment: &Segment, word: &Word, ground: Ground<'_>) -> Option<Danger> {
+pub(super) fn written(
+    segment: &CommandSegment,
+    word: &ShellWord,
+    ground: DangerContext<'_>,
+) -> Option<CommandDanger> {
     targets(segment, word).into_iter().find_map(|target| {
         let path = target.path?;
         let device = path.starts_with("/dev") && !is_harmless_device(&path) && !path.starts_with("/dev/shm");
@@ -144,11 +157,14 @@ pub(super) fn written(segment: &Segment, word: &Word, ground: Ground<'_>) -> Opt
             }
             () => return None,
         };
-        Some(Danger { targets: vec![path.display().to_string()], ..Danger::of(&what, Severity::Loss) })
+        Some(CommandDanger {
+            targets: vec![path.display().to_string()],
+            ..CommandDanger::of(&what, DangerSeverity::Loss)
+        })
     })
 }
 
-fn prints_nothing(segment: &Segment) -> bool {
+fn prints_nothing(segment: &CommandSegment) -> bool {
     match segment.program() {
         None => segment.words.is_empty() && segment.assignments.is_empty(),
         Some(":" | "true") => true,

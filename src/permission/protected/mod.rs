@@ -13,8 +13,8 @@ pub use on_path::ProgramDirs;
 use serde::Serialize;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
-pub use table::PatternError;
-use table::Table;
+pub use table::PathPatternError;
+use table::ProtectedTable;
 
 /// Who runs or obeys a file, and when: `direnv`, `direnv runs it when you enter the directory`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -37,27 +37,28 @@ pub enum PathClass {
 
 /// The table, with what a person added to it. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct ProtectedPaths(Arc<Lists>);
+pub struct ProtectedPaths(Arc<ProtectedLists>);
 
 #[derive(Debug)]
-struct Lists {
-    own: Option<Table>,
+struct ProtectedLists {
+    own: Option<ProtectedTable>,
     programs: ProgramDirs,
 }
 
-static BUILT_IN: LazyLock<Table> = LazyLock::new(|| Table::built_in(include_str!("paths.toml")));
+static BUILT_IN: LazyLock<ProtectedTable> =
+    LazyLock::new(|| ProtectedTable::built_in(include_str!("paths.toml")));
 
 impl Default for ProtectedPaths {
     fn default() -> ProtectedPaths {
-        ProtectedPaths(Arc::new(Lists { own: None, programs: ProgramDirs::default() }))
+        ProtectedPaths(Arc::new(ProtectedLists { own: None, programs: ProgramDirs::default() }))
     }
 }
 
 impl ProtectedPaths {
     /// The table with a person's own patterns, written as in the table: `deploy/*.sh`, `ops/`.
-    pub fn with(own: &[String], programs: ProgramDirs) -> Result<ProtectedPaths, PatternError> {
-        let own = if own.is_empty() { None } else { Some(Table::of_person(own)?) };
-        Ok(ProtectedPaths(Arc::new(Lists { own, programs })))
+    pub fn with(own: &[String], programs: ProgramDirs) -> Result<ProtectedPaths, PathPatternError> {
+        let own = if own.is_empty() { None } else { Some(ProtectedTable::of_person(own)?) };
+        Ok(ProtectedPaths(Arc::new(ProtectedLists { own, programs })))
     }
 
     /// The class of a path relative to its root. The path is taken for a file, a link or something that is gone: a

@@ -10,14 +10,14 @@ use thiserror::Error;
 /// A pattern that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{pattern}` is not a pattern for a path: {reason}")]
-pub struct PatternError {
+pub struct PathPatternError {
     pub pattern: String,
     pub reason: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Class {
+enum ProtectedClass {
     #[default]
     Later,
     Repository,
@@ -26,7 +26,7 @@ enum Class {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Where {
+enum ProtectedScope {
     #[default]
     Anywhere,
     Project,
@@ -34,7 +34,7 @@ enum Where {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Program {
+struct ProtectedProgram {
     group: String,
     by: String,
     why: String,
@@ -42,66 +42,68 @@ struct Program {
     #[serde(default)]
     except: Vec<String>,
     #[serde(default)]
-    class: Class,
+    class: ProtectedClass,
     #[serde(default, rename = "where")]
-    place: Where,
+    place: ProtectedScope,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ProtectedTableFile {
     filled: Vec<String>,
-    program: Vec<Program>,
+    program: Vec<ProtectedProgram>,
 }
 
 /// Patterns, compiled; `owners` says to which program each belongs.
 #[derive(Debug, Default)]
-pub(super) struct Table {
-    programs: Vec<Program>,
+pub(super) struct ProtectedTable {
+    programs: Vec<ProtectedProgram>,
     globs: GlobSet,
     owners: Vec<usize>,
     filled: GlobSet,
     leading: BTreeSet<String>,
 }
 
-impl Table {
+impl ProtectedTable {
     /// The built-in one. A test reads it, so a mistake in it does not leave the house; should one do so all the same,
     /// everything is protected.
-    pub(super) fn built_in(text: &str) -> Table {
-        let read = || -> Result<Table, PatternError> {
-            let file: File = toml::from_str(text).map_err(|e| fault("paths.toml", &e.to_string()))?;
-            Table::new(file)
+    pub(super) fn built_in(text: &str) -> ProtectedTable {
+        let read = || -> Result<ProtectedTable, PathPatternError> {
+            let file: ProtectedTableFile =
+                toml::from_str(text).map_err(|e| fault("paths.toml", &e.to_string()))?;
+            ProtectedTable::new(file)
         };
         read().unwrap_or_else(|e| {
             let broken = format!("the list of protected paths cannot be read: {e}");
-            let all = Program {
+            let all = ProtectedProgram {
                 group: "unknown".into(),
                 by: "any program".into(),
                 why: broken,
                 paths: vec!["*".into()],
                 except: Vec::new(),
-                class: Class::Later,
-                place: Where::Anywhere,
+                class: ProtectedClass::Later,
+                place: ProtectedScope::Anywhere,
             };
-            Table::new(File { filled: Vec::new(), program: vec![all] }).unwrap_or_default()
+            ProtectedTable::new(ProtectedTableFile { filled: Vec::new(), program: vec![all] })
+                .unwrap_or_default()
         })
     }
 
-    pub(super) fn of_person(paths: &[String]) -> Result<Table, PatternError> {
-        let own = Program {
+    pub(super) fn of_person(paths: &[String]) -> Result<ProtectedTable, PathPatternError> {
+        let own = ProtectedProgram {
             group: "your settings".into(),
             by: "your settings".into(),
             why: "your settings name it as protected".into(),
             paths: paths.to_vec(),
             except: Vec::new(),
-            class: Class::Later,
-            place: Where::Anywhere,
+            class: ProtectedClass::Later,
+            place: ProtectedScope::Anywhere,
         };
-        Table::new(File { filled: Vec::new(), program: vec![own] })
+        ProtectedTable::new(ProtectedTableFile { filled: Vec::new(), program: vec![own] })
     }
 
-    fn new(file: File) -> Result<Table, PatternError> {
-        let mut table = Table { filled: compiled(&file.filled)?.0, ..Table::default() };
+    fn new(file: ProtectedTableFile) -> Result<ProtectedTable, PathPatternError> {
+        let mut table = ProtectedTable { filled: compiled(&file.filled)?.0, ..ProtectedTable::default() };
         let mut builder = GlobSetBuilder::new();
         for (at, program) in file.program.iter().enumerate() {
             for pattern in &program.paths {
@@ -126,8 +128,8 @@ impl Table {
         let name = path.rsplit('/').next().unwrap_or(path);
         let owners = self.globs.matches(path).into_iter().filter_map(|at| self.owners.get(at).copied());
         let programs = owners.filter_map(|at| Some((at, self.programs.get(at)?)));
-        let counts = |program: &Program| {
-            let of_a_package = filled && program.place == Where::Project;
+        let counts = |program: &ProtectedProgram| {
+            let of_a_package = filled && program.place == ProtectedScope::Project;
             let excepted = program.except.iter().any(|end| name.ends_with(end.trim_start_matches('*')));
             !of_a_package && !excepted
         };
@@ -135,9 +137,9 @@ impl Table {
         let Some((_, program)) = best else { return PathClass::Ordinary };
         let runner = Runner { by: program.by.clone(), why: program.why.clone() };
         match program.class {
-            Class::Later => PathClass::RunsLater(runner),
-            Class::Repository => PathClass::Repository(runner),
-            Class::Build => PathClass::RunsWithBuild(runner),
+            ProtectedClass::Later => PathClass::RunsLater(runner),
+            ProtectedClass::Repository => PathClass::Repository(runner),
+            ProtectedClass::Build => PathClass::RunsWithBuild(runner),
         }
     }
 
@@ -148,9 +150,9 @@ impl Table {
     pub(super) fn as_markdown(&self) -> String {
         let mut text = String::new();
         for (class, title) in [
-            (Class::Later, "Runs later: marked `!`, approved on its own"),
-            (Class::Repository, "Repositories: applied as a whole"),
-            (Class::Build, "Runs with the next build: marked, applied like any source file"),
+            (ProtectedClass::Later, "Runs later: marked `!`, approved on its own"),
+            (ProtectedClass::Repository, "Repositories: applied as a whole"),
+            (ProtectedClass::Build, "Runs with the next build: marked, applied like any source file"),
         ] {
             text.push_str(&format!("\n## {title}\n\n| what | program | why | paths |\n|---|---|---|---|\n"));
             for program in self.programs.iter().filter(|p| p.class == class) {
@@ -160,7 +162,7 @@ impl Table {
                     let names: Vec<String> = program.except.iter().map(|name| format!("`{name}`")).collect();
                     paths.push_str(&format!("; not {}", names.join(", ")));
                 }
-                let star = if program.place == Where::Project { " \\*" } else { "" };
+                let star = if program.place == ProtectedScope::Project { " \\*" } else { "" };
                 text.push_str(&format!(
                     "| {} | {}{star} | {} | {paths} |\n",
                     program.group, program.by, program.why
@@ -174,16 +176,16 @@ impl Table {
     #[cfg(test)]
     pub(super) fn rows(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         self.programs.iter().flat_map(|p| {
-            p.paths.iter().map(move |path| (path.as_str(), p.by.as_str(), p.class == Class::Later))
+            p.paths.iter().map(move |path| (path.as_str(), p.by.as_str(), p.class == ProtectedClass::Later))
         })
     }
 }
 
-fn fault(pattern: &str, reason: &str) -> PatternError {
-    PatternError { pattern: pattern.into(), reason: reason.into() }
+fn fault(pattern: &str, reason: &str) -> PathPatternError {
+    PathPatternError { pattern: pattern.into(), reason: reason.into() }
 }
 
-fn compiled(patterns: &[String]) -> Result<(GlobSet, usize), PatternError> {
+fn compiled(patterns: &[String]) -> Result<(GlobSet, usize), PathPatternError> {
     let mut builder = GlobSetBuilder::new();
     let mut count = 0;
     for pattern in patterns {
@@ -196,7 +198,7 @@ fn compiled(patterns: &[String]) -> Result<(GlobSet, usize), PatternError> {
 }
 
 /// `a/b` at any depth; `a/` also with all that is below it.
-fn globs(pattern: &str) -> Result<Vec<globset::Glob>, PatternError> {
+fn globs(pattern: &str) -> Result<Vec<globset::Glob>, PathPatternError> {
     let folded: Vec<String> = pattern.trim_matches('/').split('/').map(folded_name).collect();
     if folded.iter().any(|part| matches!(part.as_str(), "" | "." | "..")) {
         return Err(fault(pattern, "it has an empty part, `.` or `..`"));

@@ -1,12 +1,12 @@
 //! Compound commands: branches, loops, `case`, `[[`, functions, and what they do to what is known.
 
 use super::cursor::{is_meta, is_name};
-use super::grammar::Parser;
-use super::{Kind, Segment, ShellError, Word};
+use super::grammar::ShellParser;
+use super::{CommandSegment, SegmentKind, ShellParseError, ShellWord};
 use crate::permission::read_only::steers_later_commands;
 
-impl Parser {
-    pub(super) fn branches(&mut self) -> Result<(), ShellError> {
+impl ShellParser {
+    pub(super) fn branches(&mut self) -> Result<(), ShellParseError> {
         self.at += 2;
         let before = self.state.clone();
         self.list()?;
@@ -50,11 +50,11 @@ impl Parser {
         }
     }
 
-    pub(super) fn for_loop(&mut self) -> Result<(), ShellError> {
+    pub(super) fn for_loop(&mut self) -> Result<(), ShellParseError> {
         self.at += self.peek_plain().map_or(0, |w| w.len());
         self.skip_blanks();
         if self.looking_at("((") {
-            return Err(ShellError::Unsupported("an arithmetic `for`"));
+            return Err(ShellParseError::Unsupported("an arithmetic `for`"));
         }
         let Some(name) = self.word()? else { return Err(self.unexpected("the name of a `for`")) };
         if steers_later_commands(&name.source) {
@@ -87,7 +87,7 @@ impl Parser {
         Ok(())
     }
 
-    pub(super) fn case(&mut self) -> Result<(), ShellError> {
+    pub(super) fn case(&mut self) -> Result<(), ShellParseError> {
         self.at += 4;
         self.skip_blanks();
         self.word()?;
@@ -128,7 +128,7 @@ impl Parser {
     }
 
     /// `[[ ... ]]`: its words, with the operators left out. Numbers are compared by evaluating, see `opaque`.
-    pub(super) fn test(&mut self) -> Result<(), ShellError> {
+    pub(super) fn test(&mut self) -> Result<(), ShellParseError> {
         let mut segment = self.blank();
         let mut compares = false;
         loop {
@@ -138,7 +138,7 @@ impl Parser {
                 break;
             }
             match self.peek() {
-                None => return Err(ShellError::Open("[[")),
+                None => return Err(ShellParseError::Open("[[")),
                 Some('(' | ')' | '<' | '>' | '|' | '&' | ';') => self.at += 1,
                 Some(_) => {
                     if let Some(word) = self.word()? {
@@ -149,7 +149,8 @@ impl Parser {
                 }
             }
         }
-        let simple = |w: &Word| w.text.as_deref().is_some_and(|t| !t.contains(['[', '`', '$']) || t == "[[");
+        let simple =
+            |w: &ShellWord| w.text.as_deref().is_some_and(|t| !t.contains(['[', '`', '$']) || t == "[[");
         if compares && !segment.words.iter().all(simple) {
             self.opaque(&segment.text());
         }
@@ -176,25 +177,26 @@ impl Parser {
     }
 
     /// A body is judged where it is written, and runs who knows where.
-    pub(super) fn function_body(&mut self) -> Result<(), ShellError> {
+    pub(super) fn function_body(&mut self) -> Result<(), ShellParseError> {
         let state = self.state.clone();
         self.state.forget_vars();
         self.state.dirs = None;
         self.skip_lines()?;
-        self.nested(Parser::command)?;
+        self.nested(ShellParser::command)?;
         self.state = state;
         // A call of it may change the directory and any variable.
         self.state.forget_vars();
-        let changes =
-            |s: &Segment| matches!(s.program(), Some("cd" | "pushd" | "popd" | "eval" | "source" | "."));
-        if self.out.iter().flat_map(Segment::all).any(changes) {
+        let changes = |s: &CommandSegment| {
+            matches!(s.program(), Some("cd" | "pushd" | "popd" | "eval" | "source" | "."))
+        };
+        if self.out.iter().flat_map(CommandSegment::all).any(changes) {
             self.state.dirs = None;
         }
         Ok(())
     }
 
-    pub(super) fn compound_redirects(&mut self) -> Result<(), ShellError> {
-        let mut segment = Segment { kind: Kind::Compound, ..self.blank() };
+    pub(super) fn compound_redirects(&mut self) -> Result<(), ShellParseError> {
+        let mut segment = CommandSegment { kind: SegmentKind::Compound, ..self.blank() };
         loop {
             self.skip_blanks();
             match self.redirect()? {

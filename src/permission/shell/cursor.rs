@@ -1,8 +1,8 @@
 //! Characters of a line, and words made of them: quotes, escapes, expansions.
 
-use super::grammar::Parser;
-use super::word::{Builder, Word};
-use super::{Kind, Segment, ShellError};
+use super::grammar::ShellParser;
+use super::word::{ShellWord, WordBuilder};
+use super::{CommandSegment, SegmentKind, ShellParseError};
 use crate::permission::read_only::steers_later_commands;
 
 /// What ends an unquoted word.
@@ -15,7 +15,7 @@ pub(super) fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-impl Parser {
+impl ShellParser {
     pub(super) fn peek(&self) -> Option<char> {
         self.chars.get(self.at).copied()
     }
@@ -78,11 +78,11 @@ impl Parser {
     }
 
     /// A word; empty when none starts here.
-    pub(super) fn word(&mut self) -> Result<Option<Word>, ShellError> {
-        self.word_in(Builder::new())
+    pub(super) fn word(&mut self) -> Result<Option<ShellWord>, ShellParseError> {
+        self.word_in(WordBuilder::new())
     }
 
-    pub(super) fn word_in(&mut self, mut word: Builder) -> Result<Option<Word>, ShellError> {
+    pub(super) fn word_in(&mut self, mut word: WordBuilder) -> Result<Option<ShellWord>, ShellParseError> {
         if self.peek() == Some('~') && word.is_empty() {
             self.tilde(&mut word);
         }
@@ -96,7 +96,7 @@ impl Parser {
                     word.expansion(&source, None);
                 }
                 '(' if word.source().ends_with(['@', '!', '+', '?', '*', '=', ']']) && !word.is_quoted() => {
-                    return Err(ShellError::Unsupported(
+                    return Err(ShellParseError::Unsupported(
                         "a bracket after a word (an array, an extended glob)",
                     ));
                 }
@@ -122,7 +122,7 @@ impl Parser {
         Ok((!word.is_empty()).then(|| word.finish()))
     }
 
-    fn tilde(&mut self, word: &mut Builder) {
+    fn tilde(&mut self, word: &mut WordBuilder) {
         let from = self.at;
         self.at += 1;
         while self
@@ -141,24 +141,24 @@ impl Parser {
         word.expansion(&source, value.as_deref());
     }
 
-    fn single_quoted(&mut self, word: &mut Builder) -> Result<(), ShellError> {
+    fn single_quoted(&mut self, word: &mut WordBuilder) -> Result<(), ShellParseError> {
         self.at += 1;
         word.quotes();
         loop {
             match self.bump() {
                 Some('\'') => return Ok(()),
                 Some(c) => word.quoted(c),
-                None => return Err(ShellError::Open("'")),
+                None => return Err(ShellParseError::Open("'")),
             }
         }
     }
 
-    fn double_quoted(&mut self, word: &mut Builder) -> Result<(), ShellError> {
+    fn double_quoted(&mut self, word: &mut WordBuilder) -> Result<(), ShellParseError> {
         self.at += 1;
         word.quotes();
         loop {
             match self.peek() {
-                None => return Err(ShellError::Open("\"")),
+                None => return Err(ShellParseError::Open("\"")),
                 Some('"') => {
                     self.at += 1;
                     return Ok(());
@@ -172,7 +172,7 @@ impl Parser {
                             word.quoted('\\');
                             word.quoted(c);
                         }
-                        None => return Err(ShellError::Open("\"")),
+                        None => return Err(ShellParseError::Open("\"")),
                     }
                 }
                 Some('$') => self.dollar(word, true)?,
@@ -185,7 +185,7 @@ impl Parser {
         }
     }
 
-    fn dollar(&mut self, word: &mut Builder, quoted: bool) -> Result<(), ShellError> {
+    fn dollar(&mut self, word: &mut WordBuilder, quoted: bool) -> Result<(), ShellParseError> {
         let from = self.at;
         self.at += 1;
         match self.peek() {
@@ -203,7 +203,7 @@ impl Parser {
                 self.at += 1;
                 self.substitution()?;
             }
-            Some('[') => return Err(ShellError::Unsupported("`$[`")),
+            Some('[') => return Err(ShellParseError::Unsupported("`$[`")),
             Some('{') => {
                 self.at += 1;
                 return self.braced(word, quoted, from);
@@ -233,13 +233,13 @@ impl Parser {
     }
 
     /// The rest of `${...}`; what is substituted inside it is reached too.
-    fn braced(&mut self, word: &mut Builder, quoted: bool, from: usize) -> Result<(), ShellError> {
+    fn braced(&mut self, word: &mut WordBuilder, quoted: bool, from: usize) -> Result<(), ShellParseError> {
         let start = self.at;
         self.nested(|parser| {
-            let mut inner = Builder::new();
+            let mut inner = WordBuilder::new();
             loop {
                 match parser.peek() {
-                    None => return Err(ShellError::Open("${")),
+                    None => return Err(ShellParseError::Open("${")),
                     Some('}') => return Ok(()),
                     Some('\'') if !quoted => parser.single_quoted(&mut inner)?,
                     Some('"') => parser.double_quoted(&mut inner)?,
@@ -254,7 +254,7 @@ impl Parser {
         self.at += 1;
         // `@P` runs what the value holds; an index is arithmetic, which may run a command too.
         if inside.contains('@') && inside.ends_with('P') {
-            return Err(ShellError::Unsupported("`${...@P}`"));
+            return Err(ShellParseError::Unsupported("`${...@P}`"));
         }
         // `${PATH:=x}` sets the variable.
         let sets = inside.split_once('=').map(|(name, _)| name.trim_end_matches(':'));
@@ -275,15 +275,15 @@ impl Parser {
         Ok(())
     }
 
-    fn ansi_quoted(&mut self, word: &mut Builder) -> Result<(), ShellError> {
+    fn ansi_quoted(&mut self, word: &mut WordBuilder) -> Result<(), ShellParseError> {
         self.at += 1;
         word.quotes();
         loop {
             match self.bump() {
-                None => return Err(ShellError::Open("$'")),
+                None => return Err(ShellParseError::Open("$'")),
                 Some('\'') => return Ok(()),
                 Some('\\') => {
-                    let Some(c) = self.bump() else { return Err(ShellError::Open("$'")) };
+                    let Some(c) = self.bump() else { return Err(ShellParseError::Open("$'")) };
                     match c {
                         'n' => word.quoted('\n'),
                         't' => word.quoted('\t'),
@@ -303,7 +303,7 @@ impl Parser {
         }
     }
 
-    fn code(&mut self, word: &mut Builder, radix: u32, most: usize, first: Option<u32>) {
+    fn code(&mut self, word: &mut WordBuilder, radix: u32, most: usize, first: Option<u32>) {
         let mut value = first.unwrap_or(0);
         for _ in 0..most {
             let Some(digit) = self.peek().and_then(|c| c.to_digit(radix)) else { break };
@@ -314,18 +314,18 @@ impl Parser {
         word.quoted(char::from_u32(value).filter(|c| *c != '\0').unwrap_or('\u{fffd}'));
     }
 
-    fn backticks(&mut self, word: &mut Builder) -> Result<(), ShellError> {
+    fn backticks(&mut self, word: &mut WordBuilder) -> Result<(), ShellParseError> {
         let from = self.at;
         self.at += 1;
         let mut text = String::new();
         loop {
             match self.bump() {
-                None => return Err(ShellError::Open("`")),
+                None => return Err(ShellParseError::Open("`")),
                 Some('`') => break,
                 Some('\\') => match self.bump() {
                     Some(c @ ('$' | '`' | '\\')) => text.push(c),
                     Some(c) => text.extend(['\\', c]),
-                    None => return Err(ShellError::Open("`")),
+                    None => return Err(ShellParseError::Open("`")),
                 },
                 Some(c) => text.push(c),
             }
@@ -338,20 +338,20 @@ impl Parser {
     }
 
     /// The commands up to the `)` of `$(`, `<(` or `>(`. What they do to the state ends with them.
-    fn substitution(&mut self) -> Result<(), ShellError> {
+    fn substitution(&mut self) -> Result<(), ShellParseError> {
         let state = self.state.clone();
         let pending = std::mem::take(&mut self.pending);
         self.nested(|parser| parser.list())?;
         self.state = state;
         self.pending = pending;
-        if self.eat(")") { Ok(()) } else { Err(ShellError::Open("$(")) }
+        if self.eat(")") { Ok(()) } else { Err(ShellParseError::Open("$(")) }
     }
 
     /// The rest of `$((...))`; false when it does not end with two brackets.
-    fn arithmetic(&mut self) -> Result<bool, ShellError> {
+    fn arithmetic(&mut self) -> Result<bool, ShellParseError> {
         let (mut depth, mut names, from) = (0_usize, false, self.at);
         self.nested(|parser| {
-            let mut inner = Builder::new();
+            let mut inner = WordBuilder::new();
             loop {
                 match parser.peek() {
                     None => return Ok(false),
@@ -386,9 +386,9 @@ impl Parser {
     /// bash evaluates the values of names in arithmetic, and a value may hold a command.
     pub(super) fn opaque(&mut self, text: &str) {
         let source = text.trim_end_matches(')').trim();
-        self.out.push(Segment {
-            kind: Kind::Opaque,
-            words: vec![Word::unknown(&format!("$(({source}))"))],
+        self.out.push(CommandSegment {
+            kind: SegmentKind::Opaque,
+            words: vec![ShellWord::unknown(&format!("$(({source}))"))],
             ..self.blank()
         });
     }

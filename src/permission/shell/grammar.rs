@@ -1,9 +1,11 @@
 //! The grammar: lists, pipelines, compound commands, simple commands. Recursive descent with a bound on its depth.
 
 use super::cursor::is_name;
-use super::redirect::Pending;
-use super::state::State;
-use super::{Carrier, Kind, Segment, ShellError, Surroundings, Word, unwrap};
+use super::redirect::PendingHeredoc;
+use super::state::ShellParseState;
+use super::{
+    CommandSegment, SegmentKind, ShellParseContext, ShellParseError, ShellWord, WrapperKind, unwrap,
+};
 
 /// Lines longer than this are not read.
 const MOST_CHARS: usize = 100_000;
@@ -13,46 +15,60 @@ const MOST_DEPTH: usize = 32;
 const MOST_SEGMENTS: usize = 1_000;
 
 /// The simple commands that `line` may run, in the order in which they stand.
-pub(in crate::permission) fn parse(line: &str, at: Surroundings<'_>) -> Result<Vec<Segment>, ShellError> {
+pub(in crate::permission) fn parse(
+    line: &str,
+    at: ShellParseContext<'_>,
+) -> Result<Vec<CommandSegment>, ShellParseError> {
     if line.len() > MOST_CHARS {
-        return Err(ShellError::Long);
+        return Err(ShellParseError::Long);
     }
-    Parser::new(line, State::new(at), 0).script().map(|(segments, _)| segments)
+    ShellParser::new(line, ShellParseState::new(at), 0).script().map(|(segments, _)| segments)
 }
 
-pub(super) struct Parser {
+pub(super) struct ShellParser {
     pub(super) chars: Vec<char>,
     pub(super) at: usize,
     depth: usize,
-    pub(super) out: Vec<Segment>,
-    pub(super) pending: Vec<Pending>,
-    pub(super) state: State,
+    pub(super) out: Vec<CommandSegment>,
+    pub(super) pending: Vec<PendingHeredoc>,
+    pub(super) state: ShellParseState,
 }
 
 /// Words that end a list where a command is due.
 const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
-impl Parser {
-    fn new(text: &str, state: State, depth: usize) -> Parser {
-        Parser { chars: text.chars().collect(), at: 0, depth, out: Vec::new(), pending: Vec::new(), state }
+impl ShellParser {
+    fn new(text: &str, state: ShellParseState, depth: usize) -> ShellParser {
+        ShellParser {
+            chars: text.chars().collect(),
+            at: 0,
+            depth,
+            out: Vec::new(),
+            pending: Vec::new(),
+            state,
+        }
     }
 
     /// A parser of a text within this one.
-    pub(super) fn below(&self, text: &str, state: State) -> Result<Parser, ShellError> {
+    pub(super) fn below(&self, text: &str, state: ShellParseState) -> Result<ShellParser, ShellParseError> {
         if self.depth >= MOST_DEPTH {
-            return Err(ShellError::Deep);
+            return Err(ShellParseError::Deep);
         }
         if text.len() > MOST_CHARS {
-            return Err(ShellError::Long);
+            return Err(ShellParseError::Long);
         }
-        Ok(Parser::new(text, state, self.depth + 1))
+        Ok(ShellParser::new(text, state, self.depth + 1))
     }
 
-    pub(super) fn read_script(&self, text: &str, state: State) -> Result<(Vec<Segment>, State), ShellError> {
+    pub(super) fn read_script(
+        &self,
+        text: &str,
+        state: ShellParseState,
+    ) -> Result<(Vec<CommandSegment>, ShellParseState), ShellParseError> {
         self.below(text, state)?.script()
     }
 
-    fn script(mut self) -> Result<(Vec<Segment>, State), ShellError> {
+    fn script(mut self) -> Result<(Vec<CommandSegment>, ShellParseState), ShellParseError> {
         self.list()?;
         if self.at < self.chars.len() {
             return Err(self.unexpected("a command"));
@@ -62,10 +78,10 @@ impl Parser {
 
     pub(super) fn nested<T>(
         &mut self,
-        read: impl FnOnce(&mut Parser) -> Result<T, ShellError>,
-    ) -> Result<T, ShellError> {
+        read: impl FnOnce(&mut ShellParser) -> Result<T, ShellParseError>,
+    ) -> Result<T, ShellParseError> {
         if self.depth >= MOST_DEPTH {
-            return Err(ShellError::Deep);
+            return Err(ShellParseError::Deep);
         }
         self.depth += 1;
         let result = read(self);
@@ -73,31 +89,31 @@ impl Parser {
         result
     }
 
-    pub(super) fn unexpected(&self, wanted: &'static str) -> ShellError {
+    pub(super) fn unexpected(&self, wanted: &'static str) -> ShellParseError {
         let rest: String = self.chars.get(self.at..).unwrap_or_default().iter().take(12).collect();
         let found = match rest.lines().next() {
             None => "the end".into(),
             Some("") => "a line end".into(),
             Some(line) => line.to_string(),
         };
-        ShellError::Unexpected { found, wanted }
+        ShellParseError::Unexpected { found, wanted }
     }
 
     /// A segment with nothing in it, here.
-    pub(super) fn blank(&self) -> Segment {
-        Segment {
-            kind: Kind::Simple,
+    pub(super) fn blank(&self) -> CommandSegment {
+        CommandSegment {
+            kind: SegmentKind::Simple,
             assignments: Vec::new(),
             words: Vec::new(),
             redirects: Vec::new(),
             dirs: self.state.dirs.clone(),
             fed_by: Vec::new(),
             inner: Vec::new(),
-            carrier: Carrier::None,
+            carrier: WrapperKind::None,
         }
     }
 
-    pub(super) fn skip_lines(&mut self) -> Result<(), ShellError> {
+    pub(super) fn skip_lines(&mut self) -> Result<(), ShellParseError> {
         loop {
             self.skip_blanks();
             if self.peek() != Some('\n') {
@@ -109,7 +125,7 @@ impl Parser {
     }
 
     /// Commands up to something that closes a list; the caller looks what it is.
-    pub(super) fn list(&mut self) -> Result<(), ShellError> {
+    pub(super) fn list(&mut self) -> Result<(), ShellParseError> {
         loop {
             self.skip_lines()?;
             let closed = match self.peek() {
@@ -137,7 +153,7 @@ impl Parser {
     }
 
     /// `a && b || c`. Where a command may have failed, so may a `cd` in it: both directories stay possible.
-    fn and_or(&mut self) -> Result<(), ShellError> {
+    fn and_or(&mut self) -> Result<(), ShellParseError> {
         let before = self.state.clone();
         let mut certain = self.state.stops_on_failure;
         self.pipeline()?;
@@ -152,7 +168,7 @@ impl Parser {
                 self.state.or(&before);
                 let from = self.out.len();
                 self.pipeline()?;
-                let leaves = |s: &Segment| matches!(s.program(), Some("exit" | "return"));
+                let leaves = |s: &CommandSegment| matches!(s.program(), Some("exit" | "return"));
                 if self.out.get(from).is_some_and(leaves) {
                     self.state = good;
                     certain = true;
@@ -168,7 +184,7 @@ impl Parser {
         Ok(())
     }
 
-    fn pipeline(&mut self) -> Result<(), ShellError> {
+    fn pipeline(&mut self) -> Result<(), ShellParseError> {
         loop {
             self.skip_blanks();
             match self.peek_plain().as_deref() {
@@ -193,14 +209,14 @@ impl Parser {
         let mut piped = false;
         loop {
             let from = self.out.len();
-            self.nested(Parser::command)?;
+            self.nested(ShellParser::command)?;
             if self.out.len() > MOST_SEGMENTS {
-                return Err(ShellError::Long);
+                return Err(ShellParseError::Long);
             }
             for segment in self.out.iter_mut().skip(from) {
                 feed(segment, &feeding);
             }
-            feeding.extend(self.out.iter().skip(from).flat_map(Segment::programs));
+            feeding.extend(self.out.iter().skip(from).flat_map(CommandSegment::programs));
             self.skip_blanks();
             let more = self.looking_at("|") && !self.looking_at("||");
             if !more {
@@ -219,10 +235,10 @@ impl Parser {
         Ok(())
     }
 
-    pub(super) fn command(&mut self) -> Result<(), ShellError> {
+    pub(super) fn command(&mut self) -> Result<(), ShellParseError> {
         self.skip_blanks();
         if self.looking_at("((") {
-            return Err(ShellError::Unsupported("an arithmetic command"));
+            return Err(ShellParseError::Unsupported("an arithmetic command"));
         }
         if self.eat("(") {
             let state = self.state.clone();
@@ -264,7 +280,7 @@ impl Parser {
                 }
                 return self.function_body();
             }
-            "coproc" => return Err(ShellError::Unsupported("`coproc`")),
+            "coproc" => return Err(ShellParseError::Unsupported("`coproc`")),
             word if CLOSERS.contains(&word) || word == "in" && length == 0 => {
                 return Err(self.unexpected("a command"));
             }
@@ -278,12 +294,12 @@ impl Parser {
         self.compound_redirects()
     }
 
-    pub(super) fn close(&mut self, what: &'static str) -> Result<(), ShellError> {
+    pub(super) fn close(&mut self, what: &'static str) -> Result<(), ShellParseError> {
         self.skip_lines()?;
-        if self.eat(what) { Ok(()) } else { Err(ShellError::Open(if what == ")" { "(" } else { "{" })) }
+        if self.eat(what) { Ok(()) } else { Err(ShellParseError::Open(if what == ")" { "(" } else { "{" })) }
     }
 
-    pub(super) fn keyword(&mut self, word: &'static str) -> Result<(), ShellError> {
+    pub(super) fn keyword(&mut self, word: &'static str) -> Result<(), ShellParseError> {
         self.skip_lines()?;
         if self.peek_plain().as_deref() == Some(word) {
             self.at += word.len();
@@ -292,7 +308,7 @@ impl Parser {
         Err(self.unexpected(word))
     }
 
-    fn simple(&mut self) -> Result<(), ShellError> {
+    fn simple(&mut self) -> Result<(), ShellParseError> {
         let mut segment = self.blank();
         let (mut redirected, start) = (false, self.at);
         loop {
@@ -321,7 +337,7 @@ impl Parser {
     }
 
     /// `NAME=value` or `NAME+=value` before the program.
-    fn assignment(&mut self) -> Result<Option<(String, Word)>, ShellError> {
+    fn assignment(&mut self) -> Result<Option<(String, ShellWord)>, ShellParseError> {
         let here = self.at;
         let mut name = String::new();
         while let Some(c) = self.peek().filter(|c| c.is_ascii_alphanumeric() || *c == '_') {
@@ -332,7 +348,7 @@ impl Parser {
             let rest: String = self.chars.get(self.at..).unwrap_or_default().iter().collect();
             let word = rest.split(char::is_whitespace).next().unwrap_or_default();
             if word.contains("]=") || word.contains("]+=") {
-                return Err(ShellError::Unsupported("an array"));
+                return Err(ShellParseError::Unsupported("an array"));
             }
         }
         let adds = is_name(&name) && self.looking_at("+=");
@@ -342,9 +358,9 @@ impl Parser {
         }
         self.at += if adds { 2 } else { 1 };
         if self.peek() == Some('(') {
-            return Err(ShellError::Unsupported("an array"));
+            return Err(ShellParseError::Unsupported("an array"));
         }
-        let mut value = self.word()?.unwrap_or_else(|| Word::literal(""));
+        let mut value = self.word()?.unwrap_or_else(|| ShellWord::literal(""));
         if adds {
             value.text = None;
         }
@@ -354,7 +370,7 @@ impl Parser {
     }
 
     /// Unwraps a simple command, keeps it, and does to the state what it does.
-    fn finish(&mut self, mut segment: Segment) -> Result<(), ShellError> {
+    fn finish(&mut self, mut segment: CommandSegment) -> Result<(), ShellParseError> {
         unwrap::unwrap(self, &mut segment)?;
         if segment.words.is_empty() {
             for (name, value) in &segment.assignments {
@@ -366,8 +382,8 @@ impl Parser {
         Ok(())
     }
 
-    fn effects(&mut self, segment: &Segment) {
-        let words: Vec<&Word> =
+    fn effects(&mut self, segment: &CommandSegment) {
+        let words: Vec<&ShellWord> =
             segment.arguments().iter().filter(|w| !w.is("--") && !w.is("-P") && !w.is("-L")).collect();
         match segment.program() {
             Some("cd" | "pushd") => match words.first() {
@@ -413,7 +429,7 @@ fn sets_e(word: &str) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.contains('e') || word == "errexit"
 }
 
-fn feed(segment: &mut Segment, by: &[String]) {
+fn feed(segment: &mut CommandSegment, by: &[String]) {
     segment.fed_by.extend(by.iter().cloned());
     for inner in &mut segment.inner {
         feed(inner, by);

@@ -17,17 +17,17 @@ mod word;
 mod wrapper;
 
 pub(super) use grammar::parse;
-pub(super) use segment::{Carrier, Kind, Redirect, RedirectKind, Segment};
-pub(super) use state::Surroundings;
+pub(super) use segment::{CommandSegment, RedirectKind, SegmentKind, ShellRedirect, WrapperKind};
+pub(super) use state::ShellParseContext;
 pub(super) use state::{join, normal};
 pub(super) use unwrap::SHELLS;
-pub(super) use word::Word;
+pub(super) use word::ShellWord;
 
 use thiserror::Error;
 
 /// Why a line cannot be read; where such a line is not confined, it asks.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub(super) enum ShellError {
+pub(super) enum ShellParseError {
     #[error("it is too long to be read")]
     Long,
     #[error("it nests too deep to be read")]

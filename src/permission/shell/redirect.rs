@@ -1,24 +1,24 @@
 //! Redirections and here-documents.
 
 use super::cursor::is_meta;
-use super::grammar::Parser;
-use super::word::{Builder, Word};
-use super::{Redirect, RedirectKind, ShellError};
+use super::grammar::ShellParser;
+use super::word::{ShellWord, WordBuilder};
+use super::{RedirectKind, ShellParseError, ShellRedirect};
 
 /// More here-documents than people start on one line; each is read ahead.
 const MOST_PENDING: usize = 16;
 
 /// A here-document whose body begins after the next line end.
 #[derive(Clone, Debug)]
-pub(super) struct Pending {
+pub(super) struct PendingHeredoc {
     pub(super) delimiter: String,
     pub(super) literal: bool,
     pub(super) tabs: bool,
 }
 
-impl Parser {
+impl ShellParser {
     /// A redirection, if one starts here; the inner `None` is one that names no file (`2>&1`).
-    pub(super) fn redirect(&mut self) -> Result<Option<Option<Redirect>>, ShellError> {
+    pub(super) fn redirect(&mut self) -> Result<Option<Option<ShellRedirect>>, ShellParseError> {
         let start = self.at;
         while self.peek().is_some_and(|c| c.is_ascii_digit()) {
             self.at += 1;
@@ -50,18 +50,18 @@ impl Parser {
         self.target(kind).map(Some)
     }
 
-    fn target(&mut self, kind: RedirectKind) -> Result<Option<Redirect>, ShellError> {
+    fn target(&mut self, kind: RedirectKind) -> Result<Option<ShellRedirect>, ShellParseError> {
         self.skip_blanks();
         match self.word()? {
-            Some(target) => Ok(Some(Redirect { kind, target })),
+            Some(target) => Ok(Some(ShellRedirect { kind, target })),
             None => Err(self.unexpected("the file of a redirection")),
         }
     }
 
     /// `>&2` names no file, `>&file` does.
-    fn duplicate(&mut self, kind: RedirectKind) -> Result<Option<Redirect>, ShellError> {
+    fn duplicate(&mut self, kind: RedirectKind) -> Result<Option<ShellRedirect>, ShellParseError> {
         let redirect = self.target(kind)?;
-        let number = |r: &Redirect| {
+        let number = |r: &ShellRedirect| {
             r.target.text.as_deref().is_some_and(|t| {
                 let digits = t.strip_suffix('-').unwrap_or(t);
                 digits.chars().all(|c| c.is_ascii_digit())
@@ -70,11 +70,11 @@ impl Parser {
         Ok(redirect.filter(|r| !number(r)))
     }
 
-    fn here_string(&mut self) -> Result<Option<Redirect>, ShellError> {
+    fn here_string(&mut self) -> Result<Option<ShellRedirect>, ShellParseError> {
         self.target(RedirectKind::Text)
     }
 
-    fn heredoc(&mut self, tabs: bool) -> Result<Option<Redirect>, ShellError> {
+    fn heredoc(&mut self, tabs: bool) -> Result<Option<ShellRedirect>, ShellParseError> {
         self.skip_blanks();
         let (mut delimiter, mut literal) = (String::new(), false);
         let mut quote = None;
@@ -91,7 +91,7 @@ impl Parser {
                     delimiter.extend(self.peek());
                 }
                 (c, None) if is_meta(c) => break,
-                ('$' | '`', None) => return Err(ShellError::Unsupported("an expansion in `<<`")),
+                ('$' | '`', None) => return Err(ShellParseError::Unsupported("an expansion in `<<`")),
                 (c, _) => delimiter.push(c),
             }
             self.at += 1;
@@ -100,19 +100,19 @@ impl Parser {
             return Err(self.unexpected("the end word of a here-document"));
         }
         if self.pending.len() >= MOST_PENDING {
-            return Err(ShellError::Long);
+            return Err(ShellParseError::Long);
         }
-        self.pending.push(Pending { delimiter, literal, tabs });
+        self.pending.push(PendingHeredoc { delimiter, literal, tabs });
         // The body is read ahead of the rest of the line, so that it belongs to its command.
         let body = self.body_ahead();
-        Ok(Some(Redirect { kind: RedirectKind::Text, target: body }))
+        Ok(Some(ShellRedirect { kind: RedirectKind::Text, target: body }))
     }
 
     /// The body of the newest pending here-document, without moving.
-    fn body_ahead(&mut self) -> Word {
+    fn body_ahead(&mut self) -> ShellWord {
         let here = self.at;
         // Where the line's end is not certain, neither is what the body says.
-        let mut body = Word::unknown("<<");
+        let mut body = ShellWord::unknown("<<");
         if self.find_line_end() {
             for pending in self.pending.clone() {
                 body = self.body(&pending);
@@ -141,7 +141,7 @@ impl Parser {
         false
     }
 
-    fn body(&mut self, pending: &Pending) -> Word {
+    fn body(&mut self, pending: &PendingHeredoc) -> ShellWord {
         let mut text = String::new();
         while self.at < self.chars.len() {
             let mut line = String::new();
@@ -159,11 +159,11 @@ impl Parser {
             text.push('\n');
         }
         let expands = !pending.literal && text.contains(['$', '`', '\\']);
-        if expands { Word::unknown(&text) } else { Word::literal(&text) }
+        if expands { ShellWord::unknown(&text) } else { ShellWord::literal(&text) }
     }
 
     /// After a line end: the bodies that were announced on the line are passed, and what they substitute is reached.
-    pub(super) fn pass_bodies(&mut self) -> Result<(), ShellError> {
+    pub(super) fn pass_bodies(&mut self) -> Result<(), ShellParseError> {
         for pending in std::mem::take(&mut self.pending) {
             let body = self.body(&pending);
             if body.text.is_none() {
@@ -174,10 +174,10 @@ impl Parser {
     }
 
     /// What a text in double quotes would run: `$(...)` and backticks in it.
-    fn substitutions_in(&mut self, text: &str) -> Result<(), ShellError> {
+    fn substitutions_in(&mut self, text: &str) -> Result<(), ShellParseError> {
         let quoted = format!("\"{}\"", text.replace('"', " "));
         let mut inner = self.below(&quoted, self.state.clone())?;
-        inner.word_in(Builder::new())?;
+        inner.word_in(WordBuilder::new())?;
         self.out.append(&mut inner.out);
         Ok(())
     }

@@ -1,26 +1,26 @@
 //! One simple command of a line: what is run, where, with which files, and what it runs in turn.
 
-use super::Word;
+use super::ShellWord;
 use std::path::PathBuf;
 
 /// A simple command. `dirs` are the directories it may run in (a `cd` before it may have failed), `None` where that
 /// cannot be known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::permission) struct Segment {
-    pub(in crate::permission) kind: Kind,
-    pub(in crate::permission) assignments: Vec<(String, Word)>,
-    pub(in crate::permission) words: Vec<Word>,
-    pub(in crate::permission) redirects: Vec<Redirect>,
+pub(in crate::permission) struct CommandSegment {
+    pub(in crate::permission) kind: SegmentKind,
+    pub(in crate::permission) assignments: Vec<(String, ShellWord)>,
+    pub(in crate::permission) words: Vec<ShellWord>,
+    pub(in crate::permission) redirects: Vec<ShellRedirect>,
     pub(in crate::permission) dirs: Option<Vec<PathBuf>>,
     /// Programs whose output comes in through a pipe.
     pub(in crate::permission) fed_by: Vec<String>,
     /// What this one runs: the command behind `env`, the script of `sh -c`.
-    pub(in crate::permission) inner: Vec<Segment>,
-    pub(in crate::permission) carrier: Carrier,
+    pub(in crate::permission) inner: Vec<CommandSegment>,
+    pub(in crate::permission) carrier: WrapperKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::permission) enum Kind {
+pub(in crate::permission) enum SegmentKind {
     Simple,
     /// Only the redirections of a group, a loop or a branch; it has no words.
     Compound,
@@ -30,7 +30,7 @@ pub(in crate::permission) enum Kind {
 
 /// What consent to a segment with `inner` ones means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::permission) enum Carrier {
+pub(in crate::permission) enum WrapperKind {
     /// It runs nothing but itself.
     None,
     /// It adds nothing to what it runs: `timeout 5`, `sh -c`.
@@ -40,10 +40,10 @@ pub(in crate::permission) enum Carrier {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::permission) struct Redirect {
+pub(in crate::permission) struct ShellRedirect {
     pub(in crate::permission) kind: RedirectKind,
     /// The file; for a here-document its body.
-    pub(in crate::permission) target: Word,
+    pub(in crate::permission) target: ShellWord,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(in crate::permission) enum RedirectKind {
     Text,
 }
 
-impl Segment {
+impl CommandSegment {
     /// The program's name without its directory; `None` where it comes from an expansion or a wildcard.
     pub(in crate::permission) fn program(&self) -> Option<&str> {
         let text = self.words.first().filter(|word| !word.glob)?.text.as_deref()?;
@@ -67,13 +67,13 @@ impl Segment {
     }
 
     /// The words after the program.
-    pub(in crate::permission) fn arguments(&self) -> &[Word] {
+    pub(in crate::permission) fn arguments(&self) -> &[ShellWord] {
         self.words.get(1..).unwrap_or_default()
     }
 
     /// The words joined with one space, expanded where that is possible: what patterns are compared with.
     pub(in crate::permission) fn text(&self) -> String {
-        self.words.iter().map(Word::shown).collect::<Vec<_>>().join(" ")
+        self.words.iter().map(ShellWord::shown).collect::<Vec<_>>().join(" ")
     }
 
     /// The words joined with one space as they were written, without their quotes.
@@ -105,9 +105,9 @@ impl Segment {
     }
 
     /// This segment and all it runs, outermost first.
-    pub(in crate::permission) fn all(&self) -> Vec<&Segment> {
+    pub(in crate::permission) fn all(&self) -> Vec<&CommandSegment> {
         let mut out = vec![self];
-        out.extend(self.inner.iter().flat_map(Segment::all));
+        out.extend(self.inner.iter().flat_map(CommandSegment::all));
         out
     }
 
@@ -116,6 +116,6 @@ impl Segment {
         if self.inner.is_empty() {
             return self.program().map(String::from).into_iter().collect();
         }
-        self.inner.iter().flat_map(Segment::programs).collect()
+        self.inner.iter().flat_map(CommandSegment::programs).collect()
     }
 }

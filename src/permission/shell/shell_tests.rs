@@ -1,15 +1,15 @@
 use super::*;
 use std::path::Path;
 
-fn at() -> Surroundings<'static> {
-    Surroundings { cwd: Path::new("/w"), home: Some(Path::new("/home/me")) }
+fn at() -> ShellParseContext<'static> {
+    ShellParseContext { cwd: Path::new("/w"), home: Some(Path::new("/home/me")) }
 }
 
 /// The leaves of a line, each as its words.
 fn runs(line: &str) -> Vec<String> {
     let segments = parse(line, at()).unwrap_or_else(|e| panic!("{line}: {e}"));
-    let all = segments.iter().flat_map(Segment::all);
-    all.filter(|s| s.inner.is_empty() && !s.words.is_empty()).map(Segment::text).collect()
+    let all = segments.iter().flat_map(CommandSegment::all);
+    all.filter(|s| s.inner.is_empty() && !s.words.is_empty()).map(CommandSegment::text).collect()
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn wrappers_are_looked_through() {
 fn the_directory_is_followed_and_a_failed_cd_is_counted_in() {
     let dirs = |line: &str| {
         let segments = parse(line, at()).unwrap();
-        let mut found: Vec<&Segment> = segments.iter().flat_map(Segment::all).collect();
+        let mut found: Vec<&CommandSegment> = segments.iter().flat_map(CommandSegment::all).collect();
         found.retain(|s| s.program() == Some("x"));
         let last = found.pop().unwrap();
         last.dirs
@@ -138,8 +138,11 @@ fn the_directory_is_followed_and_a_failed_cd_is_counted_in() {
 fn a_value_is_used_only_where_it_is_certain() {
     let last = |line: &str| {
         let segments = parse(line, at()).unwrap();
-        let mut all =
-            segments.iter().flat_map(Segment::all).filter(|s| s.program() == Some("x")).collect::<Vec<_>>();
+        let mut all = segments
+            .iter()
+            .flat_map(CommandSegment::all)
+            .filter(|s| s.program() == Some("x"))
+            .collect::<Vec<_>>();
         all.pop().unwrap().words.last().unwrap().text.clone()
     };
     let table = [
@@ -218,12 +221,12 @@ fn what_cannot_be_read_for_certain_is_an_error() {
             assert!(parse(&line, at()).is_err(), "{depth} {open}");
         }
     }
-    assert_eq!(parse(&"a;".repeat(60_000), at()), Err(ShellError::Long));
+    assert_eq!(parse(&"a;".repeat(60_000), at()), Err(ShellParseError::Long));
 }
 
 #[test]
 fn arithmetic_over_names_is_marked() {
-    let opaque = |line: &str| parse(line, at()).unwrap().iter().any(|s| s.kind == Kind::Opaque);
+    let opaque = |line: &str| parse(line, at()).unwrap().iter().any(|s| s.kind == SegmentKind::Opaque);
     for line in ["echo $((x))", "echo $(( $x ))", "[[ $x -eq 1 ]]", "echo ${a[i]}", "echo $((1 + $(a)))"] {
         assert!(opaque(line), "{line}");
     }

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// Where a line starts.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::permission) struct Surroundings<'a> {
+pub(in crate::permission) struct ShellParseContext<'a> {
     pub(in crate::permission) cwd: &'a Path,
     pub(in crate::permission) home: Option<&'a Path>,
 }
@@ -14,7 +14,7 @@ pub(in crate::permission) struct Surroundings<'a> {
 const MOST_DIRS: usize = 8;
 
 #[derive(Clone, Debug)]
-pub(super) struct State {
+pub(super) struct ShellParseState {
     pub(super) home: Option<PathBuf>,
     pub(super) dirs: Option<Vec<PathBuf>>,
     /// Variables set in the line; `None` where the value is not certain.
@@ -23,9 +23,9 @@ pub(super) struct State {
     pub(super) stops_on_failure: bool,
 }
 
-impl State {
-    pub(super) fn new(at: Surroundings<'_>) -> State {
-        State {
+impl ShellParseState {
+    pub(super) fn new(at: ShellParseContext<'_>) -> ShellParseState {
+        ShellParseState {
             home: at.home.map(Path::to_path_buf),
             dirs: Some(vec![normal(at.cwd)]),
             vars: BTreeMap::new(),
@@ -34,8 +34,8 @@ impl State {
     }
 
     /// The state a new shell starts in: the same place; what was set here it may or may not see.
-    pub(super) fn for_new_shell(&self) -> State {
-        let mut new = State { stops_on_failure: false, ..self.clone() };
+    pub(super) fn for_new_shell(&self) -> ShellParseState {
+        let mut new = ShellParseState { stops_on_failure: false, ..self.clone() };
         new.vars.values_mut().for_each(|value| *value = None);
         new
     }
@@ -76,7 +76,7 @@ impl State {
     }
 
     /// What holds when either this or `other` is the case.
-    pub(super) fn or(&mut self, other: &State) {
+    pub(super) fn or(&mut self, other: &ShellParseState) {
         self.dirs = union(self.dirs.take(), other.dirs.clone());
         for (name, value) in &other.vars {
             if self.vars.get(name) != Some(value) {

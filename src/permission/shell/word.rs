@@ -3,7 +3,7 @@
 /// `text` is what the program gets, where that is certain: no expansion in it, or only ones whose value is known
 /// (`~`, `$HOME`, a variable set in the same line).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::permission) struct Word {
+pub(in crate::permission) struct ShellWord {
     /// As written, quotes removed, expansions left as they stand.
     pub(in crate::permission) source: String,
     pub(in crate::permission) text: Option<String>,
@@ -11,14 +11,14 @@ pub(in crate::permission) struct Word {
     pub(in crate::permission) glob: bool,
 }
 
-impl Word {
-    pub(in crate::permission) fn literal(text: &str) -> Word {
-        Word { source: text.into(), text: Some(text.into()), glob: false }
+impl ShellWord {
+    pub(in crate::permission) fn literal(text: &str) -> ShellWord {
+        ShellWord { source: text.into(), text: Some(text.into()), glob: false }
     }
 
     /// A word that only the run will know.
-    pub(in crate::permission) fn unknown(source: &str) -> Word {
-        Word { source: source.into(), text: None, glob: false }
+    pub(in crate::permission) fn unknown(source: &str) -> ShellWord {
+        ShellWord { source: source.into(), text: None, glob: false }
     }
 
     pub(in crate::permission) fn is(&self, text: &str) -> bool {
@@ -33,7 +33,7 @@ impl Word {
 
 /// Puts a word together from its pieces.
 #[derive(Debug)]
-pub(super) struct Builder {
+pub(super) struct WordBuilder {
     source: String,
     text: Option<String>,
     glob: bool,
@@ -42,9 +42,9 @@ pub(super) struct Builder {
     brace: u8,
 }
 
-impl Builder {
-    pub(super) fn new() -> Builder {
-        Builder { source: String::new(), text: Some(String::new()), glob: false, quoted: false, brace: 0 }
+impl WordBuilder {
+    pub(super) fn new() -> WordBuilder {
+        WordBuilder { source: String::new(), text: Some(String::new()), glob: false, quoted: false, brace: 0 }
     }
 
     pub(super) fn plain(&mut self, c: char) {
@@ -101,11 +101,11 @@ impl Builder {
         self.quoted
     }
 
-    pub(super) fn finish(self) -> Word {
+    pub(super) fn finish(self) -> ShellWord {
         // A brace list becomes several words, options among them.
         let text = self.text.filter(|_| self.brace < 3);
         // A bracket that nothing closes is no wildcard: `[` and `[[` are programs.
         let glob = self.glob && self.source != "[" && self.source != "[[";
-        Word { source: self.source, text, glob }
+        ShellWord { source: self.source, text, glob }
     }
 }

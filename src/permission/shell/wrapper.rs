@@ -1,22 +1,22 @@
 //! The programs that run another one, as a table: `wrappers.toml`. What is behind each is read here; nothing about any one
 //! program stands in the code.
 
-use super::grammar::Parser;
+use super::grammar::ShellParser;
 use super::unwrap::{options, run_words, script_of};
-use super::{Carrier, Segment, ShellError, Word};
+use super::{CommandSegment, ShellParseError, ShellWord, WrapperKind};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
-    wrapper: Vec<Wrapper>,
+struct WrapperTable {
+    wrapper: Vec<CommandWrapper>,
 }
 
 /// One row; `wrappers.toml` says what each column means.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wrapper {
+pub(super) struct CommandWrapper {
     name: String,
     #[serde(default)]
     sub: Vec<String>,
@@ -38,14 +38,14 @@ pub(super) struct Wrapper {
     #[serde(default)]
     arch: bool,
     #[serde(default)]
-    carrier: Consent,
+    carrier: WrapperConsent,
     #[cfg_attr(not(test), expect(dead_code, reason = "lines that the test of the table tries"))]
     runs: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Consent {
+enum WrapperConsent {
     #[default]
     Transparent,
     Itself,
@@ -53,25 +53,29 @@ enum Consent {
 
 const SHIPPED: &str = include_str!("wrappers.toml");
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| toml::from_str(SHIPPED).unwrap_or_default());
+static TABLE: LazyLock<WrapperTable> = LazyLock::new(|| toml::from_str(SHIPPED).unwrap_or_default());
 
 /// The row of a program.
-pub(super) fn find(program: &str) -> Option<&'static Wrapper> {
+pub(super) fn find(program: &str) -> Option<&'static CommandWrapper> {
     let loader = ["ld-linux", "ld-musl", "ld64.so", "ld.so"].iter().any(|stem| program.starts_with(stem));
     let name = if loader { "ld.so" } else { program };
     TABLE.wrapper.iter().find(|wrapper| wrapper.name == name)
 }
 
-impl Wrapper {
-    fn carrier(&self) -> Carrier {
+impl CommandWrapper {
+    fn carrier(&self) -> WrapperKind {
         match self.carrier {
-            Consent::Transparent => Carrier::Transparent,
-            Consent::Itself => Carrier::Itself,
+            WrapperConsent::Transparent => WrapperKind::Transparent,
+            WrapperConsent::Itself => WrapperKind::Itself,
         }
     }
 
     /// What the segment runs, added to it.
-    pub(super) fn unwrap(&self, parser: &mut Parser, segment: &mut Segment) -> Result<(), ShellError> {
+    pub(super) fn unwrap(
+        &self,
+        parser: &mut ShellParser,
+        segment: &mut CommandSegment,
+    ) -> Result<(), ShellParseError> {
         let words = segment.arguments().to_vec();
         let first = words.first().and_then(|w| w.text.as_deref()).unwrap_or_default();
         let mut at = 0;
@@ -90,14 +94,16 @@ impl Wrapper {
         let head = words.get(..words.len().min(at.saturating_add(2))).unwrap_or_default();
         for (place, word) in head.iter().enumerate() {
             let text = match self.text_after(word) {
-                Some(Given::Here(text)) => Word::literal(text),
-                Some(Given::Next) => words.get(place + 1).cloned().unwrap_or_else(|| Word::literal("")),
+                Some(OptionValue::Here(text)) => ShellWord::literal(text),
+                Some(OptionValue::Next) => {
+                    words.get(place + 1).cloned().unwrap_or_else(|| ShellWord::literal(""))
+                }
                 None => continue,
             };
             return self.script(parser, segment, &[text]).map(drop);
         }
         // `sudo A=b make` sets a variable for it.
-        while self.carrier == Consent::Itself
+        while self.carrier == WrapperConsent::Itself
             && words.get(at).and_then(|w| w.text.as_deref()).is_some_and(super::unwrap::is_assignment)
         {
             at += 1;
@@ -113,7 +119,7 @@ impl Wrapper {
     }
 
     /// Where the command begins, if the options end at `at`.
-    fn command(&self, words: &[Word], at: usize) -> usize {
+    fn command(&self, words: &[ShellWord], at: usize) -> usize {
         const ALL: usize = 99;
         if self.before >= ALL {
             let end = words.iter().position(|w| w.is("--"));
@@ -124,23 +130,28 @@ impl Wrapper {
     }
 
     /// Whether `word` is an option behind which a text for a shell stands; also in a cluster: `-qc`.
-    fn text_after<'w>(&self, word: &'w Word) -> Option<Given<'w>> {
+    fn text_after<'w>(&self, word: &'w ShellWord) -> Option<OptionValue<'w>> {
         let text = word.text.as_deref()?;
         self.script.iter().find_map(|option| {
             if text == option {
-                return Some(Given::Next);
+                return Some(OptionValue::Next);
             }
             if option.starts_with("--") {
                 let value = text.strip_prefix(option.as_str())?.strip_prefix('=')?;
-                return Some(Given::Here(value));
+                return Some(OptionValue::Here(value));
             }
             let cluster = text.starts_with('-') && !text.starts_with("--") && text.len() < 8;
-            (cluster && text.ends_with(option.trim_start_matches('-'))).then_some(Given::Next)
+            (cluster && text.ends_with(option.trim_start_matches('-'))).then_some(OptionValue::Next)
         })
     }
 
     /// Reads `words` as one text; false where it cannot be known.
-    fn script(&self, parser: &mut Parser, segment: &mut Segment, words: &[Word]) -> Result<bool, ShellError> {
+    fn script(
+        &self,
+        parser: &mut ShellParser,
+        segment: &mut CommandSegment,
+        words: &[ShellWord],
+    ) -> Result<bool, ShellParseError> {
         if words.iter().all(|w| w.is("") || w.is("-")) {
             return Ok(true);
         }
@@ -150,11 +161,16 @@ impl Wrapper {
         Ok(known)
     }
 
-    fn each(&self, parser: &mut Parser, segment: &mut Segment, words: &[Word]) -> Result<(), ShellError> {
+    fn each(
+        &self,
+        parser: &mut ShellParser,
+        segment: &mut CommandSegment,
+        words: &[ShellWord],
+    ) -> Result<(), ShellParseError> {
         let mark = words.iter().position(|w| w.text.as_deref().is_some_and(|t| t.starts_with(":::")));
         let (command, given) = words.split_at(mark.unwrap_or(words.len()));
         let texts = if command.is_empty() { given } else { command };
-        let spaced = |w: &&Word| w.text.as_deref().is_some_and(|t| t.contains(char::is_whitespace));
+        let spaced = |w: &&ShellWord| w.text.as_deref().is_some_and(|t| t.contains(char::is_whitespace));
         for text in texts.iter().filter(spaced) {
             self.script(parser, segment, std::slice::from_ref(text))?;
         }
@@ -167,7 +183,7 @@ impl Wrapper {
 }
 
 /// Where the text of an option is.
-enum Given<'w> {
+enum OptionValue<'w> {
     Here(&'w str),
     Next,
 }
@@ -175,19 +191,19 @@ enum Given<'w> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::permission::shell::{Surroundings, parse};
+    use crate::permission::shell::{ShellParseContext, parse};
     use std::path::Path;
 
     #[test]
     fn every_row_is_seen_through() {
-        let table: Table = toml::from_str(SHIPPED).unwrap_or_else(|e| panic!("{e}"));
+        let table: WrapperTable = toml::from_str(SHIPPED).unwrap_or_else(|e| panic!("{e}"));
         assert!(table.wrapper.len() > 70);
-        let around = || Surroundings { cwd: Path::new("/w"), home: None };
+        let around = || ShellParseContext { cwd: Path::new("/w"), home: None };
         for row in &table.wrapper {
             assert!(!row.runs.is_empty(), "{}", row.name);
             for line in &row.runs {
                 let segments = parse(line, around()).unwrap_or_else(|e| panic!("{line}: {e}"));
-                let all: Vec<&Segment> = segments.iter().flat_map(Segment::all).collect();
+                let all: Vec<&CommandSegment> = segments.iter().flat_map(CommandSegment::all).collect();
                 let curl = all.iter().find(|s| s.program() == Some("curl"));
                 assert!(curl.is_some(), "{line}: {:?}", all.iter().map(|s| s.program()).collect::<Vec<_>>());
                 let outer = all.first().map(|s| s.carrier);
@@ -204,8 +220,8 @@ mod tests {
     #[test]
     fn what_is_no_wrapper_by_its_first_word_runs_nothing_else() {
         for line in ["npm run x", "uv sync", "perf report", "mise ls", "prlimit", "ssh host", "parallel"] {
-            let segments = parse(line, Surroundings { cwd: Path::new("/w"), home: None }).unwrap();
-            let all: Vec<&Segment> = segments.iter().flat_map(Segment::all).collect();
+            let segments = parse(line, ShellParseContext { cwd: Path::new("/w"), home: None }).unwrap();
+            let all: Vec<&CommandSegment> = segments.iter().flat_map(CommandSegment::all).collect();
             assert_eq!(all.len(), 1, "{line}");
         }
     }

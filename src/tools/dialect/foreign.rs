@@ -10,7 +10,7 @@ use super::super::{
     Touches,
 };
 use crate::conversation::{CallId, Part, ToolSpec};
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -157,7 +157,7 @@ struct Worded<A, S> {
 }
 
 impl<A: Send + Sync + 'static, S: Send + Sync + 'static> Plan for Worded<A, S> {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         self.inner.reach()
     }
 

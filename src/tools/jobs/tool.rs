@@ -7,7 +7,7 @@ use super::super::{
 };
 use super::Job;
 use crate::conversation::{CallFact, CallOutcome, Part, ToolSpec};
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::text::sanitize;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -108,8 +108,8 @@ struct JobPlan {
 }
 
 impl Plan for JobPlan {
-    fn reach(&self) -> Vec<Reach> {
-        vec![Reach::Session]
+    fn reach(&self) -> Vec<Access> {
+        vec![Access::Session]
     }
 
     fn title(&self) -> String {

@@ -22,7 +22,7 @@ use super::stream::Stream;
 use super::theme::Theme;
 use crate::agent::{Ending, Event, Queue};
 use crate::conversation::{CallId, CallOutcome, TokenUsage};
-use crate::permission::{Mode, Planning, Taint};
+use crate::permission::{Mode, PlanModeState, Taint};
 use crate::provider::catalog::Money;
 use crate::session::Draft;
 use crate::text::visible;
@@ -102,7 +102,7 @@ pub struct Live {
     /// Text of the answer stands above, and a call since the last text.
     spoke: bool,
     worked: bool,
-    planning: Planning,
+    planning: PlanModeState,
     /// When anything last happened.
     news_at: Instant,
 }
@@ -137,7 +137,7 @@ impl Live {
             stopping: false,
             spoke: false,
             worked: false,
-            planning: Planning::No,
+            planning: PlanModeState::No,
             news_at: now,
         }
     }
@@ -356,7 +356,7 @@ impl Live {
     }
 
     /// Whether a plan has to be approved first.
-    pub fn plans(&mut self, planning: Planning) {
+    pub fn plans(&mut self, planning: PlanModeState) {
         self.planning = planning;
     }
 

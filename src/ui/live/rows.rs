@@ -8,7 +8,7 @@ use super::super::wrap::wrap;
 use super::question::QuestionFocus;
 use super::{Live, RunningCall, mode_label};
 use crate::agent::{Queued, Sending, is_command};
-use crate::permission::{Level, Mode, Planning};
+use crate::permission::{ClassificationLevel, Mode, PlanModeState};
 use crate::text::{sanitize, visible, width};
 use crate::tools::{Todo, TodoStatus, todo_lines};
 use ratatui::buffer::Buffer;
@@ -219,9 +219,9 @@ impl Live {
             rest.push(format!("{}% of context", self.facts.prompt_tokens * 100 / self.facts.window.max(1)));
         }
         match self.planning {
-            Planning::No => {}
-            Planning::Making => rest.push("a plan is being made".into()),
-            Planning::Presented => rest.push("the plan waits for /plan approve".into()),
+            PlanModeState::No => {}
+            PlanModeState::Making => rest.push("a plan is being made".into()),
+            PlanModeState::Presented => rest.push("the plan waits for /plan approve".into()),
         }
         match self.facts.grants {
             0 => {}
@@ -229,7 +229,7 @@ impl Live {
             more => rest.push(format!("{more} grants")),
         }
         let level = self.facts.taint.load();
-        if level > Level::Public {
+        if level > ClassificationLevel::Public {
             rest.push(level.to_string());
         }
         if !self.stopping {

@@ -1,7 +1,7 @@
 use super::super::super::journal::Label;
 use super::super::{Applied, Choice, Part, Places};
 use super::*;
-use crate::permission::Landing;
+use crate::permission::WritePolicy;
 use crate::workspace::Before;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ impl Bench {
             None => Before::Absent,
             Some(now) => Before::Content(blake3::hash(now.as_bytes())),
         };
-        self.view.write(&path, text.as_bytes(), before, Landing::Hold).unwrap();
+        self.view.write(&path, text.as_bytes(), before, WritePolicy::Hold).unwrap();
     }
 
     fn apply(&self) {

@@ -8,7 +8,7 @@ use super::View;
 use super::hold::{StagedHeld, expect};
 use super::layer::Layer;
 use super::stack::node_at;
-use crate::permission::Landing;
+use crate::permission::WritePolicy;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,15 +70,15 @@ impl View {
     }
 
     /// True when a change to this path is kept pending rather than landing.
-    pub(super) fn must_hold(&self, path: &Path, landing: Landing) -> Result<bool, WorkspaceError> {
+    pub(super) fn must_hold(&self, path: &Path, landing: WritePolicy) -> Result<bool, WorkspaceError> {
         let inside = self.locate(path).is_some();
         match landing {
-            Landing::Hold => Ok(inside),
-            Landing::Apply | Landing::Direct => {
+            WritePolicy::Hold => Ok(inside),
+            WritePolicy::Apply | WritePolicy::Direct => {
                 let holds = || self.holds(path).map_err(|e| WorkspaceError::from_io(path, e));
                 Ok(inside && holds()?)
             }
-            Landing::Discard => Err(WorkspaceError::ReadOnly(path.to_path_buf())),
+            WritePolicy::Discard => Err(WorkspaceError::ReadOnly(path.to_path_buf())),
         }
     }
 

@@ -1,6 +1,6 @@
 use super::super::journal::Label;
 use super::*;
-use crate::permission::Landing;
+use crate::permission::WritePolicy;
 use crate::workspace::{Before, WorkspaceError};
 use std::collections::BTreeMap;
 use std::fs;
@@ -60,7 +60,7 @@ impl Bench {
 
     pub(super) fn hold(&self, rel: &str, text: &str, before: Option<&str>) {
         let before = before.map_or(Before::Absent, |b| Before::Content(blake3::hash(b.as_bytes())));
-        self.view.write(&self.root.join(rel), text.as_bytes(), before, Landing::Hold).unwrap();
+        self.view.write(&self.root.join(rel), text.as_bytes(), before, WritePolicy::Hold).unwrap();
     }
 
     pub(super) fn all(&self) -> Choice {
@@ -114,7 +114,7 @@ fn what_is_held_is_seen_in_the_view_and_not_in_the_workspace() {
     let real = b.view.real(&b.root.join("a.txt")).unwrap().unwrap();
     assert_eq!(fs::read_to_string(real).unwrap(), "two\n");
     assert_eq!(b.words(), ["M a.txt", "A new", "A new/deep", "A new/deep/b.txt"]);
-    let again = b.view.write(&b.root.join("a.txt"), b"x", Before::Absent, Landing::Hold);
+    let again = b.view.write(&b.root.join("a.txt"), b"x", Before::Absent, WritePolicy::Hold);
     assert!(matches!(again, Err(WorkspaceError::Exists(_))));
 }
 

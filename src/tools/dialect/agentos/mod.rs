@@ -16,7 +16,7 @@ use super::super::search_contents::{line_matcher, search_below};
 use super::super::write_file::{Mode, WritePlan};
 use super::super::{CallFailure, Env, Facts, Output, Plan, RunCtx, Summary, Tool, ToolError};
 use super::foreign::{Foreign, reads, writes};
-use crate::permission::Place;
+use crate::permission::AccessLocation;
 use crate::text::patch::Options;
 use crate::workspace::{Consent, EntryKind, Resolved, Show, TextFile};
 use schemars::JsonSchema;
@@ -128,7 +128,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
 /// Resolves a path and refuses one that leads out of the workspace.
 fn contained(env: &Env, path: &str) -> Result<Resolved, ToolError> {
     let at = env.resolve(path)?;
-    if at.place == Place::Outside { Err(traversal(path)) } else { Ok(at) }
+    if at.place == AccessLocation::Outside { Err(traversal(path)) } else { Ok(at) }
 }
 
 fn traversal(path: &str) -> ToolError {

@@ -9,7 +9,7 @@ use super::super::super::{
 };
 use super::super::foreign::Foreign;
 use super::{Nothing, contained};
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::workspace::{Consent, Resolved};
 use notify::event::ModifyKind;
 use notify::{Event, EventKind, RecursiveMode, Watcher};
@@ -68,7 +68,7 @@ struct Watching {
 }
 
 impl Plan for Watching {
-    fn reach(&self) -> Vec<Reach> {
+    fn reach(&self) -> Vec<Access> {
         vec![self.at.read()]
     }
 

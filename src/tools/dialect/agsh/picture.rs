@@ -9,7 +9,7 @@ use super::super::super::{
 use super::super::foreign::Foreign;
 use crate::conversation::{CallOutcome, Image, Part};
 use crate::media::{self, Oversize};
-use crate::permission::{Permit, Reach};
+use crate::permission::{Access, Permit};
 use crate::session::{Entry, ScratchpadError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -103,8 +103,8 @@ fn decoded(text: &str) -> Option<Vec<u8>> {
 struct RenderPlan(Source);
 
 impl Plan for RenderPlan {
-    fn reach(&self) -> Vec<Reach> {
-        vec![Reach::Session]
+    fn reach(&self) -> Vec<Access> {
+        vec![Access::Session]
     }
 
     fn title(&self) -> String {

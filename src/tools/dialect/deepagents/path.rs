@@ -2,7 +2,7 @@
 
 use super::super::super::{CallFailure, Env, ToolError, Touches};
 use super::Surface;
-use crate::permission::Place;
+use crate::permission::AccessLocation;
 use crate::workspace::{Relative, Resolved};
 
 /// Where results go that are too long to show, as the caller names it.
@@ -78,7 +78,7 @@ impl Surface {
     }
 
     fn inside(&self, env: &Env, at: &Resolved) -> bool {
-        at.path.starts_with(env.workspace.cwd()) && at.place != Place::Outside
+        at.path.starts_with(env.workspace.cwd()) && at.place != AccessLocation::Outside
     }
 
     /// A path below `base` as the caller knows it.

@@ -60,7 +60,7 @@ fn plan(args: &Run, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, 
         Some(cwd) => {
             let outside = || ToolError::worded(format!("Working directory \"{cwd}\" escapes the workspace"));
             let at = env.resolve(&surface.real(cwd)).map_err(|_| outside())?;
-            if at.place == crate::permission::Place::Outside {
+            if at.place == crate::permission::AccessLocation::Outside {
                 return Err(outside());
             }
             if !env.workspace.is_dir(&at.path) {

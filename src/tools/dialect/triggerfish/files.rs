@@ -10,7 +10,7 @@ use super::super::super::{CallFailure, Env, Facts, Output, Plan, RunCtx, Summary
 use super::super::foreign::{Foreign, reads, writes};
 use super::jail::no_such;
 use super::{Surface, missing};
-use crate::permission::Planning;
+use crate::permission::PlanModeState;
 use crate::workspace::{Consent, EntryKind, Relative, Resolved, Show};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -134,9 +134,13 @@ fn not_there(path: &str, error: &ToolError) -> Option<String> {
 /// Plan mode stops a tool that writes before anything else is looked at.
 pub(super) fn planned(env: &Env, tool: &str) -> Result<(), ToolError> {
     let present = match env.mode.planning() {
-        Planning::No => return Ok(()),
-        Planning::Making => "Use plan_manage(action: \"exit\") to present your implementation plan first.",
-        Planning::Presented => "The plan waits for the person's approval: plan_manage(action: \"approve\").",
+        PlanModeState::No => return Ok(()),
+        PlanModeState::Making => {
+            "Use plan_manage(action: \"exit\") to present your implementation plan first."
+        }
+        PlanModeState::Presented => {
+            "The plan waits for the person's approval: plan_manage(action: \"approve\")."
+        }
     };
     Err(ToolError::worded(format!("Tool \"{tool}\" is blocked in plan mode. {present}")))
 }

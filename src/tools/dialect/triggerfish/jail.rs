@@ -2,7 +2,7 @@
 
 use super::super::super::{Env, ToolError};
 use super::Surface;
-use crate::permission::Place;
+use crate::permission::AccessLocation;
 use crate::workspace::Resolved;
 use std::path::{Component, Path, PathBuf};
 use std::sync::PoisonError;
@@ -11,7 +11,7 @@ impl Surface {
     /// Resolves a path; one outside is answered as if nothing were there, so that nothing is learnt of it.
     pub(super) fn inside(&self, env: &Env, written: &str) -> Result<Resolved, ToolError> {
         let at = env.resolve(&self.real(written)).map_err(|_| no_such(written))?;
-        if at.place == Place::Outside { Err(no_such(written)) } else { Ok(at) }
+        if at.place == AccessLocation::Outside { Err(no_such(written)) } else { Ok(at) }
     }
 
     /// What a path means to the workspace: relative ones begin where the last `cd` led.

@@ -7,7 +7,7 @@ use super::super::super::work::blocking;
 use super::super::super::{Detail, Env, Output, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::Surface;
-use crate::permission::{Permit, Planning, Reach};
+use crate::permission::{Access, Permit, PlanModeState};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -89,20 +89,22 @@ fn make(
     let state = env.mode.planning();
     let wrong = |words: &str| Err(ToolError::worded(format!("Error: {words}")));
     match (args.action, state) {
-        (Action::Enter, Planning::No) if args.goal.as_deref().unwrap_or("").trim().is_empty() => {
+        (Action::Enter, PlanModeState::No) if args.goal.as_deref().unwrap_or("").trim().is_empty() => {
             return wrong("plan_manage(enter) requires a 'goal' argument (string).");
         }
-        (Action::Enter, Planning::Making | Planning::Presented) => return wrong("already in plan mode."),
+        (Action::Enter, PlanModeState::Making | PlanModeState::Presented) => {
+            return wrong("already in plan mode.");
+        }
         (Action::Exit, _) if args.plan.is_none() => {
             return wrong("plan_manage(exit) requires a 'plan' argument: what the person is to approve.");
         }
-        (Action::Exit, Planning::No) => return wrong("not in plan mode."),
+        (Action::Exit, PlanModeState::No) => return wrong("not in plan mode."),
         (Action::Exit | Action::Approve, _)
             if args.plan.as_ref().is_some_and(|plan| plan_text(plan).is_none()) =>
         {
             return wrong("the 'plan' is empty: give a text or an object that the person can approve.");
         }
-        (Action::Approve | Action::Reject, Planning::No | Planning::Making) => {
+        (Action::Approve | Action::Reject, PlanModeState::No | PlanModeState::Making) => {
             return wrong("no plan is waiting for approval.");
         }
         _ => {}
@@ -136,23 +138,23 @@ impl Managing {
             Action::Enter => {
                 plan.goal = self.args.goal.clone().unwrap_or_default();
                 plan.scope.clone_from(&self.args.scope);
-                env.mode.plan(Planning::Making);
+                env.mode.plan(PlanModeState::Making);
                 "Plan mode: nothing can be written now. Look around, then plan_manage(action: \"exit\", plan: ...).".into()
             }
             // Both are asked about before they run: here the person has said yes.
             Action::Exit | Action::Approve => {
-                env.mode.plan(Planning::No);
+                env.mode.plan(PlanModeState::No);
                 format!("The person approved the plan. Carry it out.\n{}", plan.text)
             }
             Action::Reject => {
-                env.mode.plan(Planning::Making);
+                env.mode.plan(PlanModeState::Making);
                 "The plan was rejected; plan mode goes on.".into()
             }
             Action::Status => {
                 let state = match env.mode.planning() {
-                    Planning::No => "normal",
-                    Planning::Making => "plan",
-                    Planning::Presented => "awaiting_approval",
+                    PlanModeState::No => "normal",
+                    PlanModeState::Making => "plan",
+                    PlanModeState::Presented => "awaiting_approval",
                 };
                 let scope = plan.scope.as_ref().map(|s| format!("\nscope: {s}")).unwrap_or_default();
                 format!("state: {state}\ngoal: {}{scope}\nplan: {}", plan.goal, plan.text)
@@ -162,8 +164,8 @@ impl Managing {
 }
 
 impl super::super::super::Plan for Managing {
-    fn reach(&self) -> Vec<Reach> {
-        vec![if self.asks() { Reach::Approval } else { Reach::Session }]
+    fn reach(&self) -> Vec<Access> {
+        vec![if self.asks() { Access::Approval } else { Access::Session }]
     }
 
     fn title(&self) -> String {
@@ -183,7 +185,7 @@ impl super::super::super::Plan for Managing {
         if self.asks() {
             // What the person reads is what is approved, also where `approve` brings another plan.
             self.surface.plan().text.clone_from(&text);
-            env.mode.plan(Planning::Presented);
+            env.mode.plan(PlanModeState::Presented);
         }
         let detail = if self.asks() { Detail::Text(text) } else { Detail::None };
         Ok(Preview { line: super::super::super::Plan::title(self), detail })

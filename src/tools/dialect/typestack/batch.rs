@@ -5,7 +5,7 @@ use super::super::super::edit_file::Unread;
 use super::super::super::operation::{Form, Operation, Replacing};
 use super::super::super::{Env, ToolError};
 use super::Bases;
-use crate::permission::Reach;
+use crate::permission::Access;
 use crate::workspace::{Consent, Resolved};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -163,7 +163,7 @@ fn place(base: &str, path: &str, bases: &Bases, env: &Env) -> Result<Resolved, S
     if at.path == real_root.path || !at.path.starts_with(&real_root.path) {
         return Err(format!("sPath `{path}` leads out of the base `{base}`"));
     }
-    debug_assert!(matches!(at.read(), Reach::Read { .. }));
+    debug_assert!(matches!(at.read(), Access::Read { .. }));
     Ok(at)
 }
 
