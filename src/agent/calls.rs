@@ -11,7 +11,7 @@ use crate::conversation::{
     CallFact, CallId, CallInterruption, CallOutcome, CallResult, Note, Part, ToolCall,
 };
 use crate::hooks::{Action, Point};
-use crate::metrics::Status;
+use crate::metrics::MetricStatus;
 use crate::permission::{Access, Decision, Denial, Permit, Policy, PolicyQuestion as Ask};
 use crate::tools::{
     Children, Detail, DiffText, Enquire, Env, Facts, Output, Plan, Preview, Progress, Registry, RunCtx, Said,
@@ -276,7 +276,8 @@ impl Shared {
         };
         drop(order);
         let (output, note) = Arc::clone(&self).held_down(watch, output).await;
-        let status = if output.outcome == CallOutcome::Done { Status::Success } else { Status::Failure };
+        let status =
+            if output.outcome == CallOutcome::Done { MetricStatus::Success } else { MetricStatus::Failure };
         self.visit.count(&call.name, status, started.elapsed());
         let outcome = Some(format!("{:?}", output.outcome).to_lowercase());
         let ended = AuditNote { kind: Kind::Result, outcome, taint: self.taint(), ..decided };

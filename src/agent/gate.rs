@@ -6,7 +6,7 @@
 use crate::audit::{AuditError, AuditNote, Kind, Log};
 use crate::conversation::{CallId, CallInput, Part, ToolCall};
 use crate::hooks::{Action, Context, Flow, Hooks, Point, Ruling};
-use crate::metrics::{Metrics, Status};
+use crate::metrics::{MetricStatus, MetricsFile};
 use crate::permission::{Access, FlowCheck, FlowViolation, Policy};
 use crate::text::secret;
 use crate::tools::ToolError;
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 pub struct Gate {
     pub hooks: Hooks,
     pub audit: Option<Log>,
-    pub metrics: Option<Metrics>,
+    pub metrics: Option<MetricsFile>,
     pub secrets: Secrets,
 }
 
@@ -187,7 +187,7 @@ impl Visit {
         Ok(ruling)
     }
 
-    pub(super) fn count(&self, tool: &str, status: Status, took: Duration) {
+    pub(super) fn count(&self, tool: &str, status: MetricStatus, took: Duration) {
         if let Some(metrics) = &self.gate.metrics {
             metrics.count(tool, status, took);
         }

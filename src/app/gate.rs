@@ -5,7 +5,7 @@ use crate::agent::{Gate, Secrets};
 use crate::audit;
 use crate::config::{AppDirs, AuthorTrust, Config, ConfigProblem, HookSettings, SettingOrigin};
 use crate::hooks::{Hook, Hooks, Programs, Source, Spec};
-use crate::metrics::Metrics;
+use crate::metrics::MetricsFile;
 use crate::permission::{ClassificationLevel, ClassificationRules, ProgramDirs, ProtectedPaths};
 use crate::text::regular;
 use globset::{Glob, GlobSetBuilder};
@@ -20,8 +20,8 @@ pub fn audit_places(paths: &AppDirs) -> audit::Places {
 }
 
 /// Where the figures of all calls are kept.
-pub fn metrics(paths: &AppDirs) -> Metrics {
-    Metrics::at(paths.state.join("metrics.json"))
+pub fn metrics(paths: &AppDirs) -> MetricsFile {
+    MetricsFile::at(paths.state.join("metrics.json"))
 }
 
 /// Mistakes in hooks of a file are added to `config.problems`, and leave placet in doubt about permissions; one on the

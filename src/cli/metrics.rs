@@ -20,7 +20,7 @@ pub(super) fn run(command: Option<MetricsCommand>, options: &Options) -> Result<
 }
 
 /// Until it is stopped, as any server is.
-fn serve(metrics: &metrics::Metrics, port: u16) -> Result<u8, Failure> {
+fn serve(metrics: &metrics::MetricsFile, port: u16) -> Result<u8, Failure> {
     let served = start::runtime()?.block_on(async {
         let listener = tokio::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, port)).await?;
         warn(&format!("metrics at http://{}/metrics", listener.local_addr()?));
@@ -34,13 +34,13 @@ fn serve(metrics: &metrics::Metrics, port: u16) -> Result<u8, Failure> {
 }
 
 #[cfg(not(feature = "otlp"))]
-fn push(_: &metrics::Metrics, _: &Options) -> Result<u8, Failure> {
+fn push(_: &metrics::MetricsFile, _: &Options) -> Result<u8, Failure> {
     Err(Failure::usage("this placet was built without the feature `otlp`")
         .hint("cargo install placet --features otlp; or let a collector scrape `placet metrics serve`"))
 }
 
 #[cfg(feature = "otlp")]
-fn push(metrics: &metrics::Metrics, options: &Options) -> Result<u8, Failure> {
+fn push(metrics: &metrics::MetricsFile, options: &Options) -> Result<u8, Failure> {
     use crate::http::HttpClient;
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
     let app = start::app(options)?;

@@ -1,6 +1,6 @@
 //! A page that a scraper on this machine can fetch: the little of HTTP/1.1 that takes.
 
-use super::{Metrics, prometheus};
+use super::{MetricsFile, prometheus};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -11,7 +11,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 const LONGEST: usize = 8 << 10;
 
 /// Answers `GET /metrics` until the future is dropped. Whoever listens decides for whom: a loopback address.
-pub async fn serve(listener: TcpListener, metrics: Metrics) -> std::io::Result<()> {
+pub async fn serve(listener: TcpListener, metrics: MetricsFile) -> std::io::Result<()> {
     loop {
         let (stream, _) = listener.accept().await?;
         let metrics = metrics.clone();
@@ -23,7 +23,7 @@ pub async fn serve(listener: TcpListener, metrics: Metrics) -> std::io::Result<(
     }
 }
 
-async fn answer(mut stream: TcpStream, metrics: &Metrics) -> std::io::Result<()> {
+async fn answer(mut stream: TcpStream, metrics: &MetricsFile) -> std::io::Result<()> {
     let mut head = Vec::new();
     let mut piece = [0; 1024];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {

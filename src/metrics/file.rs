@@ -1,6 +1,6 @@
 //! The file that all processes add to.
 
-use super::{Figures, Status};
+use super::{MetricStatus, MetricsSnapshot};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -10,32 +10,32 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Where figures are kept.
 #[derive(Clone, Debug)]
-pub struct Metrics {
+pub struct MetricsFile {
     path: PathBuf,
 }
 
-impl Metrics {
-    pub fn at(path: PathBuf) -> Metrics {
-        Metrics { path }
+impl MetricsFile {
+    pub fn at(path: PathBuf) -> MetricsFile {
+        MetricsFile { path }
     }
 
     /// Counts one run. A failure is logged and nothing more: figures are not worth a call.
-    pub fn count(&self, tool: &str, status: Status, took: Duration) {
+    pub fn count(&self, tool: &str, status: MetricStatus, took: Duration) {
         if let Err(e) = self.add(tool, status, took) {
             tracing::warn!("metrics were not counted: {}: {e}", self.path.display());
         }
     }
 
     /// What has been counted so far.
-    pub fn figures(&self) -> io::Result<Figures> {
+    pub fn figures(&self) -> io::Result<MetricsSnapshot> {
         match fs::read(&self.path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::other),
-            Err(e) if e.kind() == ErrorKind::NotFound => Ok(Figures::default()),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(MetricsSnapshot::default()),
             Err(e) => Err(e),
         }
     }
 
-    fn add(&self, tool: &str, status: Status, took: Duration) -> io::Result<()> {
+    fn add(&self, tool: &str, status: MetricStatus, took: Duration) -> io::Result<()> {
         let dir = self.path.parent().unwrap_or(Path::new("."));
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let mut options = OpenOptions::new();

@@ -9,7 +9,7 @@ mod otlp;
 mod text;
 
 pub use endpoint::serve;
-pub use file::Metrics;
+pub use file::MetricsFile;
 pub use otlp::payload;
 pub use text::prometheus;
 
@@ -25,45 +25,45 @@ pub const BOUNDS: [f64; 16] = [
 
 /// How a run ended, as far as figures care.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum MetricStatus {
     Success,
     Failure,
 }
 
 /// The figures of all tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Figures {
+pub struct MetricsSnapshot {
     /// When counting began, in seconds since 1970.
     pub since: i64,
-    pub tools: BTreeMap<String, Tool>,
+    pub tools: BTreeMap<String, ToolMetrics>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tool {
-    pub success: Durations,
-    pub failure: Durations,
+pub struct ToolMetrics {
+    pub success: DurationHistogram,
+    pub failure: DurationHistogram,
 }
 
 /// A histogram. Buckets are counted each for itself, and added up where they are shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Durations {
+pub struct DurationHistogram {
     pub count: u64,
     pub sum_ms: f64,
     /// One more than there are bounds; shorter where the last ones are empty.
     pub buckets: Vec<u64>,
 }
 
-impl Figures {
-    pub fn add(&mut self, tool: &str, status: Status, took: Duration) {
+impl MetricsSnapshot {
+    pub fn add(&mut self, tool: &str, status: MetricStatus, took: Duration) {
         let tool = self.tools.entry(tool.into()).or_default();
         match status {
-            Status::Success => tool.success.add(took),
-            Status::Failure => tool.failure.add(took),
+            MetricStatus::Success => tool.success.add(took),
+            MetricStatus::Failure => tool.failure.add(took),
         }
     }
 }
 
-impl Durations {
+impl DurationHistogram {
     fn add(&mut self, took: Duration) {
         let ms = took.as_secs_f64() * 1000.0;
         let at = BOUNDS.iter().position(|bound| ms <= *bound).unwrap_or(BOUNDS.len());

@@ -2,11 +2,11 @@
 //!
 //! Written by hand after opentelemetry-proto 1.x; 64-bit integers are strings there, as proto3's JSON mapping wants.
 
-use super::{BOUNDS, Durations, Figures};
+use super::{BOUNDS, DurationHistogram, MetricsSnapshot};
 use serde_json::{Value, json};
 
 /// The body for figures taken at `now`, in seconds since 1970.
-pub fn payload(figures: &Figures, now: i64) -> Value {
+pub fn payload(figures: &MetricsSnapshot, now: i64) -> Value {
     let at = |seconds: i64| format!("{seconds}000000000");
     let (start, time) = (at(figures.since), at(now));
     let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
@@ -39,7 +39,7 @@ pub fn payload(figures: &Figures, now: i64) -> Value {
     }]})
 }
 
-fn histogram(durations: &Durations, attributes: &Value, start: &str, time: &str) -> Value {
+fn histogram(durations: &DurationHistogram, attributes: &Value, start: &str, time: &str) -> Value {
     let buckets: Vec<String> = durations.each().map(|count| count.to_string()).collect();
     json!({
         "attributes": attributes, "startTimeUnixNano": start, "timeUnixNano": time,

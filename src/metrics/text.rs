@@ -1,9 +1,9 @@
 //! The text exposition format of Prometheus, version 0.0.4.
 
-use super::{BOUNDS, Durations, Figures};
+use super::{BOUNDS, DurationHistogram, MetricsSnapshot};
 use std::fmt::Write as _;
 
-pub fn prometheus(figures: &Figures) -> String {
+pub fn prometheus(figures: &MetricsSnapshot) -> String {
     let mut out = String::from(
         "# HELP tool_execution_total Calls of a tool that ran, by how they ended.\n# TYPE tool_execution_total counter\n",
     );
@@ -30,7 +30,7 @@ pub fn prometheus(figures: &Figures) -> String {
     out
 }
 
-fn histogram(out: &mut String, name: &str, status: &str, durations: &Durations) {
+fn histogram(out: &mut String, name: &str, status: &str, durations: &DurationHistogram) {
     let labels = format!("functionId=\"{name}\",status=\"{status}\"");
     let mut below = 0;
     let bounds = BOUNDS.iter().map(|bound| format!("{bound}")).chain(["+Inf".to_string()]);
@@ -48,17 +48,17 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Status;
+    use super::super::MetricStatus;
     use super::*;
     use std::time::Duration;
 
     #[test]
     fn buckets_add_up_and_a_bound_belongs_to_its_bucket() {
-        let mut figures = Figures::default();
+        let mut figures = MetricsSnapshot::default();
         for ms in [1, 2, 3, 200_000] {
-            figures.add("a\"b", Status::Success, Duration::from_millis(ms));
+            figures.add("a\"b", MetricStatus::Success, Duration::from_millis(ms));
         }
-        figures.add("a\"b", Status::Failure, Duration::from_micros(1500));
+        figures.add("a\"b", MetricStatus::Failure, Duration::from_micros(1500));
         let text = prometheus(&figures);
         for line in [
             "tool_execution_total{toolId=\"a\\\"b\",status=\"success\"} 4",

@@ -1,7 +1,7 @@
 //! Metrics: counted over processes, printed, served on this machine.
 
 use crate::support::binary::Place;
-use placet::metrics::{Figures, Metrics, Status, payload};
+use placet::metrics::{MetricStatus, MetricsFile, MetricsSnapshot, payload};
 use std::io::{Read, Write};
 use std::time::Duration;
 
@@ -47,19 +47,19 @@ fn nothing_is_counted_when_it_is_turned_off() {
 fn counting_side_by_side_loses_nothing_and_a_broken_file_is_begun_anew() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("metrics.json");
-    let metrics = Metrics::at(path.clone());
+    let metrics = MetricsFile::at(path.clone());
     let threads: Vec<_> = (0..4)
         .map(|_| {
             let metrics = metrics.clone();
             std::thread::spawn(move || {
-                (0..25).for_each(|_| metrics.count("t", Status::Success, Duration::from_millis(1)));
+                (0..25).for_each(|_| metrics.count("t", MetricStatus::Success, Duration::from_millis(1)));
             })
         })
         .collect();
     threads.into_iter().for_each(|t| t.join().unwrap());
     assert_eq!(metrics.figures().unwrap().tools["t"].success.count, 100);
     std::fs::write(&path, "{").unwrap();
-    metrics.count("t", Status::Failure, Duration::from_millis(1));
+    metrics.count("t", MetricStatus::Failure, Duration::from_millis(1));
     assert_eq!(metrics.figures().unwrap().tools["t"].failure.count, 1);
 }
 
@@ -77,7 +77,7 @@ fn the_endpoint_answers_a_scraper_and_only_what_it_knows() {
     let place = Place::new().file("a.txt", "alpha\n");
     place.run(["tool", "call", "read_file", r#"{"path":"a.txt"}"#]).code(0);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let metrics = Metrics::at(place.state_dir().join("metrics.json"));
+    let metrics = MetricsFile::at(place.state_dir().join("metrics.json"));
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap().to_string();
     runtime.spawn(placet::metrics::serve(listener, metrics));
@@ -94,8 +94,8 @@ fn the_endpoint_answers_a_scraper_and_only_what_it_knows() {
 
 #[test]
 fn the_body_for_a_collector_has_both_metrics_with_their_points() {
-    let mut figures = Figures { since: 100, ..Figures::default() };
-    figures.add("read_file", Status::Success, Duration::from_millis(3));
+    let mut figures = MetricsSnapshot { since: 100, ..MetricsSnapshot::default() };
+    figures.add("read_file", MetricStatus::Success, Duration::from_millis(3));
     let body = payload(&figures, 200);
     let metrics = &body["resourceMetrics"][0]["scopeMetrics"][0]["metrics"];
     let count = &metrics[0]["sum"]["dataPoints"][0];
