@@ -5,7 +5,7 @@ use super::calls::Shared;
 use super::driver::lock;
 use super::event::{Event, Question, Reply};
 use crate::conversation::{BlockedWrite, CallId, CallOutcome, Note, Part, ToolCall, text_of};
-use crate::hooks::{Action, Point, Ruling};
+use crate::hooks::{HookAction, HookPoint, HookRuling};
 use crate::permission::{Access, ClassificationLevel};
 use crate::tools::{Detail, DiffText, Facts, Inspect, Output, Plan, Preview, Summary, ToolError};
 use crate::workspace::{ChangeSet, Node, Shelf, View};
@@ -30,7 +30,7 @@ impl Shared {
         reach: &[Access],
         cancel: CancellationToken,
     ) -> Inspect {
-        let hooked = self.visit.watches(Point::PostToolResponse, &call.name);
+        let hooked = self.visit.watches(HookPoint::PostToolResponse, &call.name);
         let let_out = self.visit.gate.secrets.lets_out(reach);
         if !hooked && let_out {
             return Inspect::nothing();
@@ -52,16 +52,16 @@ impl Shared {
             context.text = Some(text_of(&output.for_model));
             context
         };
-        let ruling = self.visit.ask(Point::PostToolResponse, context, Some(&call.id), cancel).await;
+        let ruling = self.visit.ask(HookPoint::PostToolResponse, context, Some(&call.id), cancel).await;
         let ruling = match ruling {
             Ok(ruling) => ruling,
             Err(error) => return withheld(&output, &error.message),
         };
         let output = redacted(output, &ruling);
         match &ruling.action {
-            Action::Allow | Action::Redact(_) => output,
-            Action::Block(_) => withheld(&output, &ruling.says("blocks it")),
-            Action::Ask(_) => {
+            HookAction::Allow | HookAction::Redact(_) => output,
+            HookAction::Block(_) => withheld(&output, &ruling.says("blocks it")),
+            HookAction::Ask(_) => {
                 let reason = ruling.says("wants a person to see the result first");
                 match self.approve(&call.id, &call.name, &reason, &output, cancel).await {
                     Ok(()) => output,
@@ -185,7 +185,7 @@ fn blocked(
 }
 
 /// Everything of a result that is text.
-fn redacted(output: Output, ruling: &Ruling) -> Output {
+fn redacted(output: Output, ruling: &HookRuling) -> Output {
     if ruling.redactions.is_empty() {
         return output;
     }

@@ -10,7 +10,7 @@ use crate::audit::{AuditNote, Kind, digest};
 use crate::conversation::{
     CallFact, CallId, CallInterruption, CallOutcome, CallResult, Note, Part, ToolCall,
 };
-use crate::hooks::{Action, Point};
+use crate::hooks::{HookAction, HookPoint};
 use crate::metrics::MetricStatus;
 use crate::permission::{Access, Decision, Denial, Permit, Policy, PolicyQuestion as Ask};
 use crate::tools::{
@@ -195,8 +195,8 @@ impl Shared {
         cancel: &CancellationToken,
     ) -> Result<Option<String>, Refusal> {
         let mut demand: Option<String> = None;
-        for point in [Point::McpToolCall, Point::PreToolCall] {
-            let wanted = point == Point::PreToolCall || self.visit.entrance == Entrance::Mcp;
+        for point in [HookPoint::McpToolCall, HookPoint::PreToolCall] {
+            let wanted = point == HookPoint::PreToolCall || self.visit.entrance == Entrance::Mcp;
             if !wanted || !self.visit.watches(point, &call.name) {
                 continue;
             }
@@ -207,16 +207,16 @@ impl Shared {
             let ruling = self.visit.ask(point, context, Some(&call.id), cancel).await;
             let ruling = ruling.map_err(Refusal::Error)?;
             match &ruling.action {
-                Action::Block(_) => {
+                HookAction::Block(_) => {
                     let hint = "the person set this up; find another way, or ask them".into();
                     let reason = ruling.says("blocks it");
                     return Err(Refusal::Denied(Denial { reason, hint }));
                 }
-                Action::Ask(_) => {
+                HookAction::Ask(_) => {
                     let why = ruling.says("wants a person to say yes");
                     demand = Some(demand.map_or(why.clone(), |first| format!("{first}; {why}")));
                 }
-                Action::Allow | Action::Redact(_) => {}
+                HookAction::Allow | HookAction::Redact(_) => {}
             }
         }
         Ok(demand)
@@ -289,7 +289,7 @@ impl Shared {
 
     /// Where a command's output goes as it comes: nowhere, when a hook has yet to look at it.
     fn progress(&self, call: &ToolCall) -> Progress {
-        if self.visit.watches(Point::PostToolResponse, &call.name) {
+        if self.visit.watches(HookPoint::PostToolResponse, &call.name) {
             return Progress::silent();
         }
         let (events, id) = (self.events.clone(), call.id.clone());

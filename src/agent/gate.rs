@@ -5,7 +5,7 @@
 
 use crate::audit::{AuditError, AuditNote, Kind, Log};
 use crate::conversation::{CallId, CallInput, Part, ToolCall};
-use crate::hooks::{Action, Context, Flow, Hooks, Point, Ruling};
+use crate::hooks::{HookAction, HookContext, HookFlow, HookPoint, HookRuling, HookSet};
 use crate::metrics::{MetricStatus, MetricsFile};
 use crate::permission::{Access, FlowCheck, FlowViolation, Policy};
 use crate::text::secret;
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 /// What stands around every call.
 #[derive(Default)]
 pub struct Gate {
-    pub hooks: Hooks,
+    pub hooks: HookSet,
     pub audit: Option<Log>,
     pub metrics: Option<MetricsFile>,
     pub secrets: Secrets,
@@ -152,21 +152,21 @@ impl Visit {
         })
     }
 
-    pub(super) fn watches(&self, point: Point, tool: &str) -> bool {
+    pub(super) fn watches(&self, point: HookPoint, tool: &str) -> bool {
         self.gate.hooks.watches(point, tool)
     }
 
     /// Asks the hooks and writes down what they say. Without hooks at this point it is ALLOW, at no cost.
     pub(super) async fn ask(
         &self,
-        point: Point,
-        context: Context,
+        point: HookPoint,
+        context: HookContext,
         call: Option<&CallId>,
         cancel: &CancellationToken,
-    ) -> Result<Ruling, ToolError> {
+    ) -> Result<HookRuling, ToolError> {
         let tool = context.tool.clone().unwrap_or_default();
         if !self.watches(point, &tool) {
-            return Ok(Ruling { action: Action::Allow, hook: None, redactions: Vec::new() });
+            return Ok(HookRuling { action: HookAction::Allow, hook: None, redactions: Vec::new() });
         }
         let about = (!tool.is_empty()).then_some(tool);
         let ruling = self.gate.hooks.decide(point, context, cancel).await;
@@ -194,19 +194,25 @@ impl Visit {
     }
 
     /// What hooks are told about anything in this conversation.
-    pub(super) fn context(&self, policy: &Policy, cwd: PathBuf) -> Context {
-        Context {
+    pub(super) fn context(&self, policy: &Policy, cwd: PathBuf) -> HookContext {
+        HookContext {
             session_id: self.session.clone(),
             mode: policy.mode().name().into(),
             session_taint: policy.taint().load().name().into(),
             cwd,
-            ..Context::default()
+            ..HookContext::default()
         }
     }
 
     /// What they are told about a call.
-    pub(super) fn about(&self, policy: &Policy, cwd: &Path, call: &ToolCall, reach: &[Access]) -> Context {
-        Context {
+    pub(super) fn about(
+        &self,
+        policy: &Policy,
+        cwd: &Path,
+        call: &ToolCall,
+        reach: &[Access],
+    ) -> HookContext {
+        HookContext {
             tool: Some(call.name.clone()),
             input: match &call.input {
                 CallInput::Object(value) => value.clone(),
@@ -218,9 +224,9 @@ impl Visit {
     }
 }
 
-fn flags(flowing: &FlowCheck) -> Flow {
+fn flags(flowing: &FlowCheck) -> HookFlow {
     let any = |is: fn(&FlowViolation) -> bool| flowing.violations.iter().any(is);
-    Flow {
+    HookFlow {
         write_down: any(|v| matches!(v, FlowViolation::Sink { .. })),
         resource_write_down: any(|v| matches!(v, FlowViolation::File { .. })),
         read_ceiling: any(|v| matches!(v, FlowViolation::Ceiling { .. })),

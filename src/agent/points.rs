@@ -8,7 +8,7 @@ use super::parts::Start;
 use super::perform::Run;
 use crate::audit::{AuditNote, Kind};
 use crate::conversation::{AssistantBlock, AssistantMessage, Note, Part, text_of};
-use crate::hooks::{Action, Context, Point, Ruling};
+use crate::hooks::{HookAction, HookContext, HookPoint, HookRuling};
 use crate::permission::ClassificationLevel;
 use crate::provider::ProviderError;
 use crate::session::{SessionError, State};
@@ -51,8 +51,8 @@ impl Agent {
             Start::Retry => "again".into(),
             Start::SumUp { .. } => "sum up".into(),
         };
-        let context = Context { text: Some(said), ..self.about(json!({})) };
-        self.pass(Point::AgentInvocation, context, events, stop).await
+        let context = HookContext { text: Some(said), ..self.about(json!({})) };
+        self.pass(HookPoint::AgentInvocation, context, events, stop).await
     }
 
     /// The conversation is left for a new one: hooks are asked, it is written down, and the level falls to PUBLIC. The
@@ -60,9 +60,9 @@ impl Agent {
     pub async fn leave(&self) -> Result<(), String> {
         let visit = self.visit();
         let context = self.about(json!({ "messages": self.transcript.len() }));
-        let ruling = visit.ask(Point::SessionReset, context, None, &CancellationToken::new()).await;
+        let ruling = visit.ask(HookPoint::SessionReset, context, None, &CancellationToken::new()).await;
         let ruling = ruling.map_err(|e| e.message)?;
-        if let Action::Block(_) = &ruling.action {
+        if let HookAction::Block(_) = &ruling.action {
             return Err(ruling.says("blocks it"));
         }
         let taint = lock(&self.parts.policy).taint().clone();
@@ -112,7 +112,7 @@ impl Agent {
 
     /// True when an answer is shown only once hooks have seen all of it.
     pub(super) fn holds_output(&self) -> bool {
-        self.visit().watches(Point::PreOutput, "")
+        self.visit().watches(HookPoint::PreOutput, "")
     }
 
     /// A broken answer without its text, where hooks would have had to see that first.
@@ -144,16 +144,16 @@ impl Agent {
         parts
     }
 
-    fn about(&self, input: serde_json::Value) -> Context {
+    fn about(&self, input: serde_json::Value) -> HookContext {
         let policy = lock(&self.parts.policy);
-        Context { input, ..self.visit().context(&policy, self.parts.env.workspace.cwd().to_path_buf()) }
+        HookContext { input, ..self.visit().context(&policy, self.parts.env.workspace.cwd().to_path_buf()) }
     }
 
     /// Asks the hooks whether something may go on, and the person where they want that.
     async fn pass(
         &self,
-        point: Point,
-        context: Context,
+        point: HookPoint,
+        context: HookContext,
         events: &UnboundedSender<Event>,
         stop: &CancellationToken,
     ) -> Result<(), Ending> {
@@ -162,12 +162,12 @@ impl Agent {
         let ruling = ruling
             .map_err(|e| Ending::Blocked { why: e.message, hint: e.hint.map(|hint| hint.to_string()) })?;
         match &ruling.action {
-            Action::Allow | Action::Redact(_) => Ok(()),
-            Action::Block(_) => {
+            HookAction::Allow | HookAction::Redact(_) => Ok(()),
+            HookAction::Block(_) => {
                 let why = ruling.says(&format!("blocks it at {}", point.name()));
                 Err(Ending::Blocked { why, hint: hint(point) })
             }
-            Action::Ask(_) => {
+            HookAction::Ask(_) => {
                 let reason = ruling.says(&format!("wants a person to say yes at {}", point.name()));
                 if said_yes(&reason, shown, events, stop).await {
                     return Ok(());
@@ -178,9 +178,9 @@ impl Agent {
     }
 }
 
-fn hint(point: Point) -> Option<String> {
+fn hint(point: HookPoint) -> Option<String> {
     let sent = "it stays in the conversation, and would be sent with the next message: /rewind takes it back";
-    (point == Point::PreContextInjection).then(|| sent.to_string())
+    (point == HookPoint::PreContextInjection).then(|| sent.to_string())
 }
 
 /// Without a person, or without an answer, it is a no.
@@ -229,16 +229,16 @@ impl Run<'_> {
         });
         if !agent.points.secret && agent.parts.provider.name() != "offline" {
             let context = agent.about(about.clone());
-            agent.pass(Point::SecretAccess, context, &self.events, &self.stop).await?;
+            agent.pass(HookPoint::SecretAccess, context, &self.events, &self.stop).await?;
         }
         self.agent.points.secret = true;
         let agent = &*self.agent;
-        if !agent.visit().watches(Point::PreContextInjection, "") {
+        if !agent.visit().watches(HookPoint::PreContextInjection, "") {
             return Ok(());
         }
         let newest = agent.transcript.last().map(words_in).unwrap_or_default();
-        let context = Context { text: Some(newest), ..agent.about(about) };
-        agent.pass(Point::PreContextInjection, context, &self.events, &self.stop).await
+        let context = HookContext { text: Some(newest), ..agent.about(about) };
+        agent.pass(HookPoint::PreContextInjection, context, &self.events, &self.stop).await
     }
 
     /// The answer as the hooks leave it; only then it is shown, and only so it is kept.
@@ -246,12 +246,14 @@ impl Run<'_> {
         if !self.agent.holds_output() || answer.text().is_empty() {
             return answer;
         }
-        let context = Context { text: Some(answer.text()), ..self.agent.about(json!({})) };
-        let ruling = self.agent.visit().ask(Point::PreOutput, context, None, &self.stop).await;
+        let context = HookContext { text: Some(answer.text()), ..self.agent.about(json!({})) };
+        let ruling = self.agent.visit().ask(HookPoint::PreOutput, context, None, &self.stop).await;
         let held = match &ruling {
             Err(error) => Some(error.message.clone()),
-            Ok(Ruling { action: Action::Block(_), .. }) => ruling.as_ref().ok().map(|r| r.says("blocks it")),
-            Ok(ruling @ Ruling { action: Action::Ask(_), .. }) => {
+            Ok(HookRuling { action: HookAction::Block(_), .. }) => {
+                ruling.as_ref().ok().map(|r| r.says("blocks it"))
+            }
+            Ok(ruling @ HookRuling { action: HookAction::Ask(_), .. }) => {
                 let reason = ruling.says("wants a person to see the answer first");
                 let shown = ruling.redact(&answer.text());
                 let yes = said_yes(&reason, shown, &self.events, &self.stop).await;

@@ -4,7 +4,7 @@ use super::AppError;
 use crate::agent::{Gate, Secrets};
 use crate::audit;
 use crate::config::{AppDirs, AuthorTrust, Config, ConfigProblem, HookSettings, SettingOrigin};
-use crate::hooks::{Hook, Hooks, Programs, Source, Spec};
+use crate::hooks::{Hook, HookEnvironment, HookSet, HookSource, HookSpec};
 use crate::metrics::MetricsFile;
 use crate::permission::{ClassificationLevel, ClassificationRules, ProgramDirs, ProtectedPaths};
 use crate::text::regular;
@@ -37,10 +37,10 @@ pub(super) fn gate(config: &mut Config, paths: &AppDirs, withheld: Vec<String>) 
         }
     }
     let programs =
-        Programs { supervisor: std::env::current_exe().unwrap_or_else(|_| "placet".into()), withheld };
+        HookEnvironment { supervisor: std::env::current_exe().unwrap_or_else(|_| "placet".into()), withheld };
     let on = |key: &str| config.flag(key).unwrap_or(true);
     Ok(Gate {
-        hooks: Hooks::new(hooks, programs),
+        hooks: HookSet::new(hooks, programs),
         audit: on("audit.enabled").then(|| audit::Log::at(audit_places(paths))),
         metrics: on("metrics.enabled").then(|| metrics(paths)),
         secrets: secrets(config, paths, &keys)?,
@@ -68,12 +68,12 @@ fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<
     Ok(Secrets { on: config.flag("secrets.redact").unwrap_or(true), known, shown })
 }
 
-fn spec(text: HookSettings, number: usize, standing: AuthorTrust) -> Spec {
-    Spec {
+fn spec(text: HookSettings, number: usize, standing: AuthorTrust) -> HookSpec {
+    HookSpec {
         name: text.name.unwrap_or_else(|| format!("hooks[{number}]")),
         source: match standing {
-            AuthorTrust::Trusted => Source::Person,
-            AuthorTrust::Untrusted => Source::Project,
+            AuthorTrust::Trusted => HookSource::Person,
+            AuthorTrust::Untrusted => HookSource::Project,
         },
         point: text.point,
         tool: text.tool,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The points, named as Triggerfish names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Point {
+pub enum HookPoint {
     /// A request is about to be sent to the provider.
     PreContextInjection,
     /// A call was understood, and is not decided yet.
@@ -26,48 +26,48 @@ pub enum Point {
     McpToolCall,
 }
 
-impl Point {
-    pub const ALL: [Point; 8] = [
-        Point::PreContextInjection,
-        Point::PreToolCall,
-        Point::PostToolResponse,
-        Point::PreOutput,
-        Point::SecretAccess,
-        Point::SessionReset,
-        Point::AgentInvocation,
-        Point::McpToolCall,
+impl HookPoint {
+    pub const ALL: [HookPoint; 8] = [
+        HookPoint::PreContextInjection,
+        HookPoint::PreToolCall,
+        HookPoint::PostToolResponse,
+        HookPoint::PreOutput,
+        HookPoint::SecretAccess,
+        HookPoint::SessionReset,
+        HookPoint::AgentInvocation,
+        HookPoint::McpToolCall,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Point::PreContextInjection => "PRE_CONTEXT_INJECTION",
-            Point::PreToolCall => "PRE_TOOL_CALL",
-            Point::PostToolResponse => "POST_TOOL_RESPONSE",
-            Point::PreOutput => "PRE_OUTPUT",
-            Point::SecretAccess => "SECRET_ACCESS",
-            Point::SessionReset => "SESSION_RESET",
-            Point::AgentInvocation => "AGENT_INVOCATION",
-            Point::McpToolCall => "MCP_TOOL_CALL",
+            HookPoint::PreContextInjection => "PRE_CONTEXT_INJECTION",
+            HookPoint::PreToolCall => "PRE_TOOL_CALL",
+            HookPoint::PostToolResponse => "POST_TOOL_RESPONSE",
+            HookPoint::PreOutput => "PRE_OUTPUT",
+            HookPoint::SecretAccess => "SECRET_ACCESS",
+            HookPoint::SessionReset => "SESSION_RESET",
+            HookPoint::AgentInvocation => "AGENT_INVOCATION",
+            HookPoint::McpToolCall => "MCP_TOOL_CALL",
         }
     }
 
-    pub fn parse(name: &str) -> Option<Point> {
-        Point::ALL.into_iter().find(|point| point.name() == name)
+    pub fn parse(name: &str) -> Option<HookPoint> {
+        HookPoint::ALL.into_iter().find(|point| point.name() == name)
     }
 
     pub(super) fn has_tool(self) -> bool {
-        matches!(self, Point::PreToolCall | Point::PostToolResponse | Point::McpToolCall)
+        matches!(self, HookPoint::PreToolCall | HookPoint::PostToolResponse | HookPoint::McpToolCall)
     }
 
     /// True where a text is on its way that can be changed.
     pub fn can_redact(self) -> bool {
-        matches!(self, Point::PostToolResponse | Point::PreOutput)
+        matches!(self, HookPoint::PostToolResponse | HookPoint::PreOutput)
     }
 }
 
 /// What classification says of a call; `true` and `false` as words in what a program reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flow {
+pub struct HookFlow {
     pub write_down: bool,
     pub resource_write_down: bool,
     pub read_ceiling: bool,
@@ -75,7 +75,7 @@ pub struct Flow {
 
 /// What a hook is told. A program gets it as one JSON object.
 #[derive(Clone, Debug, Default)]
-pub struct Context {
+pub struct HookContext {
     pub tool: Option<String>,
     /// The call's arguments; of other points what they are about.
     pub input: Value,
@@ -84,13 +84,13 @@ pub struct Context {
     pub session_id: Option<String>,
     pub mode: String,
     pub session_taint: String,
-    pub flow: Flow,
+    pub flow: HookFlow,
     pub cwd: PathBuf,
 }
 
-impl Context {
+impl HookContext {
     /// What a program reads on its standard input.
-    pub(super) fn json(&self, point: Point) -> Value {
+    pub(super) fn json(&self, point: HookPoint) -> Value {
         let mut all = self.words(point);
         all.insert("input".into(), self.input.clone());
         if let Some(text) = &self.text {
@@ -100,7 +100,7 @@ impl Context {
     }
 
     /// Everything but what it is about: also what `when` compares.
-    pub(super) fn words(&self, point: Point) -> serde_json::Map<String, Value> {
+    pub(super) fn words(&self, point: HookPoint) -> serde_json::Map<String, Value> {
         let flag = |is: bool| Value::from(if is { "true" } else { "false" });
         let mut all = serde_json::Map::new();
         all.insert("hook".into(), point.name().into());

@@ -1,7 +1,7 @@
 //! One hook: where it is asked, what it looks for, and what it says.
 
-use super::ruling::{Action, Redaction};
-use super::{Context, Point, program};
+use super::ruling::{HookAction, HookRedaction};
+use super::{HookContext, HookPoint, program};
 use globset::{Glob, GlobMatcher};
 use regex::Regex;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Who wrote a hook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Source {
+pub enum HookSource {
     /// The person, or a project they trust.
     #[default]
     Person,
@@ -21,9 +21,9 @@ pub enum Source {
 
 /// A hook as it is written.
 #[derive(Clone, Debug, Default)]
-pub struct Spec {
+pub struct HookSpec {
     pub name: String,
-    pub source: Source,
+    pub source: HookSource,
     pub point: String,
     /// A glob over tool names; all tools, if absent.
     pub tool: Option<String>,
@@ -66,7 +66,7 @@ pub enum HookError {
 
 /// How the person's programs are run.
 #[derive(Clone, Debug, Default)]
-pub struct Programs {
+pub struct HookEnvironment {
     /// placet itself: see [`crate::process::supervise`].
     pub supervisor: PathBuf,
     /// Names of environment variables that they do not see: the keys.
@@ -79,41 +79,41 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub struct Hook {
     name: String,
-    source: Source,
-    point: Point,
+    source: HookSource,
+    point: HookPoint,
     tool: Option<GlobMatcher>,
     argument: Option<String>,
     when: Vec<(String, String)>,
-    effect: Effect,
+    effect: HookEffect,
     priority: u64,
     reason: String,
 }
 
-enum Effect {
-    Pattern { pattern: Regex, then: Then },
+enum HookEffect {
+    Pattern { pattern: Regex, then: HookPatternAction },
     Denylist(Vec<String>),
-    Redact(Redaction),
+    Redact(HookRedaction),
     Program { line: String, timeout: Duration },
 }
 
 #[derive(Clone, Copy)]
-enum Then {
+enum HookPatternAction {
     Deny,
     Ask,
     Allow,
 }
 
 impl Hook {
-    pub fn parse(spec: Spec) -> Result<Hook, HookError> {
-        let point = Point::parse(&spec.point).ok_or_else(|| HookError::Point {
+    pub fn parse(spec: HookSpec) -> Result<Hook, HookError> {
+        let point = HookPoint::parse(&spec.point).ok_or_else(|| HookError::Point {
             hook: spec.name.clone(),
             point: spec.point.clone(),
-            known: Point::ALL.map(Point::name).join(", "),
+            known: HookPoint::ALL.map(HookPoint::name).join(", "),
         })?;
         if spec.tool.is_some() && !point.has_tool() {
             return Err(HookError::Tool { hook: spec.name, point: point.name() });
         }
-        let words = Context::default().words(point);
+        let words = HookContext::default().words(point);
         if let Some((key, _)) = spec.when.iter().find(|(key, _)| !words.contains_key(key)) {
             let known: Vec<&str> = words.keys().map(String::as_str).collect();
             return Err(HookError::When { hook: spec.name, key: key.clone(), known: known.join(", ") });
@@ -122,7 +122,7 @@ impl Hook {
         let tool = spec.tool.as_deref().map(Glob::new).transpose().map_err(|e| bad(e.to_string()))?;
         let effect = effect(&spec, point)?;
         // A list of forbidden words is about commands unless it says otherwise.
-        let usual = matches!(effect, Effect::Denylist(_)).then(|| "command".to_string());
+        let usual = matches!(effect, HookEffect::Denylist(_)).then(|| "command".to_string());
         Ok(Hook {
             tool: tool.map(|glob| glob.compile_matcher()),
             argument: spec.argument.or(usual),
@@ -144,22 +144,22 @@ impl Hook {
         self.priority
     }
 
-    pub(super) fn source(&self) -> Source {
+    pub(super) fn source(&self) -> HookSource {
         self.source
     }
 
-    pub(super) fn speaks_of(&self, point: Point, tool: &str) -> bool {
+    pub(super) fn speaks_of(&self, point: HookPoint, tool: &str) -> bool {
         self.point == point && self.tool.as_ref().is_none_or(|glob| glob.is_match(tool))
     }
 
     /// Its opinion; `None` when it has none.
     pub(super) async fn ask(
         &self,
-        point: Point,
-        context: &Context,
-        programs: &Programs,
+        point: HookPoint,
+        context: &HookContext,
+        programs: &HookEnvironment,
         cancel: &CancellationToken,
-    ) -> Option<Action> {
+    ) -> Option<HookAction> {
         let words = context.words(point);
         let holds = |(name, value): &(String, String)| words.get(name).is_some_and(|v| v == value);
         if !self.when.iter().all(holds) {
@@ -167,56 +167,60 @@ impl Hook {
         }
         let subject = || context.subject(self.argument.as_deref());
         match &self.effect {
-            Effect::Pattern { pattern, then } => {
+            HookEffect::Pattern { pattern, then } => {
                 let found = subject().is_some_and(|text| pattern.is_match(&text));
                 found.then(|| self.say(*then, "its pattern matches"))
             }
-            Effect::Denylist(texts) => {
+            HookEffect::Denylist(texts) => {
                 let subject = subject()?;
                 let found = texts.iter().find(|text| subject.contains(text.as_str()))?;
-                Some(self.say(Then::Deny, &format!("`{found}` is on its list")))
+                Some(self.say(HookPatternAction::Deny, &format!("`{found}` is on its list")))
             }
-            Effect::Redact(redaction) => {
+            HookEffect::Redact(redaction) => {
                 let text = context.text.as_deref()?;
-                redaction.finds(text).then(|| Action::Redact(vec![redaction.clone()]))
+                redaction.finds(text).then(|| HookAction::Redact(vec![redaction.clone()]))
             }
-            Effect::Program { line, timeout } => {
+            HookEffect::Program { line, timeout } => {
                 program::ask(line, *timeout, point, context, programs, cancel).await
             }
         }
     }
 
-    fn say(&self, then: Then, otherwise: &str) -> Action {
+    fn say(&self, then: HookPatternAction, otherwise: &str) -> HookAction {
         let reason = if self.reason.is_empty() { otherwise.to_string() } else { self.reason.clone() };
         match then {
-            Then::Deny => Action::Block(reason),
-            Then::Ask => Action::Ask(reason),
-            Then::Allow => Action::Allow,
+            HookPatternAction::Deny => HookAction::Block(reason),
+            HookPatternAction::Ask => HookAction::Ask(reason),
+            HookPatternAction::Allow => HookAction::Allow,
         }
     }
 }
 
-fn effect(spec: &Spec, point: Point) -> Result<Effect, HookError> {
+fn effect(spec: &HookSpec, point: HookPoint) -> Result<HookEffect, HookError> {
     let bad = |e: regex::Error| HookError::Pattern { hook: spec.name.clone(), reason: e.to_string() };
     let mut effects = Vec::new();
-    for (pattern, then) in [(&spec.deny, Then::Deny), (&spec.ask, Then::Ask), (&spec.allow, Then::Allow)] {
+    for (pattern, then) in [
+        (&spec.deny, HookPatternAction::Deny),
+        (&spec.ask, HookPatternAction::Ask),
+        (&spec.allow, HookPatternAction::Allow),
+    ] {
         if let Some(pattern) = pattern {
-            effects.push(Effect::Pattern { pattern: Regex::new(pattern).map_err(bad)?, then });
+            effects.push(HookEffect::Pattern { pattern: Regex::new(pattern).map_err(bad)?, then });
         }
     }
     if !spec.denylist.is_empty() {
-        effects.push(Effect::Denylist(spec.denylist.clone()));
+        effects.push(HookEffect::Denylist(spec.denylist.clone()));
     }
     if let Some(pattern) = &spec.redact {
         if !point.can_redact() {
             return Err(HookError::Redacts { hook: spec.name.clone(), point: point.name() });
         }
         let with = spec.with.as_deref().unwrap_or("[redacted]");
-        effects.push(Effect::Redact(Redaction::new(pattern, with).map_err(bad)?));
+        effects.push(HookEffect::Redact(HookRedaction::new(pattern, with).map_err(bad)?));
     }
     if let Some(line) = &spec.command {
         let timeout = spec.timeout_ms.map_or(TIMEOUT, Duration::from_millis);
-        effects.push(Effect::Program { line: line.clone(), timeout });
+        effects.push(HookEffect::Program { line: line.clone(), timeout });
     }
     match (effects.pop(), effects.is_empty()) {
         (Some(effect), true) => Ok(effect),

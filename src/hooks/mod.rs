@@ -9,24 +9,24 @@ mod hook;
 mod program;
 mod ruling;
 
-pub use context::{Context, Flow, Point};
-pub use hook::{Hook, HookError, Programs, Source, Spec};
-pub use ruling::{Action, Redaction, Ruling};
+pub use context::{HookContext, HookFlow, HookPoint};
+pub use hook::{Hook, HookEnvironment, HookError, HookSource, HookSpec};
+pub use ruling::{HookAction, HookRedaction, HookRuling};
 
 use tokio_util::sync::CancellationToken;
 
 /// All hooks, in the order in which they are asked.
 #[derive(Default)]
-pub struct Hooks {
+pub struct HookSet {
     hooks: Vec<Hook>,
-    programs: Programs,
+    programs: HookEnvironment,
 }
 
-impl Hooks {
+impl HookSet {
     /// Equal priorities keep the order in which they are written.
-    pub fn new(mut hooks: Vec<Hook>, programs: Programs) -> Hooks {
+    pub fn new(mut hooks: Vec<Hook>, programs: HookEnvironment) -> HookSet {
         hooks.sort_by_key(|hook| std::cmp::Reverse(hook.priority()));
-        Hooks { hooks, programs }
+        HookSet { hooks, programs }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -34,30 +34,35 @@ impl Hooks {
     }
 
     /// True when some hook may have something to say about `tool` at this point; `tool` is empty where there is none.
-    pub fn watches(&self, point: Point, tool: &str) -> bool {
+    pub fn watches(&self, point: HookPoint, tool: &str) -> bool {
         self.hooks.iter().any(|hook| hook.speaks_of(point, tool))
     }
 
     /// The first opinion wins; without one it is ALLOW. Redactions are no end: what they leave is shown to the next.
     /// Hooks of a project that is not trusted come after all others and are asked in any case: they can make it
     /// stricter and never looser.
-    pub async fn decide(&self, point: Point, mut context: Context, cancel: &CancellationToken) -> Ruling {
-        let own = self.first(point, Source::Person, &mut context, cancel).await;
-        if matches!(own.action, Action::Block(_)) {
+    pub async fn decide(
+        &self,
+        point: HookPoint,
+        mut context: HookContext,
+        cancel: &CancellationToken,
+    ) -> HookRuling {
+        let own = self.first(point, HookSource::Person, &mut context, cancel).await;
+        if matches!(own.action, HookAction::Block(_)) {
             return own;
         }
-        let foreign = self.first(point, Source::Project, &mut context, cancel).await;
+        let foreign = self.first(point, HookSource::Project, &mut context, cancel).await;
         own.stricter(foreign)
     }
 
     async fn first(
         &self,
-        point: Point,
-        source: Source,
-        context: &mut Context,
+        point: HookPoint,
+        source: HookSource,
+        context: &mut HookContext,
         cancel: &CancellationToken,
-    ) -> Ruling {
-        let mut redactions: Vec<Redaction> = Vec::new();
+    ) -> HookRuling {
+        let mut redactions: Vec<HookRedaction> = Vec::new();
         let mut redacting: Option<String> = None;
         for hook in self.hooks.iter().filter(|hook| hook.source() == source) {
             if !hook.speaks_of(point, context.tool.as_deref().unwrap_or_default()) {
@@ -65,7 +70,7 @@ impl Hooks {
             }
             match hook.ask(point, context, &self.programs, cancel).await {
                 None => {}
-                Some(Action::Redact(more)) => {
+                Some(HookAction::Redact(more)) => {
                     if let Some(text) = &mut context.text {
                         *text = more.iter().fold(std::mem::take(text), |text, r| r.apply(&text));
                     }
@@ -73,11 +78,12 @@ impl Hooks {
                     redacting.get_or_insert_with(|| hook.name().to_string());
                 }
                 // What was redacted stays redacted, whatever a later hook allows.
-                Some(Action::Allow) if !redactions.is_empty() => break,
-                Some(action) => return Ruling { action, hook: Some(hook.name().into()), redactions },
+                Some(HookAction::Allow) if !redactions.is_empty() => break,
+                Some(action) => return HookRuling { action, hook: Some(hook.name().into()), redactions },
             }
         }
-        let action = if redactions.is_empty() { Action::Allow } else { Action::Redact(redactions.clone()) };
-        Ruling { action, hook: redacting, redactions }
+        let action =
+            if redactions.is_empty() { HookAction::Allow } else { HookAction::Redact(redactions.clone()) };
+        HookRuling { action, hook: redacting, redactions }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! It runs as the person, outside of the sandbox, below placet's supervisor: nothing it starts is left behind.
 
-use super::ruling::{Action, Redaction};
-use super::{Context, Point, Programs};
+use super::ruling::{HookAction, HookRedaction};
+use super::{HookContext, HookEnvironment, HookPoint};
 use crate::process::{CommandExit, CommandInput, ShellCommand};
 use serde::Deserialize;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 /// What it answers. Unknown fields are left alone, so that a newer placet can be told more.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct HookAnswer {
     decision: String,
     #[serde(default)]
     reason: String,
@@ -19,11 +19,11 @@ struct Answer {
     pattern: Option<String>,
     replacement: Option<String>,
     #[serde(default)]
-    redactions: Vec<Pair>,
+    redactions: Vec<RedactionPair>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Pair {
+struct RedactionPair {
     pattern: String,
     replacement: Option<String>,
 }
@@ -35,23 +35,23 @@ const QUOTED: usize = 200;
 pub(super) async fn ask(
     line: &str,
     timeout: Duration,
-    point: Point,
-    context: &Context,
-    programs: &Programs,
+    point: HookPoint,
+    context: &HookContext,
+    programs: &HookEnvironment,
     cancel: &CancellationToken,
-) -> Option<Action> {
+) -> Option<HookAction> {
     match run(line, timeout, point, context, programs, cancel).await {
-        Ok(text) => read(&text, point).unwrap_or_else(|reason| Some(Action::Block(reason))),
-        Err(reason) => Some(Action::Block(reason)),
+        Ok(text) => read(&text, point).unwrap_or_else(|reason| Some(HookAction::Block(reason))),
+        Err(reason) => Some(HookAction::Block(reason)),
     }
 }
 
 async fn run(
     line: &str,
     timeout: Duration,
-    point: Point,
-    context: &Context,
-    programs: &Programs,
+    point: HookPoint,
+    context: &HookContext,
+    programs: &HookEnvironment,
     cancel: &CancellationToken,
 ) -> Result<String, String> {
     let failed = |e: std::io::Error| format!("it could not be asked: {e}");
@@ -85,19 +85,19 @@ async fn run(
 }
 
 /// The opinion in an answer, or why it is none.
-fn read(text: &str, point: Point) -> Result<Option<Action>, String> {
+fn read(text: &str, point: HookPoint) -> Result<Option<HookAction>, String> {
     let shown: String = text.trim().chars().take(QUOTED).collect();
-    let answer: Answer =
+    let answer: HookAnswer =
         serde_json::from_str(text).map_err(|e| format!("its answer cannot be read ({e}): {shown}"))?;
     Ok(Some(match answer.decision.as_str() {
         "PASS" => return Ok(None),
-        "ALLOW" => Action::Allow,
-        "BLOCK" => Action::Block(answer.reason),
-        "REQUIRE_APPROVAL" => Action::Ask(answer.reason),
+        "ALLOW" => HookAction::Allow,
+        "BLOCK" => HookAction::Block(answer.reason),
+        "REQUIRE_APPROVAL" => HookAction::Ask(answer.reason),
         "REDACT" if !point.can_redact() => {
             return Err(format!("it answered REDACT at {}, where nothing can be redacted", point.name()));
         }
-        "REDACT" => Action::Redact(redactions(answer)?),
+        "REDACT" => HookAction::Redact(redactions(answer)?),
         other => {
             return Err(format!(
                 "it answered `{other}`, which is none of ALLOW, BLOCK, REDACT, REQUIRE_APPROVAL, PASS"
@@ -106,13 +106,14 @@ fn read(text: &str, point: Point) -> Result<Option<Action>, String> {
     }))
 }
 
-fn redactions(answer: Answer) -> Result<Vec<Redaction>, String> {
-    let one = answer.pattern.map(|pattern| Pair { pattern, replacement: answer.replacement });
-    let pairs: Vec<Pair> = one.into_iter().chain(answer.redactions).collect();
+fn redactions(answer: HookAnswer) -> Result<Vec<HookRedaction>, String> {
+    let one = answer.pattern.map(|pattern| RedactionPair { pattern, replacement: answer.replacement });
+    let pairs: Vec<RedactionPair> = one.into_iter().chain(answer.redactions).collect();
     if pairs.is_empty() {
         return Err("it answered REDACT without a pattern".into());
     }
-    let read =
-        |pair: Pair| Redaction::new(&pair.pattern, pair.replacement.as_deref().unwrap_or("[redacted]"));
+    let read = |pair: RedactionPair| {
+        HookRedaction::new(&pair.pattern, pair.replacement.as_deref().unwrap_or("[redacted]"))
+    };
     pairs.into_iter().map(read).collect::<Result<_, _>>().map_err(|e| format!("its pattern is none: {e}"))
 }

@@ -4,36 +4,36 @@ use regex::Regex;
 
 /// One hook's opinion.
 #[derive(Clone, Debug)]
-pub enum Action {
+pub enum HookAction {
     Allow,
     Block(String),
     /// Only of results and answers.
-    Redact(Vec<Redaction>),
+    Redact(Vec<HookRedaction>),
     /// A person must say yes.
     Ask(String),
 }
 
 /// What the hooks of a point come to.
 #[derive(Clone, Debug)]
-pub struct Ruling {
-    pub action: Action,
+pub struct HookRuling {
+    pub action: HookAction,
     /// The hook that decided; `None` when none had an opinion.
     pub hook: Option<String>,
     /// What is redacted in any case, also where a person is asked.
-    pub redactions: Vec<Redaction>,
+    pub redactions: Vec<HookRedaction>,
 }
 
 /// A pattern and what stands in its place.
 #[derive(Clone, Debug)]
-pub struct Redaction {
+pub struct HookRedaction {
     pub(super) pattern: Regex,
     pub(super) replacement: String,
 }
 
-impl Redaction {
+impl HookRedaction {
     /// `pattern` is a regular expression; the replacement stands as it is written.
-    pub fn new(pattern: &str, replacement: &str) -> Result<Redaction, regex::Error> {
-        Ok(Redaction { pattern: Regex::new(pattern)?, replacement: replacement.into() })
+    pub fn new(pattern: &str, replacement: &str) -> Result<HookRedaction, regex::Error> {
+        Ok(HookRedaction { pattern: Regex::new(pattern)?, replacement: replacement.into() })
     }
 
     pub fn apply(&self, text: &str) -> String {
@@ -45,38 +45,38 @@ impl Redaction {
     }
 }
 
-impl Action {
+impl HookAction {
     /// The word of it, as programs answer and the audit log writes.
     pub fn name(&self) -> &'static str {
         match self {
-            Action::Allow => "ALLOW",
-            Action::Block(_) => "BLOCK",
-            Action::Redact(_) => "REDACT",
-            Action::Ask(_) => "REQUIRE_APPROVAL",
+            HookAction::Allow => "ALLOW",
+            HookAction::Block(_) => "BLOCK",
+            HookAction::Redact(_) => "REDACT",
+            HookAction::Ask(_) => "REQUIRE_APPROVAL",
         }
     }
 
     fn strictness(&self) -> u8 {
         match self {
-            Action::Allow => 0,
-            Action::Redact(_) => 1,
-            Action::Ask(_) => 2,
-            Action::Block(_) => 3,
+            HookAction::Allow => 0,
+            HookAction::Redact(_) => 1,
+            HookAction::Ask(_) => 2,
+            HookAction::Block(_) => 3,
         }
     }
 }
 
-impl Ruling {
+impl HookRuling {
     /// Both, joined: the stricter word, and all redactions.
-    pub(super) fn stricter(self, other: Ruling) -> Ruling {
+    pub(super) fn stricter(self, other: HookRuling) -> HookRuling {
         let mut redactions = self.redactions.clone();
         redactions.extend(other.redactions.iter().cloned());
         let winner = if other.action.strictness() > self.action.strictness() { other } else { self };
         let action = match winner.action {
-            Action::Redact(_) => Action::Redact(redactions.clone()),
+            HookAction::Redact(_) => HookAction::Redact(redactions.clone()),
             action => action,
         };
-        Ruling { action, hook: winner.hook, redactions }
+        HookRuling { action, hook: winner.hook, redactions }
     }
 
     /// A text with everything redacted that is to be.
@@ -88,7 +88,7 @@ impl Ruling {
     pub fn says(&self, what: &str) -> String {
         let hook = self.hook.as_deref().unwrap_or("-");
         match &self.action {
-            Action::Block(reason) | Action::Ask(reason) if !reason.is_empty() => {
+            HookAction::Block(reason) | HookAction::Ask(reason) if !reason.is_empty() => {
                 format!("the hook `{hook}` {what}: {reason}")
             }
             _ => format!("the hook `{hook}` {what}"),

@@ -4,7 +4,9 @@ use crate::support::binary::{Out, Place};
 use crate::support::mock_server::Say;
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{Ending, Event, Gate, Reply};
-use placet::hooks::{Action, Context, Hook, HookError, Hooks, Point, Programs, Source, Spec};
+use placet::hooks::{
+    Hook, HookAction, HookContext, HookEnvironment, HookError, HookPoint, HookSet, HookSource, HookSpec,
+};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
@@ -255,18 +257,25 @@ fn a_project_s_hooks_refuse_and_ask_without_trust_but_run_nothing() {
     call(&place, "list_directory", &json!({}), &[]).code(0);
 }
 
-fn spec(name: &str, priority: u64) -> Spec {
-    Spec { name: name.into(), point: "PRE_TOOL_CALL".into(), priority: Some(priority), ..Spec::default() }
+fn spec(name: &str, priority: u64) -> HookSpec {
+    HookSpec {
+        name: name.into(),
+        point: "PRE_TOOL_CALL".into(),
+        priority: Some(priority),
+        ..HookSpec::default()
+    }
 }
 
 /// The hook that decides, and its word.
-fn decided(specs: Vec<Spec>, context: Context, point: Point) -> (Option<String>, &'static str) {
+fn decided(specs: Vec<HookSpec>, context: HookContext, point: HookPoint) -> (Option<String>, &'static str) {
     let hooks = specs.into_iter().map(|s| Hook::parse(s).unwrap()).collect();
-    let programs =
-        Programs { supervisor: PathBuf::from(crate::support::program::placet()), withheld: Vec::new() };
+    let programs = HookEnvironment {
+        supervisor: PathBuf::from(crate::support::program::placet()),
+        withheld: Vec::new(),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let ruling =
-        runtime.block_on(Hooks::new(hooks, programs).decide(point, context, &CancellationToken::new()));
+        runtime.block_on(HookSet::new(hooks, programs).decide(point, context, &CancellationToken::new()));
     (ruling.hook, ruling.action.name())
 }
 
@@ -276,13 +285,13 @@ fn the_highest_priority_is_asked_first_and_the_first_that_matches_decides() {
     let hook = |name: &str, priority, word: &str| {
         let spec = spec(name, priority);
         match word {
-            "deny" => Spec { deny: any(), ..spec },
-            "ask" => Spec { ask: any(), ..spec },
-            "miss" => Spec { deny: Some("nowhere".into()), ..spec },
-            _ => Spec { allow: any(), ..spec },
+            "deny" => HookSpec { deny: any(), ..spec },
+            "ask" => HookSpec { ask: any(), ..spec },
+            "miss" => HookSpec { deny: Some("nowhere".into()), ..spec },
+            _ => HookSpec { allow: any(), ..spec },
         }
     };
-    let foreign = |spec: Spec| Spec { source: Source::Project, ..spec };
+    let foreign = |spec: HookSpec| HookSpec { source: HookSource::Project, ..spec };
     for (hooks, wanted) in [
         (vec![], (None, "ALLOW")),
         (vec![hook("a", 1, "deny"), hook("b", 2, "allow")], (Some("b"), "ALLOW")),
@@ -293,75 +302,78 @@ fn the_highest_priority_is_asked_first_and_the_first_that_matches_decides() {
         (vec![hook("a", 1, "deny"), foreign(hook("b", 9, "allow"))], (Some("a"), "BLOCK")),
         (vec![hook("a", 1, "deny"), foreign(hook("b", 9, "ask"))], (Some("a"), "BLOCK")),
     ] {
-        let context = Context { tool: Some("t".into()), ..Context::default() };
-        let (name, word) = decided(hooks, context, Point::PreToolCall);
+        let context = HookContext { tool: Some("t".into()), ..HookContext::default() };
+        let (name, word) = decided(hooks, context, HookPoint::PreToolCall);
         assert_eq!((name.as_deref(), word), wanted);
     }
 }
 
 #[test]
 fn a_hook_may_look_at_an_argument_at_the_tool_and_at_the_context() {
-    let context = || Context {
+    let context = || HookContext {
         tool: Some("run_command".into()),
         input: json!({"command": "ls -l", "deep": {"er": 3}}),
         session_taint: "INTERNAL".into(),
-        ..Context::default()
+        ..HookContext::default()
     };
-    let base = || Spec { deny: Some(String::new()), ..spec("h", 1) };
+    let base = || HookSpec { deny: Some(String::new()), ..spec("h", 1) };
     let when = |key: &str, value: &str| vec![(key.to_string(), value.to_string())];
     for (spec, word) in [
-        (Spec { tool: Some("run_*".into()), ..base() }, "BLOCK"),
-        (Spec { tool: Some("read_*".into()), ..base() }, "ALLOW"),
-        (Spec { argument: Some("command".into()), deny: Some("^ls".into()), ..base() }, "BLOCK"),
-        (Spec { argument: Some("path".into()), deny: Some("".into()), ..base() }, "ALLOW"),
-        (Spec { argument: Some("deep.er".into()), deny: Some("^3$".into()), ..base() }, "BLOCK"),
-        (Spec { when: when("session_taint", "INTERNAL"), ..base() }, "BLOCK"),
-        (Spec { when: when("session_taint", "PUBLIC"), ..base() }, "ALLOW"),
-        (Spec { when: when("write_down_violation", "true"), ..base() }, "ALLOW"),
+        (HookSpec { tool: Some("run_*".into()), ..base() }, "BLOCK"),
+        (HookSpec { tool: Some("read_*".into()), ..base() }, "ALLOW"),
+        (HookSpec { argument: Some("command".into()), deny: Some("^ls".into()), ..base() }, "BLOCK"),
+        (HookSpec { argument: Some("path".into()), deny: Some("".into()), ..base() }, "ALLOW"),
+        (HookSpec { argument: Some("deep.er".into()), deny: Some("^3$".into()), ..base() }, "BLOCK"),
+        (HookSpec { when: when("session_taint", "INTERNAL"), ..base() }, "BLOCK"),
+        (HookSpec { when: when("session_taint", "PUBLIC"), ..base() }, "ALLOW"),
+        (HookSpec { when: when("write_down_violation", "true"), ..base() }, "ALLOW"),
     ] {
-        assert_eq!(decided(vec![spec.clone()], context(), Point::PreToolCall).1, word, "{spec:?}");
+        assert_eq!(decided(vec![spec.clone()], context(), HookPoint::PreToolCall).1, word, "{spec:?}");
     }
-    assert_eq!(decided(vec![base()], context(), Point::McpToolCall).1, "ALLOW");
+    assert_eq!(decided(vec![base()], context(), HookPoint::McpToolCall).1, "ALLOW");
 }
 
 #[test]
 fn redactions_add_up_and_what_blocks_afterwards_sees_what_they_left() {
-    let redact = |pattern: &str| Spec {
+    let redact = |pattern: &str| HookSpec {
         point: "PRE_OUTPUT".into(),
         redact: Some(pattern.into()),
         with: Some("-".into()),
         ..spec(pattern, 9)
     };
-    let context = Context { text: Some("one two".into()), ..Context::default() };
-    let deny = Spec { point: "PRE_OUTPUT".into(), deny: Some("two".into()), ..spec("deny", 1) };
+    let context = HookContext { text: Some("one two".into()), ..HookContext::default() };
+    let deny = HookSpec { point: "PRE_OUTPUT".into(), deny: Some("two".into()), ..spec("deny", 1) };
     let hooks = vec![redact("one"), redact("two"), deny];
     let parsed = hooks.into_iter().map(|s| Hook::parse(s).unwrap()).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let hooks = Hooks::new(parsed, Programs::default());
-    let ruling = runtime.block_on(hooks.decide(Point::PreOutput, context, &CancellationToken::new()));
-    assert!(matches!(ruling.action, Action::Redact(_)), "{ruling:?}");
+    let hooks = HookSet::new(parsed, HookEnvironment::default());
+    let ruling = runtime.block_on(hooks.decide(HookPoint::PreOutput, context, &CancellationToken::new()));
+    assert!(matches!(ruling.action, HookAction::Redact(_)), "{ruling:?}");
     assert_eq!(ruling.redact("one two three"), "- - three");
 }
 
 #[test]
 fn a_hook_with_two_effects_is_none() {
-    let both = Spec { deny: Some("a".into()), ask: Some("b".into()), ..spec("both", 1) };
+    let both = HookSpec { deny: Some("a".into()), ask: Some("b".into()), ..spec("both", 1) };
     assert_eq!(Hook::parse(both).err(), Some(HookError::Effect { hook: "both".into() }));
 }
 
 /// A conversation in this process, with these hooks.
-fn talk(hooks: Vec<Spec>) -> Talk {
+fn talk(hooks: Vec<HookSpec>) -> Talk {
     let hooks = hooks.into_iter().map(|s| Hook::parse(s).unwrap()).collect();
-    let programs =
-        Programs { supervisor: PathBuf::from(crate::support::program::placet()), withheld: Vec::new() };
-    let gate = Gate { hooks: Hooks::new(hooks, programs), ..Gate::default() };
+    let programs = HookEnvironment {
+        supervisor: PathBuf::from(crate::support::program::placet()),
+        withheld: Vec::new(),
+    };
+    let gate = Gate { hooks: HookSet::new(hooks, programs), ..Gate::default() };
     Talk { gate: std::sync::Arc::new(gate), ..Talk::new(Wire::Anthropic) }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hook_that_wants_a_person_asks_them_and_their_yes_runs_the_call() {
     for (reply, ran) in [(Reply::Yes, 1), (Reply::No(String::new()), 0)] {
-        let ask = Spec { ask: Some(String::new()), reason: Some("look first".into()), ..spec("careful", 1) };
+        let ask =
+            HookSpec { ask: Some(String::new()), reason: Some("look first".into()), ..spec("careful", 1) };
         let talk = talk(vec![ask]);
         talk.server.push(talk.wire.reply(&[Say::Call("c", "probe", r#"{"name":"p"}"#)]));
         talk.server.push(talk.wire.reply(&[Say::Text("done")]));
@@ -382,7 +394,7 @@ async fn a_hook_that_wants_a_person_asks_them_and_their_yes_runs_the_call() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn text_is_held_back_until_hooks_have_seen_all_of_it() {
-    let redact = Spec { point: "PRE_OUTPUT".into(), redact: Some("se.ret".into()), ..spec("late", 1) };
+    let redact = HookSpec { point: "PRE_OUTPUT".into(), redact: Some("se.ret".into()), ..spec("late", 1) };
     let talk = talk(vec![redact]);
     talk.server.push(talk.wire.reply(&[Say::Text("the secret is out")]));
     let mut shown = Vec::new();
