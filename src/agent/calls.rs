@@ -6,7 +6,7 @@ use super::event::{Enquiry, Event, Question, Reply};
 use super::gate::{Entrance, Visit, described};
 use super::trickle::{Piece, trickle};
 use super::turn::Input;
-use crate::audit::{AuditNote, Kind, digest};
+use crate::audit::{AuditEvent, AuditKind, digest};
 use crate::conversation::{
     CallFact, CallId, CallInterruption, CallOutcome, CallResult, Note, Part, ToolCall,
 };
@@ -35,7 +35,7 @@ pub(super) struct Cleared {
 struct Ready {
     plan: Box<dyn Plan>,
     permit: Permit,
-    decided: AuditNote,
+    decided: AuditEvent,
 }
 
 /// Shared by the tasks of one turn.
@@ -129,7 +129,7 @@ impl Calls {
 impl Shared {
     /// Plans and decides, and writes down what was decided: what cannot be written down may not run.
     async fn clear(self: Arc<Self>, call: ToolCall, cancel: CancellationToken) -> Result<Ready, Refusal> {
-        let mut note = self.visit.note(Kind::Decision, &call);
+        let mut note = self.visit.note(AuditKind::Decision, &call);
         let judged = Arc::clone(&self).judge(&call, &cancel, &mut note).await;
         let (decision, why) = match &judged {
             Ok((_, permit)) => ("allow", permit.why().to_string()),
@@ -138,7 +138,7 @@ impl Shared {
             Err(Refusal::Stopped) => ("stopped", String::new()),
         };
         let why = Some(cut(why, 1000)).filter(|why| !why.is_empty());
-        let decided = AuditNote { decision: Some(decision.into()), why, taint: self.taint(), ..note };
+        let decided = AuditEvent { decision: Some(decision.into()), why, taint: self.taint(), ..note };
         self.visit.write(decided.clone()).map_err(Refusal::Error)?;
         judged.map(|(plan, permit)| Ready { plan, permit, decided })
     }
@@ -147,7 +147,7 @@ impl Shared {
         self: Arc<Self>,
         call: &ToolCall,
         cancel: &CancellationToken,
-        note: &mut AuditNote,
+        note: &mut AuditEvent,
     ) -> Result<(Box<dyn Plan>, Permit), Refusal> {
         let shared = Arc::clone(&self);
         let wanted = call.clone();
@@ -254,7 +254,9 @@ impl Shared {
         if plan.outlasts_call() {
             self.may_outlast().map_err(Refusal::Error)?;
         }
-        self.visit.write(AuditNote { kind: Kind::Intent, ..decided.clone() }).map_err(Refusal::Error)?;
+        self.visit
+            .write(AuditEvent { kind: AuditKind::Intent, ..decided.clone() })
+            .map_err(Refusal::Error)?;
         self.tell(Event::CallRunning { id: call.id.clone() });
         let (title, watch, reach) = (plan.title(), self.watch(plan.as_ref()), plan.reach());
         let title_told = self.visit.gate.secrets.redact(&title).into_owned();
@@ -280,7 +282,7 @@ impl Shared {
             if output.outcome == CallOutcome::Done { MetricStatus::Success } else { MetricStatus::Failure };
         self.visit.count(&call.name, status, started.elapsed());
         let outcome = Some(format!("{:?}", output.outcome).to_lowercase());
-        let ended = AuditNote { kind: Kind::Result, outcome, taint: self.taint(), ..decided };
+        let ended = AuditEvent { kind: AuditKind::Result, outcome, taint: self.taint(), ..decided };
         let written = self.visit.write(ended);
         // It has run; but nobody hears what came of it, since nothing says that they did.
         written.map_err(Refusal::Error)?;

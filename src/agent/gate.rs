@@ -3,7 +3,7 @@
 //! One value for the whole program; a default one has nothing in it and lets everything through. It fails closed: what
 //! cannot be written down is not done, and a hook that cannot be asked blocks.
 
-use crate::audit::{AuditError, AuditNote, Kind, Log};
+use crate::audit::{AuditError, AuditEvent, AuditKind, AuditLog};
 use crate::conversation::{CallId, CallInput, Part, ToolCall};
 use crate::hooks::{HookAction, HookContext, HookFlow, HookPoint, HookRuling, HookSet};
 use crate::metrics::{MetricStatus, MetricsFile};
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Default)]
 pub struct Gate {
     pub hooks: HookSet,
-    pub audit: Option<Log>,
+    pub audit: Option<AuditLog>,
     pub metrics: Option<MetricsFile>,
     pub secrets: Secrets,
 }
@@ -101,20 +101,20 @@ impl Gate {
     /// Writes down what became of pending or applied changes; `told` is what the person was told.
     pub fn settled(
         &self,
-        kind: Kind,
+        kind: AuditKind,
         by: &str,
         session: Option<String>,
         told: &str,
     ) -> Result<(), AuditError> {
         let Some(log) = &self.audit else { return Ok(()) };
-        let note = AuditNote {
+        let note = AuditEvent {
             session,
             tool: Some(by.into()),
             decision: Some("yes".into()),
             why: Some("the person said so".into()),
             preview_hash: Some(crate::audit::digest(told)),
             outcome: Some(told.lines().next().unwrap_or_default().chars().take(300).collect()),
-            ..AuditNote::of(kind)
+            ..AuditEvent::of(kind)
         };
         log.append(note).map(|_| ())
     }
@@ -127,21 +127,21 @@ impl Visit {
     }
 
     /// The beginning of an entry about `call`.
-    pub(super) fn note(&self, kind: Kind, call: &ToolCall) -> AuditNote {
-        AuditNote {
+    pub(super) fn note(&self, kind: AuditKind, call: &ToolCall) -> AuditEvent {
+        AuditEvent {
             session: self.session.clone(),
             tool: Some(call.name.clone()),
             call: Some(call.id.to_string()),
-            ..AuditNote::of(kind)
+            ..AuditEvent::of(kind)
         }
     }
 
     /// Writes an entry. An error means that what it is about must not go on.
-    pub(super) fn write(&self, note: AuditNote) -> Result<(), ToolError> {
+    pub(super) fn write(&self, note: AuditEvent) -> Result<(), ToolError> {
         let Some(log) = &self.gate.audit else { return Ok(()) };
         let clean = |text: String| self.gate.secrets.redact(&text).into_owned();
         let reach = note.reach.into_iter().map(clean).collect();
-        let note = AuditNote { reach, why: note.why.map(clean), outcome: note.outcome.map(clean), ..note };
+        let note = AuditEvent { reach, why: note.why.map(clean), outcome: note.outcome.map(clean), ..note };
         let written = log.append(note);
         written.map(|_| ()).map_err(|e| {
             tracing::error!("the audit log: {e}");
@@ -170,7 +170,7 @@ impl Visit {
         }
         let about = (!tool.is_empty()).then_some(tool);
         let ruling = self.gate.hooks.decide(point, context, cancel).await;
-        self.write(AuditNote {
+        self.write(AuditEvent {
             session: self.session.clone(),
             tool: Some(point.name().into()),
             call: call.map(ToString::to_string),
@@ -182,7 +182,7 @@ impl Visit {
                     .as_ref()
                     .map_or_else(|| "no hook had an opinion".into(), |_| ruling.says("decided")),
             ),
-            ..AuditNote::of(Kind::Hook)
+            ..AuditEvent::of(AuditKind::Hook)
         })?;
         Ok(ruling)
     }

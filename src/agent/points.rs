@@ -6,7 +6,7 @@ use super::event::{Choice, ChoiceQuestion, Event};
 use super::notes::words_in;
 use super::parts::Start;
 use super::perform::Run;
-use crate::audit::{AuditNote, Kind};
+use crate::audit::{AuditEvent, AuditKind};
 use crate::conversation::{AssistantBlock, AssistantMessage, Note, Part, text_of};
 use crate::hooks::{HookAction, HookContext, HookPoint, HookRuling};
 use crate::permission::ClassificationLevel;
@@ -70,11 +70,11 @@ impl Agent {
         if before > ClassificationLevel::Public {
             let why = "the person left the conversation".to_string();
             let level = Some(before.name().to_string());
-            let note = AuditNote {
+            let note = AuditEvent {
                 session: visit.session.clone(),
                 why: Some(why),
                 taint: level,
-                ..AuditNote::of(Kind::Reset)
+                ..AuditEvent::of(AuditKind::Reset)
             };
             visit.write(note).map_err(|e| e.message)?;
         }

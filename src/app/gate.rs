@@ -11,8 +11,8 @@ use crate::text::regular;
 use globset::{Glob, GlobSetBuilder};
 
 /// Where the audit log and its guards lie.
-pub fn audit_places(paths: &AppDirs) -> audit::Places {
-    audit::Places {
+pub fn audit_places(paths: &AppDirs) -> audit::AuditPaths {
+    audit::AuditPaths {
         log: paths.state.join("audit/log.jsonl"),
         key: paths.config.join("audit.key"),
         anchor: paths.config.join("audit.head"),
@@ -41,7 +41,7 @@ pub(super) fn gate(config: &mut Config, paths: &AppDirs, withheld: Vec<String>) 
     let on = |key: &str| config.flag(key).unwrap_or(true);
     Ok(Gate {
         hooks: HookSet::new(hooks, programs),
-        audit: on("audit.enabled").then(|| audit::Log::at(audit_places(paths))),
+        audit: on("audit.enabled").then(|| audit::AuditLog::at(audit_places(paths))),
         metrics: on("metrics.enabled").then(|| metrics(paths)),
         secrets: secrets(config, paths, &keys)?,
     })

@@ -13,13 +13,13 @@ use std::path::Path;
 pub(super) const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// The key of a log: never printed.
-pub(super) struct Key(Hmac<Sha256>);
+pub(super) struct AuditKey(Hmac<Sha256>);
 
 /// An entry's code, shown as 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mac([u8; 32]);
+pub(super) struct AuditMac([u8; 32]);
 
-impl fmt::Display for Mac {
+impl fmt::Display for AuditMac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hex(&self.0))
     }
@@ -35,15 +35,15 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     out
 }
 
-impl Key {
-    pub(super) fn seal(&self, bytes: &[u8]) -> Mac {
+impl AuditKey {
+    pub(super) fn seal(&self, bytes: &[u8]) -> AuditMac {
         let mut mac = self.0.clone();
         mac.update(bytes);
-        Mac(mac.finalize().into_bytes().into())
+        AuditMac(mac.finalize().into_bytes().into())
     }
 
     /// `None` when there is no key file.
-    pub(super) fn read(path: &Path) -> Result<Option<Key>, AuditError> {
+    pub(super) fn read(path: &Path) -> Result<Option<AuditKey>, AuditError> {
         let bad = |e: std::io::Error| AuditError::File { path: path.into(), reason: e.to_string() };
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
@@ -59,11 +59,11 @@ impl Key {
             return Err(AuditError::KeyShape { path: path.into() });
         }
         let key = Hmac::new_from_slice(text.as_bytes());
-        key.map(|key| Some(Key(key))).map_err(|_| AuditError::KeyShape { path: path.into() })
+        key.map(|key| Some(AuditKey(key))).map_err(|_| AuditError::KeyShape { path: path.into() })
     }
 
     /// Makes a key for its owner alone. Of two programs that do so at once, both get the same one.
-    pub(super) fn create(path: &Path) -> Result<Key, AuditError> {
+    pub(super) fn create(path: &Path) -> Result<AuditKey, AuditError> {
         let make = || -> std::io::Result<()> {
             let dir = path.parent().unwrap_or(Path::new("."));
             fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
@@ -80,6 +80,6 @@ impl Key {
         };
         let bad = |reason: String| AuditError::File { path: path.into(), reason };
         make().map_err(|e| bad(e.to_string()))?;
-        Key::read(path)?.ok_or_else(|| bad("it is gone again".into()))
+        AuditKey::read(path)?.ok_or_else(|| bad("it is gone again".into()))
     }
 }

@@ -1,12 +1,12 @@
 //! One entry, and the line it is written as.
 
-use super::chain::{Key, Mac};
+use super::chain::{AuditKey, AuditMac};
 use serde::{Deserialize, Serialize};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum AuditKind {
     /// A call was judged: allowed, asked about, or refused.
     Decision,
     /// A permitted call is about to run.
@@ -29,8 +29,8 @@ pub enum Kind {
 
 /// What is said about it. Fields that do not apply are left out of the line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AuditNote {
-    pub kind: Kind,
+pub struct AuditEvent {
+    pub kind: AuditKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The tool; of a hook, its point; of an apply, the command that did it.
@@ -57,9 +57,9 @@ pub struct AuditNote {
     pub taint: Option<String>,
 }
 
-impl AuditNote {
-    pub fn of(kind: Kind) -> AuditNote {
-        AuditNote {
+impl AuditEvent {
+    pub fn of(kind: AuditKind) -> AuditEvent {
+        AuditEvent {
             kind,
             session: None,
             tool: None,
@@ -76,20 +76,20 @@ impl AuditNote {
 
 /// An entry as it stands in the log, without its code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct AuditEntry {
     /// 1 for the first.
     pub seq: u64,
     /// When it was written, RFC 3339 in UTC.
     pub time: String,
     #[serde(flatten)]
-    pub note: AuditNote,
+    pub note: AuditEvent,
     /// The code of the entry before; zeros for the first.
     pub prev: String,
 }
 
 /// A line taken apart. The code is over the bytes of `body`, so no other spelling of the same JSON passes.
-pub(super) struct Line {
-    pub(super) entry: Entry,
+pub(super) struct AuditLine {
+    pub(super) entry: AuditEntry,
     pub(super) mac: String,
     body: String,
 }
@@ -97,9 +97,9 @@ pub(super) struct Line {
 const MAC: &str = ",\"mac\":\"";
 const END: &str = "\"}";
 
-impl Entry {
+impl AuditEntry {
     /// The line without its end of line, and the entry's code.
-    pub(super) fn sealed(&self, key: &Key) -> Result<(String, Mac), serde_json::Error> {
+    pub(super) fn sealed(&self, key: &AuditKey) -> Result<(String, AuditMac), serde_json::Error> {
         let body = serde_json::to_string(self)?;
         let mac = key.seal(body.as_bytes());
         let open = body.strip_suffix('}').unwrap_or(&body);
@@ -107,16 +107,16 @@ impl Entry {
     }
 }
 
-impl Line {
+impl AuditLine {
     /// `None` for what no placet has written.
-    pub(super) fn read(line: &str) -> Option<Line> {
+    pub(super) fn read(line: &str) -> Option<AuditLine> {
         let (open, mac) = line.strip_suffix(END)?.rsplit_once(MAC)?;
         let body = format!("{open}}}");
         let entry = serde_json::from_str(&body).ok()?;
-        Some(Line { entry, mac: mac.into(), body })
+        Some(AuditLine { entry, mac: mac.into(), body })
     }
 
-    pub(super) fn is_genuine(&self, key: &Key) -> bool {
+    pub(super) fn is_genuine(&self, key: &AuditKey) -> bool {
         key.seal(self.body.as_bytes()).to_string() == self.mac
     }
 }

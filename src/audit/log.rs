@@ -3,9 +3,9 @@
 //! An append is a write to the log and a write to the anchor, without waiting for the disk: entries survive the end of
 //! placet in whatever way, and may be lost, and missed, when the machine loses power.
 
-use super::chain::{GENESIS, Key};
-use super::entry::Line;
-use super::{AuditError, AuditNote, Entry, Kind};
+use super::chain::{AuditKey, GENESIS};
+use super::entry::AuditLine;
+use super::{AuditEntry, AuditError, AuditEvent, AuditKind};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Where the log and its guards lie.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct AuditPaths {
     /// `audit/log.jsonl` in the state directory.
     pub log: PathBuf,
     /// `audit.key` in the configuration directory.
@@ -25,46 +25,46 @@ pub struct Places {
 }
 
 /// The log. Opened at the first entry; nothing is written before.
-pub struct Log {
-    places: Places,
-    open: Mutex<Option<Open>>,
+pub struct AuditLog {
+    places: AuditPaths,
+    open: Mutex<Option<OpenAuditLog>>,
 }
 
-struct Open {
-    key: Key,
+struct OpenAuditLog {
+    key: AuditKey,
     log: File,
     anchor: File,
     /// The end as this process left it: while the file is as long, nothing need be read again.
-    end: Option<(u64, Head)>,
+    end: Option<(u64, AuditHead)>,
 }
 
 /// The last entry: its number and code. What the anchor holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct AuditHead {
     pub(super) seq: u64,
     pub(super) mac: String,
 }
 
 /// What the end of the log shows.
-struct Tail {
-    head: Head,
+struct AuditTail {
+    head: AuditHead,
     /// Bytes up to the last end of line.
     whole: u64,
     alarm: Option<String>,
 }
 
-impl Head {
-    pub(super) fn none() -> Head {
-        Head { seq: 0, mac: GENESIS.into() }
+impl AuditHead {
+    pub(super) fn none() -> AuditHead {
+        AuditHead { seq: 0, mac: GENESIS.into() }
     }
 
     /// A missing or unreadable anchor stands for none.
-    pub(super) fn parse(text: &str) -> Head {
+    pub(super) fn parse(text: &str) -> AuditHead {
         let parsed = text.trim().split_once(' ').and_then(|(seq, mac)| {
             let is_code = mac.len() == 64 && mac.bytes().all(|b| b.is_ascii_hexdigit());
-            Some(Head { seq: seq.parse().ok().filter(|_| is_code)?, mac: mac.into() })
+            Some(AuditHead { seq: seq.parse().ok().filter(|_| is_code)?, mac: mac.into() })
         });
-        parsed.unwrap_or_else(Head::none)
+        parsed.unwrap_or_else(AuditHead::none)
     }
 
     /// Always as long, so that writing it over is one write.
@@ -73,24 +73,24 @@ impl Head {
     }
 }
 
-impl Log {
-    pub fn at(places: Places) -> Log {
-        Log { places, open: Mutex::default() }
+impl AuditLog {
+    pub fn at(places: AuditPaths) -> AuditLog {
+        AuditLog { places, open: Mutex::default() }
     }
 
-    pub fn places(&self) -> &Places {
+    pub fn places(&self) -> &AuditPaths {
         &self.places
     }
 
     /// Adds an entry and returns its number. When this fails, whoever asked must not act: the entry may not be there.
-    pub fn append(&self, note: AuditNote) -> Result<u64, AuditError> {
+    pub fn append(&self, note: AuditEvent) -> Result<u64, AuditError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.as_ref().is_some_and(|o| !o.is_at(&self.places.log)) {
             *open = None;
         }
         let open = match &mut *open {
             Some(open) => open,
-            none => none.insert(Open::new(&self.places)?),
+            none => none.insert(OpenAuditLog::new(&self.places)?),
         };
         let at = |path: &Path| {
             let path = path.to_path_buf();
@@ -103,15 +103,15 @@ impl Log {
     }
 }
 
-impl Open {
-    fn new(places: &Places) -> Result<Open, AuditError> {
+impl OpenAuditLog {
+    fn new(places: &AuditPaths) -> Result<OpenAuditLog, AuditError> {
         let bad = |path: &Path, e: io::Error| AuditError::File { path: path.into(), reason: e.to_string() };
-        let key = match Key::read(&places.key)? {
+        let key = match AuditKey::read(&places.key)? {
             Some(key) => key,
             None if places.log.metadata().is_ok_and(|m| m.len() > 0) => {
                 return Err(AuditError::KeyGone { key: places.key.clone(), log: places.log.clone() });
             }
-            None => Key::create(&places.key)?,
+            None => AuditKey::create(&places.key)?,
         };
         let dir = places.log.parent().unwrap_or(Path::new("."));
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
@@ -120,7 +120,7 @@ impl Open {
         options.read(true).create(true).mode(0o600);
         let log = options.clone().append(true).open(&places.log).map_err(|e| bad(&places.log, e))?;
         let anchor = options.write(true).truncate(false).open(&places.anchor);
-        Ok(Open { key, log, anchor: anchor.map_err(|e| bad(&places.anchor, e))?, end: None })
+        Ok(OpenAuditLog { key, log, anchor: anchor.map_err(|e| bad(&places.anchor, e))?, end: None })
     }
 
     /// True while `path` is still the file that is open: one that was moved away is begun anew.
@@ -131,11 +131,11 @@ impl Open {
         }
     }
 
-    fn append(&mut self, note: AuditNote) -> io::Result<u64> {
+    fn append(&mut self, note: AuditEvent) -> io::Result<u64> {
         let length = self.log.metadata()?.len();
         let tail = match &self.end {
             Some((known, head)) if *known == length => {
-                Tail { head: head.clone(), whole: length, alarm: None }
+                AuditTail { head: head.clone(), whole: length, alarm: None }
             }
             _ => self.tail(length)?,
         };
@@ -146,7 +146,11 @@ impl Open {
         let mut head = tail.head;
         let mut text = String::new();
         if let Some(why) = tail.alarm {
-            head = self.add(&mut text, AuditNote { why: Some(why), ..AuditNote::of(Kind::Alarm) }, &head)?;
+            head = self.add(
+                &mut text,
+                AuditEvent { why: Some(why), ..AuditEvent::of(AuditKind::Alarm) },
+                &head,
+            )?;
         }
         head = self.add(&mut text, note, &head)?;
         if let Err(e) = (&self.log).write_all(text.as_bytes()) {
@@ -160,43 +164,43 @@ impl Open {
         Ok(head.seq)
     }
 
-    fn add(&self, text: &mut String, note: AuditNote, before: &Head) -> io::Result<Head> {
+    fn add(&self, text: &mut String, note: AuditEvent, before: &AuditHead) -> io::Result<AuditHead> {
         let time = jiff::Timestamp::now().to_string();
-        let entry = Entry { seq: before.seq + 1, time, note, prev: before.mac.clone() };
+        let entry = AuditEntry { seq: before.seq + 1, time, note, prev: before.mac.clone() };
         let (line, mac) = entry.sealed(&self.key).map_err(io::Error::other)?;
         text.push_str(&line);
         text.push('\n');
-        Ok(Head { seq: entry.seq, mac: mac.to_string() })
+        Ok(AuditHead { seq: entry.seq, mac: mac.to_string() })
     }
 
     /// Reads the end of the log and compares it with the anchor.
-    fn tail(&self, length: u64) -> io::Result<Tail> {
+    fn tail(&self, length: u64) -> io::Result<AuditTail> {
         let mut anchor = String::new();
         let mut bytes = [0; 128];
         let count = self.anchor.read_at(&mut bytes, 0)?;
         anchor.push_str(&String::from_utf8_lossy(bytes.get(..count).unwrap_or_default()));
-        let anchor = Head::parse(&anchor);
+        let anchor = AuditHead::parse(&anchor);
         let (last, whole) = self.last_line(length)?;
-        let last = match last.as_deref().map(Line::read) {
-            None => Head::none(),
+        let last = match last.as_deref().map(AuditLine::read) {
+            None => AuditHead::none(),
             Some(Some(line)) => {
                 let crashed = line.entry.seq == anchor.seq + 1 && line.entry.prev == anchor.mac;
-                let head = Head { seq: line.entry.seq, mac: line.mac.clone() };
+                let head = AuditHead { seq: line.entry.seq, mac: line.mac.clone() };
                 if crashed && line.is_genuine(&self.key) {
-                    return Ok(Tail { head, whole, alarm: None });
+                    return Ok(AuditTail { head, whole, alarm: None });
                 }
                 head
             }
             Some(None) => {
                 let alarm = Some("the last line of the log could not be read".to_string());
-                return Ok(Tail { head: anchor, whole, alarm });
+                return Ok(AuditTail { head: anchor, whole, alarm });
             }
         };
         let alarm = (last != anchor).then(|| match anchor.seq.saturating_sub(last.seq) {
             0 => format!("the log ended at entry {}, the anchor at {}", last.seq, anchor.seq),
             missing => format!("{missing} entries were missing at the end, after entry {}", last.seq),
         });
-        Ok(Tail { head: last, whole, alarm })
+        Ok(AuditTail { head: last, whole, alarm })
     }
 
     /// The last whole line, and how many bytes the whole lines take.

@@ -11,7 +11,7 @@ mod error;
 mod log;
 mod verify;
 
-pub use entry::{AuditNote, Entry, Kind, digest};
+pub use entry::{AuditEntry, AuditEvent, AuditKind, digest};
 pub use error::AuditError;
-pub use log::{Log, Places};
-pub use verify::{Break, Report, entries, verify};
+pub use log::{AuditLog, AuditPaths};
+pub use verify::{AuditBreak, AuditReport, entries, verify};

@@ -1,25 +1,25 @@
 //! Checking a log against its key and its anchor, and saying exactly where it first differs.
 
-use super::chain::Key;
-use super::entry::Line;
-use super::log::Head;
-use super::{AuditError, Entry, Kind, Places};
+use super::chain::AuditKey;
+use super::entry::AuditLine;
+use super::log::AuditHead;
+use super::{AuditEntry, AuditError, AuditKind, AuditPaths};
 use std::fmt;
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct AuditReport {
     /// Lines that were looked at.
     pub entries: u64,
     /// The first thing that is wrong.
-    pub broken: Option<Break>,
+    pub broken: Option<AuditBreak>,
     /// A crash left the beginning of a line; the next entry takes it away.
     pub unfinished: bool,
 }
 
 /// Numbers are those an entry should have by its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Break {
+pub enum AuditBreak {
     /// The entry is genuine, but not the one that followed here.
     Chain { seq: u64, expected: String, got: String },
     /// The entry is not what was written, or nothing that was ever written.
@@ -32,35 +32,35 @@ pub enum Break {
     Alarm { seq: u64, why: String },
 }
 
-impl fmt::Display for Break {
+impl fmt::Display for AuditBreak {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Break::Chain { seq, expected, got } => {
+            AuditBreak::Chain { seq, expected, got } => {
                 write!(f, "Chain break at {seq}: expected {expected}, got {got}")
             }
-            Break::Tampered { seq } => write!(f, "Tampered entry {seq}"),
-            Break::Missing { count: 1 } => f.write_str("1 entry is missing at the end"),
-            Break::Missing { count } => write!(f, "{count} entries are missing at the end"),
-            Break::Behind { entries, anchor } => {
+            AuditBreak::Tampered { seq } => write!(f, "Tampered entry {seq}"),
+            AuditBreak::Missing { count: 1 } => f.write_str("1 entry is missing at the end"),
+            AuditBreak::Missing { count } => write!(f, "{count} entries are missing at the end"),
+            AuditBreak::Behind { entries, anchor } => {
                 write!(f, "The anchor knows of {anchor} entries, the log has {entries}")
             }
-            Break::Alarm { seq, why } => write!(f, "Alarm at {seq}: {why}"),
+            AuditBreak::Alarm { seq, why } => write!(f, "Alarm at {seq}: {why}"),
         }
     }
 }
 
 /// Checks the whole log. A log that was never begun is whole.
-pub fn verify(places: &Places) -> Result<Report, AuditError> {
+pub fn verify(places: &AuditPaths) -> Result<AuditReport, AuditError> {
     let text = read(places)?;
-    let anchor = Head::parse(&std::fs::read_to_string(&places.anchor).unwrap_or_default());
+    let anchor = AuditHead::parse(&std::fs::read_to_string(&places.anchor).unwrap_or_default());
     let mut report =
-        Report { entries: 0, broken: None, unfinished: !text.is_empty() && !text.ends_with('\n') };
-    let key = match Key::read(&places.key)? {
+        AuditReport { entries: 0, broken: None, unfinished: !text.is_empty() && !text.ends_with('\n') };
+    let key = match AuditKey::read(&places.key)? {
         Some(key) => key,
-        None if text.is_empty() && anchor == Head::none() => return Ok(report),
+        None if text.is_empty() && anchor == AuditHead::none() => return Ok(report),
         None => return Err(AuditError::KeyGone { key: places.key.clone(), log: places.log.clone() }),
     };
-    let mut head = Head::none();
+    let mut head = AuditHead::none();
     for line in whole_lines(&text) {
         report.entries += 1;
         let checked = check(line, &head, &key);
@@ -76,38 +76,39 @@ pub fn verify(places: &Places) -> Result<Report, AuditError> {
     Ok(report)
 }
 
-fn check(line: &str, before: &Head, key: &Key) -> Result<Head, Break> {
+fn check(line: &str, before: &AuditHead, key: &AuditKey) -> Result<AuditHead, AuditBreak> {
     let seq = before.seq + 1;
-    let line = Line::read(line).filter(|line| line.is_genuine(key)).ok_or(Break::Tampered { seq })?;
+    let line =
+        AuditLine::read(line).filter(|line| line.is_genuine(key)).ok_or(AuditBreak::Tampered { seq })?;
     if line.entry.prev != before.mac || line.entry.seq != seq {
-        return Err(Break::Chain { seq, expected: before.mac.clone(), got: line.entry.prev });
+        return Err(AuditBreak::Chain { seq, expected: before.mac.clone(), got: line.entry.prev });
     }
-    if line.entry.note.kind == Kind::Alarm {
-        return Err(Break::Alarm { seq, why: line.entry.note.why.unwrap_or_default() });
+    if line.entry.note.kind == AuditKind::Alarm {
+        return Err(AuditBreak::Alarm { seq, why: line.entry.note.why.unwrap_or_default() });
     }
-    Ok(Head { seq, mac: line.mac })
+    Ok(AuditHead { seq, mac: line.mac })
 }
 
 /// The end of a whole chain against the anchor: a crash may have kept one entry from being anchored.
-fn against(head: &Head, anchor: &Head, text: &str, key: &Key) -> Option<Break> {
+fn against(head: &AuditHead, anchor: &AuditHead, text: &str, key: &AuditKey) -> Option<AuditBreak> {
     if head == anchor {
         return None;
     }
     if head.seq < anchor.seq {
-        return Some(Break::Missing { count: anchor.seq - head.seq });
+        return Some(AuditBreak::Missing { count: anchor.seq - head.seq });
     }
-    let last = whole_lines(text).last().and_then(Line::read).filter(|line| line.is_genuine(key));
+    let last = whole_lines(text).last().and_then(AuditLine::read).filter(|line| line.is_genuine(key));
     let one_more = head.seq == anchor.seq + 1 && last.is_some_and(|line| line.entry.prev == anchor.mac);
-    (!one_more).then_some(Break::Behind { entries: head.seq, anchor: anchor.seq })
+    (!one_more).then_some(AuditBreak::Behind { entries: head.seq, anchor: anchor.seq })
 }
 
 /// Every entry that can be read, unchecked.
-pub fn entries(places: &Places) -> Result<Vec<Entry>, AuditError> {
+pub fn entries(places: &AuditPaths) -> Result<Vec<AuditEntry>, AuditError> {
     let text = read(places)?;
-    Ok(whole_lines(&text).filter_map(|line| Some(Line::read(line)?.entry)).collect())
+    Ok(whole_lines(&text).filter_map(|line| Some(AuditLine::read(line)?.entry)).collect())
 }
 
-fn read(places: &Places) -> Result<String, AuditError> {
+fn read(places: &AuditPaths) -> Result<String, AuditError> {
     match std::fs::read(&places.log) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
@@ -126,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_first_entry_follows_nothing() {
-        assert_eq!(Head::none(), Head { seq: 0, mac: GENESIS.into() });
-        assert_eq!(Head::parse("nonsense"), Head::none());
+        assert_eq!(AuditHead::none(), AuditHead { seq: 0, mac: GENESIS.into() });
+        assert_eq!(AuditHead::parse("nonsense"), AuditHead::none());
     }
 }

@@ -2,7 +2,7 @@
 //! are those of the shell, asked through the same guarded reader, a line for each answer.
 
 use super::report::{pass_on_rendered, warn};
-use crate::audit::Kind;
+use crate::audit::AuditKind;
 use crate::serve::changes::{self, Told, Wanted};
 use crate::text::visible;
 use crate::ui::{Theme, exact, talk};
@@ -31,7 +31,7 @@ pub(super) fn confirm_losses(view: &View, workspace: &Workspace, wanted: &mut Wa
 
 /// What was done with one path.
 pub(super) struct Asked {
-    pub(super) kind: Kind,
+    pub(super) kind: AuditKind,
     pub(super) told: Told,
 }
 
@@ -65,11 +65,11 @@ pub(super) fn one_by_one(
                 let told = changes::apply(view, &wanted, label.clone(), &shown);
                 // What is left is asked about next, and listed at the end.
                 let lines = told.lines.iter().take(1).cloned().collect();
-                done.push(Asked { kind: Kind::Apply, told: Told { lines, ..told } });
+                done.push(Asked { kind: AuditKind::Apply, told: Told { lines, ..told } });
             }
             OneAnswer::Discard => {
                 let told = changes::discard(view, std::slice::from_ref(path), "placet undo", &shown);
-                done.push(Asked { kind: Kind::Discard, told });
+                done.push(Asked { kind: AuditKind::Discard, told });
             }
             OneAnswer::Keep => {}
             OneAnswer::KeepRest => break,

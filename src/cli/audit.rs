@@ -4,7 +4,7 @@ use super::args::AuditCommand;
 use super::report::{self, Failure, print_foreign, warn};
 use super::start;
 use crate::app::gate::audit_places;
-use crate::audit::{AuditError, Entry, entries, verify};
+use crate::audit::{AuditEntry, AuditError, entries, verify};
 
 impl From<AuditError> for Failure {
     fn from(error: AuditError) -> Failure {
@@ -67,7 +67,7 @@ fn counted(entries: u64) -> String {
 }
 
 /// `12 2026-11-21T12:00:00Z decision read_file allow  read /a/b  (read mode allows it)`.
-fn line(entry: &Entry) -> String {
+fn line(entry: &AuditEntry) -> String {
     let note = &entry.note;
     let kind = format!("{:?}", note.kind).to_lowercase();
     let time = entry.time.split('.').next().unwrap_or_default();

@@ -6,7 +6,7 @@ use super::report::{self, Failure, print, print_foreign, print_own, warn};
 use super::start;
 use crate::agent::Agent;
 use crate::app::App;
-use crate::audit::{AuditError, Kind};
+use crate::audit::{AuditError, AuditKind};
 use crate::serve::changes::{self, Back, Told, Wanted};
 use crate::text::visible;
 use crate::ui::{Theme, exact};
@@ -67,7 +67,7 @@ pub(super) fn cli_label(name: &str, title: &str) -> Label {
 }
 
 /// Writes down what was done, and tells it.
-pub(super) fn tell(app: &App, kind: Kind, by: &str, told: &Told) -> Result<u8, Failure> {
+pub(super) fn tell(app: &App, kind: AuditKind, by: &str, told: &Told) -> Result<u8, Failure> {
     let mut incomplete = told.incomplete;
     if told.done {
         if let Err(e) = app.gate.settled(kind, by, None, &told.lines.join("\n")) {
@@ -195,12 +195,12 @@ pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Resu
     let label = cli_label(&name, "placet apply");
     let told = changes::apply(&view, &wanted, label.clone(), &|path| workspace.shortened(path));
     if !asking::can_ask() || told.waiting.is_empty() {
-        return tell(&app, Kind::Apply, "placet apply", &told);
+        return tell(&app, AuditKind::Apply, "placet apply", &told);
     }
     let first = told.before_questions();
     let mut incomplete = false;
     if !first.lines.is_empty() {
-        incomplete = tell(&app, Kind::Apply, "placet apply", &first)? == report::INCOMPLETE;
+        incomplete = tell(&app, AuditKind::Apply, "placet apply", &first)? == report::INCOMPLETE;
     }
     for asked in asking::one_by_one(&view, &workspace, &told.waiting, &label) {
         let code = tell(&app, asked.kind, "placet apply", &Told { waiting: Vec::new(), ..asked.told })?;
@@ -223,7 +223,7 @@ pub(super) fn discard(paths: &[PathBuf], which: &Which, options: &Options) -> Re
     };
     let paths = resolved(&workspace, paths)?;
     let told = changes::discard(&view, &paths, "placet undo", &|path| workspace.shortened(path));
-    tell(&app, Kind::Discard, "placet discard", &told)
+    tell(&app, AuditKind::Discard, "placet discard", &told)
 }
 
 pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<u8, Failure> {
@@ -243,12 +243,12 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
             Err(damage) => Some(changes::nothing_undone(&damage)),
         };
         if let Some(told) = told {
-            return tell(&app, Kind::Undo, "placet undo", &told);
+            return tell(&app, AuditKind::Undo, "placet undo", &told);
         }
     }
     let label = cli_label("undo", "placet undo");
     let told = changes::undo_saying(&view, &back, (rest, "placet undo --rest"), &label, &shown);
-    tell(&app, Kind::Undo, "placet undo", &told)
+    tell(&app, AuditKind::Undo, "placet undo", &told)
 }
 
 pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, Failure> {
@@ -256,7 +256,7 @@ pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, Failure> {
     let shown = |path: &Path| app.workspace.shortened(path);
     let label = cli_label("redo", "placet redo");
     let told = changes::redo_saying(&app.view("undo"), (rest, "placet redo --rest"), &label, &shown);
-    tell(&app, Kind::Undo, "placet redo", &told)
+    tell(&app, AuditKind::Undo, "placet redo", &told)
 }
 
 pub(super) fn waits(name: &str) {
@@ -315,7 +315,8 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
         let mut incomplete = told.incomplete;
         if told.done {
             let session = agent.session().map(|s| s.id().to_string());
-            if let Err(e) = agent.gate().settled(Kind::Apply, "--apply", session, &told.lines.join("\n")) {
+            if let Err(e) = agent.gate().settled(AuditKind::Apply, "--apply", session, &told.lines.join("\n"))
+            {
                 incomplete = true;
                 not_audited(&e);
             }

@@ -7,7 +7,7 @@ use super::feed::Feed;
 use super::report::{self, Failure, warn};
 use super::start;
 use crate::app::App;
-use crate::audit::Kind;
+use crate::audit::AuditKind;
 use crate::permission::ClassificationLevel;
 use crate::process::CommandExit;
 use crate::serve::changes::{self, Told, Wanted};
@@ -164,12 +164,12 @@ fn apply(
     }
     let told = changes::apply(view, &wanted, label.clone(), &|path: &Path| workspace.shortened(path));
     if told.done && asking::can_ask() {
-        record(app, Kind::Apply, &told.before_questions())?;
+        record(app, AuditKind::Apply, &told.before_questions())?;
         for Asked { kind, told } in asking::one_by_one(view, workspace, &told.waiting, &label) {
             record(app, kind, &told)?;
         }
     } else {
-        record(app, Kind::Apply, &told)?;
+        record(app, AuditKind::Apply, &told)?;
         name_waiting(&told);
     }
     let left = view.changes(Shelf::Pending).map_err(Failure::new)?;
@@ -181,7 +181,7 @@ fn apply(
 }
 
 /// Into the audit log, and to the person.
-fn record(app: &App, kind: Kind, told: &Told) -> Result<(), Failure> {
+fn record(app: &App, kind: AuditKind, told: &Told) -> Result<(), Failure> {
     let text = told.lines.join("\n");
     if told.done && !text.is_empty() {
         app.gate.settled(kind, "placet sandbox run", None, &text)?;

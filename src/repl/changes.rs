@@ -3,7 +3,7 @@
 use super::Shell;
 use super::command::After;
 use crate::agent::overview;
-use crate::audit::Kind;
+use crate::audit::AuditKind;
 use crate::serve::changes::{self, Back, Told, Wanted};
 use crate::text::visible;
 use crate::tools::Detail;
@@ -41,7 +41,7 @@ impl Shell<'_> {
     }
 
     /// Writes down what was done, and tells it.
-    pub(super) fn done(&mut self, kind: Kind, by: &str, told: Told) -> After {
+    pub(super) fn done(&mut self, kind: AuditKind, by: &str, told: Told) -> After {
         if told.done {
             let session = self.conversation.agent.as_ref().and_then(|a| a.session());
             let session = session.map(|s| s.id().to_string());
@@ -129,7 +129,7 @@ pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> After {
     };
     let waiting: Vec<String> =
         told.waiting.iter().map(|path| visible::path(&workspace.shortened(path))).collect();
-    let after = shell.done(Kind::Apply, "/apply", told);
+    let after = shell.done(AuditKind::Apply, "/apply", told);
     if let Some(first) = waiting.first() {
         shell.hint(&format!("look at it with /changes {first}; `/apply {first}` applies exactly this file"));
     }
@@ -165,7 +165,7 @@ pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> After {
         Ok(paths) => changes::discard(&view, &paths, "/undo", &|path| workspace.shortened(path)),
         Err(e) => Told { lines: vec![e], ..Told::default() },
     };
-    shell.done(Kind::Discard, "/discard", told)
+    shell.done(AuditKind::Discard, "/discard", told)
 }
 
 /// The work of more than one turn is not thrown away by one line: asks, and is true when the person meant it.
@@ -202,17 +202,17 @@ pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> After {
         && !others
         && let Some(told) = changes::undo_discard(&shell.views(), &view, &|path| workspace.shortened(path))
     {
-        return shell.done(Kind::Undo, "/undo", told);
+        return shell.done(AuditKind::Undo, "/undo", told);
     }
     let told = changes::undo(&view, &back, others, &label(&view, "/undo"), &|path| workspace.shortened(path));
-    shell.done(Kind::Undo, "/undo", told)
+    shell.done(AuditKind::Undo, "/undo", told)
 }
 
 pub(super) fn redo(shell: &mut Shell<'_>, rest: &str) -> After {
     let (workspace, view) = shell.viewed()?;
     let told =
         changes::redo(&view, rest == "rest", &label(&view, "/redo"), &|path| workspace.shortened(path));
-    shell.done(Kind::Undo, "/redo", told)
+    shell.done(AuditKind::Undo, "/redo", told)
 }
 
 pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> After {

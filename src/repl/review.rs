@@ -7,7 +7,7 @@ use super::changes::{label, paths};
 use super::prompt::Prompter;
 use super::{ReplError, Shell, linear};
 use crate::agent::Start;
-use crate::audit::Kind;
+use crate::audit::AuditKind;
 use crate::config::Config;
 use crate::conversation::{Message, Part as Said};
 use crate::serve::changes::{Told, apply_choice};
@@ -174,7 +174,7 @@ pub fn keymap<A: Copy + PartialEq>(
 /// What carrying out came to.
 pub struct Carried {
     /// What was done, in the order in which it was done.
-    pub steps: Vec<(Kind, Told)>,
+    pub steps: Vec<(AuditKind, Told)>,
     /// What the agent should be told; it is remembered until it was.
     pub outbox: Option<String>,
 }
@@ -230,7 +230,7 @@ pub fn carry_out(
         let approval = if confirm(&losses) { approval.seen(&losses) } else { approval };
         let told = apply_choice(view, &land, &approval, label, &|path| workspace.shortened(path));
         let failed = !told.done;
-        steps.push((Kind::Apply, told));
+        steps.push((AuditKind::Apply, told));
         if failed {
             // What was rejected goes all the same: it may be what cannot be merged with what is there now.
             let rejected = rejections(review);
@@ -243,16 +243,18 @@ pub fn carry_out(
             };
             let lines =
                 vec![format!("what you accepted is pending still, and remembered{also}: /review goes on")];
-            steps.push((Kind::Discard, Told { lines, ..Told::default() }));
+            steps.push((AuditKind::Discard, Told { lines, ..Told::default() }));
             return Ok(Carried { steps, outbox: None });
         }
     }
     if !drop_out.is_empty() {
         match view.set_aside(&drop_out) {
-            Ok(aside) => steps.extend(rejected(review.tally().1, aside).map(|told| (Kind::Discard, told))),
+            Ok(aside) => {
+                steps.extend(rejected(review.tally().1, aside).map(|told| (AuditKind::Discard, told)))
+            }
             Err(e) => {
                 let lines = vec![format!("what was rejected is pending still: {e}")];
-                steps.push((Kind::Discard, Told { lines, ..Told::default() }));
+                steps.push((AuditKind::Discard, Told { lines, ..Told::default() }));
             }
         }
     }
@@ -272,7 +274,7 @@ pub fn carry_out(
     // What landed has landed: a full disk here must not make it look otherwise.
     if let Err(e) = memory.save(&file) {
         let lines = vec![format!("carried out, but what the agent should be told is not remembered: {e}")];
-        steps.push((Kind::Discard, Told { lines, ..Told::default() }));
+        steps.push((AuditKind::Discard, Told { lines, ..Told::default() }));
     }
     Ok(Carried { steps, outbox })
 }

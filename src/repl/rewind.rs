@@ -2,7 +2,7 @@
 
 use super::Shell;
 use super::changes::label;
-use crate::audit::Kind;
+use crate::audit::AuditKind;
 use crate::conversation::Message;
 use crate::serve::changes::{figures, undo_entries};
 use crate::text::{sanitize, width};
@@ -119,7 +119,7 @@ impl Shell<'_> {
                     &shown,
                 );
                 let done = told.done;
-                self.done(Kind::Undo, "/rewind", told);
+                self.done(AuditKind::Undo, "/rewind", told);
                 if !done {
                     // Words and files go back together or not at all.
                     return;

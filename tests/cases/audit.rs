@@ -1,21 +1,23 @@
 //! The audit log: what stands in it, and that every change of it is found.
 
 use crate::support::binary::Place;
-use placet::audit::{AuditError, AuditNote, Break, Kind, Log, Places, Report, entries, verify};
+use placet::audit::{
+    AuditBreak, AuditError, AuditEvent, AuditKind, AuditLog, AuditPaths, AuditReport, entries, verify,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A log of its own, written without the program.
 struct Desk {
     _dir: tempfile::TempDir,
-    places: Places,
+    places: AuditPaths,
 }
 
 impl Desk {
     fn new() -> Desk {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().to_path_buf();
-        let places = Places {
+        let places = AuditPaths {
             log: base.join("state/audit/log.jsonl"),
             key: base.join("config/audit.key"),
             anchor: base.join("config/audit.head"),
@@ -33,8 +35,8 @@ impl Desk {
         desk
     }
 
-    fn log(&self) -> Log {
-        Log::at(self.places.clone())
+    fn log(&self) -> AuditLog {
+        AuditLog::at(self.places.clone())
     }
 
     fn lines(&self) -> Vec<String> {
@@ -45,18 +47,18 @@ impl Desk {
         std::fs::write(&self.places.log, lines.iter().map(|l| format!("{l}\n")).collect::<String>()).unwrap();
     }
 
-    fn broken(&self) -> Option<Break> {
+    fn broken(&self) -> Option<AuditBreak> {
         verify(&self.places).unwrap().broken
     }
 }
 
-fn note(number: u64) -> AuditNote {
+fn note(number: u64) -> AuditEvent {
     let reach = vec![format!("read /w/{number}")];
-    AuditNote {
+    AuditEvent {
         tool: Some("read_file".into()),
         reach,
         why: Some("because".into()),
-        ..AuditNote::of(Kind::Decision)
+        ..AuditEvent::of(AuditKind::Decision)
     }
 }
 
@@ -68,13 +70,13 @@ fn mac(line: &str) -> String {
 #[test]
 fn a_log_as_it_was_written_is_whole_over_several_processes() {
     let desk = Desk::new();
-    assert_eq!(verify(&desk.places).unwrap(), Report { entries: 0, broken: None, unfinished: false });
+    assert_eq!(verify(&desk.places).unwrap(), AuditReport { entries: 0, broken: None, unfinished: false });
     let (one, two) = (desk.log(), desk.log());
     for seq in 1..=20 {
         let log = if seq % 3 == 0 { &two } else { &one };
         assert_eq!(log.append(note(seq)).unwrap(), seq);
     }
-    assert_eq!(verify(&desk.places).unwrap(), Report { entries: 20, broken: None, unfinished: false });
+    assert_eq!(verify(&desk.places).unwrap(), AuditReport { entries: 20, broken: None, unfinished: false });
     let written = entries(&desk.places).unwrap();
     assert_eq!(
         written.iter().map(|e| e.note.clone()).collect::<Vec<_>>(),
@@ -95,7 +97,7 @@ fn writers_side_by_side_share_one_chain() {
         })
         .collect();
     writers.into_iter().for_each(|w| w.join().unwrap());
-    assert_eq!(verify(&desk.places).unwrap(), Report { entries: 200, broken: None, unfinished: false });
+    assert_eq!(verify(&desk.places).unwrap(), AuditReport { entries: 200, broken: None, unfinished: false });
 }
 
 #[test]
@@ -136,17 +138,17 @@ fn a_genuine_entry_written_once_more_breaks_the_chain() {
     lines.push(lines[1].clone());
     desk.put(&lines);
     let (expected, got) = (mac(&lines[3]), mac(&lines[0]));
-    assert_eq!(desk.broken(), Some(Break::Chain { seq: 5, expected, got }));
+    assert_eq!(desk.broken(), Some(AuditBreak::Chain { seq: 5, expected, got }));
 }
 
 #[test]
 fn a_removed_log_is_missed_and_the_alarm_stays_on_record() {
     let desk = Desk::with(3);
     std::fs::remove_file(&desk.places.log).unwrap();
-    assert_eq!(desk.broken(), Some(Break::Missing { count: 3 }));
+    assert_eq!(desk.broken(), Some(AuditBreak::Missing { count: 3 }));
     desk.log().append(note(9)).unwrap();
     let why = "3 entries were missing at the end, after entry 0".to_string();
-    assert_eq!(desk.broken(), Some(Break::Alarm { seq: 1, why }));
+    assert_eq!(desk.broken(), Some(AuditBreak::Alarm { seq: 1, why }));
 }
 
 #[test]
@@ -155,13 +157,13 @@ fn a_crash_between_the_log_and_its_anchor_is_no_alarm_and_one_within_a_line_neit
     let before = std::fs::read(&desk.places.anchor).unwrap();
     desk.log().append(note(4)).unwrap();
     std::fs::write(&desk.places.anchor, before).unwrap();
-    assert_eq!(verify(&desk.places).unwrap(), Report { entries: 4, broken: None, unfinished: false });
+    assert_eq!(verify(&desk.places).unwrap(), AuditReport { entries: 4, broken: None, unfinished: false });
     let mut text = std::fs::read_to_string(&desk.places.log).unwrap();
     text.push_str("{\"seq\":5,\"ti");
     std::fs::write(&desk.places.log, text).unwrap();
-    assert_eq!(verify(&desk.places).unwrap(), Report { entries: 4, broken: None, unfinished: true });
+    assert_eq!(verify(&desk.places).unwrap(), AuditReport { entries: 4, broken: None, unfinished: true });
     desk.log().append(note(5)).unwrap();
-    assert_eq!(verify(&desk.places).unwrap(), Report { entries: 5, broken: None, unfinished: false });
+    assert_eq!(verify(&desk.places).unwrap(), AuditReport { entries: 5, broken: None, unfinished: false });
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::super::driver::Agent;
 use super::super::event::{Choice, ChoiceQuestion, Event, Question, Reply};
 use super::Settled;
 use super::words::{counted, losses, overview};
-use crate::audit::Kind;
+use crate::audit::AuditKind;
 use crate::conversation::CallId;
 use crate::text::{sanitize, visible};
 use crate::tools::{Detail, Preview};
@@ -111,7 +111,7 @@ impl Agent {
             Ok(Aside::TooLarge) => "too large to be kept for undo",
             Err(e) => return format!("could not be discarded: {e}"),
         };
-        self.wrote_down(Kind::Discard, format!("discarded: {name}; {back}"))
+        self.wrote_down(AuditKind::Discard, format!("discarded: {name}; {back}"))
     }
 }
 

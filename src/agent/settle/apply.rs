@@ -3,7 +3,7 @@
 use super::super::driver::Agent;
 use super::super::event::Event;
 use super::Settled;
-use crate::audit::Kind;
+use crate::audit::AuditKind;
 use crate::text::visible;
 use crate::workspace::{
     Applied, ApplyError, Approval, Assent, ChangeSet, Choice as PathChoice, Label, Node, View, Workspace,
@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 impl Agent {
     /// `said`, and that it is not in the audit log, where it could not be written there.
-    pub(super) fn wrote_down(&self, kind: Kind, said: String) -> String {
+    pub(super) fn wrote_down(&self, kind: AuditKind, said: String) -> String {
         let session = self.session().map(|s| s.id().to_string());
         match self.gate().settled(kind, "the question at the end of a turn", session, &said) {
             Ok(()) => self
@@ -92,7 +92,7 @@ impl Agent {
                     let why = "a pipe, socket or device is never applied";
                     said.push_str(&format!("; discarded ({why}): {}", names(&dropped, workspace)));
                 }
-                (self.wrote_down(Kind::Apply, said), Some(Settled::Applied))
+                (self.wrote_down(AuditKind::Apply, said), Some(Settled::Applied))
             }
             Ok(Ok(Applied::Nothing)) => ("there was nothing left to apply".into(), Some(Settled::Nothing)),
             Ok(Ok(Applied::Changed { merged, conflicts })) => changed(&merged, &conflicts, workspace),

@@ -6,7 +6,7 @@ mod words;
 
 use super::driver::Agent;
 use super::event::{Choice, ChoiceQuestion, Event};
-use crate::audit::Kind;
+use crate::audit::AuditKind;
 use crate::permission::Mode;
 use crate::tools::Detail;
 use crate::workspace::{Approval, Aside, ChangeClasses, ChangeSet, Shelf, View, Workspace};
@@ -109,7 +109,7 @@ impl Agent {
             Ok(Aside::TooLarge) => "too large to be kept for undo",
             Err(e) => return format!("not discarded: {e}"),
         };
-        self.wrote_down(Kind::Discard, format!("discarded: {}; {back}", counted(set, classes)))
+        self.wrote_down(AuditKind::Discard, format!("discarded: {}; {back}", counted(set, classes)))
     }
 
     /// The paths that are asked about one by one: in unrestricted mode none.
