@@ -16,7 +16,7 @@ mod desk;
 
 use desk::{Bench, median, other, report};
 use image::{DynamicImage, ImageFormat};
-use placet::media::{Oversize, load, sniff};
+use placet::media::{OversizePolicy, load, sniff};
 use serde_json::{Value, json};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
@@ -162,7 +162,7 @@ fn picture(root: &Path, name: &str, format: ImageFormat, pixels: &image::RgbImag
     image.save_with_format(&path, format).unwrap();
     let bytes = std::fs::read(&path).unwrap();
     let kind = sniff(&bytes, name).unwrap();
-    let work = || drop(load(kind, name, bytes.clone(), usize::MAX, Oversize::ScaleDown).unwrap());
+    let work = || drop(load(kind, name, bytes.clone(), usize::MAX, OversizePolicy::ScaleDown).unwrap());
     let ours = median(work);
     let verb = if kind.media_type().is_some() { "checked" } else { "to PNG" };
     let target = if kind.media_type().is_some() { "null:" } else { "out.png" };

@@ -128,7 +128,7 @@ impl Pictures {
             self.ready.put(image.hash.clone(), image.clone());
             return Part::Image(image);
         }
-        let rules = media::Fit {
+        let rules = media::PictureLimits {
             types: &model.capabilities.image_types,
             max_bytes: model.capabilities.max_image_bytes,
             max_side: self.side,

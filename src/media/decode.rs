@@ -1,7 +1,7 @@
 //! Decoding within limits.
 
-use super::{Kind, MediaError, form, ico, jpeg, tiff};
-use ico::Chosen;
+use super::{MediaError, PictureFormat, form, ico, jpeg, tiff};
+use ico::IcoPicture;
 use image::codecs::gif::GifDecoder;
 use image::metadata::Orientation;
 use image::{AnimationDecoder, ColorType, DynamicImage, ImageDecoder, ImageReader, Limits};
@@ -17,67 +17,67 @@ pub(super) const SMALL_BUFFERS: u64 = 12 << 20;
 const FRAME_PIXELS: u64 = 200_000_000;
 
 /// A picture as pixels, turned the way it is meant to be seen.
-pub(super) struct Decoded {
+pub(super) struct DecodedPicture {
     pub(super) image: DynamicImage,
     /// Size as stored, before turning.
     pub(super) stored: (u32, u32),
 }
 
 /// Whether a picture may be decoded, by its header: neither broken nor too large.
-pub fn admit(kind: Kind, bytes: &[u8]) -> Result<(), MediaError> {
+pub fn admit(kind: PictureFormat, bytes: &[u8]) -> Result<(), MediaError> {
     let admitted = match inner(kind, bytes)? {
-        Inner::Tiff => tiff::admit(bytes),
-        Inner::Own(kind, bytes) => admitted(kind, &bytes).map(drop),
+        DecoderInput::Tiff => tiff::admit(bytes),
+        DecoderInput::Own(kind, bytes) => admitted(kind, &bytes).map(drop),
     };
     admitted.map_err(|error| error.of(kind))
 }
 
 /// What is decoded of a file, and how.
-enum Inner<'a> {
-    Own(Kind, Cow<'a, [u8]>),
+enum DecoderInput<'a> {
+    Own(PictureFormat, Cow<'a, [u8]>),
     Tiff,
 }
 
-fn inner(kind: Kind, bytes: &[u8]) -> Result<Inner<'_>, MediaError> {
+fn inner(kind: PictureFormat, bytes: &[u8]) -> Result<DecoderInput<'_>, MediaError> {
     Ok(match kind {
-        Kind::Tiff => Inner::Tiff,
-        Kind::Ico => match ico::chosen(bytes)? {
-            Chosen::Png(bytes) => Inner::Own(Kind::Png, bytes.into()),
-            Chosen::Icon(bytes) => Inner::Own(kind, bytes.into()),
+        PictureFormat::Tiff => DecoderInput::Tiff,
+        PictureFormat::Ico => match ico::chosen(bytes)? {
+            IcoPicture::Png(bytes) => DecoderInput::Own(PictureFormat::Png, bytes.into()),
+            IcoPicture::Icon(bytes) => DecoderInput::Own(kind, bytes.into()),
         },
-        _ => Inner::Own(kind, bytes.into()),
+        _ => DecoderInput::Own(kind, bytes.into()),
     })
 }
 
 /// Decodes all of `bytes`, which are of `kind`.
-pub(super) fn decode(kind: Kind, bytes: &[u8]) -> Result<Decoded, MediaError> {
+pub(super) fn decode(kind: PictureFormat, bytes: &[u8]) -> Result<DecodedPicture, MediaError> {
     let decoded = match inner(kind, bytes)? {
-        Inner::Tiff => tiff::decode(bytes),
-        Inner::Own(kind, bytes) => decode_own(kind, &bytes),
+        DecoderInput::Tiff => tiff::decode(bytes),
+        DecoderInput::Own(kind, bytes) => decode_own(kind, &bytes),
     };
     // A picture inside an icon is called by the name of the file that the person knows.
     decoded.map_err(|error| error.of(kind))
 }
 
-fn decode_own(kind: Kind, bytes: &[u8]) -> Result<Decoded, MediaError> {
+fn decode_own(kind: PictureFormat, bytes: &[u8]) -> Result<DecodedPicture, MediaError> {
     let broken = |reason: String| MediaError::Broken { kind, reason };
     let (decoder, orientation) = admitted(kind, bytes)?;
     let stored = decoder.dimensions();
     let mut image = DynamicImage::from_decoder(decoder).map_err(|e| refused(kind, bytes, e))?;
-    if kind == Kind::Gif {
+    if kind == PictureFormat::Gif {
         frames(bytes, usize::MAX).map_err(broken)?;
     }
     image.apply_orientation(orientation);
-    Ok(Decoded { image, stored })
+    Ok(DecodedPicture { image, stored })
 }
 
 /// A decoder for what may be decoded, and how the picture is turned.
-fn admitted(kind: Kind, bytes: &[u8]) -> Result<(impl ImageDecoder, Orientation), MediaError> {
+fn admitted(kind: PictureFormat, bytes: &[u8]) -> Result<(impl ImageDecoder, Orientation), MediaError> {
     let Some(format) = kind.format() else { return Err(MediaError::Unsupported(kind)) };
     if let Some(form) = form::lacks(kind, bytes) {
         return Err(MediaError::Lacks { kind, form });
     }
-    if kind == Kind::Jpeg && !jpeg::is_complete(bytes) {
+    if kind == PictureFormat::Jpeg && !jpeg::is_complete(bytes) {
         return Err(MediaError::Broken { kind, reason: "its data ends before the picture does".into() });
     }
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
@@ -93,7 +93,7 @@ fn admitted(kind: Kind, bytes: &[u8]) -> Result<(impl ImageDecoder, Orientation)
     Ok((decoder, orientation))
 }
 
-fn refused(kind: Kind, bytes: &[u8], error: image::ImageError) -> MediaError {
+fn refused(kind: PictureFormat, bytes: &[u8], error: image::ImageError) -> MediaError {
     match error {
         image::ImageError::Limits(_) => huge(kind, bytes),
         // Not named above, but the decoder says that it is not the file's fault.
@@ -104,25 +104,25 @@ fn refused(kind: Kind, bytes: &[u8], error: image::ImageError) -> MediaError {
 
 /// How often the pixels are in memory at once while a picture is decoded, in halves. The limits of the decoders count their
 /// output and little else. `tests/cases/hostile_pictures.rs` measures the largest picture of each kind.
-fn decoding(kind: Kind, bytes: &[u8]) -> u64 {
+fn decoding(kind: PictureFormat, bytes: &[u8]) -> u64 {
     match kind {
         // The coefficients of all blocks, and what they are copied to on the way: 2648 MB were measured where the pixels
         // are 419.
-        Kind::Jpeg if jpeg::is_in_parts(bytes) => 14,
+        PictureFormat::Jpeg if jpeg::is_in_parts(bytes) => 14,
         // The coefficients of all scans, in 16 bits each.
-        Kind::Jpeg if jpeg::is_progressive(bytes) => 6,
+        PictureFormat::Jpeg if jpeg::is_progressive(bytes) => 6,
         // The canvas and one frame, with its numbers of colours, beside the picture itself: 427 MB were measured where
         // three times the pixels are 403.
-        Kind::Gif => 7,
+        PictureFormat::Gif => 7,
         // The planes or the residuals beside the pixels.
-        Kind::WebP => 5,
+        PictureFormat::WebP => 5,
         // Floating point: as read, as a picture, and in eight bits.
-        Kind::Exr => 6,
-        Kind::Hdr => 4,
+        PictureFormat::Exr => 6,
+        PictureFormat::Hdr => 4,
         // A bitmap in an icon is copied to correct its mask.
-        Kind::Ico => 4,
+        PictureFormat::Ico => 4,
         // Sixteen bits become eight beside the first.
-        Kind::Png | Kind::Pnm | Kind::Farbfeld => 3,
+        PictureFormat::Png | PictureFormat::Pnm | PictureFormat::Farbfeld => 3,
         _ => 2,
     }
 }
@@ -153,15 +153,15 @@ fn turned(orientation: Orientation) -> u64 {
 }
 
 /// Decodes a picture and drops it; its size as stored.
-pub fn check(kind: Kind, bytes: &[u8]) -> Result<(u32, u32), MediaError> {
+pub fn check(kind: PictureFormat, bytes: &[u8]) -> Result<(u32, u32), MediaError> {
     decode(kind, bytes).map(|decoded| decoded.stored)
 }
 
 /// The size that a header tells, where one can be read.
-pub fn size(kind: Kind, bytes: &[u8]) -> Option<(u32, u32)> {
+pub fn size(kind: PictureFormat, bytes: &[u8]) -> Option<(u32, u32)> {
     let (kind, bytes) = match inner(kind, bytes).ok()? {
-        Inner::Tiff => return tiff::size(bytes),
-        Inner::Own(kind, bytes) => (kind, bytes),
+        DecoderInput::Tiff => return tiff::size(bytes),
+        DecoderInput::Own(kind, bytes) => (kind, bytes),
     };
     let mut reader = ImageReader::with_format(Cursor::new(bytes), kind.format()?);
     reader.no_limits();
@@ -198,7 +198,7 @@ fn limits() -> Limits {
 }
 
 /// The size a header claims, for the error.
-fn huge(kind: Kind, bytes: &[u8]) -> MediaError {
+fn huge(kind: PictureFormat, bytes: &[u8]) -> MediaError {
     let (width, height) = size(kind, bytes).unwrap_or_default();
     MediaError::Huge { width, height, most: MOST_BYTES >> 20 }
 }

@@ -1,19 +1,19 @@
 //! Why a picture is not used.
 
-use super::Kind;
+use super::PictureFormat;
 use thiserror::Error;
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MediaError {
     #[error("it begins like a {kind} picture but cannot be decoded: {reason}")]
-    Broken { kind: Kind, reason: String },
+    Broken { kind: PictureFormat, reason: String },
     #[error("the picture is {width}x{height}: decoding it would take more memory than the {most} MB allowed")]
     Huge { width: u32, height: u32, most: u64 },
     #[error("{0} pictures are not supported")]
-    Unsupported(Kind),
+    Unsupported(PictureFormat),
     /// The file may well be whole: this form of the format cannot be decoded. `form` follows the format's name.
     #[error("{kind} {form} is not supported")]
-    Lacks { kind: Kind, form: String },
+    Lacks { kind: PictureFormat, form: String },
     #[error("the picture has {bytes} bytes, more than the {most} that can be sent")]
     Oversize { bytes: usize, most: usize },
     #[error("the picture could not be written as {0}: {1}")]
@@ -22,7 +22,7 @@ pub enum MediaError {
 
 impl MediaError {
     /// The same of a file of `kind`, in which the picture is.
-    pub(super) fn of(self, kind: Kind) -> MediaError {
+    pub(super) fn of(self, kind: PictureFormat) -> MediaError {
         match self {
             MediaError::Broken { reason, .. } => MediaError::Broken { kind, reason },
             MediaError::Lacks { form, .. } => MediaError::Lacks { kind, form },
@@ -33,16 +33,16 @@ impl MediaError {
     /// What to do instead.
     pub fn hint(&self) -> &'static str {
         match self {
-            MediaError::Unsupported(Kind::Jxl) => {
+            MediaError::Unsupported(PictureFormat::Jxl) => {
                 "convert it with a command: `djxl FILE out.png`, or `magick FILE out.png`"
             }
-            MediaError::Unsupported(Kind::Heic) => {
+            MediaError::Unsupported(PictureFormat::Heic) => {
                 "convert it with a command: `heif-convert FILE out.png`, or `magick FILE out.png`"
             }
             MediaError::Unsupported(_) => {
                 "convert it with a command: `avifdec FILE out.png`, or `magick FILE out.png`"
             }
-            MediaError::Lacks { kind: Kind::Jpeg, .. } => {
+            MediaError::Lacks { kind: PictureFormat::Jpeg, .. } => {
                 "convert it with a command: `djpeg FILE > out.ppm`, or `magick FILE out.png`"
             }
             MediaError::Lacks { .. } => "convert it with a command: `magick FILE out.png`",

@@ -13,7 +13,7 @@ const JPEG_QUALITY: u8 = 85;
 
 /// What may be sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Fit<'a> {
+pub struct PictureLimits<'a> {
     /// Bytes, before base64.
     pub max_bytes: usize,
     /// Pixels of the longer side.
@@ -25,25 +25,29 @@ pub struct Fit<'a> {
 
 /// A picture that fits.
 #[derive(Clone, Debug)]
-pub struct Fitted {
+pub struct FittedPicture {
     pub image: Image,
     /// What was done to it, from what to what; `None` when it is the one that came in.
     pub note: Option<String>,
 }
 
 /// Converts and scales `image` as far as needed, and no further.
-pub fn fit(image: &Image, rules: &Fit<'_>) -> Result<Fitted, MediaError> {
+pub fn fit(image: &Image, rules: &PictureLimits<'_>) -> Result<FittedPicture, MediaError> {
     let takes = |media_type: &str| rules.types.iter().any(|t| t == media_type);
     let moving = image.media_type == "image/gif" && !rules.animated_gif && is_animated(&image.bytes);
     let small = image.bytes.len() <= rules.max_bytes && image.width.max(image.height) <= rules.max_side;
     if small && takes(&image.media_type) && !moving {
-        return Ok(Fitted { image: image.clone(), note: None });
+        return Ok(FittedPicture { image: image.clone(), note: None });
     }
     let Some(kind) = sniff(&image.bytes, &image.name) else { return Err(lost(image)) };
     let pixels = eight_bit(decode(kind, &image.bytes)?.image);
     let photo = image.media_type == "image/jpeg" && takes("image/jpeg") || !takes("image/png");
-    let encoded =
-        shrink(&pixels, if photo { Target::Jpeg } else { Target::Png }, rules.max_bytes, rules.max_side)?;
+    let encoded = shrink(
+        &pixels,
+        if photo { EncodeTarget::Jpeg } else { EncodeTarget::Png },
+        rules.max_bytes,
+        rules.max_side,
+    )?;
     let fitted = encoded.into_image(&image.name);
     let mut note = format!(
         "{}x{} {} of {} bytes sent as {}x{} {} of {} bytes",
@@ -59,14 +63,14 @@ pub fn fit(image: &Image, rules: &Fit<'_>) -> Result<Fitted, MediaError> {
     if moving {
         note.push_str(", its first frame only");
     }
-    Ok(Fitted { image: fitted, note: Some(note) })
+    Ok(FittedPicture { image: fitted, note: Some(note) })
 }
 
 /// The picture as an 8-bit PNG of the same size.
 pub fn to_png(image: &Image) -> Result<Image, MediaError> {
     let Some(kind) = sniff(&image.bytes, &image.name) else { return Err(lost(image)) };
     let pixels = eight_bit(decode(kind, &image.bytes)?.image);
-    Ok(encode(&pixels, Target::Png)?.into_image(&image.name))
+    Ok(encode(&pixels, EncodeTarget::Png)?.into_image(&image.name))
 }
 
 fn lost(image: &Image) -> MediaError {
@@ -74,37 +78,37 @@ fn lost(image: &Image) -> MediaError {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum EncodeTarget {
     Png,
     Jpeg,
 }
 
-pub(super) struct Encoded {
-    target: Target,
+pub(super) struct PictureEncoding {
+    target: EncodeTarget,
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) bytes: Vec<u8>,
 }
 
-impl Encoded {
+impl PictureEncoding {
     pub(super) fn into_image(self, name: &str) -> Image {
-        let media_type = if self.target == Target::Jpeg { "image/jpeg" } else { "image/png" };
+        let media_type = if self.target == EncodeTarget::Jpeg { "image/jpeg" } else { "image/png" };
         Image::new(media_type, self.width, self.height, name, self.bytes.into())
     }
 }
 
-pub(super) fn encode(pixels: &DynamicImage, target: Target) -> Result<Encoded, MediaError> {
+pub(super) fn encode(pixels: &DynamicImage, target: EncodeTarget) -> Result<PictureEncoding, MediaError> {
     let mut bytes = Vec::new();
     let done = match target {
-        Target::Png => pixels.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png),
+        EncodeTarget::Png => pixels.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png),
         // JPEG has no transparency: what shines through is white, as on a page.
-        Target::Jpeg => {
+        EncodeTarget::Jpeg => {
             on_white(pixels).write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY))
         }
     };
-    let name = if target == Target::Jpeg { "JPEG" } else { "PNG" };
+    let name = if target == EncodeTarget::Jpeg { "JPEG" } else { "PNG" };
     done.map_err(|e| MediaError::Encode(name, e.to_string()))?;
-    Ok(Encoded { target, width: pixels.width(), height: pixels.height(), bytes })
+    Ok(PictureEncoding { target, width: pixels.width(), height: pixels.height(), bytes })
 }
 
 fn on_white(pixels: &DynamicImage) -> DynamicImage {
@@ -119,10 +123,10 @@ fn on_white(pixels: &DynamicImage) -> DynamicImage {
 /// Scales down until it fits: first to the side, then by what the bytes are too many.
 pub(super) fn shrink(
     pixels: &DynamicImage,
-    target: Target,
+    target: EncodeTarget,
     max_bytes: usize,
     max_side: u32,
-) -> Result<Encoded, MediaError> {
+) -> Result<PictureEncoding, MediaError> {
     let longest = pixels.width().max(pixels.height()).max(1);
     let mut side = longest.min(max_side);
     loop {

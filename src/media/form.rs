@@ -2,21 +2,21 @@
 //!
 //! The decoders would refuse these as well, but most of them with the same error as damage. TIFF has a module of its own.
 
-use super::{Kind, jpeg};
+use super::{PictureFormat, jpeg};
 
 /// What is lacking for this file: what follows the format's name in a sentence.
-pub(super) fn lacks(kind: Kind, bytes: &[u8]) -> Option<String> {
+pub(super) fn lacks(kind: PictureFormat, bytes: &[u8]) -> Option<String> {
     match kind {
-        Kind::Jpeg => jpeg::frame(bytes)?.lacks().map(String::from),
-        Kind::Png => {
+        PictureFormat::Jpeg => jpeg::frame(bytes)?.lacks().map(String::from),
+        PictureFormat::Png => {
             bytes.get(12..16).filter(|name| *name == b"CgBI").map(|_| "of Apple's form (CgBI)".into())
         }
-        Kind::Bmp => bmp(bytes),
-        Kind::Dds => dds(bytes),
-        Kind::Exr => exr(bytes),
-        Kind::Hdr => hdr(bytes),
-        Kind::Tga => tga(bytes),
-        Kind::Pnm => pam(bytes),
+        PictureFormat::Bmp => bmp(bytes),
+        PictureFormat::Dds => dds(bytes),
+        PictureFormat::Exr => exr(bytes),
+        PictureFormat::Hdr => hdr(bytes),
+        PictureFormat::Tga => tga(bytes),
+        PictureFormat::Pnm => pam(bytes),
         _ => None,
     }
 }

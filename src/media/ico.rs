@@ -3,20 +3,20 @@
 //! The decoder goes by the depth that the directory states and takes no PNG but with alpha. Here the headers of the
 //! pictures themselves decide, and a PNG is a PNG.
 
-use super::{Kind, MediaError};
+use super::{MediaError, PictureFormat};
 
 const DIRECTORY: usize = 6;
 const ENTRY: usize = 16;
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// The picture to decode.
-pub(super) enum Chosen<'a> {
+pub(super) enum IcoPicture<'a> {
     Png(&'a [u8]),
     /// A file of this picture alone.
     Icon(Vec<u8>),
 }
 
-struct Entry<'a> {
+struct IcoEntry<'a> {
     /// From the first byte of the picture to the end of the file.
     data: &'a [u8],
     length: usize,
@@ -30,21 +30,21 @@ pub(super) fn count(bytes: &[u8]) -> usize {
     number(bytes, 4, 2).unwrap_or(0) as usize
 }
 
-pub(super) fn chosen(bytes: &[u8]) -> Result<Chosen<'_>, MediaError> {
-    let broken = |reason: &str| MediaError::Broken { kind: Kind::Ico, reason: reason.into() };
+pub(super) fn chosen(bytes: &[u8]) -> Result<IcoPicture<'_>, MediaError> {
+    let broken = |reason: &str| MediaError::Broken { kind: PictureFormat::Ico, reason: reason.into() };
     let all = (0..count(bytes)).map(|n| entry(bytes, DIRECTORY + n * ENTRY));
-    let all: Vec<Entry<'_>> =
+    let all: Vec<IcoEntry<'_>> =
         all.collect::<Option<_>>().ok_or_else(|| broken("a picture in it is cut off"))?;
     // Of equal ones the first, as Windows takes it.
     let best = all.into_iter().rev().max_by_key(|e| (u64::from(e.width) * u64::from(e.height), e.bits));
     let best = best.ok_or_else(|| broken("it has no picture"))?;
     if best.data.starts_with(PNG) {
-        return Ok(Chosen::Png(best.data.get(..best.length).unwrap_or(best.data)));
+        return Ok(IcoPicture::Png(best.data.get(..best.length).unwrap_or(best.data)));
     }
-    Ok(Chosen::Icon(alone(&best)))
+    Ok(IcoPicture::Icon(alone(&best)))
 }
 
-fn entry(bytes: &[u8], at: usize) -> Option<Entry<'_>> {
+fn entry(bytes: &[u8], at: usize) -> Option<IcoEntry<'_>> {
     let length = number(bytes, at + 8, 4)? as usize;
     let data = bytes.get(number(bytes, at + 12, 4)? as usize..)?;
     if data.starts_with(PNG) {
@@ -56,15 +56,15 @@ fn entry(bytes: &[u8], at: usize) -> Option<Entry<'_>> {
             _ => 1,
         };
         let bits = u32::from(*data.get(24)?) * channels;
-        return Some(Entry { data, length, width: big(16)?, height: big(20)?, bits });
+        return Some(IcoEntry { data, length, width: big(16)?, height: big(20)?, bits });
     }
     // The height counts the mask below the picture as well.
     let (width, height) = (number(data, 4, 4)?, number(data, 8, 4)? / 2);
-    Some(Entry { data, length, width, height, bits: number(data, 14, 2)? })
+    Some(IcoEntry { data, length, width, height, bits: number(data, 14, 2)? })
 }
 
 /// An icon with one picture, whose entry says what the picture's own header says.
-fn alone(entry: &Entry<'_>) -> Vec<u8> {
+fn alone(entry: &IcoEntry<'_>) -> Vec<u8> {
     let side = |side: u32| u8::try_from(side).unwrap_or(0);
     let data = bitmap(entry);
     let mut out = vec![0, 0, 1, 0, 1, 0, side(entry.width), side(entry.height), 0, 0, 1, 0];
@@ -76,7 +76,7 @@ fn alone(entry: &Entry<'_>) -> Vec<u8> {
 }
 
 /// The bitmap as the decoder understands it: with its mask, where the mask means something.
-fn bitmap(entry: &Entry<'_>) -> Vec<u8> {
+fn bitmap(entry: &IcoEntry<'_>) -> Vec<u8> {
     let (bits, header) = (u64::from(entry.bits), u64::from(number(entry.data, 0, 4).unwrap_or(40)));
     let listed = u64::from(number(entry.data, 32, 4).unwrap_or(0));
     let palette = if bits > 8 || listed > 0 { listed } else { 1 << bits };

@@ -73,7 +73,7 @@ fn next_marker(bytes: &[u8], at: &mut usize) -> Option<u8> {
 }
 
 /// What the header of a picture says.
-pub(super) struct Frame {
+pub(super) struct JpegFrame {
     marker: u8,
     precision: u8,
     pub(super) width: u16,
@@ -81,7 +81,7 @@ pub(super) struct Frame {
     pub(super) components: u8,
 }
 
-impl Frame {
+impl JpegFrame {
     /// What the decoder lacks for it, as it follows "JPEG" in a sentence.
     pub(super) fn lacks(&self) -> Option<&'static str> {
         match (self.marker, self.precision) {
@@ -96,7 +96,7 @@ impl Frame {
 }
 
 /// The first frame header.
-pub(super) fn frame(bytes: &[u8]) -> Option<Frame> {
+pub(super) fn frame(bytes: &[u8]) -> Option<JpegFrame> {
     let mut at = 2;
     while let Some(marker) = next_marker(bytes, &mut at) {
         match marker {
@@ -106,7 +106,7 @@ pub(super) fn frame(bytes: &[u8]) -> Option<Frame> {
                     return None;
                 };
                 let (height, width) = (u16::from_be_bytes([h0, h1]), u16::from_be_bytes([w0, w1]));
-                return Some(Frame { marker, precision, width, height, components });
+                return Some(JpegFrame { marker, precision, width, height, components });
             }
             0xD9 | 0xDA => return None,
             _ => {}

@@ -4,7 +4,7 @@ use image::ImageFormat;
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PictureFormat {
     Png,
     Jpeg,
     Gif,
@@ -24,95 +24,97 @@ pub enum Kind {
     Avif,
 }
 
-impl Kind {
+impl PictureFormat {
     /// The type under which the bytes are sent as they are; `None` for what is converted first.
     pub fn media_type(self) -> Option<&'static str> {
         match self {
-            Kind::Png => Some("image/png"),
-            Kind::Jpeg => Some("image/jpeg"),
-            Kind::Gif => Some("image/gif"),
-            Kind::WebP => Some("image/webp"),
-            Kind::Bmp => Some("image/bmp"),
+            PictureFormat::Png => Some("image/png"),
+            PictureFormat::Jpeg => Some("image/jpeg"),
+            PictureFormat::Gif => Some("image/gif"),
+            PictureFormat::WebP => Some("image/webp"),
+            PictureFormat::Bmp => Some("image/bmp"),
             _ => None,
         }
     }
 
     pub(super) fn format(self) -> Option<ImageFormat> {
         Some(match self {
-            Kind::Png => ImageFormat::Png,
-            Kind::Jpeg => ImageFormat::Jpeg,
-            Kind::Gif => ImageFormat::Gif,
-            Kind::WebP => ImageFormat::WebP,
-            Kind::Bmp => ImageFormat::Bmp,
-            Kind::Tiff => ImageFormat::Tiff,
-            Kind::Ico => ImageFormat::Ico,
-            Kind::Hdr => ImageFormat::Hdr,
-            Kind::Exr => ImageFormat::OpenExr,
-            Kind::Tga => ImageFormat::Tga,
-            Kind::Pnm => ImageFormat::Pnm,
-            Kind::Qoi => ImageFormat::Qoi,
-            Kind::Dds => ImageFormat::Dds,
-            Kind::Farbfeld => ImageFormat::Farbfeld,
-            Kind::Jxl | Kind::Heic | Kind::Avif => return None,
+            PictureFormat::Png => ImageFormat::Png,
+            PictureFormat::Jpeg => ImageFormat::Jpeg,
+            PictureFormat::Gif => ImageFormat::Gif,
+            PictureFormat::WebP => ImageFormat::WebP,
+            PictureFormat::Bmp => ImageFormat::Bmp,
+            PictureFormat::Tiff => ImageFormat::Tiff,
+            PictureFormat::Ico => ImageFormat::Ico,
+            PictureFormat::Hdr => ImageFormat::Hdr,
+            PictureFormat::Exr => ImageFormat::OpenExr,
+            PictureFormat::Tga => ImageFormat::Tga,
+            PictureFormat::Pnm => ImageFormat::Pnm,
+            PictureFormat::Qoi => ImageFormat::Qoi,
+            PictureFormat::Dds => ImageFormat::Dds,
+            PictureFormat::Farbfeld => ImageFormat::Farbfeld,
+            PictureFormat::Jxl | PictureFormat::Heic | PictureFormat::Avif => return None,
         })
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for PictureFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Png => "PNG",
-            Kind::Jpeg => "JPEG",
-            Kind::Gif => "GIF",
-            Kind::WebP => "WebP",
-            Kind::Bmp => "BMP",
-            Kind::Tiff => "TIFF",
-            Kind::Ico => "ICO",
-            Kind::Hdr => "Radiance HDR",
-            Kind::Exr => "OpenEXR",
-            Kind::Tga => "TGA",
-            Kind::Pnm => "PNM",
-            Kind::Qoi => "QOI",
-            Kind::Dds => "DDS",
-            Kind::Farbfeld => "farbfeld",
-            Kind::Jxl => "JPEG XL",
-            Kind::Heic => "HEIC",
-            Kind::Avif => "AVIF",
+            PictureFormat::Png => "PNG",
+            PictureFormat::Jpeg => "JPEG",
+            PictureFormat::Gif => "GIF",
+            PictureFormat::WebP => "WebP",
+            PictureFormat::Bmp => "BMP",
+            PictureFormat::Tiff => "TIFF",
+            PictureFormat::Ico => "ICO",
+            PictureFormat::Hdr => "Radiance HDR",
+            PictureFormat::Exr => "OpenEXR",
+            PictureFormat::Tga => "TGA",
+            PictureFormat::Pnm => "PNM",
+            PictureFormat::Qoi => "QOI",
+            PictureFormat::Dds => "DDS",
+            PictureFormat::Farbfeld => "farbfeld",
+            PictureFormat::Jxl => "JPEG XL",
+            PictureFormat::Heic => "HEIC",
+            PictureFormat::Avif => "AVIF",
         })
     }
 }
 
 /// The kind of picture that begins with `head` (64 bytes are enough). Short magics that are also words must be
 /// followed by a header that makes sense. `name` matters for TGA alone.
-pub fn sniff(head: &[u8], name: &str) -> Option<Kind> {
+pub fn sniff(head: &[u8], name: &str) -> Option<PictureFormat> {
     let at = |from: usize, len: usize| head.get(from..from + len).unwrap_or_default();
     let u32_at = |from: usize| at(from, 4).try_into().map_or(0, u32::from_le_bytes);
     let kind = match head {
-        [0x89, b'P', b'N', b'G', 0x0D, 0x0A, 0x1A, 0x0A, ..] => Kind::Png,
-        [0xFF, 0xD8, 0xFF, ..] => Kind::Jpeg,
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Kind::Gif,
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Kind::WebP,
-        [b'B', b'M', ..] if matches!(u32_at(14), 12 | 16 | 40 | 52 | 56 | 64 | 108 | 124) => Kind::Bmp,
-        [b'M', b'M', 0, b'*', ..] | [b'I', b'I', b'*', 0, ..] => Kind::Tiff,
-        // BigTIFF, with offsets of eight bytes.
-        [b'M', b'M', 0, b'+', 0, 8, 0, 0, ..] | [b'I', b'I', b'+', 0, 8, 0, 0, 0, ..] => Kind::Tiff,
-        [0, 0, 1, 0, 1..=255, 0, ..] => Kind::Ico,
-        _ if head.starts_with(b"#?RADIANCE\n") || head.starts_with(b"#?RGBE\n") => Kind::Hdr,
-        [0x76, 0x2F, 0x31, 0x01, ..] => Kind::Exr,
-        [b'P', b'1'..=b'6', b' ' | b'\n' | b'\r' | b'\t', b'0'..=b'9' | b'#', ..] if pnm_header(head) => {
-            Kind::Pnm
+        [0x89, b'P', b'N', b'G', 0x0D, 0x0A, 0x1A, 0x0A, ..] => PictureFormat::Png,
+        [0xFF, 0xD8, 0xFF, ..] => PictureFormat::Jpeg,
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => PictureFormat::Gif,
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => PictureFormat::WebP,
+        [b'B', b'M', ..] if matches!(u32_at(14), 12 | 16 | 40 | 52 | 56 | 64 | 108 | 124) => {
+            PictureFormat::Bmp
         }
-        _ if head.starts_with(b"P7\nWIDTH ") || head.starts_with(b"P7\n#") => Kind::Pnm,
-        [b'q', b'o', b'i', b'f', _, _, _, _, _, _, _, _, 3 | 4, 0 | 1, ..] => Kind::Qoi,
-        [b'D', b'D', b'S', b' ', 124, 0, 0, 0, ..] => Kind::Dds,
-        _ if head.starts_with(b"farbfeld") => Kind::Farbfeld,
-        [0xFF, 0x0A, ..] | [0, 0, 0, 0x0C, b'J', b'X', b'L', b' ', ..] => Kind::Jxl,
+        [b'M', b'M', 0, b'*', ..] | [b'I', b'I', b'*', 0, ..] => PictureFormat::Tiff,
+        // BigTIFF, with offsets of eight bytes.
+        [b'M', b'M', 0, b'+', 0, 8, 0, 0, ..] | [b'I', b'I', b'+', 0, 8, 0, 0, 0, ..] => PictureFormat::Tiff,
+        [0, 0, 1, 0, 1..=255, 0, ..] => PictureFormat::Ico,
+        _ if head.starts_with(b"#?RADIANCE\n") || head.starts_with(b"#?RGBE\n") => PictureFormat::Hdr,
+        [0x76, 0x2F, 0x31, 0x01, ..] => PictureFormat::Exr,
+        [b'P', b'1'..=b'6', b' ' | b'\n' | b'\r' | b'\t', b'0'..=b'9' | b'#', ..] if pnm_header(head) => {
+            PictureFormat::Pnm
+        }
+        _ if head.starts_with(b"P7\nWIDTH ") || head.starts_with(b"P7\n#") => PictureFormat::Pnm,
+        [b'q', b'o', b'i', b'f', _, _, _, _, _, _, _, _, 3 | 4, 0 | 1, ..] => PictureFormat::Qoi,
+        [b'D', b'D', b'S', b' ', 124, 0, 0, 0, ..] => PictureFormat::Dds,
+        _ if head.starts_with(b"farbfeld") => PictureFormat::Farbfeld,
+        [0xFF, 0x0A, ..] | [0, 0, 0, 0x0C, b'J', b'X', b'L', b' ', ..] => PictureFormat::Jxl,
         _ if at(4, 4) == b"ftyp" => match at(8, 4) {
-            b"avif" | b"avis" => Kind::Avif,
-            b"heic" | b"heix" | b"hevc" | b"heim" | b"heis" | b"mif1" | b"msf1" => Kind::Heic,
+            b"avif" | b"avis" => PictureFormat::Avif,
+            b"heic" | b"heix" | b"hevc" | b"heim" | b"heis" | b"mif1" | b"msf1" => PictureFormat::Heic,
             _ => return None,
         },
-        _ if name.to_ascii_lowercase().ends_with(".tga") && tga_header(head) => Kind::Tga,
+        _ if name.to_ascii_lowercase().ends_with(".tga") && tga_header(head) => PictureFormat::Tga,
         _ => return None,
     };
     Some(kind)
@@ -157,10 +159,10 @@ mod tests {
             assert_eq!(sniff(text.as_bytes(), "a.txt"), None, "{text}");
         }
         assert!(is_pdf(b"%PDF-1.7\n%\xE2\xE3") && !is_pdf(b"%PDF- is how they begin"));
-        assert_eq!(sniff(b"P3\n# made by hand\n2 2\n255\n", ""), Some(Kind::Pnm));
-        assert_eq!(sniff(b"\0\0\0\x1CftypheicABCD", "x.png"), Some(Kind::Heic));
+        assert_eq!(sniff(b"P3\n# made by hand\n2 2\n255\n", ""), Some(PictureFormat::Pnm));
+        assert_eq!(sniff(b"\0\0\0\x1CftypheicABCD", "x.png"), Some(PictureFormat::Heic));
         let tga = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 24, 0];
-        assert_eq!(sniff(&tga, "a.TGA"), Some(Kind::Tga));
+        assert_eq!(sniff(&tga, "a.TGA"), Some(PictureFormat::Tga));
         assert_eq!(sniff(&tga, "a.bin"), None);
     }
 }

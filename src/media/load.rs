@@ -1,35 +1,35 @@
 //! From a file's bytes to a picture that can be sent.
 
 use super::decode::decode;
-use super::fit::{Target, encode, shrink};
+use super::fit::{EncodeTarget, encode, shrink};
 use super::tone::eight_bit;
-use super::{Kind, MediaError, ico, tiff};
+use super::{MediaError, PictureFormat, ico, tiff};
 use crate::conversation::Image;
 use std::sync::Arc;
 
 /// What to do with a picture of too many bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Oversize {
+pub enum OversizePolicy {
     ScaleDown,
     Refuse,
 }
 
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedPicture {
     pub image: Image,
     /// What was done to it: converted from what, scaled from what to what.
     pub notes: Vec<String>,
 }
 
-/// Decodes a picture of `kind` and gives it as it can be sent: png, jpeg, gif, webp and bmp with their own bytes,
+/// Decodes a picture of `kind` and gives it can be sent: png, jpeg, gif, webp and bmp with their own bytes,
 /// anything else as PNG, at most `max_bytes`.
 pub fn load(
-    kind: Kind,
+    kind: PictureFormat,
     name: &str,
     bytes: Vec<u8>,
     max_bytes: usize,
-    oversize: Oversize,
-) -> Result<Loaded, MediaError> {
+    oversize: OversizePolicy,
+) -> Result<LoadedPicture, MediaError> {
     let decoded = decode(kind, &bytes)?;
     let several = several(kind, &bytes);
     let (width, height) = decoded.stored;
@@ -37,28 +37,28 @@ pub fn load(
         && bytes.len() <= max_bytes
     {
         let image = Image::new(media_type, width, height, name, Arc::from(bytes));
-        return Ok(Loaded { image, notes: Vec::new() });
+        return Ok(LoadedPicture { image, notes: Vec::new() });
     }
     let before = bytes.len();
-    if kind.media_type().is_some() && oversize == Oversize::Refuse {
+    if kind.media_type().is_some() && oversize == OversizePolicy::Refuse {
         return Err(MediaError::Oversize { bytes: before, most: max_bytes });
     }
     let pixels = eight_bit(decoded.image);
     let mut notes = Vec::new();
     if kind.media_type().is_none() {
-        let whole = encode(&pixels, Target::Png)?;
+        let whole = encode(&pixels, EncodeTarget::Png)?;
         notes.push(format!("converted from {kind} to PNG"));
         notes.extend(several);
         if whole.bytes.len() <= max_bytes {
             let mut image = whole.into_image(name);
             image.notes.clone_from(&notes);
-            return Ok(Loaded { image, notes });
+            return Ok(LoadedPicture { image, notes });
         }
-        if oversize == Oversize::Refuse {
+        if oversize == OversizePolicy::Refuse {
             return Err(MediaError::Oversize { bytes: whole.bytes.len(), most: max_bytes });
         }
     }
-    let target = if kind == Kind::Jpeg { Target::Jpeg } else { Target::Png };
+    let target = if kind == PictureFormat::Jpeg { EncodeTarget::Jpeg } else { EncodeTarget::Png };
     let mut image = shrink(&pixels, target, max_bytes, u32::MAX)?.into_image(name);
     let (w, h, after) = (image.width, image.height, image.bytes.len());
     // Upright, as the result is, not as it is stored.
@@ -68,18 +68,20 @@ pub fn load(
         // Other programs pack the same pixels into more bytes.
         true => format!("encoded again from {before} bytes to {after} bytes"),
     });
-    if kind == Kind::Gif {
+    if kind == PictureFormat::Gif {
         notes.push("the first frame only".into());
     }
     image.notes.clone_from(&notes);
-    Ok(Loaded { image, notes })
+    Ok(LoadedPicture { image, notes })
 }
 
 /// Which of several pictures in a file it is.
-fn several(kind: Kind, bytes: &[u8]) -> Option<String> {
+fn several(kind: PictureFormat, bytes: &[u8]) -> Option<String> {
     match kind {
-        Kind::Tiff => Some(tiff::pages(bytes)).filter(|count| *count > 1).map(|n| format!("page 1 of {n}")),
-        Kind::Ico => {
+        PictureFormat::Tiff => {
+            Some(tiff::pages(bytes)).filter(|count| *count > 1).map(|n| format!("page 1 of {n}"))
+        }
+        PictureFormat::Ico => {
             Some(ico::count(bytes)).filter(|n| *n > 1).map(|n| format!("the largest of {n} pictures"))
         }
         _ => None,

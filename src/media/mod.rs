@@ -17,7 +17,7 @@ mod tone;
 
 pub use decode::{admit, check, size};
 pub use error::MediaError;
-pub use fit::{Fit, Fitted, fit, to_png};
-pub use kind::{Kind, is_pdf, sniff};
-pub use load::{Loaded, Oversize, load};
-pub use thumb::{Thumb, thumb};
+pub use fit::{FittedPicture, PictureLimits, fit, to_png};
+pub use kind::{PictureFormat, is_pdf, sniff};
+pub use load::{LoadedPicture, OversizePolicy, load};
+pub use thumb::{Thumbnail, thumb};

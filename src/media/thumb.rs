@@ -2,13 +2,13 @@
 
 use super::decode::decode;
 use super::tone::eight_bit;
-use super::{Kind, MediaError};
+use super::{MediaError, PictureFormat};
 use image::{ImageFormat, Rgba, RgbaImage};
 use std::io::Cursor;
 
 /// A small picture on a known background.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thumb {
+pub struct Thumbnail {
     pub width: u32,
     pub height: u32,
     /// Red, green and blue of each pixel, row by row; what was transparent is checked.
@@ -17,7 +17,7 @@ pub struct Thumb {
     pub stored: (u32, u32),
 }
 
-impl Thumb {
+impl Thumbnail {
     pub fn pixel(&self, x: u32, y: u32) -> Option<[u8; 3]> {
         (x < self.width).then(|| self.pixels.get((y * self.width + x) as usize).copied()).flatten()
     }
@@ -36,7 +36,12 @@ impl Thumb {
 }
 
 /// Decodes within the usual limits and scales to fit, its proportions kept. A smaller picture stays as it is.
-pub fn thumb(kind: Kind, bytes: &[u8], max_width: u32, max_height: u32) -> Result<Thumb, MediaError> {
+pub fn thumb(
+    kind: PictureFormat,
+    bytes: &[u8],
+    max_width: u32,
+    max_height: u32,
+) -> Result<Thumbnail, MediaError> {
     let decoded = decode(kind, bytes)?;
     let stored = decoded.stored;
     let whole = eight_bit(decoded.image);
@@ -56,5 +61,5 @@ pub fn thumb(kind: Kind, bytes: &[u8], max_width: u32, max_height: u32) -> Resul
         let under = checked(x, y);
         [over(r, under, a), over(g, under, a), over(b, under, a)]
     });
-    Ok(Thumb { width: rgba.width(), height: rgba.height(), pixels: pixels.collect(), stored })
+    Ok(Thumbnail { width: rgba.width(), height: rgba.height(), pixels: pixels.collect(), stored })
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use super::{content, page};
 use crate::conversation::{CallOutcome, Image, Part, ToolSpec};
-use crate::media::{self, MediaError, Oversize};
+use crate::media::{self, MediaError, OversizePolicy};
 use crate::permission::{Access, Permit};
 use crate::text::{LineEndCounts, NotText, RangeSet};
 use crate::workspace::{Consent, Hash, Opened, Resolved, TextFile};
@@ -191,7 +191,8 @@ impl ReadPlan {
         let path = env.workspace.shown(&self.at.path);
         let Some(kind) = media::sniff(head, &path) else { return Ok(None) };
         let bytes = opened.read_all(&self.at.path, LARGEST_PICTURE).map_err(|e| env.path_error(&e))?;
-        let oversize = if self.args.exact == Some(true) { Oversize::Refuse } else { Oversize::ScaleDown };
+        let oversize =
+            if self.args.exact == Some(true) { OversizePolicy::Refuse } else { OversizePolicy::ScaleDown };
         let loaded = media::load(kind, &path, bytes, env.limits.image_bytes, oversize);
         let loaded = loaded.map_err(|e| picture_error(&self.args.path, &e))?;
         let mut words = loaded.image.describe();

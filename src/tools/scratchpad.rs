@@ -310,7 +310,7 @@ impl PadPlan {
 fn loaded(path: &str, bytes: std::sync::Arc<Vec<u8>>, env: &Env) -> Result<(Entry, String), ToolError> {
     if let Some(kind) = media::sniff(&bytes, path) {
         let bytes = std::sync::Arc::unwrap_or_clone(bytes);
-        let loaded = media::load(kind, path, bytes, env.limits.image_bytes, media::Oversize::ScaleDown);
+        let loaded = media::load(kind, path, bytes, env.limits.image_bytes, media::OversizePolicy::ScaleDown);
         let image = loaded.map_err(|e| picture_error(path, &e))?.image;
         let words = image.describe();
         return Ok((Entry::Image(image), words));

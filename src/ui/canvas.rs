@@ -83,7 +83,7 @@ impl Canvas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::media::Thumb;
+    use crate::media::Thumbnail;
     use crate::ui::picture::{Dots, Protocol};
     use ratatui::style::Style;
     use std::sync::{Arc, Mutex};
@@ -127,7 +127,7 @@ mod tests {
     /// What is written for a frame with these pictures, and what stands in its second row.
     fn written(protocol: Protocol, frames: &[(&str, Option<u16>)]) -> Vec<String> {
         let pixels = vec![[9, 9, 9]; 20 * 40];
-        let thumb = Thumb { width: 20, height: 40, pixels, stored: (20, 40) };
+        let thumb = Thumbnail { width: 20, height: 40, pixels, stored: (20, 40) };
         let dots = Arc::new(Dots::new(thumb, (10, 20), protocol));
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&bytes);

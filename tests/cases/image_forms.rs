@@ -7,7 +7,7 @@ use super::guide_tables::{page, table};
 use crate::support::tool_bench::Bench;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 use placet::conversation::{Image, Part};
-use placet::media::{self, Kind, Oversize, sniff, thumb};
+use placet::media::{self, OversizePolicy, PictureFormat, sniff, thumb};
 use placet::tools::Limits;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -137,7 +137,7 @@ fn bitmap(side: u8, colour: [u8; 4]) -> Vec<u8> {
 
 fn pixels(bytes: &[u8], name: &str) -> RgbaImage {
     let kind = sniff(bytes, name).unwrap();
-    let loaded = media::load(kind, name, bytes.to_vec(), usize::MAX, Oversize::Refuse);
+    let loaded = media::load(kind, name, bytes.to_vec(), usize::MAX, OversizePolicy::Refuse);
     let image = loaded.unwrap_or_else(|e| panic!("{name}: {e}")).image;
     image::load_from_memory_with_format(&image.bytes, ImageFormat::Png).unwrap().to_rgba8()
 }
@@ -351,7 +351,7 @@ fn of_an_icon_the_largest_picture_is_shown_also_when_it_is_a_png_without_alpha()
     let both = ico(&[(4, 32, bitmap(4, [1, 2, 3, 255])), (16, 0, png(16, [7, 8, 9]))]);
     assert_eq!(*pixels(&both, "a.ico").get_pixel(15, 15), Rgba([7, 8, 9, 255]));
     assert_eq!(pixels(&both, "a.ico").dimensions(), (16, 16));
-    let loaded = media::load(Kind::Ico, "a.ico", both, usize::MAX, Oversize::Refuse).unwrap();
+    let loaded = media::load(PictureFormat::Ico, "a.ico", both, usize::MAX, OversizePolicy::Refuse).unwrap();
     assert_eq!(loaded.notes, ["converted from ICO to PNG", "the largest of 2 pictures"]);
     // Where there is alpha the mask means nothing; where all of it is zero only the mask does.
     let alpha = pixels(&ico(&[(2, 32, bitmap(2, [9, 9, 9, 100]))]), "a.ico");
@@ -370,8 +370,9 @@ fn of_several_pages_the_first_is_sent_and_the_others_are_counted() {
     let end = bytes.len() - 4;
     bytes[end..].copy_from_slice(&next.to_le_bytes());
     bytes.extend(directory);
-    let loaded =
-        |bytes: &[u8]| media::load(Kind::Tiff, "a", bytes.to_vec(), usize::MAX, Oversize::Refuse).unwrap();
+    let loaded = |bytes: &[u8]| {
+        media::load(PictureFormat::Tiff, "a", bytes.to_vec(), usize::MAX, OversizePolicy::Refuse).unwrap()
+    };
     assert_eq!(loaded(&bytes).notes, ["converted from TIFF to PNG", "page 1 of 2"]);
     // A directory that names itself as the next is not the file's end.
     let end = bytes.len() - 4;
@@ -401,7 +402,7 @@ fn a_refused_picture_is_refused_in_the_same_words_wherever_it_comes_in() {
         bench.write("a.bin", &bytes);
         let kind = sniff(&bytes, "a.bin").unwrap();
         let words =
-            media::load(kind, "a.bin", bytes.clone(), 9, Oversize::ScaleDown).unwrap_err().to_string();
+            media::load(kind, "a.bin", bytes.clone(), 9, OversizePolicy::ScaleDown).unwrap_err().to_string();
         let read = bench.call("read_file", json!({"path": "a.bin"})).failed();
         assert!(read.contains(&words), "{read}");
         let pad = json!({"action": "load", "name": "p", "path": "a.bin"});

@@ -3,7 +3,7 @@
 use crate::support::tool_bench::Bench;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use placet::conversation::{Image, Part};
-use placet::media::{Fit, fit, to_png};
+use placet::media::{PictureLimits, fit, to_png};
 use placet::tools::Limits;
 use serde_json::json;
 use std::io::Cursor;
@@ -207,7 +207,7 @@ fn what_is_too_large_is_scaled_and_said_or_refused_when_it_must_be_exact() {
 #[test]
 fn a_request_gets_what_its_provider_takes() {
     let types: Vec<String> = ["image/png", "image/jpeg", "image/gif"].map(String::from).to_vec();
-    let rules = Fit { max_bytes: 100_000, max_side: 200, types: &types, animated_gif: false };
+    let rules = PictureLimits { max_bytes: 100_000, max_side: 200, types: &types, animated_gif: false };
     let image = |format: ImageFormat, media_type: &str, pixels: &DynamicImage| {
         let bytes = encoded(pixels, format);
         Image::new(media_type, pixels.width(), pixels.height(), "p", bytes.into())
@@ -231,7 +231,7 @@ fn a_request_gets_what_its_provider_takes() {
     let moving = Image::new("image/gif", 10, 10, "p", bytes.into());
     let fitted = fit(&moving, &rules).unwrap();
     assert!(fitted.image.media_type == "image/png" && fitted.note.unwrap().ends_with("its first frame only"));
-    assert_eq!(fit(&moving, &Fit { animated_gif: true, ..rules }).unwrap().image, moving);
+    assert_eq!(fit(&moving, &PictureLimits { animated_gif: true, ..rules }).unwrap().image, moving);
     assert_eq!(to_png(&wide).unwrap().width, 1000);
 }
 

@@ -11,7 +11,7 @@ const MOST_VALUES: usize = 1 << 18;
 const MOST_PAGES: usize = 10_000;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Field {
+pub(super) struct TiffField {
     tag: u16,
     kind: u16,
     count: usize,
@@ -19,7 +19,7 @@ pub(super) struct Field {
     pub(super) at: usize,
 }
 
-impl Field {
+impl TiffField {
     /// Bytes of one value.
     pub(super) fn width(self) -> usize {
         match self.kind {
@@ -31,34 +31,34 @@ impl Field {
     }
 }
 
-pub(super) struct Directory<'a> {
-    reader: Reader<'a>,
-    fields: Vec<Field>,
+pub(super) struct TiffDirectory<'a> {
+    reader: TiffReader<'a>,
+    fields: Vec<TiffField>,
     first: u64,
 }
 
 /// The file with its order of bytes and the width of its offsets.
 #[derive(Clone, Copy)]
-struct Reader<'a> {
+struct TiffReader<'a> {
     bytes: &'a [u8],
     little: bool,
     big_tiff: bool,
 }
 
-impl<'a> Directory<'a> {
+impl<'a> TiffDirectory<'a> {
     /// `None` where the directory is not all there.
-    pub(super) fn read(bytes: &'a [u8]) -> Option<Directory<'a>> {
+    pub(super) fn read(bytes: &'a [u8]) -> Option<TiffDirectory<'a>> {
         let little = bytes.starts_with(b"II");
         let big_tiff = matches!(bytes, [_, _, 43, 0, ..] | [_, _, 0, 43, ..]);
-        let reader = Reader { bytes, little, big_tiff };
+        let reader = TiffReader { bytes, little, big_tiff };
         let first = reader.number(if big_tiff { 8 } else { 4 }, reader.offset_width())?;
         let (at, count) = reader.entries(first)?;
         let fields =
             (0..count).map(|n| reader.field(at + n * reader.entry_width())).collect::<Option<_>>()?;
-        Some(Directory { reader, fields, first })
+        Some(TiffDirectory { reader, fields, first })
     }
 
-    pub(super) fn field(&self, tag: u16) -> Option<Field> {
+    pub(super) fn field(&self, tag: u16) -> Option<TiffField> {
         self.fields.iter().find(|field| field.tag == tag).copied()
     }
 
@@ -116,7 +116,7 @@ impl<'a> Directory<'a> {
     }
 }
 
-impl Reader<'_> {
+impl TiffReader<'_> {
     fn offset_width(self) -> usize {
         if self.big_tiff { 8 } else { 4 }
     }
@@ -140,12 +140,12 @@ impl Reader<'_> {
         Some((at.checked_add(width)?, count))
     }
 
-    fn field(self, at: usize) -> Option<Field> {
+    fn field(self, at: usize) -> Option<TiffField> {
         let tag = u16::try_from(self.number(at, 2)?).ok()?;
         let kind = u16::try_from(self.number(at + 2, 2)?).ok()?;
         let count = usize::try_from(self.number(at + 4, self.offset_width())?).ok()?;
         let value = at + 4 + self.offset_width();
-        let mut field = Field { tag, kind, count, at: value };
+        let mut field = TiffField { tag, kind, count, at: value };
         // Values that do not fit into the entry are elsewhere.
         if count.checked_mul(field.width()).is_none_or(|bytes| bytes > self.offset_width()) {
             field.at = usize::try_from(self.number(value, self.offset_width())?).ok()?;

@@ -1,7 +1,7 @@
 //! Forms of TIFF that the decoder does not have, by their names.
 
-use super::Head;
-use super::directory::Directory;
+use super::TiffHeader;
+use super::directory::TiffDirectory;
 
 /// The colours that the luminance of YCbCr is made of, where the file does not say: ITU-R BT.601.
 const USUAL_COEFFICIENTS: [f64; 3] = [0.299, 0.587, 0.114];
@@ -9,11 +9,11 @@ const USUAL_COEFFICIENTS: [f64; 3] = [0.299, 0.587, 0.114];
 const USUAL_RANGE: [f64; 6] = [0.0, 255.0, 128.0, 255.0, 128.0, 255.0];
 
 /// What is lacking for this file: what follows "TIFF" in a sentence.
-pub(super) fn lacks(directory: &Directory<'_>, head: &Head, bytes: &[u8]) -> Option<String> {
+pub(super) fn lacks(directory: &TiffDirectory<'_>, head: &TiffHeader, bytes: &[u8]) -> Option<String> {
     compression(head, bytes).or_else(|| samples(directory, head)).or_else(|| colours(directory, head))
 }
 
-fn compression(head: &Head, bytes: &[u8]) -> Option<String> {
+fn compression(head: &TiffHeader, bytes: &[u8]) -> Option<String> {
     let name = match head.compression {
         1 | 4 | 7 | 8 | 32_773 | 32_946 => return None,
         5 if !is_old_lzw(head, bytes) => return None,
@@ -39,12 +39,12 @@ fn compression(head: &Head, bytes: &[u8]) -> Option<String> {
 }
 
 /// The bits of the codes were in another order before 1987; the first code of a strip shows which order it is.
-fn is_old_lzw(head: &Head, bytes: &[u8]) -> bool {
+fn is_old_lzw(head: &TiffHeader, bytes: &[u8]) -> bool {
     let first = head.chunks.first().and_then(|(at, _)| bytes.get(usize::try_from(*at).ok()?..));
     matches!(first, Some([0, second, ..]) if second & 1 == 1)
 }
 
-fn samples(directory: &Directory<'_>, head: &Head) -> Option<String> {
+fn samples(directory: &TiffDirectory<'_>, head: &TiffHeader) -> Option<String> {
     let different = |tag: u16| {
         let values = directory.numbers(tag).unwrap_or_default();
         values.iter().any(|value| Some(value) != values.first())
@@ -79,7 +79,7 @@ fn samples(directory: &Directory<'_>, head: &Head) -> Option<String> {
     reversed.then(|| "with the bits of each byte in reverse order (FillOrder 2)".into())
 }
 
-fn colours(directory: &Directory<'_>, head: &Head) -> Option<String> {
+fn colours(directory: &TiffDirectory<'_>, head: &TiffHeader) -> Option<String> {
     let form = match head.photometric {
         Some(0..=2) => None,
         Some(3) if head.sample_format != 3 && head.bits <= 16 => None,
@@ -113,7 +113,7 @@ fn colours(directory: &Directory<'_>, head: &Head) -> Option<String> {
         .then(|| "with CCITT Group 4 compression of colours".into())
 }
 
-fn ycbcr(directory: &Directory<'_>, head: &Head) -> Option<String> {
+fn ycbcr(directory: &TiffDirectory<'_>, head: &TiffHeader) -> Option<String> {
     let differs = |tag: u16, usual: &[f64]| {
         let near = |(a, b): (&f64, &f64)| (a - b).abs() < 0.01;
         directory

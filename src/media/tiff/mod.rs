@@ -8,18 +8,18 @@ mod lacks;
 mod overlay;
 mod samples;
 
-use super::decode::{Decoded, MOST_BYTES, MOST_SIDE, SMALL_BUFFERS};
-use super::{Kind, MediaError, jpeg};
-use directory::Directory;
+use super::decode::{DecodedPicture, MOST_BYTES, MOST_SIDE, SMALL_BUFFERS};
+use super::{MediaError, PictureFormat, jpeg};
+use directory::TiffDirectory;
 use image::metadata::Orientation;
 use image::{DynamicImage, GrayImage, RgbImage, RgbaImage};
-use overlay::Overlay;
-use samples::{Alpha, Colours, numbers};
+use overlay::TiffOverlay;
+use samples::{TiffAlpha, TiffColours, numbers};
 use tiff::TiffError;
 use tiff::decoder::{Decoder, Limits};
 
 /// What the directory says, with the format's defaults where it says nothing.
-pub(super) struct Head {
+pub(super) struct TiffHeader {
     width: u32,
     height: u32,
     bits: u64,
@@ -34,12 +34,12 @@ pub(super) struct Head {
     chunk_height: u64,
     /// Where each strip or tile is, and how long it is.
     chunks: Vec<(u64, u64)>,
-    alpha: Alpha,
+    alpha: TiffAlpha,
     orientation: Orientation,
 }
 
-impl Head {
-    fn of(directory: &Directory<'_>) -> Option<Head> {
+impl TiffHeader {
+    fn of(directory: &TiffDirectory<'_>) -> Option<TiffHeader> {
         let side = |tag: u16| u32::try_from(directory.number(tag)?).ok().filter(|side| *side > 0);
         let (width, height) = (side(256)?, side(257)?);
         let or = |tag: u16, usual: u64| directory.number(tag).unwrap_or(usual);
@@ -53,7 +53,7 @@ impl Head {
         let lengths = directory.numbers(tags.1).unwrap_or_default();
         let chunks = offsets.into_iter().zip(lengths).collect();
         let orientation = u8::try_from(or(274, 1)).ok().and_then(Orientation::from_exif);
-        let mut head = Head {
+        let mut head = TiffHeader {
             width,
             height,
             bits: or(258, 1),
@@ -67,16 +67,16 @@ impl Head {
             chunk_width,
             chunk_height,
             chunks,
-            alpha: Alpha::None,
+            alpha: TiffAlpha::None,
             orientation: orientation.unwrap_or(Orientation::NoTransforms),
         };
         if head.samples > head.colours() {
             head.alpha = match directory.number(338) {
-                Some(1) => Alpha::Associated,
-                Some(2) => Alpha::Straight,
+                Some(1) => TiffAlpha::Associated,
+                Some(2) => TiffAlpha::Straight,
                 // libtiff and ImageMagick take a fourth sample for alpha although the file does not say so.
-                _ if head.photometric == Some(2) => Alpha::Straight,
-                _ => Alpha::None,
+                _ if head.photometric == Some(2) => TiffAlpha::Straight,
+                _ => TiffAlpha::None,
             };
         }
         // libtiff undoes differences only for these; for the others the field means nothing.
@@ -98,7 +98,7 @@ impl Head {
     /// Samples of a pixel that are looked at.
     fn used(&self) -> u64 {
         match self.planar {
-            true => self.colours() + u64::from(self.alpha != Alpha::None),
+            true => self.colours() + u64::from(self.alpha != TiffAlpha::None),
             false => self.samples,
         }
     }
@@ -167,22 +167,22 @@ fn part(bytes: &[u8], at: u64, length: u64) -> Option<&[u8]> {
 }
 
 fn broken(reason: &str) -> MediaError {
-    MediaError::Broken { kind: Kind::Tiff, reason: reason.into() }
+    MediaError::Broken { kind: PictureFormat::Tiff, reason: reason.into() }
 }
 
 fn lacking(form: String) -> MediaError {
-    MediaError::Lacks { kind: Kind::Tiff, form }
+    MediaError::Lacks { kind: PictureFormat::Tiff, form }
 }
 
 /// Width and height, where the directory can be read.
 pub(super) fn size(bytes: &[u8]) -> Option<(u32, u32)> {
-    let head = Head::of(&Directory::read(bytes)?)?;
+    let head = TiffHeader::of(&TiffDirectory::read(bytes)?)?;
     Some((head.width, head.height))
 }
 
 /// How many pictures the file has.
 pub(super) fn pages(bytes: &[u8]) -> usize {
-    Directory::read(bytes).map_or(0, |directory| directory.pages())
+    TiffDirectory::read(bytes).map_or(0, |directory| directory.pages())
 }
 
 /// Whether the first picture may be decoded.
@@ -190,9 +190,10 @@ pub(super) fn admit(bytes: &[u8]) -> Result<(), MediaError> {
     admitted(bytes).map(drop)
 }
 
-fn admitted(bytes: &[u8]) -> Result<(Directory<'_>, Head, Colours), MediaError> {
-    let directory = Directory::read(bytes).ok_or_else(|| broken("its directory is cut off"))?;
-    let head = Head::of(&directory).ok_or_else(|| broken("its directory lacks a size or its strips"))?;
+fn admitted(bytes: &[u8]) -> Result<(TiffDirectory<'_>, TiffHeader, TiffColours), MediaError> {
+    let directory = TiffDirectory::read(bytes).ok_or_else(|| broken("its directory is cut off"))?;
+    let head =
+        TiffHeader::of(&directory).ok_or_else(|| broken("its directory lacks a size or its strips"))?;
     if let Some(form) = lacks::lacks(&directory, &head, bytes) {
         return Err(lacking(form));
     }
@@ -200,7 +201,7 @@ fn admitted(bytes: &[u8]) -> Result<(Directory<'_>, Head, Colours), MediaError> 
         Some(3) => directory.numbers(320).ok_or_else(|| broken("its palette is missing"))?,
         _ => Vec::new(),
     };
-    let colours = Colours::new(&head, &palette);
+    let colours = TiffColours::new(&head, &palette);
     let (width, height) = (head.width, head.height);
     let needed = head.memory(colours.channels, bytes);
     if needed > MOST_BYTES - SMALL_BUFFERS || width > MOST_SIDE || height > MOST_SIDE {
@@ -210,9 +211,9 @@ fn admitted(bytes: &[u8]) -> Result<(Directory<'_>, Head, Colours), MediaError> 
 }
 
 /// The first picture of the file.
-pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, MediaError> {
+pub(super) fn decode(bytes: &[u8]) -> Result<DecodedPicture, MediaError> {
     let (directory, head, colours) = admitted(bytes)?;
-    let mut unpacker = Unpacker::new(&directory, &head, bytes)?;
+    let mut unpacker = TiffUnpacker::new(&directory, &head, bytes)?;
     let stride = head.width as usize * colours.channels;
     let mut pixels = vec![0; stride * head.height as usize];
     let across = u64::from(head.width).div_ceil(head.chunk_width);
@@ -233,7 +234,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Decoded, MediaError> {
     drop((raw, line));
     let mut image = picture(head.width, head.height, colours.channels, pixels);
     image.apply_orientation(head.orientation);
-    Ok(Decoded { image, stored: (head.width, head.height) })
+    Ok(DecodedPicture { image, stored: (head.width, head.height) })
 }
 
 fn picture(width: u32, height: u32, channels: usize, pixels: Vec<u8>) -> DynamicImage {
@@ -245,7 +246,7 @@ fn picture(width: u32, height: u32, channels: usize, pixels: Vec<u8>) -> Dynamic
 }
 
 /// The samples of one row, all of a pixel together, from the planes that were unpacked.
-fn fill(head: &Head, planes: &[Vec<u8>], (row, width): (usize, usize), line: &mut Vec<f32>) {
+fn fill(head: &TiffHeader, planes: &[Vec<u8>], (row, width): (usize, usize), line: &mut Vec<f32>) {
     let bytes = head.row_bytes(width as u64) as usize;
     let count = width * head.together() as usize;
     let of = |plane: &Vec<u8>, out: &mut Vec<f32>| {
@@ -267,14 +268,18 @@ fn fill(head: &Head, planes: &[Vec<u8>], (row, width): (usize, usize), line: &mu
     }
 }
 
-struct Unpacker<'a> {
-    head: &'a Head,
+struct TiffUnpacker<'a> {
+    head: &'a TiffHeader,
     bytes: &'a [u8],
-    decoder: Decoder<Overlay<'a>>,
+    decoder: Decoder<TiffOverlay<'a>>,
 }
 
-impl<'a> Unpacker<'a> {
-    fn new(directory: &Directory<'_>, head: &'a Head, bytes: &'a [u8]) -> Result<Unpacker<'a>, MediaError> {
+impl<'a> TiffUnpacker<'a> {
+    fn new(
+        directory: &TiffDirectory<'_>,
+        head: &'a TiffHeader,
+        bytes: &'a [u8],
+    ) -> Result<TiffUnpacker<'a>, MediaError> {
         let grey = directory.replacement(262, 1);
         let predictor = directory.replacement(317, u32::try_from(head.predictor).unwrap_or(1));
         let rows = directory.replacement(278, u32::try_from(head.chunk_height).unwrap_or(head.height));
@@ -282,12 +287,12 @@ impl<'a> Unpacker<'a> {
         // The decoder reads the next directory's place as well and refuses the file when that one is wrong.
         let last = directory.last();
         let replaced = grey.into_iter().chain(predictor).chain(rows).chain(last);
-        let overlay = Overlay::new(bytes, replaced.collect());
+        let overlay = TiffOverlay::new(bytes, replaced.collect());
         let mut limits = Limits::default();
         let most = usize::try_from(MOST_BYTES).unwrap_or(usize::MAX);
         (limits.decoding_buffer_size, limits.intermediate_buffer_size) = (most, most);
         let decoder = Decoder::new(overlay).map_err(|e| refused(head, &e))?.with_limits(limits);
-        Ok(Unpacker { head, bytes, decoder })
+        Ok(TiffUnpacker { head, bytes, decoder })
     }
 
     /// Unpacks a strip or tile, of all planes that are looked at.
@@ -337,7 +342,7 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-fn refused(head: &Head, error: &TiffError) -> MediaError {
+fn refused(head: &TiffHeader, error: &TiffError) -> MediaError {
     let (width, height) = (head.width, head.height);
     match error {
         TiffError::LimitsExceeded => MediaError::Huge { width, height, most: MOST_BYTES >> 20 },

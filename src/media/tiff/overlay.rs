@@ -3,19 +3,19 @@
 use std::io::{Cursor, Read, Result, Seek, SeekFrom};
 
 #[derive(Debug)]
-pub(super) struct Overlay<'a> {
+pub(super) struct TiffOverlay<'a> {
     file: Cursor<&'a [u8]>,
     /// Where, and what is read there.
     replaced: Vec<(usize, Vec<u8>)>,
 }
 
-impl<'a> Overlay<'a> {
-    pub(super) fn new(bytes: &'a [u8], replaced: Vec<(usize, Vec<u8>)>) -> Overlay<'a> {
-        Overlay { file: Cursor::new(bytes), replaced }
+impl<'a> TiffOverlay<'a> {
+    pub(super) fn new(bytes: &'a [u8], replaced: Vec<(usize, Vec<u8>)>) -> TiffOverlay<'a> {
+        TiffOverlay { file: Cursor::new(bytes), replaced }
     }
 }
 
-impl Read for Overlay<'_> {
+impl Read for TiffOverlay<'_> {
     fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let from = usize::try_from(self.file.position()).unwrap_or(usize::MAX);
         let read = self.file.read(out)?;
@@ -31,7 +31,7 @@ impl Read for Overlay<'_> {
     }
 }
 
-impl Seek for Overlay<'_> {
+impl Seek for TiffOverlay<'_> {
     fn seek(&mut self, to: SeekFrom) -> Result<u64> {
         self.file.seek(to)
     }

@@ -3,21 +3,21 @@
 //! Numbers are relative to the largest that their depth has, as libtiff and ImageMagick take them; floating-point numbers
 //! are cut off at 0 and 1. Alpha that the colours were multiplied with is taken out of them, because PNG has none.
 
-use super::Head;
+use super::TiffHeader;
 
 /// Where a row of pixels goes: how its samples become colours.
-pub(super) struct Colours {
+pub(super) struct TiffColours {
     photometric: u64,
     samples: usize,
     colours: usize,
-    alpha: Alpha,
+    alpha: TiffAlpha,
     palette: Vec<[f32; 3]>,
     /// Channels of the result: 1, 3 or 4.
     pub(super) channels: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Alpha {
+pub(super) enum TiffAlpha {
     None,
     /// The colours are as they are.
     Straight,
@@ -25,12 +25,12 @@ pub(super) enum Alpha {
     Associated,
 }
 
-impl Colours {
-    pub(super) fn new(head: &Head, palette: &[u64]) -> Colours {
+impl TiffColours {
+    pub(super) fn new(head: &TiffHeader, palette: &[u64]) -> TiffColours {
         let colours = head.colours() as usize;
         let channels = match (head.alpha, head.photometric) {
-            (Alpha::None, Some(0 | 1)) => 1,
-            (Alpha::None, _) => 3,
+            (TiffAlpha::None, Some(0 | 1)) => 1,
+            (TiffAlpha::None, _) => 3,
             _ => 4,
         };
         let third = palette.len() / 3;
@@ -40,7 +40,7 @@ impl Colours {
         let palette = (0..third).map(|n| [value(n), value(third + n), value(2 * third + n)]).collect();
         let samples = head.samples as usize;
         let photometric = head.photometric.unwrap_or(1);
-        Colours { photometric, samples, colours, alpha: head.alpha, palette, channels }
+        TiffColours { photometric, samples, colours, alpha: head.alpha, palette, channels }
     }
 
     /// Puts the pixels of `line`, all samples of each together, into `row`.
@@ -49,10 +49,10 @@ impl Colours {
         for (samples, out) in pixels {
             let mut colour = self.colour(samples);
             let alpha = match self.alpha {
-                Alpha::None => 1.0,
+                TiffAlpha::None => 1.0,
                 _ => unit(samples.get(self.colours).copied().unwrap_or(1.0)),
             };
-            if self.alpha == Alpha::Associated && alpha > 0.0 {
+            if self.alpha == TiffAlpha::Associated && alpha > 0.0 {
                 colour = colour.map(|value| value / alpha);
             }
             let [r, g, b] = colour;
@@ -84,7 +84,7 @@ fn unit(value: f32) -> f32 {
 }
 
 /// `count` samples of a row of `bytes` in the order of this machine, from 0 to 1; an index into a palette as it is.
-pub(super) fn numbers(head: &Head, bytes: &[u8], count: usize, out: &mut Vec<f32>) {
+pub(super) fn numbers(head: &TiffHeader, bytes: &[u8], count: usize, out: &mut Vec<f32>) {
     out.clear();
     let most = match head.photometric {
         Some(3) => 1.0,

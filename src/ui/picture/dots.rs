@@ -6,7 +6,7 @@
 
 use super::Protocol;
 use super::sixel::Indexed;
-use crate::media::Thumb;
+use crate::media::Thumbnail;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::sync::Arc;
@@ -22,18 +22,18 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 pub struct Dots {
     id: u32,
     protocol: Protocol,
-    thumb: Thumb,
+    thumb: Thumbnail,
     indexed: Option<Indexed>,
     cell: (u32, u32),
     pub columns: u16,
     pub rows: u16,
-    /// All of it as it is sent: scrolling moves it and makes nothing anew.
+    /// All of it is sent: scrolling moves it and makes nothing anew.
     whole: Vec<u8>,
 }
 
 impl Dots {
     /// Quantises and encodes: not for the thread that draws.
-    pub(crate) fn new(thumb: Thumb, cell: (u32, u32), protocol: Protocol) -> Dots {
+    pub(crate) fn new(thumb: Thumbnail, cell: (u32, u32), protocol: Protocol) -> Dots {
         let cell = (cell.0.max(1), cell.1.max(1));
         let count = |pixels: u32, one: u32| u16::try_from(pixels.div_ceil(one)).unwrap_or(u16::MAX);
         let id =

@@ -4,7 +4,7 @@
 //! many as registers (Heckbert, "Color image quantization for frame buffer display", 1982). It neither scales nor
 //! dithers: the pixels are those of the screen already.
 
-use crate::media::Thumb;
+use crate::media::Thumbnail;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(super) struct Indexed {
 }
 
 impl Indexed {
-    pub(super) fn new(thumb: &Thumb) -> Indexed {
+    pub(super) fn new(thumb: &Thumbnail) -> Indexed {
         let palette = Palette::of(thumb.pixels.iter().copied());
         let registers = thumb.pixels.iter().map(|pixel| palette.register(*pixel)).collect();
         Indexed { width: thumb.width as usize, colours: palette.colours, registers }

@@ -8,7 +8,7 @@ use super::super::super::{
 };
 use super::super::foreign::Foreign;
 use crate::conversation::{CallOutcome, Image, Part};
-use crate::media::{self, Oversize};
+use crate::media::{self, OversizePolicy};
 use crate::permission::{Access, Permit};
 use crate::session::{Entry, ScratchpadError};
 use base64::Engine;
@@ -75,7 +75,7 @@ impl Source {
         let Some(kind) = media::sniff(&bytes, "") else {
             return Err(ToolError::new(format!("`{name}` is not a picture of a known format")));
         };
-        let loaded = media::load(kind, name, bytes, env.limits.image_bytes, Oversize::Refuse);
+        let loaded = media::load(kind, name, bytes, env.limits.image_bytes, OversizePolicy::Refuse);
         loaded.map(|loaded| loaded.image).map_err(|e| picture_error(name, &e))
     }
 }
