@@ -10,7 +10,7 @@ use crate::provider::catalog::Money;
 use crate::provider::{Preset, catalog};
 use crate::repl::{Host, Trouble};
 use crate::session::{OpenSession, Scratchpads, SessionError, Store};
-use crate::storage::{Mounts, StoreError};
+use crate::storage::{StoreError, StoreMounts};
 use crate::text::regular;
 use crate::tools::{CommandSettings, Dialect, Env, Jobs, Limits, Registry, is_batch};
 use crate::workspace::{Workspace, WorkspaceError};
@@ -114,7 +114,7 @@ pub struct App {
     pub policy: Arc<Mutex<Policy>>,
     pub registry: Arc<Registry>,
     pub dialect: Dialect,
-    pub mounts: Arc<Mounts>,
+    pub mounts: Arc<StoreMounts>,
     pub workspace: Workspace,
     /// The scratchpads of the conversation, where they are mounted.
     pads: Arc<mounts::Pads>,

@@ -3,12 +3,15 @@
 use super::AppError;
 use crate::config::{AppDirs, Config, ConfigProblem};
 use crate::session::{Entry, ScratchpadError, Scratchpads};
-use crate::storage::{Expect, Memory, Meta, Mirror, Mount, Mounts, Sqlite, Store, StoreError};
+use crate::storage::{
+    FileStore, MemoryStore, SqliteStore, StoreError, StoreFileMeta, StoreMirror, StoreMount, StoreMounts,
+    StorePrecondition,
+};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Every `[mounts.NAME]` of the settings. One without a path or a store is told as a mistake of the settings.
-pub(super) fn read(config: &mut Config, paths: &AppDirs) -> Result<(Mounts, Arc<Pads>), AppError> {
+pub(super) fn read(config: &mut Config, paths: &AppDirs) -> Result<(StoreMounts, Arc<Pads>), AppError> {
     let (mut mounts, pads) = (Vec::new(), Arc::new(Pads::default()));
     for name in config.names_below("mounts") {
         let text = |key: &str| config.text(&format!("mounts.{name}.{key}")).map(String::from);
@@ -20,7 +23,7 @@ pub(super) fn read(config: &mut Config, paths: &AppDirs) -> Result<(Mounts, Arc<
         let made = make((&name, &prefix, &address), &text, paths, &pads);
         mounts.push(made.map_err(|error| AppError::Mount { name: name.clone(), error })?);
     }
-    Ok((Mounts::new(mounts), pads))
+    Ok((StoreMounts::new(mounts), pads))
 }
 
 fn make(
@@ -28,28 +31,29 @@ fn make(
     text: &dyn Fn(&str) -> Option<String>,
     paths: &AppDirs,
     pads: &Arc<Pads>,
-) -> Result<Mount, StoreError> {
+) -> Result<StoreMount, StoreError> {
     let dir = paths.data.join("mounts").join(name);
-    let mirrored = |store: Arc<dyn Store>| Ok(Mount::mirrored(prefix, Mirror::new(store, &dir)?));
+    let mirrored =
+        |store: Arc<dyn FileStore>| Ok(StoreMount::mirrored(prefix, StoreMirror::new(store, &dir)?));
     match address.split_once(':') {
         Some(("dir", place)) => {
             let place = PathBuf::from(place);
             std::fs::create_dir_all(&place).map_err(|error| StoreError::Io { path: place.clone(), error })?;
-            Ok(Mount::directory(prefix, place))
+            Ok(StoreMount::directory(prefix, place))
         }
         Some(("sqlite", store)) if !store.is_empty() => {
-            mirrored(Arc::new(Sqlite::open(&paths.data.join("stores.db"), store)?))
+            mirrored(Arc::new(SqliteStore::open(&paths.data.join("stores.db"), store)?))
         }
         Some(("s3" | "fs", _)) => mirrored(object(address, text)?),
         None if address == "memory" => {
             // What an earlier process left is not remembered by this store.
             drop(std::fs::remove_dir_all(&dir));
-            mirrored(Arc::new(Memory::default()))
+            mirrored(Arc::new(MemoryStore::default()))
         }
         None if address == "scratchpads" => {
             drop(std::fs::remove_dir_all(&dir));
-            let mirror = Mirror::new(Arc::clone(pads) as Arc<dyn Store>, &dir)?;
-            Ok(Mount::mirrored(prefix, mirror).always_fresh())
+            let mirror = StoreMirror::new(Arc::clone(pads) as Arc<dyn FileStore>, &dir)?;
+            Ok(StoreMount::mirrored(prefix, mirror).always_fresh())
         }
         _ => Err(StoreError::Address(address.into())),
     }
@@ -86,15 +90,15 @@ fn told(error: ScratchpadError) -> StoreError {
 }
 
 /// Scratchpads keep no times: all are of the beginning of time.
-impl Store for Pads {
-    fn list(&self, prefix: &str) -> Result<Vec<Meta>, StoreError> {
+impl FileStore for Pads {
+    fn list(&self, prefix: &str) -> Result<Vec<StoreFileMeta>, StoreError> {
         let pads = self.now()?;
         let names = pads.list().into_iter().map(|(name, _)| name).filter(|name| name.starts_with(prefix));
         let meta = |name: String| {
             let bytes = bytes_of(pads.get(&name).map_err(told)?);
             let never = jiff::Timestamp::UNIX_EPOCH;
             let (size, version) = (bytes.len() as u64, version(&bytes));
-            Ok(Meta { path: name, size, created: never, modified: never, version })
+            Ok(StoreFileMeta { path: name, size, created: never, modified: never, version })
         };
         names.map(meta).collect()
     }
@@ -103,11 +107,11 @@ impl Store for Pads {
         self.now()?.get(path).map(bytes_of).map_err(|_| StoreError::Missing(path.into()))
     }
 
-    fn write(&self, path: &str, bytes: &[u8], expect: &Expect) -> Result<String, StoreError> {
+    fn write(&self, path: &str, bytes: &[u8], expect: &StorePrecondition) -> Result<String, StoreError> {
         let there = self.read(path).ok().map(|bytes| version(&bytes));
         let holds = match (&there, expect) {
-            (None, Expect::Absent) => true,
-            (Some(there), Expect::Version(wanted)) => there == wanted,
+            (None, StorePrecondition::Absent) => true,
+            (Some(there), StorePrecondition::Version(wanted)) => there == wanted,
             _ => false,
         };
         if !holds {
@@ -119,27 +123,27 @@ impl Store for Pads {
         Ok(version(bytes))
     }
 
-    fn remove(&self, path: &str, _: &Expect) -> Result<(), StoreError> {
+    fn remove(&self, path: &str, _: &StorePrecondition) -> Result<(), StoreError> {
         drop(self.now()?.delete(path));
         Ok(())
     }
 }
 
 #[cfg(not(feature = "object-storage"))]
-fn object(_: &str, _: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn Store>, StoreError> {
+fn object(_: &str, _: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn FileStore>, StoreError> {
     Err(StoreError::NotBuilt)
 }
 
 #[cfg(feature = "object-storage")]
-fn object(address: &str, text: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn Store>, StoreError> {
-    use crate::storage::{Object, ObjectSettings};
+fn object(address: &str, text: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn FileStore>, StoreError> {
+    use crate::storage::{ObjectStoreSettings, OpendalStore};
     if let Some(dir) = address.strip_prefix("fs:") {
-        return Ok(Arc::new(Object::fs(dir)?));
+        return Ok(Arc::new(OpendalStore::fs(dir)?));
     }
     let place = address.strip_prefix("s3://").ok_or_else(|| StoreError::Address(address.into()))?;
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
     let key = |name: &str, usual: &str| std::env::var(text(name).unwrap_or_else(|| usual.into())).ok();
-    let settings = ObjectSettings {
+    let settings = ObjectStoreSettings {
         bucket: bucket.into(),
         prefix: prefix.into(),
         endpoint: text("endpoint"),
@@ -147,5 +151,5 @@ fn object(address: &str, text: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dy
         access_key: key("access_key_env", "AWS_ACCESS_KEY_ID"),
         secret_key: key("secret_key_env", "AWS_SECRET_ACCESS_KEY"),
     };
-    Ok(Arc::new(Object::s3(&settings)?))
+    Ok(Arc::new(OpendalStore::s3(&settings)?))
 }

@@ -1,26 +1,26 @@
 //! Several stores as one: a path belongs to the route with the longest prefix it begins with.
 
-use super::{Expect, Meta, Store, StoreError};
+use super::{FileStore, StoreError, StoreFileMeta, StorePrecondition};
 use std::sync::Arc;
 
-pub struct Composite {
+pub struct CompositeStore {
     /// Prefixes end with a slash; the longest come first.
-    routes: Vec<(String, Arc<dyn Store>)>,
-    rest: Arc<dyn Store>,
+    routes: Vec<(String, Arc<dyn FileStore>)>,
+    rest: Arc<dyn FileStore>,
 }
 
-impl Composite {
+impl CompositeStore {
     /// What begins with no route's prefix is in `rest`. A prefix counts at a `/` only: `memories/` takes no `memories2/x`.
-    pub fn new(routes: Vec<(String, Arc<dyn Store>)>, rest: Arc<dyn Store>) -> Composite {
+    pub fn new(routes: Vec<(String, Arc<dyn FileStore>)>, rest: Arc<dyn FileStore>) -> CompositeStore {
         let slashed =
-            |(prefix, store): (String, Arc<dyn Store>)| (format!("{}/", prefix.trim_matches('/')), store);
+            |(prefix, store): (String, Arc<dyn FileStore>)| (format!("{}/", prefix.trim_matches('/')), store);
         let mut routes: Vec<_> = routes.into_iter().map(slashed).collect();
         routes.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
-        Composite { routes, rest }
+        CompositeStore { routes, rest }
     }
 
     /// The store of a path, the path in it, and the prefix that goes back in front.
-    fn route<'a>(&'a self, path: &'a str) -> (&'a dyn Store, &'a str, &'a str) {
+    fn route<'a>(&'a self, path: &'a str) -> (&'a dyn FileStore, &'a str, &'a str) {
         let found = self.routes.iter().find_map(|(prefix, store)| {
             path.strip_prefix(prefix.as_str()).map(|inner| (store.as_ref(), inner, prefix.as_str()))
         });
@@ -38,13 +38,13 @@ fn named(error: StoreError, path: &str) -> StoreError {
     }
 }
 
-impl Store for Composite {
+impl FileStore for CompositeStore {
     /// From above a route's prefix, what is in that route is listed too.
-    fn list(&self, prefix: &str) -> Result<Vec<Meta>, StoreError> {
-        let put_back = |route: &str, metas: Vec<Meta>| {
+    fn list(&self, prefix: &str) -> Result<Vec<StoreFileMeta>, StoreError> {
+        let put_back = |route: &str, metas: Vec<StoreFileMeta>| {
             metas
                 .into_iter()
-                .map(move |m| Meta { path: format!("{route}{}", m.path), ..m })
+                .map(move |m| StoreFileMeta { path: format!("{route}{}", m.path), ..m })
                 .collect::<Vec<_>>()
         };
         let (store, inner, route) = self.route(prefix);
@@ -67,12 +67,12 @@ impl Store for Composite {
         store.read(inner).map_err(|e| named(e, path))
     }
 
-    fn write(&self, path: &str, bytes: &[u8], expect: &Expect) -> Result<String, StoreError> {
+    fn write(&self, path: &str, bytes: &[u8], expect: &StorePrecondition) -> Result<String, StoreError> {
         let (store, inner, _) = self.route(path);
         store.write(inner, bytes, expect).map_err(|e| named(e, path))
     }
 
-    fn remove(&self, path: &str, expect: &Expect) -> Result<(), StoreError> {
+    fn remove(&self, path: &str, expect: &StorePrecondition) -> Result<(), StoreError> {
         let (store, inner, _) = self.route(path);
         store.remove(inner, expect).map_err(|e| named(e, path))
     }

@@ -1,6 +1,6 @@
 //! A text file as deepagents' backends exchange it: its lines and its two times.
 
-use super::{Meta, Store, StoreError};
+use super::{FileStore, StoreError, StoreFileMeta};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,8 +15,8 @@ pub struct FileData {
 impl FileData {
     /// Reads a file of a store in this form. Bytes that are not UTF-8 become U+FFFD: it is a form to look at, and
     /// nothing is ever written back from it.
-    pub fn of(store: &dyn Store, path: &str) -> Result<FileData, StoreError> {
-        let Meta { created, modified, .. } = store.meta(path)?;
+    pub fn of(store: &dyn FileStore, path: &str) -> Result<FileData, StoreError> {
+        let StoreFileMeta { created, modified, .. } = store.meta(path)?;
         let bytes = store.read(path)?;
         let content = String::from_utf8_lossy(&bytes).split('\n').map(String::from).collect();
         Ok(FileData { content, created_at: created.to_string(), modified_at: modified.to_string() })

@@ -1,19 +1,19 @@
 //! A store that is a directory. Links in it are neither followed nor listed.
 
 use super::memory::expected;
-use super::{Expect, LARGEST, Meta, Store, StoreError, check_path, version_of};
+use super::{FileStore, LARGEST, StoreError, StoreFileMeta, StorePrecondition, check_path, version_of};
 use crate::text::regular;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug)]
-pub struct Local {
+pub struct LocalStore {
     dir: PathBuf,
 }
 
-impl Local {
-    pub fn new(dir: PathBuf) -> Local {
-        Local { dir }
+impl LocalStore {
+    pub fn new(dir: PathBuf) -> LocalStore {
+        LocalStore { dir }
     }
 
     /// Where a file of the store is. Fails where a directory above it is a link: that could lead anywhere.
@@ -41,7 +41,7 @@ impl Local {
         }
     }
 
-    fn walk(&self, dir: &Path, out: &mut Vec<Meta>) -> Result<(), StoreError> {
+    fn walk(&self, dir: &Path, out: &mut Vec<StoreFileMeta>) -> Result<(), StoreError> {
         let entries = match std::fs::read_dir(dir) {
             Ok(entries) => entries,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -61,7 +61,7 @@ impl Local {
     }
 }
 
-fn meta_of(name: &str, path: &Path) -> Result<Meta, StoreError> {
+fn meta_of(name: &str, path: &Path) -> Result<StoreFileMeta, StoreError> {
     let fail = |e: std::io::Error| StoreError::io(path, e);
     let bytes = regular::read(path, LARGEST).map_err(fail)?;
     let meta = std::fs::metadata(path).map_err(fail)?;
@@ -70,11 +70,17 @@ fn meta_of(name: &str, path: &Path) -> Result<Meta, StoreError> {
     };
     let modified = stamp(meta.modified());
     let created = meta.created().map_or(modified, |time| stamp(Ok(time)));
-    Ok(Meta { path: name.into(), size: bytes.len() as u64, created, modified, version: version_of(&bytes) })
+    Ok(StoreFileMeta {
+        path: name.into(),
+        size: bytes.len() as u64,
+        created,
+        modified,
+        version: version_of(&bytes),
+    })
 }
 
-impl Store for Local {
-    fn list(&self, prefix: &str) -> Result<Vec<Meta>, StoreError> {
+impl FileStore for LocalStore {
+    fn list(&self, prefix: &str) -> Result<Vec<StoreFileMeta>, StoreError> {
         let mut found = Vec::new();
         self.walk(&self.dir, &mut found)?;
         found.retain(|meta| meta.path.starts_with(prefix));
@@ -90,7 +96,7 @@ impl Store for Local {
         })
     }
 
-    fn write(&self, path: &str, bytes: &[u8], expect: &Expect) -> Result<String, StoreError> {
+    fn write(&self, path: &str, bytes: &[u8], expect: &StorePrecondition) -> Result<String, StoreError> {
         let at = self.place(path)?;
         expected(path, self.version(&at)?.as_deref(), expect)?;
         let dir = at.parent().unwrap_or(&self.dir);
@@ -102,7 +108,7 @@ impl Store for Local {
         Ok(version_of(bytes))
     }
 
-    fn remove(&self, path: &str, expect: &Expect) -> Result<(), StoreError> {
+    fn remove(&self, path: &str, expect: &StorePrecondition) -> Result<(), StoreError> {
         let at = self.place(path)?;
         let Some(version) = self.version(&at)? else { return Ok(()) };
         expected(path, Some(&version), expect)?;

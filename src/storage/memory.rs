@@ -1,30 +1,34 @@
 //! A store that lasts as long as the process.
 
-use super::{Expect, Meta, Store, StoreError, check_path, version_of};
+use super::{FileStore, StoreError, StoreFileMeta, StorePrecondition, check_path, version_of};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Default)]
-pub struct Memory(Mutex<BTreeMap<String, (Meta, Vec<u8>)>>);
+pub struct MemoryStore(Mutex<BTreeMap<String, (StoreFileMeta, Vec<u8>)>>);
 
-impl Memory {
-    fn files(&self) -> MutexGuard<'_, BTreeMap<String, (Meta, Vec<u8>)>> {
+impl MemoryStore {
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, (StoreFileMeta, Vec<u8>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Fails unless what is there is what `expect` says; the version that is there.
-pub(super) fn expected(path: &str, there: Option<&str>, expect: &Expect) -> Result<(), StoreError> {
+pub(super) fn expected(
+    path: &str,
+    there: Option<&str>,
+    expect: &StorePrecondition,
+) -> Result<(), StoreError> {
     let holds = match (there, expect) {
-        (None, Expect::Absent) => true,
-        (Some(there), Expect::Version(version)) => there == version,
+        (None, StorePrecondition::Absent) => true,
+        (Some(there), StorePrecondition::Version(version)) => there == version,
         _ => false,
     };
     if holds { Ok(()) } else { Err(StoreError::Changed(path.into())) }
 }
 
-impl Store for Memory {
-    fn list(&self, prefix: &str) -> Result<Vec<Meta>, StoreError> {
+impl FileStore for MemoryStore {
+    fn list(&self, prefix: &str) -> Result<Vec<StoreFileMeta>, StoreError> {
         let files = self.files();
         let below = files.range(prefix.to_string()..).take_while(|(path, _)| path.starts_with(prefix));
         Ok(below.map(|(_, (meta, _))| meta.clone()).collect())
@@ -35,7 +39,7 @@ impl Store for Memory {
         files.get(path).map(|(_, bytes)| bytes.clone()).ok_or_else(|| StoreError::Missing(path.into()))
     }
 
-    fn write(&self, path: &str, bytes: &[u8], expect: &Expect) -> Result<String, StoreError> {
+    fn write(&self, path: &str, bytes: &[u8], expect: &StorePrecondition) -> Result<String, StoreError> {
         check_path(path)?;
         let mut files = self.files();
         let known = files.get(path).map(|(meta, _)| (meta.version.clone(), meta.created));
@@ -43,12 +47,13 @@ impl Store for Memory {
         let (version, now) = (version_of(bytes), jiff::Timestamp::now());
         let created = known.map_or(now, |(_, created)| created);
         let (size, path) = (bytes.len() as u64, path.to_string());
-        let meta = Meta { path: path.clone(), size, created, modified: now, version: version.clone() };
+        let meta =
+            StoreFileMeta { path: path.clone(), size, created, modified: now, version: version.clone() };
         files.insert(path, (meta, bytes.to_vec()));
         Ok(version)
     }
 
-    fn remove(&self, path: &str, expect: &Expect) -> Result<(), StoreError> {
+    fn remove(&self, path: &str, expect: &StorePrecondition) -> Result<(), StoreError> {
         let mut files = self.files();
         if let Some((meta, _)) = files.get(path) {
             expected(path, Some(&meta.version), expect)?;

@@ -3,7 +3,7 @@
 //! The mirror remembers of each file what the store had and what was brought here. From that it knows who changed what:
 //! a file that changed on one side only goes to the other, one that changed on both stays as it is on both and is told.
 
-use super::{Expect, LARGEST, Meta, Store, StoreError, check_path};
+use super::{FileStore, LARGEST, StoreError, StoreFileMeta, StorePrecondition, check_path};
 use crate::text::regular;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,25 +20,25 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A file as both sides had it last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Known {
+struct MirrorEntry {
     version: String,
     /// Hash of the content.
     hash: String,
 }
 
-type Index = BTreeMap<String, Known>;
+type MirrorIndex = BTreeMap<String, MirrorEntry>;
 
 /// What one synchronisation did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Synced {
+pub struct SyncReport {
     pub brought: usize,
     pub carried: usize,
     /// What could not be brought or carried, in words.
     pub left: Vec<String>,
 }
 
-pub struct Mirror {
-    store: Arc<dyn Store>,
+pub struct StoreMirror {
+    store: Arc<dyn FileStore>,
     /// The files themselves.
     files: PathBuf,
     /// What is known of exactly this directory: one made anew where it was lost has an index of its own, so that what is
@@ -47,13 +47,13 @@ pub struct Mirror {
     lock: PathBuf,
 }
 
-impl Mirror {
+impl StoreMirror {
     /// A mirror in `dir`, which is made.
-    pub fn new(store: Arc<dyn Store>, dir: &Path) -> Result<Mirror, StoreError> {
+    pub fn new(store: Arc<dyn FileStore>, dir: &Path) -> Result<StoreMirror, StoreError> {
         let files = dir.join("files");
         std::fs::create_dir_all(&files).map_err(|e| StoreError::io(&files, e))?;
         let index = dir.join(format!("index-{}.json", identity(&files)?));
-        Ok(Mirror { store, files, index, lock: dir.join("lock") })
+        Ok(StoreMirror { store, files, index, lock: dir.join("lock") })
     }
 
     pub fn files(&self) -> &Path {
@@ -61,7 +61,7 @@ impl Mirror {
     }
 
     /// Brings what changed in the store; what changed here is carried over first.
-    pub fn pull(&self) -> Result<Synced, StoreError> {
+    pub fn pull(&self) -> Result<SyncReport, StoreError> {
         let _lock = self.alone()?;
         let mut index = self.load();
         let listed = self.store.list("")?;
@@ -70,7 +70,7 @@ impl Mirror {
             let (files, most_files, most_bytes) = (listed.len(), MOST_FILES, MOST_BYTES);
             return Err(StoreError::TooLarge { files, bytes, most_files, most_bytes });
         }
-        let mut synced = Synced::default();
+        let mut synced = SyncReport::default();
         for meta in &listed {
             if let Err(e) = self.bring(meta, &mut index, &mut synced) {
                 synced.left.push(e.to_string());
@@ -92,11 +92,11 @@ impl Mirror {
     }
 
     /// Carries what changed here to the store.
-    pub fn push(&self) -> Result<Synced, StoreError> {
+    pub fn push(&self) -> Result<SyncReport, StoreError> {
         let _lock = self.alone()?;
         let mut index = self.load();
         let mut here = Vec::new();
-        let mut synced = Synced::default();
+        let mut synced = SyncReport::default();
         walk(&self.files, &self.files, &mut here, &mut synced)?;
         for path in &here {
             let at = self.files.join(path);
@@ -106,19 +106,20 @@ impl Mirror {
             if known.is_some_and(|known| known.hash == hash) {
                 continue;
             }
-            let expect = known.map_or(Expect::Absent, |known| Expect::Version(known.version.clone()));
+            let expect = known
+                .map_or(StorePrecondition::Absent, |known| StorePrecondition::Version(known.version.clone()));
             match self.store.write(path, &bytes, &expect) {
                 Ok(version) => {
-                    index.insert(path.clone(), Known { version, hash });
+                    index.insert(path.clone(), MirrorEntry { version, hash });
                     synced.carried += 1;
                 }
                 Err(e) => synced.left.push(e.to_string()),
             }
         }
-        let gone: Vec<(String, Known)> =
+        let gone: Vec<(String, MirrorEntry)> =
             index.iter().filter(|(p, _)| !here.contains(p)).map(|(p, k)| (p.clone(), k.clone())).collect();
         for (path, known) in gone {
-            match self.store.remove(&path, &Expect::Version(known.version)) {
+            match self.store.remove(&path, &StorePrecondition::Version(known.version)) {
                 Ok(()) => {
                     index.remove(&path);
                     synced.carried += 1;
@@ -130,7 +131,12 @@ impl Mirror {
         Ok(synced)
     }
 
-    fn bring(&self, meta: &Meta, index: &mut Index, synced: &mut Synced) -> Result<(), StoreError> {
+    fn bring(
+        &self,
+        meta: &StoreFileMeta,
+        index: &mut MirrorIndex,
+        synced: &mut SyncReport,
+    ) -> Result<(), StoreError> {
         check_path(&meta.path)?;
         let known = index.get(&meta.path);
         if known.is_some_and(|known| known.version == meta.version) {
@@ -149,7 +155,7 @@ impl Mirror {
         let bytes = self.store.read(&meta.path)?;
         put(&at, &bytes)?;
         let hash = blake3::hash(&bytes).to_hex().to_string();
-        index.insert(meta.path.clone(), Known { version: meta.version.clone(), hash });
+        index.insert(meta.path.clone(), MirrorEntry { version: meta.version.clone(), hash });
         synced.brought += 1;
         Ok(())
     }
@@ -180,12 +186,12 @@ impl Mirror {
     }
 
     /// An index that cannot be read is none: everything is compared anew, and what differs is told.
-    fn load(&self) -> Index {
+    fn load(&self) -> MirrorIndex {
         let text = regular::read_to_string(&self.index, LARGEST).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    fn save(&self, index: &Index) -> Result<(), StoreError> {
+    fn save(&self, index: &MirrorIndex) -> Result<(), StoreError> {
         let text = serde_json::to_string(index).map_err(|e| StoreError::Backend(e.to_string()))?;
         put(&self.index, text.as_bytes())
     }
@@ -213,7 +219,7 @@ fn hash_of(at: &Path) -> Option<String> {
     regular::read(at, LARGEST).ok().map(|bytes| blake3::hash(&bytes).to_hex().to_string())
 }
 
-fn walk(root: &Path, dir: &Path, out: &mut Vec<String>, synced: &mut Synced) -> Result<(), StoreError> {
+fn walk(root: &Path, dir: &Path, out: &mut Vec<String>, synced: &mut SyncReport) -> Result<(), StoreError> {
     let fail = |e: std::io::Error| StoreError::io(dir, e);
     for entry in std::fs::read_dir(dir).map_err(fail)? {
         let entry = entry.map_err(fail)?;

@@ -15,20 +15,20 @@ mod mounts;
 mod object;
 mod sqlite;
 
-pub use composite::Composite;
+pub use composite::CompositeStore;
 pub use error::StoreError;
 pub use file_data::FileData;
-pub use local::Local;
-pub use memory::Memory;
-pub use mirror::{Mirror, Synced};
-pub use mounts::{Mount, Mounts};
+pub use local::LocalStore;
+pub use memory::MemoryStore;
+pub use mirror::{StoreMirror, SyncReport};
+pub use mounts::{StoreMount, StoreMounts};
 #[cfg(feature = "object-storage")]
-pub use object::{Object, ObjectSettings};
-pub use sqlite::Sqlite;
+pub use object::{ObjectStoreSettings, OpendalStore};
+pub use sqlite::SqliteStore;
 
 /// A file in a store. `path` is relative, with `/` between its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meta {
+pub struct StoreFileMeta {
     pub path: String,
     pub size: u64,
     pub created: jiff::Timestamp,
@@ -39,7 +39,7 @@ pub struct Meta {
 
 /// What must be there for a write or a removal to go ahead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expect {
+pub enum StorePrecondition {
     Absent,
     Version(String),
 }
@@ -48,19 +48,19 @@ pub enum Expect {
 /// The largest file that goes into a store or comes out of one: it is in memory as a whole.
 const LARGEST: u64 = 1 << 30;
 
-pub trait Store: Send + Sync {
+pub trait FileStore: Send + Sync {
     /// Every file whose path begins with `prefix`, in the order of their paths.
-    fn list(&self, prefix: &str) -> Result<Vec<Meta>, StoreError>;
+    fn list(&self, prefix: &str) -> Result<Vec<StoreFileMeta>, StoreError>;
 
     fn read(&self, path: &str) -> Result<Vec<u8>, StoreError>;
 
     /// Writes a whole file and gives its new version. [`StoreError::Changed`] where `expect` does not hold.
-    fn write(&self, path: &str, bytes: &[u8], expect: &Expect) -> Result<String, StoreError>;
+    fn write(&self, path: &str, bytes: &[u8], expect: &StorePrecondition) -> Result<String, StoreError>;
 
     /// Removes a file; one that is gone already is no error.
-    fn remove(&self, path: &str, expect: &Expect) -> Result<(), StoreError>;
+    fn remove(&self, path: &str, expect: &StorePrecondition) -> Result<(), StoreError>;
 
-    fn meta(&self, path: &str) -> Result<Meta, StoreError> {
+    fn meta(&self, path: &str) -> Result<StoreFileMeta, StoreError> {
         let found = self.list(path)?.into_iter().find(|meta| meta.path == path);
         found.ok_or_else(|| StoreError::Missing(path.into()))
     }

@@ -1,69 +1,69 @@
 //! The mounts of a session: which prefix of paths is which store, and keeping their mirrors in step.
 
-use super::{Mirror, StoreError, Synced};
+use super::{StoreError, StoreMirror, SyncReport};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Paths that begin with `prefix` are in this store.
-pub struct Mount {
+pub struct StoreMount {
     /// With a slash at both ends: `/memories/`.
     pub prefix: String,
-    place: Place,
+    place: MountBacking,
     ready: OnceLock<Result<(), String>>,
-    fresh: Fresh,
+    fresh: MountRefresh,
 }
 
 /// How often the store is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fresh {
+enum MountRefresh {
     Once,
     Always,
 }
 
-enum Place {
+enum MountBacking {
     /// A directory is its own mirror.
     Directory(PathBuf),
-    Mirrored(Mirror),
+    Mirrored(StoreMirror),
 }
 
-impl Mount {
-    pub fn directory(prefix: &str, dir: PathBuf) -> Mount {
-        Mount {
+impl StoreMount {
+    pub fn directory(prefix: &str, dir: PathBuf) -> StoreMount {
+        StoreMount {
             prefix: slashed(prefix),
-            place: Place::Directory(dir),
+            place: MountBacking::Directory(dir),
             ready: OnceLock::new(),
-            fresh: Fresh::Once,
+            fresh: MountRefresh::Once,
         }
     }
 
-    pub fn mirrored(prefix: &str, mirror: Mirror) -> Mount {
-        Mount {
+    pub fn mirrored(prefix: &str, mirror: StoreMirror) -> StoreMount {
+        StoreMount {
             prefix: slashed(prefix),
-            place: Place::Mirrored(mirror),
+            place: MountBacking::Mirrored(mirror),
             ready: OnceLock::new(),
-            fresh: Fresh::Once,
+            fresh: MountRefresh::Once,
         }
     }
 
     /// Looks at the store before every use: for one that changes by other ways in the same session.
     #[must_use]
-    pub fn always_fresh(self) -> Mount {
-        Mount { fresh: Fresh::Always, ..self }
+    pub fn always_fresh(self) -> StoreMount {
+        StoreMount { fresh: MountRefresh::Always, ..self }
     }
 
     /// Where its files are for tools and commands.
     pub fn dir(&self) -> &Path {
         match &self.place {
-            Place::Directory(dir) => dir,
-            Place::Mirrored(mirror) => mirror.files(),
+            MountBacking::Directory(dir) => dir,
+            MountBacking::Mirrored(mirror) => mirror.files(),
         }
     }
 
     /// Brings the store's files here.
     fn ready(&self) -> Result<(), String> {
         let bring = || match &self.place {
-            Place::Directory(_) => Ok(()),
-            Place::Mirrored(mirror) => match mirror.pull() {
+            MountBacking::Directory(_) => Ok(()),
+            MountBacking::Mirrored(mirror) => match mirror.pull() {
                 Err(e) => Err(e.to_string()),
                 Ok(synced) if synced.left.is_empty() => Ok(()),
                 Ok(synced) => {
@@ -73,7 +73,7 @@ impl Mount {
             },
         };
         match (self.fresh, self.ready.get()) {
-            (Fresh::Always, Some(_)) => bring(),
+            (MountRefresh::Always, Some(_)) => bring(),
             _ => self.ready.get_or_init(bring).clone(),
         }
     }
@@ -88,16 +88,16 @@ fn slashed(prefix: &str) -> String {
 
 /// See the module.
 #[derive(Default)]
-pub struct Mounts(Vec<Mount>);
+pub struct StoreMounts(Vec<StoreMount>);
 
-impl Mounts {
+impl StoreMounts {
     /// The longest prefixes come first.
-    pub fn new(mut mounts: Vec<Mount>) -> Mounts {
+    pub fn new(mut mounts: Vec<StoreMount>) -> StoreMounts {
         mounts.sort_by_key(|mount| std::cmp::Reverse(mount.prefix.len()));
-        Mounts(mounts)
+        StoreMounts(mounts)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Mount> {
+    pub fn iter(&self) -> impl Iterator<Item = &StoreMount> {
         self.0.iter()
     }
 
@@ -129,12 +129,12 @@ impl Mounts {
         self.carry(|_| true)
     }
 
-    fn carry(&self, wanted: impl Fn(&Mount) -> bool) -> Vec<String> {
+    fn carry(&self, wanted: impl Fn(&StoreMount) -> bool) -> Vec<String> {
         let mut told = Vec::new();
         for mount in self.0.iter().filter(|mount| wanted(mount)) {
-            let Place::Mirrored(mirror) = &mount.place else { continue };
+            let MountBacking::Mirrored(mirror) = &mount.place else { continue };
             match mirror.push() {
-                Ok(Synced { left, .. }) => {
+                Ok(SyncReport { left, .. }) => {
                     told.extend(left.into_iter().map(|why| format!("{}: {why}", mount.prefix)));
                 }
                 Err(e) => told.push(format!("{}: {e}", mount.prefix)),

@@ -1,6 +1,6 @@
 //! Object stores by OpenDAL: S3 and what speaks like it, and for tests its memory and file services.
 
-use super::{Expect, Meta, Store, StoreError, check_path, version_of};
+use super::{FileStore, StoreError, StoreFileMeta, StorePrecondition, check_path, version_of};
 use opendal::{ErrorKind, Operator};
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Where the objects are. Keys come from the environment, never from the settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ObjectSettings {
+pub struct ObjectStoreSettings {
     pub bucket: String,
     pub prefix: String,
     pub endpoint: Option<String>,
@@ -18,7 +18,7 @@ pub struct ObjectSettings {
     pub secret_key: Option<String>,
 }
 
-pub struct Object {
+pub struct OpendalStore {
     operator: Operator,
     runtime: tokio::runtime::Runtime,
 }
@@ -27,8 +27,8 @@ fn backend(error: opendal::Error) -> StoreError {
     StoreError::Backend(error.to_string())
 }
 
-impl Object {
-    pub fn s3(settings: &ObjectSettings) -> Result<Object, StoreError> {
+impl OpendalStore {
+    pub fn s3(settings: &ObjectStoreSettings) -> Result<OpendalStore, StoreError> {
         let mut service = opendal::services::S3::default()
             .bucket(&settings.bucket)
             .root(&settings.prefix)
@@ -39,24 +39,24 @@ impl Object {
         if let (Some(access), Some(secret)) = (&settings.access_key, &settings.secret_key) {
             service = service.access_key_id(access).secret_access_key(secret);
         }
-        Object::of(Operator::new(service).map_err(backend)?)
+        OpendalStore::of(Operator::new(service).map_err(backend)?)
     }
 
-    pub fn memory() -> Result<Object, StoreError> {
-        Object::of(Operator::new(opendal::services::Memory::default()).map_err(backend)?)
+    pub fn memory() -> Result<OpendalStore, StoreError> {
+        OpendalStore::of(Operator::new(opendal::services::Memory::default()).map_err(backend)?)
     }
 
-    pub fn fs(dir: &str) -> Result<Object, StoreError> {
-        Object::of(Operator::new(opendal::services::Fs::default().root(dir)).map_err(backend)?)
+    pub fn fs(dir: &str) -> Result<OpendalStore, StoreError> {
+        OpendalStore::of(Operator::new(opendal::services::Fs::default().root(dir)).map_err(backend)?)
     }
 
-    fn of(operator: Operator) -> Result<Object, StoreError> {
+    fn of(operator: Operator) -> Result<OpendalStore, StoreError> {
         // Its client is ours in another hand: the same rustls, which must know its provider first.
         crate::http::install_tls();
         opendal_http_transport_reqwest::install_default();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|e| StoreError::Backend(e.to_string()))?;
-        Ok(Object { operator, runtime })
+        Ok(OpendalStore { operator, runtime })
     }
 
     /// Runs one call to its end or its deadline, from any thread: on the store's own runtime, waited for by a channel.
@@ -75,7 +75,7 @@ impl Object {
         }
     }
 
-    fn there(&self, path: &str) -> Result<Option<Meta>, StoreError> {
+    fn there(&self, path: &str) -> Result<Option<StoreFileMeta>, StoreError> {
         let (operator, name) = (self.operator.clone(), path.to_string());
         let stat = self.wait(async move {
             match operator.stat(&name).await {
@@ -95,17 +95,17 @@ impl Object {
 }
 
 /// Without an etag the version is left empty.
-fn meta_of(path: &str, meta: &opendal::Metadata) -> Meta {
+fn meta_of(path: &str, meta: &opendal::Metadata) -> StoreFileMeta {
     let modified = meta.last_modified().map_or(jiff::Timestamp::UNIX_EPOCH, |time| {
         time.to_string().parse().unwrap_or(jiff::Timestamp::UNIX_EPOCH)
     });
     let size = meta.content_length();
     let version = meta.etag().map(String::from).unwrap_or_default();
-    Meta { path: path.into(), size, created: modified, modified, version }
+    StoreFileMeta { path: path.into(), size, created: modified, modified, version }
 }
 
-impl Store for Object {
-    fn list(&self, prefix: &str) -> Result<Vec<Meta>, StoreError> {
+impl FileStore for OpendalStore {
+    fn list(&self, prefix: &str) -> Result<Vec<StoreFileMeta>, StoreError> {
         let (operator, wanted) = (self.operator.clone(), prefix.to_string());
         let names = self.wait(async move {
             // Listed by directory; a prefix within a name is looked for there.
@@ -137,7 +137,7 @@ impl Store for Object {
 
     /// Looked at and then written: not every store can do both in one step, so another writer within a round trip is
     /// not seen.
-    fn write(&self, path: &str, bytes: &[u8], expect: &Expect) -> Result<String, StoreError> {
+    fn write(&self, path: &str, bytes: &[u8], expect: &StorePrecondition) -> Result<String, StoreError> {
         check_path(path)?;
         let there = self.there(path)?;
         super::memory::expected(path, there.as_ref().map(|m| m.version.as_str()), expect)?;
@@ -146,7 +146,7 @@ impl Store for Object {
         Ok(self.there(path)?.map_or_else(|| version_of(bytes), |meta| meta.version))
     }
 
-    fn remove(&self, path: &str, expect: &Expect) -> Result<(), StoreError> {
+    fn remove(&self, path: &str, expect: &StorePrecondition) -> Result<(), StoreError> {
         let Some(there) = self.there(path)? else { return Ok(()) };
         super::memory::expected(path, Some(&there.version), expect)?;
         let (operator, name) = (self.operator.clone(), path.to_string());

@@ -1,7 +1,7 @@
 //! A store in an SQLite database: it outlives sessions, and several of them may use it at once.
 
 use super::memory::expected;
-use super::{Expect, Meta, Store, StoreError, check_path, version_of};
+use super::{FileStore, StoreError, StoreFileMeta, StorePrecondition, check_path, version_of};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,14 +12,14 @@ const WAIT: Duration = Duration::from_secs(5);
 
 /// One named store of a database.
 #[derive(Debug)]
-pub struct Sqlite {
+pub struct SqliteStore {
     connection: Mutex<Connection>,
     name: String,
 }
 
-impl Sqlite {
+impl SqliteStore {
     /// Opens or makes the database at `path`, readable by its owner only.
-    pub fn open(path: &Path, name: &str) -> Result<Sqlite, StoreError> {
+    pub fn open(path: &Path, name: &str) -> Result<SqliteStore, StoreError> {
         if let Some(dir) = path.parent() {
             std::fs::create_dir_all(dir).map_err(|e| StoreError::io(dir, e))?;
         }
@@ -33,7 +33,7 @@ impl Sqlite {
                  created TEXT NOT NULL, modified TEXT NOT NULL, version TEXT NOT NULL,
                  PRIMARY KEY (store, path)) WITHOUT ROWID",
         )?;
-        Ok(Sqlite { connection: Mutex::new(connection), name: name.into() })
+        Ok(SqliteStore { connection: Mutex::new(connection), name: name.into() })
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
@@ -45,8 +45,8 @@ fn time(text: &str) -> jiff::Timestamp {
     text.parse().unwrap_or(jiff::Timestamp::UNIX_EPOCH)
 }
 
-impl Store for Sqlite {
-    fn list(&self, prefix: &str) -> Result<Vec<Meta>, StoreError> {
+impl FileStore for SqliteStore {
+    fn list(&self, prefix: &str) -> Result<Vec<StoreFileMeta>, StoreError> {
         let connection = self.connection();
         let mut query = connection.prepare(
             "SELECT path, length(content), created, modified, version FROM file
@@ -54,7 +54,7 @@ impl Store for Sqlite {
         )?;
         let rows = query.query_map(params![self.name, prefix], |row| {
             let (size, created, modified): (i64, String, String) = (row.get(1)?, row.get(2)?, row.get(3)?);
-            Ok(Meta {
+            Ok(StoreFileMeta {
                 path: row.get(0)?,
                 size: u64::try_from(size).unwrap_or(0),
                 created: time(&created),
@@ -75,7 +75,7 @@ impl Store for Sqlite {
         found.optional()?.ok_or_else(|| StoreError::Missing(path.into()))
     }
 
-    fn write(&self, path: &str, bytes: &[u8], expect: &Expect) -> Result<String, StoreError> {
+    fn write(&self, path: &str, bytes: &[u8], expect: &StorePrecondition) -> Result<String, StoreError> {
         check_path(path)?;
         let mut connection = self.connection();
         let change = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -90,7 +90,7 @@ impl Store for Sqlite {
         Ok(version)
     }
 
-    fn remove(&self, path: &str, expect: &Expect) -> Result<(), StoreError> {
+    fn remove(&self, path: &str, expect: &StorePrecondition) -> Result<(), StoreError> {
         let mut connection = self.connection();
         let change = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         if let Some(version) = there(&change, &self.name, path)? {

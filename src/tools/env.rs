@@ -5,7 +5,7 @@ use crate::conversation::CallOutcome;
 use crate::permission::ModeCell;
 use crate::sandbox::{self, Backend};
 use crate::session::Scratchpads;
-use crate::storage::Mounts;
+use crate::storage::StoreMounts;
 use crate::workspace::{Brake, Budget, Ledger, Workspace};
 use std::future::Future;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub struct Env {
     pub limits: Limits,
     pub commands: CommandSettings,
     /// Stores that are mounted beside the workspace.
-    pub mounts: Arc<Mounts>,
+    pub mounts: Arc<StoreMounts>,
     /// Commands in the background.
     pub jobs: Jobs,
 }

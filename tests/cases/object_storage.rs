@@ -3,7 +3,7 @@
 use super::storage::behaves;
 use crate::support::binary::Place;
 use crate::support::require::require;
-use placet::storage::{Expect, Mirror, Object, ObjectSettings, Store};
+use placet::storage::{FileStore, ObjectStoreSettings, OpendalStore, StoreMirror, StorePrecondition};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -36,8 +36,8 @@ impl Server {
         Some(Server { child, endpoint: format!("http://127.0.0.1:{port}"), dir })
     }
 
-    fn store(&self, prefix: &str) -> Object {
-        let settings = ObjectSettings {
+    fn store(&self, prefix: &str) -> OpendalStore {
+        let settings = ObjectStoreSettings {
             bucket: "team".into(),
             prefix: prefix.into(),
             endpoint: Some(self.endpoint.clone()),
@@ -45,7 +45,7 @@ impl Server {
             access_key: Some("AK".into()),
             secret_key: Some("SK".into()),
         };
-        Object::s3(&settings).unwrap()
+        OpendalStore::s3(&settings).unwrap()
     }
 }
 
@@ -58,9 +58,9 @@ impl Drop for Server {
 
 #[test]
 fn the_memory_and_file_services_behave_as_every_store_must() {
-    behaves("opendal memory", &Object::memory().unwrap());
+    behaves("opendal memory", &OpendalStore::memory().unwrap());
     let dir = tempfile::tempdir().unwrap();
-    behaves("opendal fs", &Object::fs(dir.path().to_str().unwrap()).unwrap());
+    behaves("opendal fs", &OpendalStore::fs(dir.path().to_str().unwrap()).unwrap());
 }
 
 #[test]
@@ -74,15 +74,15 @@ fn a_real_s3_server_behaves_as_every_store_must() {
 fn a_server_that_is_not_there_is_an_error_and_no_wait() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let endpoint = Some(format!("http://127.0.0.1:{port}"));
-    let settings = ObjectSettings {
+    let settings = ObjectStoreSettings {
         bucket: "team".into(),
         endpoint,
         access_key: Some("AK".into()),
         secret_key: Some("SK".into()),
-        ..ObjectSettings::default()
+        ..ObjectStoreSettings::default()
     };
     let start = Instant::now();
-    let error = Object::s3(&settings).unwrap().list("").unwrap_err().to_string();
+    let error = OpendalStore::s3(&settings).unwrap().list("").unwrap_err().to_string();
     assert!(error.starts_with("the store cannot be reached or refuses: "), "{error}");
     assert!(start.elapsed() < Duration::from_secs(29));
 }
@@ -113,11 +113,11 @@ fn what_a_tool_wrote_under_a_mount_is_an_object_and_another_session_reads_it() {
 fn a_mirror_of_a_bucket_tells_a_conflict_and_overwrites_nothing() {
     let Some(server) = Server::start() else { return };
     let store = Arc::new(server.store(""));
-    let first = store.write("a", b"base", &Expect::Absent).unwrap();
+    let first = store.write("a", b"base", &StorePrecondition::Absent).unwrap();
     let dir = tempfile::tempdir().unwrap();
-    let mirror = Mirror::new(store.clone(), dir.path()).unwrap();
+    let mirror = StoreMirror::new(store.clone(), dir.path()).unwrap();
     mirror.pull().unwrap();
-    store.write("a", b"theirs", &Expect::Version(first)).unwrap();
+    store.write("a", b"theirs", &StorePrecondition::Version(first)).unwrap();
     std::fs::write(mirror.files().join("a"), "mine").unwrap();
     assert_eq!(mirror.push().unwrap().left, ["`a` changed in the store meanwhile"]);
     assert_eq!(store.read("a").unwrap(), b"theirs");

@@ -1,39 +1,45 @@
 //! Stores: what every one of them must do, routing, mirrors, and mounts seen by tools and commands.
 
 use crate::support::binary::Place;
-use placet::storage::{Composite, Expect, FileData, Local, Memory, Mirror, Sqlite, Store, StoreError};
+use placet::storage::{
+    CompositeStore, FileData, FileStore, LocalStore, MemoryStore, SqliteStore, StoreError, StoreMirror,
+    StorePrecondition,
+};
 use std::path::Path;
 use std::sync::Arc;
 
-fn stores(dir: &Path) -> Vec<(&'static str, Box<dyn Store>)> {
+fn stores(dir: &Path) -> Vec<(&'static str, Box<dyn FileStore>)> {
     vec![
-        ("memory", Box::new(Memory::default())),
-        ("sqlite", Box::new(Sqlite::open(&dir.join("s.db"), "one").unwrap())),
-        ("local", Box::new(Local::new(dir.join("local")))),
+        ("memory", Box::new(MemoryStore::default())),
+        ("sqlite", Box::new(SqliteStore::open(&dir.join("s.db"), "one").unwrap())),
+        ("local", Box::new(LocalStore::new(dir.join("local")))),
         (
             "composite",
-            Box::new(Composite::new(
-                vec![("a/".into(), Arc::new(Memory::default()) as Arc<dyn Store>)],
-                Arc::new(Memory::default()),
+            Box::new(CompositeStore::new(
+                vec![("a/".into(), Arc::new(MemoryStore::default()) as Arc<dyn FileStore>)],
+                Arc::new(MemoryStore::default()),
             )),
         ),
     ]
 }
 
 /// What any store must do, also one across a network.
-pub fn behaves(name: &str, store: &dyn Store) {
+pub fn behaves(name: &str, store: &dyn FileStore) {
     assert!(matches!(store.read("a/x"), Err(StoreError::Missing(_))), "{name}");
-    let first = store.write("a/x", b"one", &Expect::Absent).unwrap();
+    let first = store.write("a/x", b"one", &StorePrecondition::Absent).unwrap();
     assert_eq!(store.read("a/x").unwrap(), b"one", "{name}");
-    assert!(matches!(store.write("a/x", b"two", &Expect::Absent), Err(StoreError::Changed(_))), "{name}");
-    let second = store.write("a/x", b"two", &Expect::Version(first.clone())).unwrap();
+    assert!(
+        matches!(store.write("a/x", b"two", &StorePrecondition::Absent), Err(StoreError::Changed(_))),
+        "{name}"
+    );
+    let second = store.write("a/x", b"two", &StorePrecondition::Version(first.clone())).unwrap();
     assert_ne!(first, second, "{name}");
-    let stale = Expect::Version(first);
+    let stale = StorePrecondition::Version(first);
     assert!(matches!(store.write("a/x", b"three", &stale), Err(StoreError::Changed(_))), "{name}");
     assert!(matches!(store.remove("a/x", &stale), Err(StoreError::Changed(_))), "{name}");
     assert_eq!(store.read("a/x").unwrap(), b"two", "{name}");
-    store.write("b.bin", &[0, 255, 10], &Expect::Absent).unwrap();
-    store.write("a/y/z", b"", &Expect::Absent).unwrap();
+    store.write("b.bin", &[0, 255, 10], &StorePrecondition::Absent).unwrap();
+    store.write("a/y/z", b"", &StorePrecondition::Absent).unwrap();
     let paths = |prefix: &str| -> Vec<String> {
         store.list(prefix).unwrap().into_iter().map(|meta| meta.path).collect()
     };
@@ -42,10 +48,10 @@ pub fn behaves(name: &str, store: &dyn Store) {
     let meta = store.meta("a/x").unwrap();
     assert_eq!((meta.size, meta.version), (3, second.clone()), "{name}");
     for bad in ["", "/abs", "a/../b", "a//b", ".", "a\0b"] {
-        assert!(store.write(bad, b"", &Expect::Absent).is_err(), "{name}: {bad:?}");
+        assert!(store.write(bad, b"", &StorePrecondition::Absent).is_err(), "{name}: {bad:?}");
     }
-    store.remove("a/x", &Expect::Version(second)).unwrap();
-    store.remove("a/x", &Expect::Absent).unwrap();
+    store.remove("a/x", &StorePrecondition::Version(second)).unwrap();
+    store.remove("a/x", &StorePrecondition::Absent).unwrap();
     assert_eq!(paths(""), ["a/y/z", "b.bin"], "{name}");
 }
 
@@ -61,20 +67,23 @@ fn every_store_keeps_what_it_was_given_and_refuses_what_it_did_not_expect() {
 fn a_database_outlives_its_process_and_its_stores_are_apart() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("deep/s.db");
-    Sqlite::open(&file, "one").unwrap().write("x", b"kept", &Expect::Absent).unwrap();
-    assert_eq!(Sqlite::open(&file, "one").unwrap().read("x").unwrap(), b"kept");
-    assert!(Sqlite::open(&file, "two").unwrap().list("").unwrap().is_empty());
+    SqliteStore::open(&file, "one").unwrap().write("x", b"kept", &StorePrecondition::Absent).unwrap();
+    assert_eq!(SqliteStore::open(&file, "one").unwrap().read("x").unwrap(), b"kept");
+    assert!(SqliteStore::open(&file, "two").unwrap().list("").unwrap().is_empty());
 }
 
 #[test]
 fn the_longest_prefix_routes_and_comes_back_on_results() {
-    let (memories, deep, rest) =
-        (Arc::new(Memory::default()), Arc::new(Memory::default()), Arc::new(Memory::default()));
-    let routes: Vec<(String, Arc<dyn Store>)> =
+    let (memories, deep, rest) = (
+        Arc::new(MemoryStore::default()),
+        Arc::new(MemoryStore::default()),
+        Arc::new(MemoryStore::default()),
+    );
+    let routes: Vec<(String, Arc<dyn FileStore>)> =
         vec![("/memories/".into(), memories.clone()), ("memories/deep".into(), deep.clone())];
-    let store = Composite::new(routes, rest.clone());
+    let store = CompositeStore::new(routes, rest.clone());
     for path in ["memories/a", "memories/deep/b", "memories2/c", "d"] {
-        store.write(path, path.as_bytes(), &Expect::Absent).unwrap();
+        store.write(path, path.as_bytes(), &StorePrecondition::Absent).unwrap();
     }
     assert_eq!(memories.read("a").unwrap(), b"memories/a");
     assert_eq!(deep.read("b").unwrap(), b"memories/deep/b");
@@ -92,10 +101,10 @@ fn the_longest_prefix_routes_and_comes_back_on_results() {
 #[test]
 fn file_data_has_lines_and_times_and_an_edit_keeps_when_it_was_created() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Sqlite::open(&dir.path().join("s.db"), "one").unwrap();
-    let version = store.write("a.md", b"one\ntwo", &Expect::Absent).unwrap();
+    let store = SqliteStore::open(&dir.path().join("s.db"), "one").unwrap();
+    let version = store.write("a.md", b"one\ntwo", &StorePrecondition::Absent).unwrap();
     let before = FileData::of(&store, "a.md").unwrap();
-    store.write("a.md", b"one\n2", &Expect::Version(version)).unwrap();
+    store.write("a.md", b"one\n2", &StorePrecondition::Version(version)).unwrap();
     let after = FileData::of(&store, "a.md").unwrap();
     assert_eq!(after.content, ["one", "2"]);
     assert_eq!(after.created_at, before.created_at);
@@ -106,10 +115,10 @@ fn file_data_has_lines_and_times_and_an_edit_keeps_when_it_was_created() {
 #[test]
 fn a_mirror_carries_changes_both_ways_and_leaves_conflicts_alone() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Arc::new(Memory::default());
-    let there = store.write("both", b"base", &Expect::Absent).unwrap();
-    store.write("gone", b"x", &Expect::Absent).unwrap();
-    let mirror = Mirror::new(store.clone(), dir.path()).unwrap();
+    let store = Arc::new(MemoryStore::default());
+    let there = store.write("both", b"base", &StorePrecondition::Absent).unwrap();
+    store.write("gone", b"x", &StorePrecondition::Absent).unwrap();
+    let mirror = StoreMirror::new(store.clone(), dir.path()).unwrap();
     assert_eq!(mirror.pull().unwrap().brought, 2);
     assert_eq!(std::fs::read(mirror.files().join("both")).unwrap(), b"base");
     std::fs::create_dir(mirror.files().join("sub")).unwrap();
@@ -120,7 +129,7 @@ fn a_mirror_carries_changes_both_ways_and_leaves_conflicts_alone() {
     assert_eq!(store.read("sub/new").unwrap(), b"new");
     assert!(store.read("gone").is_err());
     // Changed on both sides: nothing is written over anywhere.
-    store.write("both", b"theirs", &Expect::Version(there)).unwrap();
+    store.write("both", b"theirs", &StorePrecondition::Version(there)).unwrap();
     std::fs::write(mirror.files().join("both"), "mine").unwrap();
     assert_eq!(mirror.push().unwrap().left, ["`both` changed in the store meanwhile"]);
     assert_eq!(mirror.pull().unwrap().left, ["`both` changed here and in the store"]);
@@ -131,11 +140,11 @@ fn a_mirror_carries_changes_both_ways_and_leaves_conflicts_alone() {
 #[test]
 fn a_working_copy_that_was_lost_is_brought_again_and_deletes_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Arc::new(Memory::default());
-    store.write("a", b"kept", &Expect::Absent).unwrap();
-    Mirror::new(store.clone(), dir.path()).unwrap().pull().unwrap();
+    let store = Arc::new(MemoryStore::default());
+    store.write("a", b"kept", &StorePrecondition::Absent).unwrap();
+    StoreMirror::new(store.clone(), dir.path()).unwrap().pull().unwrap();
     std::fs::remove_dir_all(dir.path().join("files")).unwrap();
-    let mirror = Mirror::new(store.clone(), dir.path()).unwrap();
+    let mirror = StoreMirror::new(store.clone(), dir.path()).unwrap();
     assert_eq!(mirror.pull().unwrap().brought, 1);
     assert_eq!(mirror.push().unwrap().carried, 0);
     assert_eq!(store.read("a").unwrap(), b"kept");
@@ -150,10 +159,10 @@ fn a_mirror_brings_nothing_through_a_link() {
     let dir = tempfile::tempdir().unwrap();
     let outside = dir.path().join("outside");
     std::fs::create_dir(&outside).unwrap();
-    let store = Arc::new(Memory::default());
-    let mirror = Mirror::new(store.clone(), &dir.path().join("mirror")).unwrap();
+    let store = Arc::new(MemoryStore::default());
+    let mirror = StoreMirror::new(store.clone(), &dir.path().join("mirror")).unwrap();
     std::os::unix::fs::symlink(&outside, mirror.files().join("d")).unwrap();
-    store.write("d/x", b"planted", &Expect::Absent).unwrap();
+    store.write("d/x", b"planted", &StorePrecondition::Absent).unwrap();
     assert_eq!(mirror.pull().unwrap().left, ["`d/x` would go through a link"]);
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
     assert_eq!(mirror.push().unwrap().left.len(), 1, "nor does it carry a link");
@@ -218,7 +227,7 @@ fn what_is_applied_and_undone_later_reaches_the_store_at_once() {
     let run = |args: &[&str]| binary.run(set.iter().chain(args).copied());
     let input = r#"{"path":"/m/a.md","content":"one\n"}"#;
     run(&["--mode", "ask", "tool", "call", "write_file", input]).code(3);
-    let store = Sqlite::open(&binary.home.join(".local/share/placet/stores.db"), "m").unwrap();
+    let store = SqliteStore::open(&binary.home.join(".local/share/placet/stores.db"), "m").unwrap();
     assert!(store.list("").unwrap().is_empty());
     run(&["apply"]).code(0);
     assert_eq!(store.read("a.md").unwrap(), b"one\n");
