@@ -10,7 +10,7 @@
 )]
 
 use placet::process::{CommandExit, ShellCommand};
-use placet::sandbox::{Backend, Network, Overlay, Spec, probe};
+use placet::sandbox::{OverlaySpec, SandboxBackend, SandboxNetwork, SandboxSpec, probe};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -26,7 +26,7 @@ fn main() {
     let found = probe(placet, std::slice::from_ref(&base));
     println!("{}", found.sentence);
     found.remarks.iter().for_each(|remark| println!("  {remark}"));
-    if found.backend != Backend::Overlay {
+    if found.backend != SandboxBackend::Overlay {
         return;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -36,9 +36,9 @@ fn main() {
         let (upper, work) = (base.join(format!("l/{number}/upper")), base.join(format!("l/{number}/work")));
         std::fs::create_dir_all(&upper).unwrap();
         std::fs::create_dir_all(&work).unwrap();
-        Overlay { target: target.into(), lowers: vec![target.into()], upper, work }
+        OverlaySpec { target: target.into(), lowers: vec![target.into()], upper, work }
     };
-    let run = |sandbox: Option<&Spec>| {
+    let run = |sandbox: Option<&SandboxSpec>| {
         let command = ShellCommand {
             line: "true".into(),
             cwd: root.clone(),
@@ -46,16 +46,16 @@ fn main() {
             timeout: Duration::from_secs(20),
             withheld: Vec::new(),
             stdin: placet::process::CommandInput::Nothing,
-            sandbox: sandbox.map(Spec::to_words),
+            sandbox: sandbox.map(SandboxSpec::to_words),
         };
         let done = runtime.block_on(command.run(&CancellationToken::new(), |_| {})).unwrap();
         assert_eq!(done.ending, CommandExit::Exit(0));
     };
-    let spec = |overlays: Vec<Overlay>, network: Network| Spec {
+    let spec = |overlays: Vec<OverlaySpec>, network: SandboxNetwork| SandboxSpec {
         overlays,
         network,
         cwd: root.clone(),
-        ..Spec::default()
+        ..SandboxSpec::default()
     };
     let bare = median(
         || (),
@@ -64,9 +64,11 @@ fn main() {
         },
     );
     let plain = median(|| (), |()| run(None));
-    let one = median(|| spec(vec![layer(&root)], Network::Off), |spec| run(Some(&spec)));
-    let both = median(|| spec(vec![layer(&home), layer(&root)], Network::Off), |spec| run(Some(&spec)));
-    let open = median(|| spec(vec![layer(&home), layer(&root)], Network::Open), |spec| run(Some(&spec)));
+    let one = median(|| spec(vec![layer(&root)], SandboxNetwork::Off), |spec| run(Some(&spec)));
+    let both =
+        median(|| spec(vec![layer(&home), layer(&root)], SandboxNetwork::Off), |spec| run(Some(&spec)));
+    let open =
+        median(|| spec(vec![layer(&home), layer(&root)], SandboxNetwork::Open), |spec| run(Some(&spec)));
     for (name, time) in [
         ("sh -c true, by itself", bare),
         ("below the supervisor", plain),

@@ -1,7 +1,7 @@
 //! Views: where they are kept, what walls commands get, and which ones wait for the person.
 
 use super::App;
-use crate::sandbox::{Backend, Limits, Probe, probe};
+use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe};
 use crate::tools::{Confining, WithheldReport};
 use crate::workspace::{
     Brake, Damage, Keep, Needed, Objects, Places, Recovered, Shelf, View, keeps_pending, prune, recover,
@@ -174,13 +174,13 @@ impl App {
     }
 
     /// What this machine offers for confining commands, tried out once.
-    pub fn backend(&self) -> (Backend, String) {
+    pub fn backend(&self) -> (SandboxBackend, String) {
         let probe = self.probe();
         (probe.backend, probe.sentence)
     }
 
     /// The same with everything the trial found.
-    pub fn probe(&self) -> Probe {
+    pub fn probe(&self) -> SandboxProbe {
         tried(&self.view("probe"))
     }
 
@@ -199,10 +199,10 @@ impl App {
         };
         let below_cwd = |text: String| self.cwd().join(text);
         let number = |key: &str| self.config.number(key).filter(|n| *n > 0);
-        let limits = Limits {
+        let limits = ResourceLimits {
             memory: number("sandbox.memory_mb").map(|mb| mb << 20),
             processes: number("sandbox.processes"),
-            ..Limits::default()
+            ..ResourceLimits::default()
         };
         let home = self.workspace.home().and_then(|home| std::fs::canonicalize(home).ok());
         let mut masked: Vec<PathBuf> = texts("sandbox.mask").into_iter().map(|t| self.expanded(&t)).collect();
@@ -217,8 +217,8 @@ impl App {
                 SWEPT.call_once(|| sweep.prune());
                 let probe = tried(&view);
                 match probe.backend {
-                    Backend::Overlay if snapshot && probe.landlock_abi.is_some() => {
-                        (Backend::Landlock, "the settings ask for snapshots".into())
+                    SandboxBackend::Overlay if snapshot && probe.landlock_abi.is_some() => {
+                        (SandboxBackend::Landlock, "the settings ask for snapshots".into())
                     }
                     backend => (backend, probe.sentence),
                 }
@@ -307,7 +307,7 @@ fn private(shared: &Path) -> PathBuf {
     if ours { dir } else { std::env::temp_dir().join(format!("placet-{uid}-{}", std::process::id())) }
 }
 
-fn tried(view: &View) -> Probe {
+fn tried(view: &View) -> SandboxProbe {
     let supervisor = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet"));
     for dir in view.layer_places() {
         drop(std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir));

@@ -6,7 +6,7 @@ use super::report::{self, Failure, print_foreign};
 use super::start;
 use crate::app::App;
 use crate::provider::Preset;
-use crate::sandbox::Backend;
+use crate::sandbox::SandboxBackend;
 use crate::session::Store;
 use crate::text::visible;
 use crate::ui::ansi::Depth;
@@ -93,7 +93,7 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
 /// What stands between a command and this machine, found by trying it.
 fn commands(out: &mut String, app: &App) -> usize {
     let probe = app.probe();
-    let wrong = usize::from(probe.backend == Backend::None);
+    let wrong = usize::from(probe.backend == SandboxBackend::None);
     let _ = writeln!(out, "sandbox       {}", probe.sentence);
     for remark in &probe.remarks {
         let _ = writeln!(out, "  remark      {remark}");

@@ -48,7 +48,7 @@ pub(super) fn run(
 ) -> Result<u8, Failure> {
     let app = start::app(options)?;
     let (backend, sentence) = app.backend();
-    if backend != crate::sandbox::Backend::Overlay {
+    if backend != crate::sandbox::SandboxBackend::Overlay {
         return Err(Failure::new(format!("`sandbox run` needs a copy-on-write view: {sentence}"))
             .hint("`placet doctor` says what this machine can do; see `When it cannot be had` in the guide's page on the sandbox"));
     }

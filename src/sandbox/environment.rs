@@ -1,6 +1,6 @@
 //! What of the environment a command gets to see: nothing that looks like a key, and no way to an agent.
 
-use super::Spec;
+use super::SandboxSpec;
 use crate::text::secret::{WithheldReason, why_withheld};
 use std::ffi::{OsStr, OsString};
 
@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 /// of the way out, if there is one.
 pub(super) fn inside(
     all: impl Iterator<Item = (OsString, OsString)>,
-    spec: &Spec,
+    spec: &SandboxSpec,
     proxy: Option<u16>,
 ) -> Vec<(OsString, OsString)> {
     let passed = judged(all, &spec.keep_env).into_iter().filter(|one| one.why.is_none());
@@ -39,18 +39,18 @@ pub(super) fn inside(
 }
 
 /// A variable, and why a command does not get it.
-struct Judged {
+struct CheckedVariable {
     name: OsString,
     value: OsString,
     why: Option<WithheldReason>,
 }
 
-fn judged(all: impl Iterator<Item = (OsString, OsString)>, keep: &[String]) -> Vec<Judged> {
+fn judged(all: impl Iterator<Item = (OsString, OsString)>, keep: &[String]) -> Vec<CheckedVariable> {
     let judge = |(name, value): (OsString, OsString)| {
         let why = why_withheld(&name.to_string_lossy(), &value.to_string_lossy(), keep);
-        Judged { name, value, why }
+        CheckedVariable { name, value, why }
     };
-    let mut all: Vec<Judged> = all.map(judge).collect();
+    let mut all: Vec<CheckedVariable> = all.map(judge).collect();
     // git fails where `GIT_CONFIG_COUNT` promises a pair that is not there: all of them are passed, or none.
     let why = all.iter().filter(|one| is_git_config(&one.name)).find_map(|one| one.why);
     if why.is_some() {
@@ -68,7 +68,7 @@ fn is_git_config(name: &OsStr) -> bool {
 /// Names of variables that commands do not get because they look like secrets, in their order. Those that only lead out
 /// of the view are not among them.
 pub fn withheld_secrets(all: impl Iterator<Item = (OsString, OsString)>, keep: &[String]) -> Vec<String> {
-    let secret = |one: &Judged| one.why.is_some_and(|why| why != WithheldReason::Socket);
+    let secret = |one: &CheckedVariable| one.why.is_some_and(|why| why != WithheldReason::Socket);
     let mut names: Vec<String> = judged(all, keep)
         .iter()
         .filter(|one| secret(one))
@@ -95,7 +95,7 @@ mod tests {
             .into_iter()
             .map(|(name, value)| (name.into(), value.into()))
         };
-        let spec = Spec { keep_env: vec!["KEPT_*".into()], ..Spec::default() };
+        let spec = SandboxSpec { keep_env: vec!["KEPT_*".into()], ..SandboxSpec::default() };
         let names: Vec<OsString> = inside(all(), &spec, None).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["PATH", "KEPT_KEY", "PLACET_SANDBOX"]);
         assert_eq!(withheld_secrets(all(), &spec.keep_env), ["STRIPE_KEY", "U"]);
@@ -112,7 +112,7 @@ mod tests {
             ];
             let all = all.into_iter().map(|(name, value)| (name.into(), value.into()));
             let keep_env = keep.iter().map(ToString::to_string).collect();
-            let kept = inside(all, &Spec { keep_env, ..Spec::default() }, None).into_iter();
+            let kept = inside(all, &SandboxSpec { keep_env, ..SandboxSpec::default() }, None).into_iter();
             kept.map(|(name, _)| name.into_string().unwrap()).filter(|name| name.starts_with("GIT")).collect()
         };
         let secret = "Authorization: Bearer ghp_16C7e42F292c6912E7710c838347Ae178B4a";

@@ -29,5 +29,5 @@ mod elsewhere;
 pub use elsewhere::{confine, mounted_below};
 
 pub use environment::withheld_secrets;
-pub use probe::{Probe, probe};
-pub use spec::{Backend, Limits, Network, Overlay, Spec, SpecError};
+pub use probe::{SandboxProbe, probe};
+pub use spec::{OverlaySpec, ResourceLimits, SandboxBackend, SandboxNetwork, SandboxSpec, SandboxSpecError};

@@ -7,63 +7,63 @@ use std::path::{Path, PathBuf};
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Spelled {
+enum SerializedPath {
     Text(String),
     Bytes(Vec<u8>),
 }
 
-impl Spelled {
-    fn of(path: &Path) -> Spelled {
+impl SerializedPath {
+    fn of(path: &Path) -> SerializedPath {
         match path.to_str() {
-            Some(text) => Spelled::Text(text.into()),
-            None => Spelled::Bytes(path.as_os_str().as_bytes().to_vec()),
+            Some(text) => SerializedPath::Text(text.into()),
+            None => SerializedPath::Bytes(path.as_os_str().as_bytes().to_vec()),
         }
     }
 
     fn path(self) -> PathBuf {
         match self {
-            Spelled::Text(text) => text.into(),
-            Spelled::Bytes(bytes) => OsString::from_vec(bytes).into(),
+            SerializedPath::Text(text) => text.into(),
+            SerializedPath::Bytes(bytes) => OsString::from_vec(bytes).into(),
         }
     }
 }
 
 pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-    Spelled::of(path).serialize(to)
+    SerializedPath::of(path).serialize(to)
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-    Spelled::deserialize(from).map(Spelled::path)
+    SerializedPath::deserialize(from).map(SerializedPath::path)
 }
 
 pub(super) mod list {
-    use super::{Deserialize, Deserializer, PathBuf, Serializer, Spelled};
+    use super::{Deserialize, Deserializer, PathBuf, SerializedPath, Serializer};
 
     pub(in crate::sandbox) fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(paths.iter().map(|path| Spelled::of(path)))
+        to.collect_seq(paths.iter().map(|path| SerializedPath::of(path)))
     }
 
     pub(in crate::sandbox) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Vec<PathBuf>, D::Error> {
-        Ok(Vec::<Spelled>::deserialize(from)?.into_iter().map(Spelled::path).collect())
+        Ok(Vec::<SerializedPath>::deserialize(from)?.into_iter().map(SerializedPath::path).collect())
     }
 }
 
 pub(super) mod maybe {
-    use super::{Deserialize, Deserializer, PathBuf, Serialize, Serializer, Spelled};
+    use super::{Deserialize, Deserializer, PathBuf, Serialize, SerializedPath, Serializer};
 
     #[expect(clippy::ref_option, reason = "the shape that serde calls with")]
     pub(in crate::sandbox) fn serialize<S: Serializer>(
         path: &Option<PathBuf>,
         to: S,
     ) -> Result<S::Ok, S::Error> {
-        path.as_deref().map(Spelled::of).serialize(to)
+        path.as_deref().map(SerializedPath::of).serialize(to)
     }
 
     pub(in crate::sandbox) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<PathBuf>, D::Error> {
-        Ok(Option::<Spelled>::deserialize(from)?.map(Spelled::path))
+        Ok(Option::<SerializedPath>::deserialize(from)?.map(SerializedPath::path))
     }
 }

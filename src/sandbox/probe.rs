@@ -1,7 +1,7 @@
 //! What this machine can do, found by doing it: a command in a real sandbox, which must land in its layer and nowhere
 //! else. What cannot be had is explained in one sentence that names the cause.
 
-use super::spec::{Backend, Overlay, Spec};
+use super::spec::{OverlaySpec, SandboxBackend, SandboxSpec};
 use crate::process::RUN;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
@@ -16,8 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probe {
-    pub backend: Backend,
+pub struct SandboxProbe {
+    pub backend: SandboxBackend,
     /// What holds, or why more does not, for a person: one sentence, no full stop.
     pub sentence: String,
     /// Of the candidates, the first directory in which layers can lie.
@@ -28,12 +28,12 @@ pub struct Probe {
     pub remarks: Vec<String>,
 }
 
-type Trials = Mutex<Vec<((PathBuf, Vec<PathBuf>), Probe)>>;
-static DONE: LazyLock<Trials> = LazyLock::new(Trials::default);
+type ProbeCache = Mutex<Vec<((PathBuf, Vec<PathBuf>), SandboxProbe)>>;
+static DONE: LazyLock<ProbeCache> = LazyLock::new(ProbeCache::default);
 
 /// Tries, once per process and arguments. `supervisor` is placet itself; `dirs` are where layers could lie, best
 /// first, and existing. Takes some milliseconds, and leaves nothing behind.
-pub fn probe(supervisor: &Path, dirs: &[PathBuf]) -> Probe {
+pub fn probe(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
     let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (supervisor.to_path_buf(), dirs.to_vec());
     if let Some((_, found)) = done.iter().find(|(known, _)| *known == key) {
@@ -45,28 +45,28 @@ pub fn probe(supervisor: &Path, dirs: &[PathBuf]) -> Probe {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> Probe {
-    let backend = if cfg!(target_os = "macos") { Backend::Seatbelt } else { Backend::None };
-    let tried = dirs.iter().map(|dir| Trial { supervisor, dir, backend }.run()).find(Result::is_ok);
+fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
+    let backend = if cfg!(target_os = "macos") { SandboxBackend::Seatbelt } else { SandboxBackend::None };
+    let tried = dirs.iter().map(|dir| ProbeTrial { supervisor, dir, backend }.run()).find(Result::is_ok);
     let (backend, sentence) = match (backend, tried) {
-        (Backend::Seatbelt, Some(_)) => {
+        (SandboxBackend::Seatbelt, Some(_)) => {
             (backend, "writes are confined by Seatbelt; what a command changes is real at once")
         }
-        _ => (Backend::None, "this system has no sandbox that placet knows"),
+        _ => (SandboxBackend::None, "this system has no sandbox that placet knows"),
     };
-    Probe { backend, sentence: sentence.into(), layers: None, landlock_abi: None, remarks: Vec::new() }
+    SandboxProbe { backend, sentence: sentence.into(), layers: None, landlock_abi: None, remarks: Vec::new() }
 }
 
 #[cfg(target_os = "linux")]
-fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> Probe {
+fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
     let landlock_abi = super::linux::landlock_abi();
     // Of the first directory, which is the best: the others are tried only where that one was refused.
     let mut why = None;
     for dir in dirs {
-        match (Trial { supervisor, dir, backend: Backend::Overlay }).run() {
+        match (ProbeTrial { supervisor, dir, backend: SandboxBackend::Overlay }).run() {
             Ok(said) => {
-                return Probe {
-                    backend: Backend::Overlay,
+                return SandboxProbe {
+                    backend: SandboxBackend::Overlay,
                     sentence: "commands run in a copy-on-write view of their own".into(),
                     layers: Some(dir.clone()),
                     landlock_abi,
@@ -78,9 +78,11 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> Probe {
     }
     let why = why.unwrap_or_else(|| "there is no directory for layers".into());
     for dir in dirs {
-        if landlock_abi.is_some() && (Trial { supervisor, dir, backend: Backend::Landlock }).run().is_ok() {
-            return Probe {
-                backend: Backend::Landlock,
+        if landlock_abi.is_some()
+            && (ProbeTrial { supervisor, dir, backend: SandboxBackend::Landlock }).run().is_ok()
+        {
+            return SandboxProbe {
+                backend: SandboxBackend::Landlock,
                 sentence: format!("no copy-on-write view, because {why}; Landlock confines writes instead"),
                 layers: None,
                 landlock_abi,
@@ -94,8 +96,8 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> Probe {
     }
     let also =
         if landlock_abi.is_some() { "Landlock did not hold either" } else { "this kernel has no Landlock" };
-    Probe {
-        backend: Backend::None,
+    SandboxProbe {
+        backend: SandboxBackend::None,
         sentence: format!("no sandbox, because {why}, and {also}"),
         layers: None,
         landlock_abi,
@@ -137,13 +139,13 @@ fn late(error: io::Error) -> io::Error {
 }
 
 /// One command in one kind of sandbox.
-struct Trial<'a> {
+struct ProbeTrial<'a> {
     supervisor: &'a Path,
     dir: &'a Path,
-    backend: Backend,
+    backend: SandboxBackend,
 }
 
-impl Trial<'_> {
+impl ProbeTrial<'_> {
     /// What the command wrote, if everything held.
     fn run(&self) -> Result<String, String> {
         self.attempt().map_err(|error| error.to_string())?
@@ -161,13 +163,13 @@ impl Trial<'_> {
         let outside = at("outside")?;
         std::fs::write(&outside, "old")?;
         let layer =
-            Overlay { target: inside.clone(), lowers: vec![inside.clone()], upper: upper.clone(), work };
-        let spec = Spec {
+            OverlaySpec { target: inside.clone(), lowers: vec![inside.clone()], upper: upper.clone(), work };
+        let spec = SandboxSpec {
             backend: self.backend,
-            overlays: if self.backend == Backend::Overlay { vec![layer.clone()] } else { Vec::new() },
-            writable: if self.backend == Backend::Overlay { Vec::new() } else { vec![inside.clone()] },
+            overlays: if self.backend == SandboxBackend::Overlay { vec![layer.clone()] } else { Vec::new() },
+            writable: if self.backend == SandboxBackend::Overlay { Vec::new() } else { vec![inside.clone()] },
             cwd: inside.clone(),
-            ..Spec::default()
+            ..SandboxSpec::default()
         };
         let mut words = tempfile::NamedTempFile::new()?;
         words.write_all(&spec.to_words())?;
@@ -175,9 +177,9 @@ impl Trial<'_> {
         if let Some(("error", reason)) = ending.split_once(' ') {
             return Ok(Err(reason.into()));
         }
-        let landed = if self.backend == Backend::Overlay { &upper } else { &inside };
+        let landed = if self.backend == SandboxBackend::Overlay { &upper } else { &inside };
         let read = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
-        let kept = self.backend != Backend::Overlay || read(inside.join("seen")) == "old";
+        let kept = self.backend != SandboxBackend::Overlay || read(inside.join("seen")) == "old";
         let holds = read(landed.join("seen")).trim() == "new" && kept && read(outside) == "old";
         layer.release();
         Ok(if holds && ending == "exit 0" {

@@ -8,7 +8,7 @@ use thiserror::Error;
 /// Where the walls come from. The caller takes it from [`Probe`](super::Probe); the helper never weakens it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Backend {
+pub enum SandboxBackend {
     /// Namespaces and overlays: effects land in layers.
     #[default]
     Overlay,
@@ -22,10 +22,10 @@ pub enum Backend {
 
 /// One command's view. Paths are absolute and canonical: a symbolic link in one of them is not followed for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spec {
-    pub backend: Backend,
+pub struct SandboxSpec {
+    pub backend: SandboxBackend,
     /// Mounted in order: the home first, then the workspace's roots, which may lie below it.
-    pub overlays: Vec<Overlay>,
+    pub overlays: Vec<OverlaySpec>,
     /// Files and directories that are there and show nothing. Missing ones are skipped. The place behind a symbolic
     /// link is masked as well, unless that would blind the command itself (its directory, `/usr` and the like).
     #[serde(with = "path::list")]
@@ -36,12 +36,12 @@ pub struct Spec {
     pub writable: Vec<PathBuf>,
     #[serde(with = "path")]
     pub cwd: PathBuf,
-    pub network: Network,
+    pub network: SandboxNetwork,
     /// The supervisor of a background command whose `localhost` this one shares, where neither has a way out. When that
     /// command is gone, it has one of its own.
     #[serde(default)]
     pub beside: Option<u32>,
-    pub limits: Limits,
+    pub limits: ResourceLimits,
     /// Told to the command as `TMPDIR` and `PLACET_SCRATCH`; writable whether or not it is in `writable`.
     #[serde(with = "path::maybe")]
     pub scratch: Option<PathBuf>,
@@ -52,7 +52,7 @@ pub struct Spec {
 /// A copy-on-write directory. `upper` and `work` are empty directories of one file system, outside of every `lowers`,
 /// and belong to this command alone: the kernel refuses them a second time. Nothing of the layer is synced to the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Overlay {
+pub struct OverlaySpec {
     #[serde(with = "path")]
     pub target: PathBuf,
     /// Top first; the last is usually `target` itself.
@@ -67,7 +67,7 @@ pub struct Overlay {
 /// How far a command may reach over the network. `localhost` of its own is always there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Network {
+pub enum SandboxNetwork {
     #[default]
     Off,
     /// Through a proxy, to these alone: `host`, `*.host`, `host:port`. Private addresses are refused even then.
@@ -78,7 +78,7 @@ pub enum Network {
 
 /// Upper bounds; `None` is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct ResourceLimits {
     /// Bytes of private memory of each process.
     pub memory: Option<u64>,
     /// Processes and threads at a time.
@@ -90,7 +90,7 @@ pub struct Limits {
     pub file_size: Option<u64>,
 }
 
-impl Overlay {
+impl OverlaySpec {
     /// Makes what the kernel leaves in `work` removable: directories without any rights. Call it when the command is
     /// over and before the layer is thrown away.
     pub fn release(&self) {
@@ -102,20 +102,20 @@ impl Overlay {
 }
 
 #[derive(Debug, Error)]
-pub enum SpecError {
+pub enum SandboxSpecError {
     #[error("the sandbox's description cannot be read: {0}")]
     Unreadable(String),
 }
 
-impl Spec {
+impl SandboxSpec {
     /// As [`process::Command::sandbox`](crate::process::Command) carries it.
     pub fn to_words(&self) -> Vec<u8> {
         // Only a map with odd keys or a failing writer could fail here, and there is neither.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    pub fn from_words(words: &[u8]) -> Result<Spec, SpecError> {
-        serde_json::from_slice(words).map_err(|e| SpecError::Unreadable(e.to_string()))
+    pub fn from_words(words: &[u8]) -> Result<SandboxSpec, SandboxSpecError> {
+        serde_json::from_slice(words).map_err(|e| SandboxSpecError::Unreadable(e.to_string()))
     }
 }
 
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn a_spec_survives_its_journey_with_any_path() {
         let odd = PathBuf::from(std::ffi::OsString::from_vec(b"/a \xff\n:,\\".to_vec()));
-        let spec = Spec {
-            overlays: vec![Overlay {
+        let spec = SandboxSpec {
+            overlays: vec![OverlaySpec {
                 target: odd.clone(),
                 lowers: vec![odd.clone(), "/b".into()],
                 upper: "/u".into(),
@@ -136,11 +136,11 @@ mod tests {
             }],
             masked: vec![odd.clone()],
             scratch: Some(odd.clone()),
-            network: Network::Hosts(vec!["*.crates.io:443".into()]),
-            limits: Limits { memory: Some(1), ..Limits::default() },
-            ..Spec::default()
+            network: SandboxNetwork::Hosts(vec!["*.crates.io:443".into()]),
+            limits: ResourceLimits { memory: Some(1), ..ResourceLimits::default() },
+            ..SandboxSpec::default()
         };
-        assert_eq!(Spec::from_words(&spec.to_words()).unwrap(), spec);
-        assert!(Spec::from_words(b"{}").is_err());
+        assert_eq!(SandboxSpec::from_words(&spec.to_words()).unwrap(), spec);
+        assert!(SandboxSpec::from_words(b"{}").is_err());
     }
 }

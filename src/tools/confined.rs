@@ -3,7 +3,7 @@
 use super::{Env, RunCtx, ToolError};
 use crate::permission::WritePolicy;
 use crate::process::{CommandExit, CommandInput, FinishedCommand, ShellCommand};
-use crate::sandbox::{self, Backend, Network, Overlay, Spec};
+use crate::sandbox::{self, OverlaySpec, SandboxBackend, SandboxNetwork, SandboxSpec};
 use crate::workspace::{
     Applied, Braked, CommandView, Effects, Label, Origin, Shelf, Snapshot, View, Workspace, Writer,
 };
@@ -24,7 +24,7 @@ pub(super) enum Walls {
 impl Walls {
     pub(super) fn of(env: &Env) -> Walls {
         let backend = env.commands.confining.as_ref().map(|c| (c.backend)().0);
-        if env.workspace.view().is_some() && backend == Some(Backend::Overlay) {
+        if env.workspace.view().is_some() && backend == Some(SandboxBackend::Overlay) {
             Walls::View
         } else {
             Walls::Less
@@ -73,13 +73,13 @@ pub(super) async fn enter(
         return Err(ToolError::new("there is no view for the command to run in"));
     };
     let (backend, sentence) = (confining.backend)();
-    if backend == Backend::None {
+    if backend == SandboxBackend::None {
         return Err(ToolError::hint(
             format!("commands cannot be confined here: {sentence}"),
             "the person can switch to /mode unrestricted, where commands run with all their rights",
         ));
     }
-    if pace == Pace::Background && backend != Backend::Overlay {
+    if pace == Pace::Background && backend != SandboxBackend::Overlay {
         return Err(ToolError::hint(
             format!("background commands need the copy-on-write view, which this machine lacks: {sentence}"),
             "run it without `background`; in unrestricted mode it can run in the background without a view",
@@ -88,7 +88,7 @@ pub(super) async fn enter(
     let shelf = if landing == WritePolicy::Discard { Shelf::Scratch } else { Shelf::Pending };
     let failed = |e: std::io::Error| ToolError::new(format!("the command's view could not be made: {e}"));
     let command = match backend {
-        Backend::Overlay => {
+        SandboxBackend::Overlay => {
             // A directory with other mounts in it cannot be laid over without privileges.
             let home = confining.home.as_deref().filter(|home| sandbox::mounted_below(home).is_empty());
             let command = match pace {
@@ -115,20 +115,20 @@ pub(super) async fn enter(
         writable.extend(env.workspace.roots().iter().cloned());
     }
     let mounts = command.iter().flat_map(|c| &c.mounts);
-    let overlay = |m: &crate::workspace::Mount| Overlay {
+    let overlay = |m: &crate::workspace::Mount| OverlaySpec {
         target: m.target.clone(),
         lowers: m.lowers.clone(),
         upper: m.upper.clone(),
         work: m.work.clone(),
     };
     let hosts: Vec<String> = hosts.iter().chain(&confining.hosts).cloned().collect();
-    let spec = Spec {
+    let spec = SandboxSpec {
         backend,
         overlays: mounts.map(overlay).collect(),
         masked: masks(&env.workspace, &confining.masked),
         writable,
         cwd: cwd.to_path_buf(),
-        network: if hosts.is_empty() { Network::Off } else { Network::Hosts(hosts) },
+        network: if hosts.is_empty() { SandboxNetwork::Off } else { SandboxNetwork::Hosts(hosts) },
         beside: env.jobs.network(),
         limits: confining.limits,
         scratch: Some(scratch),

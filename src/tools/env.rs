@@ -3,7 +3,7 @@
 use super::{Jobs, Output};
 use crate::conversation::CallOutcome;
 use crate::permission::ModeCell;
-use crate::sandbox::{self, Backend};
+use crate::sandbox::{self, SandboxBackend};
 use crate::session::Scratchpads;
 use crate::storage::StoreMounts;
 use crate::workspace::{Brake, Budget, Ledger, Workspace};
@@ -132,14 +132,14 @@ pub struct CommandSettings {
 /// The walls around a command.
 pub struct Confining {
     /// What this machine offers, tried out at the first question, and why in one sentence.
-    pub backend: Box<dyn Fn() -> (Backend, String) + Send + Sync>,
+    pub backend: Box<dyn Fn() -> (SandboxBackend, String) + Send + Sync>,
     /// The home directory, which gets a layer of its own.
     pub home: Option<PathBuf>,
     /// Files and directories that no command sees, beside what rules hide.
     pub masked: Vec<PathBuf>,
     /// Directories that commands write directly.
     pub writable: Vec<PathBuf>,
-    pub limits: sandbox::Limits,
+    pub limits: sandbox::ResourceLimits,
     pub keep_env: Vec<String>,
     /// Whether this conversation has been told which variables its commands do not get.
     pub withheld: WithheldReport,

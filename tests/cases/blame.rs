@@ -4,7 +4,7 @@ use crate::support::binary::Place;
 use crate::support::den::sandbox_or_skip;
 use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
-use placet::sandbox::Backend;
+use placet::sandbox::SandboxBackend;
 use placet::workspace::{
     Applied, Assent, BlameLine, Choice, JournalKind, Keep, Label, LineStanding, Needed, Origin, Part, Shelf,
     View, prune,
@@ -451,7 +451,7 @@ fn the_command_line_tells_calls_consents_and_ranges() {
 
 #[test]
 fn a_real_command_is_named_by_its_line() {
-    if !sandbox_or_skip(Backend::Overlay) {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
         return;
     }
     let place = Place::new().file("a.txt", "one\ntwo\n");

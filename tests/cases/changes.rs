@@ -4,7 +4,7 @@ use crate::support::binary::Place;
 use crate::support::den::sandbox_or_skip;
 use crate::support::require::require;
 use crate::support::txn::Txn;
-use placet::sandbox::Backend;
+use placet::sandbox::SandboxBackend;
 use std::os::unix::fs::PermissionsExt;
 
 fn place() -> Place {
@@ -122,7 +122,7 @@ fn both_ends_of_a_move_go_together() {
 /// Story: `placet changes --patch | git apply --check` failed as soon as a commit was pending.
 #[test]
 fn a_patch_leaves_a_repositorys_own_files_out_and_says_so() {
-    if !sandbox_or_skip(Backend::Overlay) || !require("git") {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
         return;
     }
     let txn = Txn::on_disk();
@@ -142,7 +142,7 @@ fn a_patch_leaves_a_repositorys_own_files_out_and_says_so() {
 #[test]
 fn what_cannot_be_read_is_never_nothing() {
     let root = rustix::process::geteuid().is_root();
-    if !sandbox_or_skip(Backend::Overlay) || root && !require("setpriv") {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || root && !require("setpriv") {
         return;
     }
     let txn = Txn::in_dir(tempfile::TempDir::new().unwrap(), root.then_some(1000));
@@ -170,7 +170,7 @@ fn what_cannot_be_read_is_never_nothing() {
 #[test]
 fn a_directory_that_nobody_may_enter_is_pending_and_applied_with_all_that_is_in_it() {
     let root = rustix::process::geteuid().is_root();
-    if !sandbox_or_skip(Backend::Overlay) || root && !require("setpriv") {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || root && !require("setpriv") {
         return;
     }
     let txn = Txn::in_dir(tempfile::TempDir::new().unwrap(), root.then_some(1000));

@@ -6,7 +6,7 @@ use crate::support::den::sandbox_or_skip;
 use crate::support::program::placet;
 use crate::support::require::require;
 use crate::support::txn::{Txn, snap};
-use placet::sandbox::Backend;
+use placet::sandbox::SandboxBackend;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ struct Ground {
 impl Ground {
     /// A directory of the test's own, after `setup` in it. `None` where the machine lacks something.
     fn new(setup: &str) -> Option<Ground> {
-        if !sandbox_or_skip(Backend::Overlay) || !require("git") {
+        if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
             return None;
         }
         let ground = Ground::plain();

@@ -4,7 +4,7 @@
 use crate::support::binary::{Out, Place};
 use crate::support::den::sandbox_or_skip;
 use crate::support::require::require;
-use placet::sandbox::Backend;
+use placet::sandbox::SandboxBackend;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ fn command(place: &Place, mode: &str, line: &str, more: &[(&str, &str)]) -> Out 
 }
 
 fn skip() -> bool {
-    !sandbox_or_skip(Backend::Overlay)
+    !sandbox_or_skip(SandboxBackend::Overlay)
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn assert_harmless(out: &[u8]) {
 #[test]
 fn a_terminal_gets_signs_and_a_pipe_gets_bytes() {
     let place = Place::new();
-    if !crate::support::den::sandbox_or_skip(placet::sandbox::Backend::Overlay) {
+    if !crate::support::den::sandbox_or_skip(placet::sandbox::SandboxBackend::Overlay) {
         return;
     }
     std::fs::write(place.tree.join("hostile"), HOSTILE).unwrap();
@@ -163,7 +163,7 @@ fn a_terminal_gets_signs_and_a_pipe_gets_bytes() {
 #[test]
 fn names_that_differ_look_different_in_every_list() {
     let place = Place::new();
-    if !crate::support::den::sandbox_or_skip(placet::sandbox::Backend::Overlay) {
+    if !crate::support::den::sandbox_or_skip(placet::sandbox::SandboxBackend::Overlay) {
         return;
     }
     let command = "for n in \"$(printf 'a\\377')\" \"$(printf 'a\\376')\" 'A new.txt' 'b +1 -0' \"$(printf 'x\\ny')\"; \

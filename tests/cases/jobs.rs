@@ -5,13 +5,13 @@ use crate::support::binary::Place;
 use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::{Pty, shell};
-use placet::sandbox::Backend;
+use placet::sandbox::SandboxBackend;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 fn sandboxed() -> bool {
-    sandbox_or_skip(Backend::Overlay)
+    sandbox_or_skip(SandboxBackend::Overlay)
 }
 
 fn call<'a>(id: &'a str, tool: &'a str, input: &'a str) -> Say<'a> {

@@ -6,7 +6,7 @@ use crate::support::mock_server::Say;
 use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{Ending, Event};
 use placet::permission::{ClassificationLevel, ClassificationRules};
-use placet::sandbox::Backend;
+use placet::sandbox::SandboxBackend;
 use serde_json::{Value, json};
 
 const CLASSIFIED: &str = "[classification]\npaths = [\"PUBLIC:secret/readme.txt\", \"RESTRICTED:vault/**\", \"CONFIDENTIAL:secret/**\"]\n";
@@ -103,7 +103,7 @@ fn the_level_is_kept_with_the_session() {
 
 #[test]
 fn a_command_counts_as_reading_what_it_names_and_what_it_writes_lower_is_thrown_away() {
-    if !sandbox_or_skip(Backend::Overlay) {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
         return;
     }
     let place = place();
@@ -207,7 +207,7 @@ async fn calls_of_one_answer_come_one_after_the_other_once_something_is_classifi
 
 #[test]
 fn a_command_of_the_person_s_own_sees_everything() {
-    if !sandbox_or_skip(Backend::Overlay) {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
         return;
     }
     let place = place();

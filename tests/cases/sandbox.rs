@@ -4,13 +4,13 @@ use crate::support::den::{Den, Ran, command, sandbox_or_skip, tree};
 use crate::support::program::placet;
 use crate::support::require::require;
 use placet::process::{CommandExit, FinishedCommand};
-use placet::sandbox::{Backend, Limits, Network, Overlay, Spec};
+use placet::sandbox::{OverlaySpec, ResourceLimits, SandboxBackend, SandboxNetwork, SandboxSpec};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-fn upper(spec: &Spec) -> &Path {
+fn upper(spec: &SandboxSpec) -> &Path {
     &spec.overlays.last().unwrap().upper
 }
 
@@ -55,8 +55,8 @@ fn a_layer_becomes_the_lower_of_the_next_command() {
     den.write("gone", "0\n");
     let first = den.spec();
     den.run(&first, "echo 1 >> a; rm gone").done();
-    let second = Spec {
-        overlays: vec![Overlay {
+    let second = SandboxSpec {
+        overlays: vec![OverlaySpec {
             lowers: vec![upper(&first).into(), den.root.clone()],
             ..den.layer(&den.root)
         }],
@@ -85,7 +85,8 @@ fn a_workspace_below_the_home_has_a_layer_of_its_own() {
     den.write("project/code", "old");
     den.write(".cache/index", "old");
     let (home, project) = (den.root.clone(), den.root.join("project"));
-    let spec = Spec { overlays: vec![den.layer(&home), den.layer(&project)], cwd: project, ..den.spec() };
+    let spec =
+        SandboxSpec { overlays: vec![den.layer(&home), den.layer(&project)], cwd: project, ..den.spec() };
     den.run(&spec, "echo new > code; echo new > ../.cache/index; cat code ../.cache/index").done();
     let [of_home, of_project] = spec.overlays.as_slice() else { panic!() };
     assert_eq!(std::fs::read_to_string(of_project.upper.join("code")).unwrap(), "new\n");
@@ -206,7 +207,7 @@ fn the_rest_is_read_only_and_scratch_is_not() {
     let den = Den::new();
     let beside = den.base.join("beside");
     std::fs::create_dir(&beside).unwrap();
-    let spec = Spec { writable: vec![beside.clone()], ..den.spec() };
+    let spec = SandboxSpec { writable: vec![beside.clone()], ..den.spec() };
     for path in ["/etc/placet-test", "/usr/placet-test", "/var/lib/placet-test", "/placet-test"] {
         den.run(&den.again(&spec), &format!("touch {path} 2>&1")).refused("file system");
     }
@@ -223,7 +224,7 @@ fn keys_and_agents_are_not_in_the_environment() {
     // What this process has is what the commands would have; so a child of it is given more.
     let den = Den::new();
     let words = den.base.join("words");
-    std::fs::write(&words, Spec { keep_env: vec!["KEPT_*".into()], ..den.spec() }.to_words()).unwrap();
+    std::fs::write(&words, SandboxSpec { keep_env: vec!["KEPT_*".into()], ..den.spec() }.to_words()).unwrap();
     let (mut mine, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let out = std::process::Command::new(placet())
         .args([
@@ -285,7 +286,10 @@ fn a_list_of_hosts_is_a_proxy_that_says_what_it_refuses() {
     let den = Den::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let spec = Spec { network: Network::Hosts(vec!["crates.io".into(), "127.0.0.1".into()]), ..den.spec() };
+    let spec = SandboxSpec {
+        network: SandboxNetwork::Hosts(vec!["crates.io".into(), "127.0.0.1".into()]),
+        ..den.spec()
+    };
     let ask = |target: &str| {
         let line = format!(
             "python3 -c '\nimport os, socket\nat = os.environ[\"https_proxy\"].rsplit(\":\", 1)\n\
@@ -342,7 +346,7 @@ fn a_masked_file_gives_no_byte_by_any_way() {
         "mount --bind dir other; cat dir/secret.env",
         "unshare -Urm sh -c 'umount -l dir/secret.env; cat dir/secret.env'",
     ] {
-        let spec = Spec { masked: masked.clone(), ..den.spec() };
+        let spec = SandboxSpec { masked: masked.clone(), ..den.spec() };
         let ran = den.run(&spec, &format!("({line}) 2>&1; cat open.txt"));
         assert!(!ran.text.contains("canary"), "{line}: {}", ran.text);
         assert!(ran.text.ends_with("open\n"), "{line}: {}", ran.text);
@@ -370,7 +374,7 @@ fn a_masked_file_is_never_staged_as_an_empty_one() {
         "git init -q . && git add -A && git -c user.name=x -c user.email=x commit -qm x && echo canary > tracked.env",
     );
     let masked = vec![den.root.join("tracked.env"), den.write("new.env", "canary")];
-    let spec = Spec { masked, ..den.spec() };
+    let spec = SandboxSpec { masked, ..den.spec() };
     let line = "git add -A 2>&1; git commit -qam x 2>&1; git diff --cached --stat; git ls-files; test ! -e .git/index.lock";
     let text = den.run(&spec, line).done();
     assert!(text.contains("fatal") && text.ends_with("\ntracked.env\n"), "{text}");
@@ -387,7 +391,7 @@ fn a_mask_on_a_link_hides_what_it_leads_to_but_never_blinds_the_command() {
     symlink(".", den.root.join("self")).unwrap();
     let masked = ["keys", "planted", "self"].map(|name| den.root.join(name)).to_vec();
     let ran = den.run(
-        &Spec { masked, ..den.spec() },
+        &SandboxSpec { masked, ..den.spec() },
         "cat keys/key; ls /usr/bin >/dev/null && echo sees > file && cat file",
     );
     assert!(!ran.text.contains("canary") && ran.text.ends_with("sees\n"), "{ran:?}");
@@ -397,20 +401,20 @@ fn a_mask_on_a_link_hides_what_it_leads_to_but_never_blinds_the_command() {
 fn limits_hold() {
     needs_a_sandbox!();
     let den = Den::new();
-    let with = |limits: Limits| Spec { limits, ..den.spec() };
-    let files = with(Limits { open_files: Some(20), ..Limits::default() });
+    let with = |limits: ResourceLimits| SandboxSpec { limits, ..den.spec() };
+    let files = with(ResourceLimits { open_files: Some(20), ..ResourceLimits::default() });
     assert_eq!(den.run(&files, "ulimit -n").done(), "20\n");
-    let size = with(Limits { file_size: Some(1 << 20), ..Limits::default() });
+    let size = with(ResourceLimits { file_size: Some(1 << 20), ..ResourceLimits::default() });
     assert_ne!(den.run(&size, "head -c 2000000 /dev/zero > big").ending, CommandExit::Exit(0));
     assert_eq!(std::fs::metadata(upper(&size).join("big")).unwrap().len(), 1 << 20);
     if !rustix::process::geteuid().is_root() {
-        let few = with(Limits { processes: Some(8), ..Limits::default() });
+        let few = with(ResourceLimits { processes: Some(8), ..ResourceLimits::default() });
         den.run(&few, "for n in 1 2 3 4 5 6 7 8 9 10; do sleep 5 & done 2>&1; wait").refused("fork");
     }
     if require("python3") {
-        let memory = with(Limits { memory: Some(200 << 20), ..Limits::default() });
+        let memory = with(ResourceLimits { memory: Some(200 << 20), ..ResourceLimits::default() });
         den.run(&memory, "python3 -c 'x = bytearray(400 << 20)' 2>&1").refused("MemoryError");
-        let cpu = with(Limits { cpu_seconds: Some(1), ..Limits::default() });
+        let cpu = with(ResourceLimits { cpu_seconds: Some(1), ..ResourceLimits::default() });
         assert!(matches!(den.run(&cpu, "while :; do :; done").ending, CommandExit::Signal(9 | 24)));
     }
 }
@@ -440,7 +444,7 @@ fn what_cannot_be_set_up_is_an_error_and_nothing_runs() {
     let den = Den::new();
     let ran = den.base.join("ran");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let error = |spec: Spec| {
+    let error = |spec: SandboxSpec| {
         let mut command = command(&spec, &format!("touch {}", ran.display()));
         command.cwd.clone_from(&den.root);
         runtime.block_on(command.run(&CancellationToken::new(), |_| {})).unwrap_err().to_string()
@@ -453,9 +457,9 @@ fn what_cannot_be_set_up_is_an_error_and_nothing_runs() {
     std::fs::create_dir(&within).unwrap();
     overlapping.overlays[0].upper = within;
     assert!(error(overlapping).contains("in which the layer itself lies"));
-    let lost = Spec { cwd: "/run/nowhere".into(), ..den.spec() };
+    let lost = SandboxSpec { cwd: "/run/nowhere".into(), ..den.spec() };
     assert!(error(lost).contains("could not enter the working directory `/run/nowhere`"));
-    let none = Spec { backend: Backend::None, ..den.spec() };
+    let none = SandboxSpec { backend: SandboxBackend::None, ..den.spec() };
     assert!(error(none).contains("nothing runs without one"));
     let mut garbage = command(&den.spec(), "true");
     garbage.sandbox = Some(b"{}".to_vec());
@@ -465,15 +469,15 @@ fn what_cannot_be_set_up_is_an_error_and_nothing_runs() {
 
 #[test]
 fn without_namespaces_landlock_confines_writes() {
-    if !sandbox_or_skip(Backend::Landlock) {
+    if !sandbox_or_skip(SandboxBackend::Landlock) {
         return;
     }
     let den = Den::new();
     let secret = den.base.join("secret");
     std::fs::write(&secret, "canary").unwrap();
     let outside = den.base.join("outside");
-    let spec = Spec {
-        backend: Backend::Landlock,
+    let spec = SandboxSpec {
+        backend: SandboxBackend::Landlock,
         overlays: Vec::new(),
         writable: vec![den.root.clone()],
         masked: vec![secret.clone()],

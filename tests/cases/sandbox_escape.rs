@@ -3,7 +3,7 @@
 
 use crate::support::den::{Den, sandbox_or_skip};
 use crate::support::require::require;
-use placet::sandbox::{Backend, Network, Spec};
+use placet::sandbox::{SandboxBackend, SandboxNetwork, SandboxSpec};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{SocketAddr, UnixListener};
@@ -31,12 +31,12 @@ fn python(body: &str) -> String {
 
 /// A den, if the sandbox and python are there.
 fn den() -> Option<Den> {
-    (sandbox_or_skip(Backend::Overlay) && require("python3")).then(Den::new)
+    (sandbox_or_skip(SandboxBackend::Overlay) && require("python3")).then(Den::new)
 }
 
 /// Runs the attempts and compares each outcome.
 #[track_caller]
-fn expect(den: &Den, spec: &Spec, body: &str, outcomes: &[(&str, &[&str])]) {
+fn expect(den: &Den, spec: &SandboxSpec, body: &str, outcomes: &[(&str, &[&str])]) {
     let text = den.run(spec, &python(body)).done();
     let got: Vec<(&str, &str)> = text.lines().filter_map(|line| line.split_once(' ')).collect();
     assert_eq!(got.len(), outcomes.len(), "{text}");
@@ -143,7 +143,7 @@ fn no_socket_leads_out() {
     expect(&den, &spec, &body, &outcomes);
     // With the host's network nothing but Landlock stands before an abstract socket.
     if crate::support::den::found().landlock_abi.is_some_and(|abi| abi >= 6) {
-        spec.network = Network::Open;
+        spec.network = SandboxNetwork::Open;
         expect(&den, &den.again(&spec), &body, &outcomes);
     }
     drop(abstract_one);

@@ -265,7 +265,7 @@ fn on_a_screen_branches_and_hits_are_chosen_from_lists() {
 #[test]
 fn the_same_words_after_a_rewind_are_a_turn_of_their_own_to_undo() {
     use crate::support::den::sandbox_or_skip;
-    if !sandbox_or_skip(placet::sandbox::Backend::Overlay) {
+    if !sandbox_or_skip(placet::sandbox::SandboxBackend::Overlay) {
         return;
     }
     let mut pty = shell().arg("--mode").arg("write").open();
@@ -292,7 +292,7 @@ fn the_same_words_after_a_rewind_are_a_turn_of_their_own_to_undo() {
 #[test]
 fn what_is_applied_after_a_resume_goes_back_with_the_turn_that_made_it() {
     use crate::support::den::sandbox_or_skip;
-    if !sandbox_or_skip(placet::sandbox::Backend::Overlay) {
+    if !sandbox_or_skip(placet::sandbox::SandboxBackend::Overlay) {
         return;
     }
     let ask = || shell().arg("--mode").arg("ask");

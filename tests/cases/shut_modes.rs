@@ -5,7 +5,7 @@
 use crate::support::den::sandbox_or_skip;
 use crate::support::require::require;
 use crate::support::txn::{Txn, differences};
-use placet::sandbox::Backend;
+use placet::sandbox::SandboxBackend;
 
 const SETUP: &str = "umask 022; echo old > f; echo keep > g; echo mine > k; chmod 000 k; \
     mkdir -p d/e wide/w; echo in > d/e/f; echo x > wide/w/x; chmod 000 wide/w wide";
@@ -16,7 +16,7 @@ const CHANGE: &str = "umask 022; echo new > f; chmod 000 f; chmod 000 g; echo n 
 fn txn() -> Option<Txn> {
     // Only root may look at the modes, and only another user is bound by them.
     let root = rustix::process::geteuid().is_root();
-    if !sandbox_or_skip(Backend::Overlay) || !root || !require("setpriv") {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !root || !require("setpriv") {
         return None;
     }
     let txn = Txn::in_dir(tempfile::TempDir::new().unwrap(), Some(1000));

@@ -3,11 +3,11 @@
 use crate::support::den::sandbox_or_skip;
 use crate::support::require::require;
 use crate::support::txn::{Txn, differences, snap};
-use placet::sandbox::Backend;
+use placet::sandbox::SandboxBackend;
 use std::path::PathBuf;
 
 fn skip() -> bool {
-    !sandbox_or_skip(Backend::Overlay)
+    !sandbox_or_skip(SandboxBackend::Overlay)
 }
 
 const GIT: &str = "export GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e \

@@ -6,7 +6,7 @@
 use crate::support::den::sandbox_or_skip;
 use crate::support::require::require;
 use crate::support::txn::{Snap, Txn, differences, full, snap};
-use placet::sandbox::Backend;
+use placet::sandbox::SandboxBackend;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -329,7 +329,7 @@ fn run_all(scenarios: &[&Scenario], user: Option<u32>) {
 
 #[test]
 fn every_scenario_is_shown_applied_undone_and_redone_exactly() {
-    if !sandbox_or_skip(Backend::Overlay) {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
         return;
     }
     run_all(&SCENARIOS.iter().collect::<Vec<_>>(), None);
@@ -337,7 +337,10 @@ fn every_scenario_is_shown_applied_undone_and_redone_exactly() {
 
 #[test]
 fn an_ordinary_user_gets_the_same() {
-    if !sandbox_or_skip(Backend::Overlay) || !rustix::process::geteuid().is_root() || !require("setpriv") {
+    if !sandbox_or_skip(SandboxBackend::Overlay)
+        || !rustix::process::geteuid().is_root()
+        || !require("setpriv")
+    {
         return;
     }
     let fit = |s: &&Scenario| s.user || full() && !s.run.contains("chown") && !s.run.contains("setfacl");

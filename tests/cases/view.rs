@@ -3,14 +3,14 @@
 
 use crate::support::binary::Place;
 use crate::support::den::sandbox_or_skip;
-use placet::sandbox::Backend;
+use placet::sandbox::SandboxBackend;
 
 fn place() -> Place {
     Place::new().file("notes.txt", "one\ntwo\n")
 }
 
 fn sandboxed() -> bool {
-    sandbox_or_skip(Backend::Overlay)
+    sandbox_or_skip(SandboxBackend::Overlay)
 }
 
 #[test]

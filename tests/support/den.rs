@@ -1,7 +1,7 @@
 //! A den: a workspace, its layers and a scratch directory in a temporary directory, and commands run over them.
 
 use placet::process::{CommandExit, FinishedCommand, ShellCommand};
-use placet::sandbox::{Backend, Overlay, Probe, Spec, probe};
+use placet::sandbox::{OverlaySpec, SandboxBackend, SandboxProbe, SandboxSpec, probe};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -18,9 +18,10 @@ pub struct Den {
 }
 
 /// What the machine can do; a named skip, or a failure when `PLACET_REQUIRE` lists `sandbox`, when it is not `backend`.
-pub fn sandbox_or_skip(backend: Backend) -> bool {
+pub fn sandbox_or_skip(backend: SandboxBackend) -> bool {
     let found = found();
-    let there = found.backend == backend || backend == Backend::Landlock && found.landlock_abi.is_some();
+    let there =
+        found.backend == backend || backend == SandboxBackend::Landlock && found.landlock_abi.is_some();
     let required = std::env::var("PLACET_REQUIRE").unwrap_or_default();
     let required = required.split(',').any(|name| name.trim() == "sandbox");
     assert!(there || !required, "a sandbox is required: {found:?}");
@@ -30,7 +31,7 @@ pub fn sandbox_or_skip(backend: Backend) -> bool {
     there
 }
 
-pub fn found() -> Probe {
+pub fn found() -> SandboxProbe {
     probe(Path::new(super::program::placet()), &[std::env::temp_dir()])
 }
 
@@ -57,30 +58,30 @@ impl Den {
     }
 
     /// A new layer over `target`; its upper is the answer's `upper`.
-    pub fn layer(&self, target: &Path) -> Overlay {
+    pub fn layer(&self, target: &Path) -> OverlaySpec {
         let number = self.layers.get();
         self.layers.set(number + 1);
         let dir = self.base.join(format!("layer{number}"));
         let (upper, work) = (dir.join("upper"), dir.join("work"));
         std::fs::create_dir_all(&upper).unwrap();
         std::fs::create_dir_all(&work).unwrap();
-        Overlay { target: target.into(), lowers: vec![target.into()], upper, work }
+        OverlaySpec { target: target.into(), lowers: vec![target.into()], upper, work }
     }
 
     /// A view with the workspace alone.
-    pub fn spec(&self) -> Spec {
-        Spec {
+    pub fn spec(&self) -> SandboxSpec {
+        SandboxSpec {
             overlays: vec![self.layer(&self.root)],
             cwd: self.root.clone(),
             scratch: Some(self.scratch.clone()),
-            ..Spec::default()
+            ..SandboxSpec::default()
         }
     }
 
     /// The same view with new layers: no layer serves two commands.
-    pub fn again(&self, spec: &Spec) -> Spec {
+    pub fn again(&self, spec: &SandboxSpec) -> SandboxSpec {
         let overlays = spec.overlays.iter().map(|overlay| self.layer(&overlay.target)).collect();
-        Spec { overlays, ..spec.clone() }
+        SandboxSpec { overlays, ..spec.clone() }
     }
 
     /// Everything below the workspace, with contents.
@@ -88,11 +89,11 @@ impl Den {
         tree(&self.root)
     }
 
-    pub fn run(&self, spec: &Spec, line: &str) -> Ran {
+    pub fn run(&self, spec: &SandboxSpec, line: &str) -> Ran {
         self.run_for(spec, line, Duration::from_secs(20))
     }
 
-    pub fn run_for(&self, spec: &Spec, line: &str, timeout: Duration) -> Ran {
+    pub fn run_for(&self, spec: &SandboxSpec, line: &str, timeout: Duration) -> Ran {
         let command = ShellCommand { timeout, ..command(spec, line) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let done = runtime.block_on(command.run(&CancellationToken::new(), |_| {}));
@@ -105,12 +106,12 @@ impl Drop for Den {
     fn drop(&mut self) {
         for number in 0..self.layers.get() {
             let work = self.dir.path().join(format!("layer{number}/work"));
-            Overlay { target: PathBuf::new(), lowers: Vec::new(), upper: PathBuf::new(), work }.release();
+            OverlaySpec { target: PathBuf::new(), lowers: Vec::new(), upper: PathBuf::new(), work }.release();
         }
     }
 }
 
-pub fn command(spec: &Spec, line: &str) -> ShellCommand {
+pub fn command(spec: &SandboxSpec, line: &str) -> ShellCommand {
     ShellCommand {
         line: line.into(),
         cwd: spec.cwd.clone(),

@@ -1,8 +1,8 @@
 //! A `/dev` of the few devices that every program expects and that lead nowhere.
 
-use super::ground::Ground;
-use super::init::{Fault, at};
-use super::mount::{Detached, TAME};
+use super::ground::ScratchTmpfs;
+use super::init::{SandboxSetupError, at};
+use super::mount::{DetachedMount, TAME};
 use rustix::mount::MountAttrFlags;
 use std::path::Path;
 
@@ -17,21 +17,21 @@ const LINKS: [(&str, &str); 5] = [
 ];
 
 /// The host's nodes, taken before its file systems lose their devices.
-pub(super) struct Devices(Vec<(&'static str, Detached)>);
+pub(super) struct DeviceNodes(Vec<(&'static str, DetachedMount)>);
 
-pub(super) fn take() -> Result<Devices, Fault> {
+pub(super) fn take() -> Result<DeviceNodes, SandboxSetupError> {
     let mut nodes = Vec::new();
     for name in NODES {
-        if let Some(node) = Detached::copy(&Path::new("/dev").join(name))? {
+        if let Some(node) = DetachedMount::copy(&Path::new("/dev").join(name))? {
             nodes.push((name, node));
         }
     }
-    Ok(Devices(nodes))
+    Ok(DeviceNodes(nodes))
 }
 
-impl Devices {
+impl DeviceNodes {
     /// Puts a fresh `/dev` over the host's. No terminal is in it; `pts` is a new, empty set of them.
-    pub(super) fn furnish(self, ground: &Ground) -> Result<(), Fault> {
+    pub(super) fn furnish(self, ground: &ScratchTmpfs) -> Result<(), SandboxSetupError> {
         let dev = Path::new("/dev");
         let still = TAME | MountAttrFlags::MOUNT_ATTR_NOEXEC;
         ground.part("dev", 0o755, still)?.attach(dev)?;
@@ -51,7 +51,7 @@ impl Devices {
         let quiet = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
         let options = [("newinstance", ""), ("ptmxmode", "0666"), ("mode", "620")];
         // Some containers refuse it. Then programs that want a terminal of their own do without.
-        match Detached::fresh("devpts", &options, quiet) {
+        match DetachedMount::fresh("devpts", &options, quiet) {
             Ok(pts) => pts.attach(&dev.join("pts")),
             Err(_) => Ok(()),
         }

@@ -1,8 +1,8 @@
 //! One fresh file system in memory, of which every fresh directory of the view is a part: making and ending a file
 //! system costs more than mounting a part of one.
 
-use super::init::{Fault, at};
-use super::mount::{Detached, TAME, place};
+use super::init::{SandboxSetupError, at};
+use super::mount::{DetachedMount, TAME, place};
 use rustix::fs::{AtFlags, Dev, FileType, Mode, OFlags, chmodat, mkdirat, mknodat, openat};
 use rustix::mount::MountAttrFlags;
 use std::os::fd::OwnedFd;
@@ -12,17 +12,17 @@ use std::path::Path;
 const SIZE: &str = "25%";
 
 /// Lies below `/tmp`, which is covered by a part of it afterwards, so that its root can be reached by nobody.
-pub(super) struct Ground(OwnedFd);
+pub(super) struct ScratchTmpfs(OwnedFd);
 
-impl Ground {
-    pub(super) fn lay() -> Result<Ground, Fault> {
+impl ScratchTmpfs {
+    pub(super) fn lay() -> Result<ScratchTmpfs, SandboxSetupError> {
         let base = Path::new("/tmp");
-        Detached::fresh("tmpfs", &[("mode", "700"), ("size", SIZE)], TAME)?.attach(base)?;
-        at(place(base, OFlags::DIRECTORY), || "open fresh memory".into()).map(Ground)
+        DetachedMount::fresh("tmpfs", &[("mode", "700"), ("size", SIZE)], TAME)?.attach(base)?;
+        at(place(base, OFlags::DIRECTORY), || "open fresh memory".into()).map(ScratchTmpfs)
     }
 
     /// A new directory in it.
-    pub(super) fn dir(&self, name: &str, mode: u16) -> Result<OwnedFd, Fault> {
+    pub(super) fn dir(&self, name: &str, mode: u16) -> Result<OwnedFd, SandboxSetupError> {
         let make = || -> rustix::io::Result<OwnedFd> {
             let mode = Mode::from_raw_mode(mode.into());
             mkdirat(&self.0, name, Mode::RWXU)?;
@@ -34,9 +34,14 @@ impl Ground {
     }
 
     /// A new directory, as a mount that is nowhere yet.
-    pub(super) fn part(&self, name: &str, mode: u16, attributes: MountAttrFlags) -> Result<Detached, Fault> {
+    pub(super) fn part(
+        &self,
+        name: &str,
+        mode: u16,
+        attributes: MountAttrFlags,
+    ) -> Result<DetachedMount, SandboxSetupError> {
         let dir = self.dir(name, mode)?;
-        at(Detached::again(&dir), || format!("mount a fresh `{name}`"))?.tamed(attributes)
+        at(DetachedMount::again(&dir), || format!("mount a fresh `{name}`"))?.tamed(attributes)
     }
 
     /// A new node that nobody may open.

@@ -1,7 +1,7 @@
 //! Limits, and privileges given up.
 
-use super::super::spec::{Backend, Spec};
-use super::init::{Fault, at};
+use super::super::spec::{SandboxBackend, SandboxSpec};
+use super::init::{SandboxSetupError, at};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, clear_ambient_capability_set, remove_capability_from_bounding_set,
@@ -18,7 +18,7 @@ const OF_ROOT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETGID);
 
 /// The resource limits. A limit above the one that already holds leaves that one.
-pub(super) fn limit(spec: &Spec) -> Result<(), Fault> {
+pub(super) fn limit(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let limits = spec.limits;
     // Of memory what a process writes into, not its addresses: many runtimes reserve far more than they use.
     for (resource, value, name) in [
@@ -40,12 +40,12 @@ pub(super) fn limit(spec: &Spec) -> Result<(), Fault> {
 }
 
 /// Gives up all capabilities (root: all but its rights over files), for good.
-pub(super) fn renounce(spec: &Spec) -> Result<(), Fault> {
+pub(super) fn renounce(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let kept = match (spec.backend, rustix::process::geteuid().is_root()) {
-        (Backend::Overlay, true) => OF_ROOT,
+        (SandboxBackend::Overlay, true) => OF_ROOT,
         _ => CapabilitySet::empty(),
     };
-    if spec.backend == Backend::Overlay {
+    if spec.backend == SandboxBackend::Overlay {
         for number in 0..64 {
             let capability = CapabilitySet::from_bits_retain(1 << number);
             if kept.contains(capability) {

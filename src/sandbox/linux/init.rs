@@ -4,7 +4,7 @@
 //! tree by itself, and the one that reaps must be the last. When it goes, the kernel kills what is left.
 
 use super::super::environment;
-use super::super::spec::{Backend, Network, Spec};
+use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
 use super::{harden, landlock, raw, seccomp, view};
 use crate::process::{ChildPid, ReapResult};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
@@ -24,8 +24,8 @@ use std::process::{Command, Stdio};
 pub(super) const READY: &str = "ready";
 
 /// Everything the child needs, copied into it by the fork.
-pub(super) struct Child<'a> {
-    pub(super) spec: &'a Spec,
+pub(super) struct SandboxChild<'a> {
+    pub(super) spec: &'a SandboxSpec,
     pub(super) stdin: Option<File>,
     pub(super) line: &'a OsStr,
     /// To the supervisor.
@@ -34,7 +34,7 @@ pub(super) struct Child<'a> {
 
 /// A step that was refused.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct SandboxSetupError {
     pub(super) step: String,
     pub(super) error: io::Error,
 }
@@ -43,16 +43,16 @@ pub(super) struct Fault {
 pub(super) fn at<T, E: Into<io::Error>>(
     result: Result<T, E>,
     step: impl FnOnce() -> String,
-) -> Result<T, Fault> {
-    result.map_err(|error| Fault { step: step(), error: error.into() })
+) -> Result<T, SandboxSetupError> {
+    result.map_err(|error| SandboxSetupError { step: step(), error: error.into() })
 }
 
-impl Child<'_> {
+impl SandboxChild<'_> {
     /// Runs in the fork. The answer is its exit code, which nobody needs: the words say how the command ended.
     pub(super) fn run(mut self) -> i32 {
         let shell = match self.enter() {
             Ok(shell) => shell,
-            Err(Fault { step, error }) => {
+            Err(SandboxSetupError { step, error }) => {
                 let said = format!("could not {step}: {error}\n").replace('\n', "\u{0}");
                 let _ = self.line_out.write_all(format!("{}\n", said.trim_end_matches('\u{0}')).as_bytes());
                 return 1;
@@ -63,7 +63,7 @@ impl Child<'_> {
         0
     }
 
-    fn enter(&mut self) -> Result<ChildPid, Fault> {
+    fn enter(&mut self) -> Result<ChildPid, SandboxSetupError> {
         let has_input = self.stdin.is_some();
         let stdin = at(self.input(), || "pass the input on".into())?;
         at(rustix::stdio::dup2_stdin(&stdin), || "pass the input on".into())?;
@@ -74,7 +74,7 @@ impl Child<'_> {
         at(self.line_out.read_exact(&mut go), || "hear from the supervisor".into())?;
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;
         let mut proxy = None;
-        if self.spec.backend == Backend::Overlay {
+        if self.spec.backend == SandboxBackend::Overlay {
             // The ids are mapped now. Nobody inside may look into this process: its memory and its links are the host's.
             let hidden = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
             at(hidden, || "hide the supervisor's memory".into())?;
@@ -84,10 +84,10 @@ impl Child<'_> {
                 let null = at(File::open("/dev/null"), || "open `/dev/null` inside".into())?;
                 at(rustix::stdio::dup2_stdin(&null), || "pass no input on".into())?;
             }
-            if self.spec.network != Network::Open && self.spec.beside.is_none() {
+            if self.spec.network != SandboxNetwork::Open && self.spec.beside.is_none() {
                 at(loopback(), || "bring the loopback interface up".into())?;
             }
-            if let Network::Hosts(_) = self.spec.network {
+            if let SandboxNetwork::Hosts(_) = self.spec.network {
                 proxy = Some(at(TcpListener::bind("127.0.0.1:0"), || "listen for connections".into())?);
             }
         }

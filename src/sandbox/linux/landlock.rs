@@ -5,8 +5,8 @@
 //! directories on the way to a mask are allowed entry by entry; a file made in one of them later cannot be read. For a
 //! workspace that would be the end of all work, so what is masked inside of one stays readable: the probe says so.
 
-use super::super::spec::{Backend, Spec};
-use super::init::{Fault, at};
+use super::super::spec::{SandboxBackend, SandboxSpec};
+use super::init::{SandboxSetupError, at};
 use super::mount::place;
 use ::landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
@@ -25,9 +25,9 @@ const FRESH: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev"];
 /// Device files that may be written without mounts of our own.
 const DEVICES: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/shm"];
 
-pub(super) fn apply(spec: &Spec) -> Result<(), Fault> {
+pub(super) fn apply(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let done = match spec.backend {
-        Backend::Overlay => behind(spec).map(|_| ()),
+        SandboxBackend::Overlay => behind(spec).map(|_| ()),
         _ => alone(spec).and_then(|status| match status {
             RulesetStatus::NotEnforced => Err(io::Error::other("this kernel has no Landlock")),
             _ => Ok(()),
@@ -36,7 +36,7 @@ pub(super) fn apply(spec: &Spec) -> Result<(), Fault> {
     at(done, || "restrict the command with Landlock".into())
 }
 
-fn behind(spec: &Spec) -> io::Result<RulesetStatus> {
+fn behind(spec: &SandboxSpec) -> io::Result<RulesetStatus> {
     let mut rules = rules(AccessFs::from_write(NEWEST))?;
     let own = spec.overlays.iter().map(|o| o.target.as_path()).chain(spec.scratch.as_deref());
     for path in own.chain(FRESH.map(Path::new)) {
@@ -50,7 +50,7 @@ fn behind(spec: &Spec) -> io::Result<RulesetStatus> {
     enforce(rules)
 }
 
-fn alone(spec: &Spec) -> io::Result<RulesetStatus> {
+fn alone(spec: &SandboxSpec) -> io::Result<RulesetStatus> {
     let mut rules = rules(AccessFs::from_all(NEWEST))?;
     let mut masked: Vec<PathBuf> = spec.masked.clone();
     masked.extend(spec.masked.iter().filter_map(|path| std::fs::canonicalize(path).ok()));

@@ -1,8 +1,8 @@
 //! Mounts as values: made or copied first, attached later, so that no path is looked up through another mount by
 //! accident. No option text is assembled from paths, so a `:` or `,` in one means nothing.
 
-use super::init::{Fault, at};
-use super::raw::{self, Depth};
+use super::init::{SandboxSetupError, at};
+use super::raw::{self, MountDepth};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{
@@ -18,15 +18,15 @@ pub(super) const TAME: MountAttrFlags =
 
 /// A mount that is nowhere yet.
 #[derive(Debug)]
-pub(super) struct Detached(pub(super) OwnedFd);
+pub(super) struct DetachedMount(pub(super) OwnedFd);
 
-impl Detached {
+impl DetachedMount {
     /// A new file system, with options that are no paths.
     pub(super) fn fresh(
         kind: &str,
         options: &[(&str, &str)],
         attributes: MountAttrFlags,
-    ) -> Result<Detached, Fault> {
+    ) -> Result<DetachedMount, SandboxSetupError> {
         let make = || -> rustix::io::Result<OwnedFd> {
             let fs = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
             for (key, value) in options {
@@ -38,44 +38,44 @@ impl Detached {
             fsconfig_create(&fs)?;
             fsmount(&fs, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
         };
-        at(make(), || format!("mount a fresh {kind}")).map(Detached)
+        at(make(), || format!("mount a fresh {kind}")).map(DetachedMount)
     }
 
     /// What is at `path` now, with the mounts below it. `None` if there is nothing.
-    pub(super) fn copy(path: &Path) -> Result<Option<Detached>, Fault> {
+    pub(super) fn copy(path: &Path) -> Result<Option<DetachedMount>, SandboxSetupError> {
         let flags = OpenTreeFlags::OPEN_TREE_CLOEXEC
             | OpenTreeFlags::OPEN_TREE_CLONE
             | OpenTreeFlags::AT_RECURSIVE
             | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
         match open_tree(CWD, path, flags) {
-            Ok(tree) => Ok(Some(Detached(tree))),
+            Ok(tree) => Ok(Some(DetachedMount(tree))),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(error) => at(Err(error), || format!("take hold of `{}`", path.display())),
         }
     }
 
     /// Another mount of what `place` is.
-    pub(super) fn again(place: &OwnedFd) -> rustix::io::Result<Detached> {
+    pub(super) fn again(place: &OwnedFd) -> rustix::io::Result<DetachedMount> {
         let flags =
             OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_EMPTY_PATH;
-        open_tree(place, "", flags).map(Detached)
+        open_tree(place, "", flags).map(DetachedMount)
     }
 
-    pub(super) fn tamed(self, attributes: MountAttrFlags) -> Result<Detached, Fault> {
-        let set = raw::set_mount(&self.0, c"", Depth::All, u64::from(attributes.bits()));
+    pub(super) fn tamed(self, attributes: MountAttrFlags) -> Result<DetachedMount, SandboxSetupError> {
+        let set = raw::set_mount(&self.0, c"", MountDepth::All, u64::from(attributes.bits()));
         at(set, || "restrict a mount".into())?;
         Ok(self)
     }
 
     /// Puts it over what is at `path`.
-    pub(super) fn attach(self, path: &Path) -> Result<(), Fault> {
+    pub(super) fn attach(self, path: &Path) -> Result<(), SandboxSetupError> {
         let moved = move_mount(&self.0, "", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH);
         at(moved, || format!("mount over `{}`", path.display()))
     }
 
     /// Puts it over `place`, whatever name that has by now, restricted by `attributes`.
     pub(super) fn attach_at(self, place: &OwnedFd, attributes: MountAttrFlags) -> std::io::Result<()> {
-        raw::set_mount(&self.0, c"", Depth::This, u64::from(attributes.bits()))?;
+        raw::set_mount(&self.0, c"", MountDepth::This, u64::from(attributes.bits()))?;
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
         Ok(move_mount(&self.0, "", place, "", flags)?)
     }

@@ -38,16 +38,16 @@ fn checked<T: Into<libc::c_long> + Copy>(result: T) -> io::Result<libc::c_long> 
 
 /// What to set on a mount, and on all below it.
 #[derive(Clone, Copy)]
-pub(super) enum Depth {
+pub(super) enum MountDepth {
     This,
     All,
 }
 
 /// `mount_setattr`: adds `attributes` (`MOUNT_ATTR_*`) to the mount at `at`; an empty `path` is `at` itself.
-pub(super) fn set_mount(at: impl AsFd, path: &CStr, depth: Depth, attributes: u64) -> io::Result<()> {
+pub(super) fn set_mount(at: impl AsFd, path: &CStr, depth: MountDepth, attributes: u64) -> io::Result<()> {
     let attr = libc::mount_attr { attr_set: attributes, attr_clr: 0, propagation: 0, userns_fd: 0 };
     let mut flags = libc::AT_EMPTY_PATH | libc::AT_SYMLINK_NOFOLLOW;
-    if let Depth::All = depth {
+    if let MountDepth::All = depth {
         flags |= libc::AT_RECURSIVE;
     }
     // SAFETY: the path ends with a zero, the structure and its size belong together, and both outlive the call.

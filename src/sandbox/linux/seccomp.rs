@@ -1,8 +1,8 @@
 //! System calls that no build and no test needs, and every way out does. They fail with EPERM, as they would for a
 //! user without rights, so that programs take their other path.
 
-use super::super::spec::{Backend, Network, Spec};
-use super::init::{Fault, at};
+use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
+use super::init::{SandboxSetupError, at};
 use super::raw;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -86,7 +86,7 @@ const NEW_TIME: i32 = 0x80;
 /// Input put into a terminal, and the console's own calls.
 const TERMINAL: [u64; 2] = [0x5412, 0x541c];
 
-pub(super) fn apply(spec: &Spec) -> Result<(), Fault> {
+pub(super) fn apply(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let install = || -> io::Result<()> {
         let missing = u32::try_from(libc::ENOSYS).unwrap_or(38);
         // Its flags are behind a pointer. Without it libc falls back to `clone`, whose flags are not.
@@ -115,7 +115,7 @@ fn foreign_numbers(errno: u32) -> BpfProgram {
     ]
 }
 
-fn refused(spec: &Spec) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
+fn refused(spec: &SandboxSpec) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().map(|&number| (number, Vec::new())).collect();
     let flag = |flag: i32| {
@@ -133,15 +133,15 @@ fn refused(spec: &Spec) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
 }
 
 /// Which kinds of socket there are not.
-fn sockets(spec: &Spec) -> io::Result<Vec<SeccompRule>> {
+fn sockets(spec: &SandboxSpec) -> io::Result<Vec<SeccompRule>> {
     let (unix, inet, inet6, netlink) = (libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK);
     let mut allowed = vec![netlink, unix, inet, inet6];
-    if spec.backend == Backend::Landlock {
+    if spec.backend == SandboxBackend::Landlock {
         // No namespaces: the host's sockets are all in reach.
         if raw::landlock_abi().is_none_or(|abi| abi < 9) {
             allowed.retain(|&family| family != unix);
         }
-        if spec.network != Network::Open {
+        if spec.network != SandboxNetwork::Open {
             allowed.retain(|&family| family != inet && family != inet6);
         }
     }

@@ -1,7 +1,7 @@
 //! The supervisor's part: a child in namespaces of its own, with this user's ids.
 
 use super::super::proxy;
-use super::super::spec::{Backend, Network, Spec};
+use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
 use super::{beside, init, raw};
 use crate::process::{ChildPid, ConfineRequest, ConfinedProcess};
 use rustix::io::retry_on_intr;
@@ -21,10 +21,10 @@ const READY_WITHIN: Duration = Duration::from_secs(60);
 /// Starts `sh -c` in the sandbox that the words describe (a [`Spec`]). Returns when the command is about to start; any
 /// failure before that is an error that says what was refused, and nothing has run.
 pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
-    let mut spec = Spec::from_words(&asked.words).map_err(io::Error::other)?;
+    let mut spec = SandboxSpec::from_words(&asked.words).map_err(io::Error::other)?;
     let sockets = named_sockets(&spec);
     spec.masked.extend(sockets);
-    let joins = spec.backend == Backend::Overlay && spec.network == Network::Off;
+    let joins = spec.backend == SandboxBackend::Overlay && spec.network == SandboxNetwork::Off;
     let beside = match spec.beside.filter(|_| joins).map(join_beside).transpose() {
         Ok(joined) => joined == Some(true),
         Err(e) => {
@@ -37,16 +37,16 @@ pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
         spec.beside = None;
     }
     let flags = match spec.backend {
-        Backend::Overlay => namespaces(&spec),
-        Backend::Landlock => 0,
-        Backend::Seatbelt | Backend::None => {
+        SandboxBackend::Overlay => namespaces(&spec),
+        SandboxBackend::Landlock => 0,
+        SandboxBackend::Seatbelt | SandboxBackend::None => {
             return Err(io::Error::other(
                 "no sandbox was found on this system, and nothing runs without one",
             ));
         }
     };
     let (mut mine, theirs) = UnixStream::pair()?;
-    let child = init::Child { spec: &spec, stdin: asked.stdin, line: &asked.line, line_out: theirs };
+    let child = init::SandboxChild { spec: &spec, stdin: asked.stdin, line: &asked.line, line_out: theirs };
     let pid = raw::fork(flags, || child.run()).map_err(refused)?;
     let ready =
         map_ids(pid, flags).and_then(|()| handshake(&mut mine)).and_then(|listener| way_out(&spec, listener));
@@ -65,16 +65,16 @@ fn join_beside(supervisor: u32) -> io::Result<bool> {
 }
 
 /// Serves the listener inside with connections from outside. The child was forked before: this may start a thread.
-fn way_out(spec: &Spec, listener: Option<OwnedFd>) -> io::Result<()> {
+fn way_out(spec: &SandboxSpec, listener: Option<OwnedFd>) -> io::Result<()> {
     match (&spec.network, listener) {
-        (Network::Hosts(hosts), Some(listener)) => proxy::serve(listener.into(), hosts.clone()),
+        (SandboxNetwork::Hosts(hosts), Some(listener)) => proxy::serve(listener.into(), hosts.clone()),
         _ => Ok(()),
     }
 }
 
 /// Sockets with a name in the file system that somebody listens to. A read-only mount does not stop `connect`, and
 /// Landlock does so only in its newest interface. Below an overlay they are dead: its files are others than the host's.
-fn named_sockets(spec: &Spec) -> Vec<PathBuf> {
+fn named_sockets(spec: &SandboxSpec) -> Vec<PathBuf> {
     const LISTENS: u32 = 1 << 16;
     let table = std::fs::read("/proc/net/unix").unwrap_or_default();
     let named = table.split(|&byte| byte == b'\n').skip(1).filter_map(|row| {
@@ -92,11 +92,11 @@ fn named_sockets(spec: &Spec) -> Vec<PathBuf> {
     named.filter(is_live).collect()
 }
 
-fn namespaces(spec: &Spec) -> i32 {
+fn namespaces(spec: &SandboxSpec) -> i32 {
     let network = match spec.network {
-        Network::Open => 0,
+        SandboxNetwork::Open => 0,
         // It is in another's already.
-        Network::Off if spec.beside.is_some() => 0,
+        SandboxNetwork::Off if spec.beside.is_some() => 0,
         _ => libc::CLONE_NEWNET,
     };
     libc::CLONE_NEWUSER

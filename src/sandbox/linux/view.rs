@@ -6,12 +6,12 @@
 //! 3. Places that are full of other people's sockets get fresh, empty file systems.
 //! 4. What was taken in step 1 is put to its path, and the masks go over all of it.
 
-use super::super::spec::{Overlay, Spec};
-use super::ground::Ground;
-use super::init::{Fault, at};
-use super::mask::Blank;
-use super::mount::{Detached, TAME, by_number, place};
-use super::raw::{self, Depth};
+use super::super::spec::{OverlaySpec, SandboxSpec};
+use super::ground::ScratchTmpfs;
+use super::init::{SandboxSetupError, at};
+use super::mask::MaskSources;
+use super::mount::{DetachedMount, TAME, by_number, place};
+use super::raw::{self, MountDepth};
 use super::{device, mask};
 use rustix::fs::{CWD, OFlags};
 use rustix::io::Errno;
@@ -27,14 +27,14 @@ use std::path::{Path, PathBuf};
 /// Fresh and empty in every view. Host sockets live there, and a read-only mount does not stop `connect`.
 const FRESH: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/var/run"];
 
-pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
+pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     at(mount_change("/", private), || "make the mounts private".into())?;
     let overlays =
         spec.overlays.iter().map(|o| Ok((o.target.clone(), overlay(o)?))).collect::<Result<Vec<_>, _>>()?;
     let mut passed = Vec::new();
     for path in spec.writable.iter().chain(&spec.scratch) {
-        if let Some(copy) = Detached::copy(path)? {
+        if let Some(copy) = DetachedMount::copy(path)? {
             passed.push((path.clone(), copy.tamed(TAME)?));
         }
     }
@@ -42,10 +42,10 @@ pub(super) fn build(spec: &Spec) -> Result<(), Fault> {
     let resolver = resolver();
 
     let still = u64::from((TAME | MountAttrFlags::MOUNT_ATTR_RDONLY).bits());
-    at(raw::set_mount(CWD, c"/", Depth::All, still), || "make the rest read-only".into())?;
+    at(raw::set_mount(CWD, c"/", MountDepth::All, still), || "make the rest read-only".into())?;
 
-    let ground = Ground::lay()?;
-    let blank = Blank::new(&ground)?;
+    let ground = ScratchTmpfs::lay()?;
+    let blank = MaskSources::new(&ground)?;
     for dir in FRESH {
         if std::fs::symlink_metadata(dir).is_ok_and(|known| known.is_dir()) {
             let mode = if dir.ends_with("tmp") { 0o1777 } else { 0o755 };
@@ -87,7 +87,7 @@ fn reachable(path: &Path) -> std::io::Result<()> {
 }
 
 /// An overlay, nowhere yet. All directories are handed over as numbers.
-fn overlay(overlay: &Overlay) -> Result<Detached, Fault> {
+fn overlay(overlay: &OverlaySpec) -> Result<DetachedMount, SandboxSetupError> {
     let open =
         |path: &Path| at(place(path, OFlags::DIRECTORY), || format!("open the layer `{}`", path.display()));
     let lowers = overlay.lowers.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
@@ -111,7 +111,7 @@ fn overlay(overlay: &Overlay) -> Result<Detached, Fault> {
         format!("lay a copy-on-write layer over `{}`{why}", overlay.target.display())
     };
     let step = step();
-    at(made, || step).map(Detached)
+    at(made, || step).map(DetachedMount)
 }
 
 /// Where other file systems are mounted below `dir`. Without privileges no overlay can be laid over such a directory.
@@ -167,9 +167,9 @@ fn assemble(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> rustix::io::
 ///
 /// In a container a fresh one is often refused. Then the container's stays, read-only since the step before: it lists
 /// processes outside, but opens none of them, because they are in another user namespace.
-fn processes() -> Result<(), Fault> {
+fn processes() -> Result<(), SandboxSetupError> {
     let still = TAME | MountAttrFlags::MOUNT_ATTR_RDONLY | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    match Detached::fresh("proc", &[], still) {
+    match DetachedMount::fresh("proc", &[], still) {
         Ok(fresh) => fresh.attach(Path::new("/proc")),
         Err(fault) if fault.error.raw_os_error() == Some(libc::EPERM) => Ok(()),
         Err(fault) => Err(fault),

@@ -1,6 +1,6 @@
 //! HTTP: `CONNECT host:port`, and requests with a whole address (`GET http://host/path`), as RFC 9110 and 9112 have them.
 
-use super::{Refusal, Rules, split_port};
+use super::{ProxyRefusal, ProxyRules, split_port};
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -12,10 +12,10 @@ const HEAD: usize = 32 << 10;
 pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
     client: &mut C,
     first: u8,
-    rules: &Rules,
+    rules: &ProxyRules,
 ) -> io::Result<Option<TcpStream>> {
     let head = head(client, first).await?;
-    let Some(request) = Request::parse(&head) else {
+    let Some(request) = ProxyRequest::parse(&head) else {
         answer(client, "400 Bad Request", "placet: this is no request to a proxy").await?;
         return Ok(None);
     };
@@ -29,8 +29,8 @@ pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
         }
         Err(refusal) => {
             let status = match refusal {
-                Refusal::Unreachable(_) => "502 Bad Gateway",
-                Refusal::NotListed(_) | Refusal::Private(_) => "403 Forbidden",
+                ProxyRefusal::Unreachable(_) => "502 Bad Gateway",
+                ProxyRefusal::NotListed(_) | ProxyRefusal::Private(_) => "403 Forbidden",
             };
             answer(client, status, &refusal.sentence()).await?;
             Ok(None)
@@ -60,21 +60,21 @@ async fn answer<C: AsyncWrite + Unpin>(client: &mut C, status: &str, text: &str)
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Request<'a> {
+struct ProxyRequest<'a> {
     host: &'a str,
     port: u16,
     /// The head as the server gets it; for `CONNECT` there is none.
     forward: Option<String>,
 }
 
-impl Request<'_> {
-    fn parse(head: &str) -> Option<Request<'_>> {
+impl ProxyRequest<'_> {
+    fn parse(head: &str) -> Option<ProxyRequest<'_>> {
         let (line, headers) = head.split_once("\r\n")?;
         let mut words = line.split(' ');
         let (method, target, version) = (words.next()?, words.next()?, words.next()?);
         if method == "CONNECT" {
             let (host, port) = split_port(target);
-            return Some(Request { host, port: port?, forward: None });
+            return Some(ProxyRequest { host, port: port?, forward: None });
         }
         let rest = target.strip_prefix("http://")?;
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -92,7 +92,7 @@ impl Request<'_> {
             }
         }
         forward.push_str("Connection: close\r\n\r\n");
-        Some(Request { host, port: port.unwrap_or(80), forward: Some(forward) })
+        Some(ProxyRequest { host, port: port.unwrap_or(80), forward: Some(forward) })
     }
 }
 
@@ -102,22 +102,22 @@ mod tests {
 
     #[test]
     fn requests_are_read_and_cleaned() {
-        let connect = Request::parse("CONNECT crates.io:443 HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        let connect = ProxyRequest::parse("CONNECT crates.io:443 HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
         assert_eq!((connect.host, connect.port, connect.forward), ("crates.io", 443, None));
-        let connect = Request::parse("CONNECT [2606::1]:443 HTTP/1.1\r\n\r\n").unwrap();
+        let connect = ProxyRequest::parse("CONNECT [2606::1]:443 HTTP/1.1\r\n\r\n").unwrap();
         assert_eq!((connect.host, connect.port), ("[2606::1]", 443));
         let get = "GET http://u:p@example.org:81/a?b HTTP/1.1\r\nHost: example.org\r\nProxy-Authorization: x\r\nConnection: keep-alive\r\n\r\n";
-        let get = Request::parse(get).unwrap();
+        let get = ProxyRequest::parse(get).unwrap();
         assert_eq!((get.host, get.port), ("example.org", 81));
         assert_eq!(
             get.forward.unwrap(),
             "GET /a?b HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n\r\n"
         );
-        let bare = Request::parse("GET http://example.org?q HTTP/1.0\r\n\r\n").unwrap();
+        let bare = ProxyRequest::parse("GET http://example.org?q HTTP/1.0\r\n\r\n").unwrap();
         assert_eq!((bare.host, bare.port), ("example.org", 80));
         assert!(bare.forward.unwrap().starts_with("GET /?q HTTP/1.0\r\n"));
         for garbage in ["GET / HTTP/1.1\r\n\r\n", "CONNECT crates.io HTTP/1.1\r\n\r\n", "\r\n\r\n", "x"] {
-            assert_eq!(Request::parse(garbage), None, "{garbage}");
+            assert_eq!(ProxyRequest::parse(garbage), None, "{garbage}");
         }
     }
 }

@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Which connections are made.
 #[derive(Clone, Debug)]
-pub(super) struct Rules {
+pub(super) struct ProxyRules {
     /// `host`, `*.host`, `host:port`.
     hosts: Vec<String>,
     /// True for an address that may be connected to.
@@ -34,24 +34,24 @@ pub(super) struct Rules {
 
 /// Why there is no connection, for whoever reads the program's error.
 #[derive(Debug, PartialEq, Eq)]
-enum Refusal {
+enum ProxyRefusal {
     NotListed(String),
     Private(String),
     Unreachable(String),
 }
 
-impl Refusal {
+impl ProxyRefusal {
     fn sentence(&self) -> String {
         match self {
-            Refusal::NotListed(host) => format!(
+            ProxyRefusal::NotListed(host) => format!(
                 "placet: this command may not connect to {host}\nhint: the person can allow it with `[sandbox] hosts = [\"{host}\"]`, or for one session with --allow-host {host}"
             ),
-            Refusal::Private(host) => {
+            ProxyRefusal::Private(host) => {
                 format!(
                     "placet: {host} leads into a private network, where no command in the sandbox may connect"
                 )
             }
-            Refusal::Unreachable(reason) => format!("placet: no connection: {reason}"),
+            ProxyRefusal::Unreachable(reason) => format!("placet: no connection: {reason}"),
         }
     }
 }
@@ -59,7 +59,7 @@ impl Refusal {
 /// Serves `listener` on a thread of its own until this process ends.
 pub(super) fn serve(listener: std::net::TcpListener, hosts: Vec<String>) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
-    let rules = Rules { hosts, reaches: address::is_public };
+    let rules = ProxyRules { hosts, reaches: address::is_public };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let work = move || {
         runtime.block_on(async {
@@ -71,7 +71,7 @@ pub(super) fn serve(listener: std::net::TcpListener, hosts: Vec<String>) -> std:
     std::thread::Builder::new().name("proxy".into()).spawn(work).map(drop)
 }
 
-async fn accept(listener: TcpListener, rules: Rules) {
+async fn accept(listener: TcpListener, rules: ProxyRules) {
     let rules = Arc::new(rules);
     let room = Arc::new(Semaphore::new(MOST));
     loop {
@@ -91,7 +91,10 @@ async fn accept(listener: TcpListener, rules: Rules) {
 }
 
 /// One client, from its first byte to its last.
-async fn converse<C: AsyncRead + AsyncWrite + Unpin>(mut client: C, rules: &Rules) -> std::io::Result<()> {
+async fn converse<C: AsyncRead + AsyncWrite + Unpin>(
+    mut client: C,
+    rules: &ProxyRules,
+) -> std::io::Result<()> {
     let asked = tokio::time::timeout(PATIENCE, async {
         match client.read_u8().await? {
             5 => socks::ask(&mut client, rules).await,
@@ -104,18 +107,18 @@ async fn converse<C: AsyncRead + AsyncWrite + Unpin>(mut client: C, rules: &Rule
     Ok(())
 }
 
-impl Rules {
+impl ProxyRules {
     /// A connection to `host`, or why there is none.
-    async fn connect(&self, host: &str, port: u16) -> Result<TcpStream, Refusal> {
+    async fn connect(&self, host: &str, port: u16) -> Result<TcpStream, ProxyRefusal> {
         let host = normal(host);
         if !self.lists(&host, port) {
-            return Err(Refusal::NotListed(host));
+            return Err(ProxyRefusal::NotListed(host));
         }
-        let unreachable = |error: std::io::Error| Refusal::Unreachable(format!("{host}: {error}"));
+        let unreachable = |error: std::io::Error| ProxyRefusal::Unreachable(format!("{host}: {error}"));
         let found = tokio::net::lookup_host((host.as_str(), port)).await.map_err(unreachable)?;
         let (allowed, private): (Vec<SocketAddr>, _) = found.partition(|at| (self.reaches)(at.ip()));
         if allowed.is_empty() && !private.is_empty() {
-            return Err(Refusal::Private(host));
+            return Err(ProxyRefusal::Private(host));
         }
         TcpStream::connect(allowed.as_slice()).await.map_err(unreachable)
     }

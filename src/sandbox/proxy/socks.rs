@@ -1,6 +1,6 @@
 //! SOCKS5 (RFC 1928): connections alone, without authentication. The name is resolved here, as with `socks5h`.
 
-use super::{Refusal, Rules};
+use super::{ProxyRefusal, ProxyRules};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -16,7 +16,7 @@ const NO_SUCH_ADDRESS: u8 = 8;
 /// Reads a request after its first byte. `None` when it was refused and told so.
 pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
     client: &mut C,
-    rules: &Rules,
+    rules: &ProxyRules,
 ) -> io::Result<Option<TcpStream>> {
     let count = client.read_u8().await?;
     let mut methods = vec![0; usize::from(count)];
@@ -39,7 +39,7 @@ pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
             reply(client, DONE).await?;
             Ok(Some(server))
         }
-        Err(Refusal::Unreachable(_)) => refuse(client, UNREACHABLE).await,
+        Err(ProxyRefusal::Unreachable(_)) => refuse(client, UNREACHABLE).await,
         Err(_) => refuse(client, NOT_ALLOWED).await,
     }
 }

@@ -1,8 +1,8 @@
 use super::*;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 
-fn rules(hosts: &[&str], reaches: fn(IpAddr) -> bool) -> Rules {
-    Rules { hosts: hosts.iter().map(ToString::to_string).collect(), reaches }
+fn rules(hosts: &[&str], reaches: fn(IpAddr) -> bool) -> ProxyRules {
+    ProxyRules { hosts: hosts.iter().map(ToString::to_string).collect(), reaches }
 }
 
 #[test]
@@ -95,7 +95,7 @@ async fn echo() -> u16 {
 }
 
 /// What a client hears that says `said`, then hears something, then says `then`.
-async fn talk(rules: Rules, said: &[&[u8]]) -> Vec<u8> {
+async fn talk(rules: ProxyRules, said: &[&[u8]]) -> Vec<u8> {
     let (mut near, far): (DuplexStream, _) = tokio::io::duplex(65_536);
     let serving = tokio::spawn(async move { converse(far, &rules).await });
     let mut heard = Vec::new();
