@@ -21,7 +21,7 @@ use placet::conversation::{
 };
 use placet::permission::{Mode, ModeCell, Policy};
 use placet::provider::{AnswerStream, Figures, Provider, Request, StreamEvent};
-use placet::session::Store;
+use placet::session::SessionStore;
 use placet::tools::Registry;
 use std::path::Path;
 use std::process::Command;
@@ -101,7 +101,7 @@ fn main() {
     std::fs::write(root.join("big.txt"), "a line of output that is long enough\n".repeat(OUTPUT / 37 + 1))
         .unwrap();
     let state = dir.path().join("state");
-    let (store, _) = Store::open(&state).unwrap();
+    let (store, _) = SessionStore::open(&state).unwrap();
     let session = store.create(&root, "a day").unwrap();
     let id = session.id().clone();
     let runtime = tokio::runtime::Runtime::new().unwrap();

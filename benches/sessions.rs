@@ -15,7 +15,7 @@ mod desk;
 
 use desk::{median, other, report};
 use placet::conversation::{AssistantBlock, AssistantMessage, Image, Message, Part, SessionId};
-use placet::session::{Record, Store};
+use placet::session::{SessionRecord, SessionStore};
 use std::path::Path;
 use std::time::Instant;
 
@@ -25,7 +25,7 @@ fn main() {
     let megabytes = std::env::args().skip(1).find_map(|a| a.parse().ok()).unwrap_or(500);
     let dir = tempfile::TempDir::new().unwrap();
     let root = dir.path().canonicalize().unwrap();
-    let (store, _) = Store::open(&root).unwrap();
+    let (store, _) = SessionStore::open(&root).unwrap();
     for n in 0..1000 {
         drop(begun(&store, n, 20));
     }
@@ -71,7 +71,7 @@ fn main() {
     report("search", ours, "sqlite3 LIKE", other(&root, "sqlite3", &[&db, like]));
 }
 
-fn begun(store: &Store, n: usize, entries: usize) -> SessionId {
+fn begun(store: &SessionStore, n: usize, entries: usize) -> SessionId {
     let mut open = store.create(Path::new("/work"), &format!("session {n}")).unwrap();
     let records = (0..entries).map(|at| {
         let message = match at % 2 {
@@ -81,19 +81,20 @@ fn begun(store: &Store, n: usize, entries: usize) -> SessionId {
                 ..AssistantMessage::default()
             }),
         };
-        Record::Message { message }
+        SessionRecord::Message { message }
     });
     open.append_all(records.collect()).unwrap();
     open.id().clone()
 }
 
-fn pictured(store: &Store, megabytes: usize) -> SessionId {
+fn pictured(store: &SessionStore, megabytes: usize) -> SessionId {
     let mut open = store.create(Path::new("/work"), "pictures").unwrap();
     for n in 0..megabytes {
         let mut bytes = vec![0u8; 1 << 20];
         bytes[..8].copy_from_slice(&n.to_le_bytes());
         let image = Image::new("image/png", 1000, 1000, "shot.png", bytes.into());
-        open.append(Record::Message { message: Message::User { parts: vec![Part::Image(image)] } }).unwrap();
+        open.append(SessionRecord::Message { message: Message::User { parts: vec![Part::Image(image)] } })
+            .unwrap();
     }
     open.id().clone()
 }

@@ -9,7 +9,7 @@ use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Ta
 use crate::provider::catalog::Money;
 use crate::provider::{Preset, catalog};
 use crate::repl::{Host, Trouble};
-use crate::session::{OpenSession, Scratchpads, SessionError, Store};
+use crate::session::{OpenSession, Scratchpads, SessionError, SessionStore};
 use crate::storage::{StoreError, StoreMounts};
 use crate::text::regular;
 use crate::tools::{CommandSettings, Dialect, Env, Jobs, Limits, Registry, is_batch};
@@ -191,8 +191,8 @@ impl App {
     }
 
     /// Opens the session store.
-    pub fn store(&self) -> Result<(Store, Vec<String>), AppError> {
-        Ok(Store::open(&self.paths.state)?)
+    pub fn store(&self) -> Result<(SessionStore, Vec<String>), AppError> {
+        Ok(SessionStore::open(&self.paths.state)?)
     }
 
     /// What the tools of one conversation work with; `name` is that of its view: the session's.
@@ -348,11 +348,11 @@ impl Host for App {
         Some((waiting.name, self.workspace.with_view(waiting.view)))
     }
 
-    fn store(&self) -> Result<(Store, Vec<String>), Trouble> {
+    fn store(&self) -> Result<(SessionStore, Vec<String>), Trouble> {
         Ok(App::store(self)?)
     }
 
-    fn prune_sessions(&self, store: &Store) -> Option<String> {
+    fn prune_sessions(&self, store: &SessionStore) -> Option<String> {
         self.prune_daily(store)
     }
 

@@ -5,14 +5,14 @@
 use super::Agent;
 use super::driver::lock;
 use crate::conversation::{ConversationSummary, Transcript};
-use crate::session::{Record, SessionError, State};
+use crate::session::{SessionError, SessionRecord, SessionStateKey};
 
 impl Agent {
     /// Goes back to before the message `index`: what came from there on is forgotten here, and stays in the session as a
     /// branch. The model must read again what it had seen.
     pub fn rewind(&mut self, index: usize) -> Result<(), SessionError> {
         let messages = index.min(self.transcript.len());
-        self.write_down(Record::Rewound { messages })?;
+        self.write_down(SessionRecord::Rewound { messages })?;
         self.count_branch()?;
         match &self.parts.session {
             // The summaries that hold there were not read.
@@ -31,12 +31,13 @@ impl Agent {
 
     /// Goes to the end of the branch whose last message is the entry `tip`. Returns what the person should know.
     pub fn go_to(&mut self, tip: i64) -> Result<Vec<String>, SessionError> {
-        self.write_down(Record::Switched { entry: tip })?;
+        self.write_down(SessionRecord::Switched { entry: tip })?;
         self.count_branch()?;
         let Some(session) = &mut self.parts.session else { return Ok(Vec::new()) };
         let loaded = session.store().load(session.id())?;
-        session
-            .append_all(loaded.repairs.into_iter().map(|message| Record::Message { message }).collect())?;
+        session.append_all(
+            loaded.repairs.into_iter().map(|message| SessionRecord::Message { message }).collect(),
+        )?;
         self.read(loaded.transcript, loaded.summaries);
         self.begin_anew_from_here();
         Ok(loaded.dropped)
@@ -53,7 +54,7 @@ impl Agent {
     fn count_branch(&mut self) -> Result<(), SessionError> {
         self.branches += 1;
         match &self.parts.session {
-            Some(session) => session.set(State::Branches, &self.branches.to_string()),
+            Some(session) => session.set(SessionStateKey::Branches, &self.branches.to_string()),
             None => Ok(()),
         }
     }

@@ -14,7 +14,7 @@ use super::meter::Meter;
 use super::parts::{Parts, Start};
 use crate::conversation::{CallOutcome, Message, Part};
 use crate::provider::catalog::Money;
-use crate::session::{Spent, Store};
+use crate::session::{RequestCost, SessionStore};
 use crate::tools::{Children, Progress, Report, Task};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -41,11 +41,11 @@ pub struct Family {
     /// A command runs alone; what writes a file runs beside others that do.
     pub(super) order: Arc<tokio::sync::RwLock<()>>,
     /// What children cost that the parent has not counted yet.
-    paid: Arc<Mutex<Vec<Spent>>>,
+    paid: Arc<Mutex<Vec<RequestCost>>>,
     /// What all of them spend.
     meter: Arc<Meter>,
     /// Where the costs of all sessions are kept, for a child that has no session of its own.
-    store: Option<Store>,
+    store: Option<SessionStore>,
     born: Arc<AtomicU32>,
 }
 
@@ -72,7 +72,7 @@ impl Family {
         &self.meter
     }
 
-    pub(super) fn store(&self) -> Option<&Store> {
+    pub(super) fn store(&self) -> Option<&SessionStore> {
         self.store.as_ref()
     }
 
@@ -100,7 +100,7 @@ impl Agent {
     }
 
     /// A request of a child, for its parent to count.
-    pub(super) fn tell_parent(&self, one: &Spent) {
+    pub(super) fn tell_parent(&self, one: &RequestCost) {
         if self.parts.family.is_child {
             lock(&self.parts.family.paid).push(one.clone());
         }
@@ -237,7 +237,7 @@ fn ended(child: &Agent, ending: &Ending) -> (CallOutcome, String) {
     }
 }
 
-fn priced(spent: &Spent) -> String {
+fn priced(spent: &RequestCost) -> String {
     if spent.unpriced < spent.requests {
         format!(", {}", Money::from_picos(spent.picos))
     } else {

@@ -14,7 +14,7 @@ use super::notes::newest_first;
 use super::out_of_view::OutOfView;
 use crate::conversation::{AssistantMessage, ConversationSummary, Message, Note, Part, PinnedNoteKind};
 use crate::provider::{ProviderError, StreamEvent};
-use crate::session::{Record, SessionError};
+use crate::session::{SessionError, SessionRecord};
 use crate::text::sanitize::name;
 use crate::tools::{TodoStatus, todo_lines, todos_in};
 use crate::workspace::Shelf;
@@ -239,7 +239,7 @@ impl Agent {
 
     /// Saved first; then it holds.
     pub(super) fn take(&mut self, summary: ConversationSummary) -> Result<(), SessionError> {
-        let record = Record::SummedUp { summary: summary.clone() };
+        let record = SessionRecord::SummedUp { summary: summary.clone() };
         self.write_down(record)?;
         let from = self.summaries.last().map_or(0, |before| before.upto);
         let gone = self.transcript.since(from);

@@ -10,7 +10,7 @@ use super::refused::Refused;
 use super::shorten::shorten;
 use crate::conversation::{AssistantBlock, Message, Part, ToolSpec};
 use crate::provider::{Model, Request};
-use crate::session::{Scratchpads, Store};
+use crate::session::{Scratchpads, SessionStore};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl Context {
     }
 
     /// What a request is built with besides the messages: the session's pictures, and results that were kept whole.
-    pub(super) fn draw_on(&mut self, store: Option<Store>, scratchpads: Arc<Scratchpads>) {
+    pub(super) fn draw_on(&mut self, store: Option<SessionStore>, scratchpads: Arc<Scratchpads>) {
         self.pictures.read_from(store);
         self.scratchpads = Some(scratchpads);
     }

@@ -167,7 +167,7 @@ fn a_result_that_is_left_out_points_to_where_it_is_or_to_the_call_that_gave_it()
         messages.extend([asked, Message::Results { results: vec![result] }]);
     }
     let pads = Arc::new(Scratchpads::in_memory());
-    pads.put("run_command-output", crate::session::Entry::Text("all".into())).unwrap();
+    pads.put("run_command-output", crate::session::ScratchpadEntry::Text("all".into())).unwrap();
     let mut context = context();
     context.draw_on(None, pads);
     let built = context.build(&messages, &model(4_000), 1_000);

@@ -12,7 +12,7 @@ use super::meter::Limit;
 use crate::conversation::{AssistantMessage, TokenUsage};
 use crate::provider::StreamEvent;
 use crate::provider::catalog::{self, Money};
-use crate::session::{Record, Spent, Within};
+use crate::session::{CostFilter, RequestCost, SessionRecord};
 use crate::tools::Detail;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -28,8 +28,8 @@ pub struct Budget {
 /// What has been spent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Costs {
-    pub(super) turn: Spent,
-    pub(super) session: Spent,
+    pub(super) turn: RequestCost,
+    pub(super) session: RequestCost,
     /// The request that is on its way.
     open: Option<Open>,
     /// Why something has no known price; said once, where there is a budget.
@@ -50,14 +50,14 @@ struct Open {
 
 impl Costs {
     pub(super) fn begin_turn(&mut self) {
-        self.turn = Spent::default();
+        self.turn = RequestCost::default();
     }
 
     /// What an earlier process spent in this session.
-    pub(super) fn restore(&mut self, usage: TokenUsage, requests: &[Spent]) {
-        self.session = Spent { usage, ..Spent::default() };
+    pub(super) fn restore(&mut self, usage: TokenUsage, requests: &[RequestCost]) {
+        self.session = RequestCost { usage, ..RequestCost::default() };
         for one in requests {
-            self.session.add(&Spent { usage: TokenUsage::default(), ..one.clone() });
+            self.session.add(&RequestCost { usage: TokenUsage::default(), ..one.clone() });
         }
     }
 }
@@ -125,7 +125,7 @@ impl Agent {
     }
 
     /// One request at the prices of today. Who answered, and with which model, may be others than those that were asked.
-    fn priced(&mut self, (provider, model): (&str, &str), usage: TokenUsage) -> Spent {
+    fn priced(&mut self, (provider, model): (&str, &str), usage: TokenUsage) -> RequestCost {
         let asked = self.parts.model.name.clone();
         let elsewhere = !provider.is_empty();
         let provider = if elsewhere { provider } else { self.parts.provider.name() }.to_string();
@@ -141,7 +141,7 @@ impl Agent {
                 false => format!("the price of {model} is not known"),
             });
         }
-        Spent {
+        RequestCost {
             day: String::new(),
             provider,
             model,
@@ -153,7 +153,7 @@ impl Agent {
     }
 
     /// Adds what a sub-agent cost.
-    pub(super) fn count_child(&mut self, spent: &Spent) {
+    pub(super) fn count_child(&mut self, spent: &RequestCost) {
         self.costs.turn.add(spent);
         self.costs.session.add(spent);
         if let Err(e) = self.write_down(record(spent)) {
@@ -162,7 +162,7 @@ impl Agent {
     }
 
     /// What the session cost so far, and the turn that ran last.
-    pub fn costs(&self) -> (&Spent, &Spent) {
+    pub fn costs(&self) -> (&RequestCost, &RequestCost) {
         (&self.costs.session, &self.costs.turn)
     }
 
@@ -231,7 +231,7 @@ impl Agent {
         let waiting = self.parts.family.unsaved();
         let midnight = jiff::Zoned::now().start_of_day().map_or(0, |day| day.timestamp().as_millisecond());
         let store = self.store().or(self.parts.family.store());
-        match store.and_then(|s| s.spent(Within { since: midnight, session: None }).ok()) {
+        match store.and_then(|s| s.spent(CostFilter { since: midnight, session: None }).ok()) {
             Some(saved) => Money::from_picos(saved.iter().map(|one| one.picos).sum::<u64>() + waiting),
             None => self.parts.family.meter().spent(),
         }
@@ -246,8 +246,8 @@ impl Agent {
     }
 }
 
-fn record(one: &Spent) -> Record {
-    Record::Cost {
+fn record(one: &RequestCost) -> SessionRecord {
+    SessionRecord::Cost {
         provider: one.provider.clone(),
         model: one.model.clone(),
         usage: one.usage,

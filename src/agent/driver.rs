@@ -21,7 +21,9 @@ use crate::conversation::{
 use crate::permission::{ClassificationLevel, Mode};
 use crate::provider::catalog::Money;
 use crate::provider::{Direct, Model, Provider};
-use crate::session::{Loaded, OpenSession, Record, SessionError, State, Store};
+use crate::session::{
+    LoadedSession, OpenSession, SessionError, SessionRecord, SessionStateKey, SessionStore,
+};
 use crate::tools::Env;
 use crate::workspace::{Label, Ledger, View};
 use std::collections::{BTreeSet, HashSet};
@@ -44,7 +46,7 @@ pub struct Agent {
     pub(super) branches: u32,
     pub(super) unsaved: Option<String>,
     /// Messages that are part of the conversation and could not be saved yet.
-    pub(super) unwritten: Vec<Record>,
+    pub(super) unwritten: Vec<SessionRecord>,
     told_usage: Option<TokenUsage>,
     pub(super) points: Points,
     queue: Queue,
@@ -99,17 +101,17 @@ impl Agent {
     }
 
     /// Takes up a session that was read back. Returns what the person should know about it.
-    pub fn resume(&mut self, loaded: Loaded) -> Result<Vec<String>, SessionError> {
+    pub fn resume(&mut self, loaded: LoadedSession) -> Result<Vec<String>, SessionError> {
         for (hash, reason) in loaded.withheld {
             self.context.withhold(hash, reason);
         }
         if let Some(session) = &mut self.parts.session {
             for message in loaded.repairs {
-                session.append(Record::Message { message })?;
+                session.append(SessionRecord::Message { message })?;
             }
-            let branches = session.state(State::Branches)?;
+            let branches = session.state(SessionStateKey::Branches)?;
             self.branches = branches.and_then(|count| count.parse().ok()).unwrap_or(0);
-            if let Some(saved) = session.state(State::Ledger)? {
+            if let Some(saved) = session.state(SessionStateKey::Ledger)? {
                 // One that cannot be read costs the model one read per file, nothing more.
                 if let Ok(snapshot) = serde_json::from_str(&saved) {
                     *lock(&self.parts.env.ledger) = Ledger::restore(&snapshot);
@@ -208,7 +210,7 @@ impl Agent {
         }
     }
 
-    pub fn store(&self) -> Option<&Store> {
+    pub fn store(&self) -> Option<&SessionStore> {
         self.parts.session.as_ref().map(OpenSession::store)
     }
 

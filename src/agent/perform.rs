@@ -11,7 +11,7 @@ use super::queue::Queue;
 use super::turn::{Effect, Input, LoopAnswer};
 use crate::conversation::{CallInterruption, CallResult, Message};
 use crate::provider::{AnswerStream, Blame, ProviderError, StreamEvent};
-use crate::session::{Record, State};
+use crate::session::{SessionRecord, SessionStateKey};
 use futures_util::StreamExt;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -151,7 +151,7 @@ impl<'a> Run<'a> {
             return;
         }
         let is_answer = matches!(message, Message::Assistant(_));
-        if let Err(e) = self.agent.write_down(Record::Message { message }) {
+        if let Err(e) = self.agent.write_down(SessionRecord::Message { message }) {
             self.fail_unsaved(e.to_string());
         }
         if is_answer {
@@ -175,7 +175,7 @@ impl<'a> Run<'a> {
         kept.stop = crate::conversation::StopReason::Cut;
         kept.blocks.retain(|b| matches!(b, crate::conversation::AssistantBlock::Text { .. }));
         if let (Some(session), Ok(json)) = (&self.agent.parts.session, serde_json::to_string(&kept)) {
-            drop(session.set(State::Partial, &json));
+            drop(session.set(SessionStateKey::Partial, &json));
         }
     }
 
@@ -304,7 +304,7 @@ impl<'a> Run<'a> {
                 let reason = "the provider refused it".to_string();
                 for (hash, _) in &images {
                     self.agent.context.withhold(hash.clone(), reason.clone());
-                    let record = Record::Withheld { hash: hash.clone(), reason: reason.clone() };
+                    let record = SessionRecord::Withheld { hash: hash.clone(), reason: reason.clone() };
                     if let Err(e) = self.agent.write_down(record) {
                         tracing::warn!("a withheld picture was not noted: {e}");
                     }

@@ -8,7 +8,7 @@ use super::context::parts_of_mut;
 use crate::conversation::{Image, Message, Note, Part};
 use crate::media;
 use crate::provider::{Capabilities, Model};
-use crate::session::Store;
+use crate::session::SessionStore;
 use std::collections::HashMap;
 
 /// Bytes of pictures that stay at hand.
@@ -21,7 +21,7 @@ pub(super) struct Pictures {
     /// Those of them that a provider refused: another one may take them.
     refused: HashMap<String, String>,
     /// Where those lie that came with a session.
-    store: Option<Store>,
+    store: Option<SessionStore>,
     /// The longest side that the last request allowed.
     side: u32,
     /// How large each is as it is sent, once that is known.
@@ -30,7 +30,7 @@ pub(super) struct Pictures {
 }
 
 impl Pictures {
-    pub(super) fn read_from(&mut self, store: Option<Store>) {
+    pub(super) fn read_from(&mut self, store: Option<SessionStore>) {
         self.store = store;
     }
 
@@ -227,7 +227,7 @@ impl Ready {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Record;
+    use crate::session::SessionRecord;
 
     #[test]
     fn the_pictures_at_hand_stay_below_the_limit_and_the_last_used_ones_stay() {
@@ -271,11 +271,11 @@ mod tests {
     #[test]
     fn a_picture_is_read_when_it_is_sent_and_one_that_is_gone_is_told_once() {
         let dir = tempfile::TempDir::new().unwrap();
-        let (store, _) = Store::open(dir.path()).unwrap();
+        let (store, _) = SessionStore::open(dir.path()).unwrap();
         let mut open = store.create(dir.path(), "t").unwrap();
         let image = |n: u8| Image::new("image/png", 4000, 2000, &format!("{n}.png"), vec![n; 9].into());
         let message = Message::User { parts: vec![Part::Image(image(1)), Part::Image(image(2))] };
-        open.append(Record::Message { message }).unwrap();
+        open.append(SessionRecord::Message { message }).unwrap();
         let gone = dir.path().join("blobs").join(&image(2).hash[..2]).join(&image(2).hash);
         std::fs::remove_file(gone).unwrap();
         let taken = store.take_up(open.id()).unwrap().transcript.messages().to_vec();

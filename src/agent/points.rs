@@ -11,7 +11,7 @@ use crate::conversation::{AssistantBlock, AssistantMessage, Note, Part, text_of}
 use crate::hooks::{HookAction, HookContext, HookPoint, HookRuling};
 use crate::permission::ClassificationLevel;
 use crate::provider::ProviderError;
-use crate::session::{SessionError, State};
+use crate::session::{SessionError, SessionStateKey};
 use crate::text::secret::marks;
 use crate::tools::Detail;
 use serde_json::json;
@@ -90,7 +90,7 @@ impl Agent {
     /// What is in the session already; one that cannot be read is the strictest.
     pub(super) fn recall_taint(&mut self) -> Result<(), SessionError> {
         let Some(session) = &self.parts.session else { return Ok(()) };
-        if let Some(text) = session.state(State::Taint)? {
+        if let Some(text) = session.state(SessionStateKey::Taint)? {
             self.points.kept = ClassificationLevel::parse(&text).unwrap_or(ClassificationLevel::Restricted);
             lock(&self.parts.policy).taint().begin(self.points.kept);
         }
@@ -104,7 +104,7 @@ impl Agent {
             return Ok(());
         }
         if let Some(session) = &self.parts.session {
-            session.set(State::Taint, level.name())?;
+            session.set(SessionStateKey::Taint, level.name())?;
         }
         self.points.kept = level;
         Ok(())

@@ -4,7 +4,7 @@ use super::Start;
 use super::driver::{Agent, lock};
 use super::out_of_view::OutOfView;
 use crate::conversation::{AssistantMessage, CallId, Message};
-use crate::session::{SessionError, State};
+use crate::session::{SessionError, SessionStateKey};
 use crate::tools::Touches;
 
 impl Agent {
@@ -52,7 +52,7 @@ impl Agent {
         let Some(session) = &self.parts.session else { return };
         let snapshot = lock(&self.parts.env.ledger).snapshot();
         let saved = serde_json::to_string(&snapshot).map_err(SessionError::from);
-        if let Err(e) = saved.and_then(|saved| session.set(State::Ledger, &saved)) {
+        if let Err(e) = saved.and_then(|saved| session.set(SessionStateKey::Ledger, &saved)) {
             tracing::warn!("what the model has seen was not saved: {e}");
         }
     }

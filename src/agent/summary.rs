@@ -6,7 +6,7 @@
 use super::Agent;
 use super::event::Event;
 use crate::conversation::{ConversationSummary, Note};
-use crate::session::{Record, SessionError};
+use crate::session::{SessionError, SessionRecord};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// How far below the setting the person is warned.
@@ -38,7 +38,7 @@ impl Agent {
     /// Takes the last summary away: its messages are sent again. Says of how many it was; nothing where there is none.
     pub fn undo_summary(&mut self) -> Result<Option<usize>, SessionError> {
         let Some(upto) = self.summaries.last().map(|summary| summary.upto) else { return Ok(None) };
-        self.write_down(Record::SummaryUndone)?;
+        self.write_down(SessionRecord::SummaryUndone)?;
         match &self.parts.session {
             // What it stands for was not read.
             Some(session) if self.begins > 0 => {

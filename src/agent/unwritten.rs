@@ -4,14 +4,14 @@
 //! is tried again by itself: the next turn does it, and until then the person has been told.
 
 use super::Agent;
-use crate::session::{Record, SessionError};
+use crate::session::{SessionError, SessionRecord};
 
 impl Agent {
     /// Writes `record` down, after what could not be written before it: all of it, or nothing.
-    pub(super) fn write_down(&mut self, record: Record) -> Result<(), SessionError> {
+    pub(super) fn write_down(&mut self, record: SessionRecord) -> Result<(), SessionError> {
         let Some(session) = &mut self.parts.session else { return Ok(()) };
         if self.unwritten.is_empty() {
-            let message = matches!(record, Record::Message { .. }).then(|| record.clone());
+            let message = matches!(record, SessionRecord::Message { .. }).then(|| record.clone());
             return session.append(record).inspect_err(|_| self.unwritten.extend(message));
         }
         let mut all = self.unwritten.clone();
@@ -20,7 +20,7 @@ impl Agent {
             Ok(()) => self.unwritten.clear(),
             Err(e) => {
                 // Only messages follow from one another; the others are told and given up where they come from.
-                self.unwritten.extend(matches!(record, Record::Message { .. }).then_some(record));
+                self.unwritten.extend(matches!(record, SessionRecord::Message { .. }).then_some(record));
                 return Err(e);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::AppError;
 use crate::config::{AppDirs, Config, ConfigProblem};
-use crate::session::{Entry, ScratchpadError, Scratchpads};
+use crate::session::{ScratchpadEntry, ScratchpadError, Scratchpads};
 use crate::storage::{
     FileStore, MemoryStore, SqliteStore, StoreError, StoreFileMeta, StoreMirror, StoreMount, StoreMounts,
     StorePrecondition,
@@ -74,10 +74,10 @@ impl Pads {
     }
 }
 
-fn bytes_of(entry: Entry) -> Vec<u8> {
+fn bytes_of(entry: ScratchpadEntry) -> Vec<u8> {
     match entry {
-        Entry::Text(text) => text.into_bytes(),
-        Entry::Image(image) => image.bytes.to_vec(),
+        ScratchpadEntry::Text(text) => text.into_bytes(),
+        ScratchpadEntry::Image(image) => image.bytes.to_vec(),
     }
 }
 
@@ -119,7 +119,7 @@ impl FileStore for Pads {
         }
         let text = String::from_utf8(bytes.to_vec())
             .map_err(|_| StoreError::Backend(format!("`{path}` is no text, as a scratchpad must be")))?;
-        self.now()?.put(path, Entry::Text(text)).map_err(told)?;
+        self.now()?.put(path, ScratchpadEntry::Text(text)).map_err(told)?;
         Ok(version(bytes))
     }
 

@@ -3,16 +3,16 @@
 //! A session with pending changes stays, whatever the settings say: they exist nowhere else.
 
 use super::App;
-use crate::session::{Retention, SessionError, SessionRow, Store};
+use crate::session::{RetentionPolicy, SessionError, SessionRow, SessionStore};
 use crate::text::size;
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl App {
-    fn retention(&self) -> Retention {
+    fn retention(&self) -> RetentionPolicy {
         let set = |key: &str| self.config.number(key).filter(|n| *n > 0);
-        Retention {
+        RetentionPolicy {
             age: set("sessions.keep_days")
                 .map(|days| DAY.saturating_mul(u32::try_from(days).unwrap_or(u32::MAX))),
             bytes: set("sessions.keep_bytes"),
@@ -20,18 +20,18 @@ impl App {
     }
 
     /// The sessions that would go.
-    pub fn prunable(&self, store: &Store) -> Result<Vec<SessionRow>, SessionError> {
+    pub fn prunable(&self, store: &SessionStore) -> Result<Vec<SessionRow>, SessionError> {
         store.prunable(self.retention(), &|name| self.is_pending(name))
     }
 
     /// Removes them.
-    pub fn prune(&self, store: &Store) -> Result<Vec<SessionRow>, SessionError> {
+    pub fn prune(&self, store: &SessionStore) -> Result<Vec<SessionRow>, SessionError> {
         store.prune(self.retention(), &|name| self.is_pending(name))
     }
 
     /// The same once a day, where the settings ask for it. The sentence says what went.
-    pub fn prune_daily(&self, store: &Store) -> Option<String> {
-        if self.retention() == Retention::default() {
+    pub fn prune_daily(&self, store: &SessionStore) -> Option<String> {
+        if self.retention() == RetentionPolicy::default() {
             return None;
         }
         let mark = store.dir().join("sessions.pruned");

@@ -7,7 +7,7 @@ use super::start;
 use crate::app::App;
 use crate::provider::Preset;
 use crate::sandbox::SandboxBackend;
-use crate::session::Store;
+use crate::session::SessionStore;
 use crate::text::visible;
 use crate::ui::ansi::Depth;
 use std::fmt::Write;
@@ -248,7 +248,7 @@ fn keys(out: &mut String, paths: &crate::config::AppDirs) {
 }
 
 fn sessions(out: &mut String, dir: &std::path::Path) -> usize {
-    match Store::open(dir).and_then(|(store, notes)| Ok((store.list(1_000_000)?.len(), notes))) {
+    match SessionStore::open(dir).and_then(|(store, notes)| Ok((store.list(1_000_000)?.len(), notes))) {
         Ok((count, notes)) => {
             let _ = writeln!(out, "sessions      {count} in {}", visible::path(dir));
             for note in &notes {

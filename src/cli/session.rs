@@ -3,15 +3,15 @@
 use super::args::{ExportFormat, Options, SessionCommand};
 use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
-use crate::session::{Pictures, Pin, Store, html, markdown, pictures, to_json};
+use crate::session::{MarkdownPictures, SessionPin, SessionStore, html, markdown, pictures, to_json};
 use crate::text::{regular, visible};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-fn store() -> Result<Store, Failure> {
-    let (store, notes) = Store::open(&start::paths().state)?;
+fn store() -> Result<SessionStore, Failure> {
+    let (store, notes) = SessionStore::open(&start::paths().state)?;
     notes.iter().for_each(|note| warn(&format!("note: {note}")));
     Ok(store)
 }
@@ -61,8 +61,8 @@ pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, Fail
             store.rename(&row.id, &title)?;
             warn(&format!("{} is called: {title}", row.id));
         }
-        SessionCommand::Pin { id } => pin(&store, &id, Pin::On)?,
-        SessionCommand::Unpin { id } => pin(&store, &id, Pin::Off)?,
+        SessionCommand::Pin { id } => pin(&store, &id, SessionPin::On)?,
+        SessionCommand::Unpin { id } => pin(&store, &id, SessionPin::Off)?,
         SessionCommand::Search { query, limit } => {
             let hits = store.search(&query.join(" "), limit)?;
             let mut out = String::new();
@@ -80,14 +80,19 @@ pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, Fail
     Ok(report::DONE)
 }
 
-fn export(store: &Store, id: &str, format: ExportFormat, output: Option<&Path>) -> Result<(), Failure> {
+fn export(
+    store: &SessionStore,
+    id: &str,
+    format: ExportFormat,
+    output: Option<&Path>,
+) -> Result<(), Failure> {
     let row = store.find(id)?;
     let loaded = store.load(&row.id)?;
     loaded.dropped.iter().for_each(|note| warn(&format!("note: {note}")));
     let beside = output.is_some_and(Path::is_dir) && format == ExportFormat::Markdown;
     let text = match format {
-        ExportFormat::Markdown if beside => markdown(&row, &loaded, Pictures::Beside),
-        ExportFormat::Markdown => markdown(&row, &loaded, Pictures::Named),
+        ExportFormat::Markdown if beside => markdown(&row, &loaded, MarkdownPictures::Beside),
+        ExportFormat::Markdown => markdown(&row, &loaded, MarkdownPictures::Named),
         ExportFormat::Html => html(&row, &loaded),
         ExportFormat::Json => {
             let pads = store.scratchpads(&row.id)?;
@@ -128,7 +133,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// The largest export that is read: a session of many pictures has about 100 MB.
 const LARGEST_EXPORT: u64 = 1 << 30;
 
-fn import(store: &Store, file: &Path, options: &Options) -> Result<(), Failure> {
+fn import(store: &SessionStore, file: &Path, options: &Options) -> Result<(), Failure> {
     let text = regular::read_to_string(file, LARGEST_EXPORT)
         .map_err(|e| Failure::new(format!("`{}` cannot be read: {e}", file.display())))?;
     let cwd = start::working_directory(options)?;
@@ -140,7 +145,7 @@ fn import(store: &Store, file: &Path, options: &Options) -> Result<(), Failure> 
 }
 
 /// Removes what the settings do not keep, or says what that would be.
-fn prune(store: &Store, dry_run: DryRun, options: &Options) -> Result<(), Failure> {
+fn prune(store: &SessionStore, dry_run: DryRun, options: &Options) -> Result<(), Failure> {
     let app = start::app(options)?;
     let pruned = match dry_run {
         DryRun::Yes => app.prunable(store)?,
@@ -172,12 +177,12 @@ enum DryRun {
     No,
 }
 
-fn pin(store: &Store, id: &str, pin: Pin) -> Result<(), Failure> {
+fn pin(store: &SessionStore, id: &str, pin: SessionPin) -> Result<(), Failure> {
     let row = store.find(id)?;
     store.pin(&row.id, pin)?;
     let told = match pin {
-        Pin::On => "is pinned: it is listed first and never removed by itself",
-        Pin::Off => "is not pinned any more",
+        SessionPin::On => "is pinned: it is listed first and never removed by itself",
+        SessionPin::Off => "is not pinned any more",
     };
     warn(&format!("{} {told}", row.id));
     Ok(())

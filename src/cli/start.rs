@@ -11,7 +11,7 @@ use crate::conversation::Part;
 use crate::repl;
 use crate::serve::changes::{ChangeReport, TurnChanges};
 use crate::serve::headless::{self, Format, Reader, Side};
-use crate::session::{OpenSession, Store};
+use crate::session::{OpenSession, SessionStore};
 use crate::ui::term;
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::PathBuf;
@@ -301,7 +301,7 @@ fn headless_agent(app: &App, options: &Options, first: &str, start: &Start) -> R
 }
 
 fn open_session(
-    store: &Store,
+    store: &SessionStore,
     app: &App,
     options: &Options,
     first: &str,

@@ -5,7 +5,7 @@ use super::report::{self, Failure, print};
 use super::start;
 use crate::provider::catalog::Money;
 use crate::repl::priced;
-use crate::session::{Spent, Within};
+use crate::session::{CostFilter, RequestCost};
 use crate::ui::cell;
 use serde_json::json;
 
@@ -16,8 +16,8 @@ pub(super) fn run(since: Option<&str>, json: bool, options: &Options) -> Result<
     let since = from(since)?;
     let app = start::app(options)?;
     let (store, _) = app.store().map_err(Failure::new)?;
-    let all = store.spent(Within { since, session: None }).map_err(Failure::new)?;
-    let mut total = Spent::default();
+    let all = store.spent(CostFilter { since, session: None }).map_err(Failure::new)?;
+    let mut total = RequestCost::default();
     all.iter().for_each(|one| total.add(one));
     if json {
         let rows: Vec<_> = all.iter().map(row).collect();
@@ -48,13 +48,13 @@ pub(super) fn run(since: Option<&str>, json: bool, options: &Options) -> Result<
     print(&out).map(|()| report::DONE)
 }
 
-fn name(spent: &Spent) -> String {
+fn name(spent: &RequestCost) -> String {
     let name = format!("{} {}", spent.provider, spent.model);
     crate::text::sanitize::line(name.trim()).into_owned()
 }
 
 /// Amounts in millionths of a dollar, absent where no price is known.
-fn row(spent: &Spent) -> serde_json::Value {
+fn row(spent: &RequestCost) -> serde_json::Value {
     let cost = (spent.unpriced < spent.requests).then(|| Money::from_picos(spent.picos).micros());
     json!({
         "day": spent.day, "provider": spent.provider, "model": spent.model,

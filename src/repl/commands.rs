@@ -4,7 +4,7 @@ use super::command::{After, COMMANDS};
 use super::{Shell, picking, session};
 use crate::agent::Start;
 use crate::permission::{Mode, PlanModeState};
-use crate::session::{Entry, Pictures, html, markdown, to_json};
+use crate::session::{MarkdownPictures, ScratchpadEntry, html, markdown, to_json};
 use crate::text::{sanitize, visible};
 use crate::ui::{own, term};
 use ratatui::text::{Line, Span};
@@ -269,7 +269,7 @@ pub(super) fn export(shell: &mut Shell<'_>, rest: &str) -> After {
         }
     };
     if rest.is_empty() {
-        shell.quote(&markdown(&row, &loaded, Pictures::Named));
+        shell.quote(&markdown(&row, &loaded, MarkdownPictures::Named));
         return None;
     }
     let path = shell.app.cwd().join(rest);
@@ -278,7 +278,7 @@ pub(super) fn export(shell: &mut Shell<'_>, rest: &str) -> After {
             serde_json::to_string_pretty(&to_json(&row, &loaded, &pads)).unwrap_or_default() + "\n"
         }
         Some("html" | "htm") => html(&row, &loaded),
-        _ => markdown(&row, &loaded, Pictures::Named),
+        _ => markdown(&row, &loaded, MarkdownPictures::Named),
     };
     match write_new(&path, &text) {
         Ok(()) => shell.note(&format!("wrote {}", path.display())),
@@ -318,8 +318,8 @@ pub(super) fn scratchpad(shell: &mut Shell<'_>, rest: &str) -> After {
         return None;
     }
     match pads.get(rest) {
-        Ok(Entry::Text(text)) => shell.quote(&text),
-        Ok(Entry::Image(image)) => shell.note(&image.describe()),
+        Ok(ScratchpadEntry::Text(text)) => shell.quote(&text),
+        Ok(ScratchpadEntry::Image(image)) => shell.note(&image.describe()),
         Err(e) => shell.error(&e.to_string(), None),
     }
     None

@@ -3,17 +3,17 @@
 use super::Shell;
 use super::command::After;
 use crate::provider::catalog::{self, Money};
-use crate::session::{Spent, Within};
+use crate::session::{CostFilter, RequestCost};
 use crate::ui::cell;
 use ratatui::text::Line;
 
 /// What was paid, where any of it is known.
-pub(super) fn cost_of(spent: &Spent) -> Option<Money> {
+pub(super) fn cost_of(spent: &RequestCost) -> Option<Money> {
     (spent.unpriced < spent.requests).then(|| Money::from_picos(spent.picos))
 }
 
 /// `$0.0435`, `at least $0.0435`, or that it is not known.
-pub fn priced(spent: &Spent) -> String {
+pub fn priced(spent: &RequestCost) -> String {
     match (cost_of(spent), spent.unpriced) {
         (None, _) => "price not known".into(),
         (Some(cost), 0) => cost.to_string(),
@@ -30,13 +30,13 @@ pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> After {
     let mut lines = vec![row("last turn", turn), row("session", session)];
     let id = agent.session().map(|s| s.id().to_string());
     if let (Some(store), Some(id)) = (&shell.store, id) {
-        let by_model = store.spent(Within { since: 0, session: Some(&id) }).unwrap_or_default();
+        let by_model = store.spent(CostFilter { since: 0, session: Some(&id) }).unwrap_or_default();
         if by_model.len() > 1 {
             lines.extend(by_model.iter().map(|one| row(&format!("  {} {}", one.day, one.model), one)));
         }
         let midnight = jiff::Zoned::now().start_of_day().map_or(0, |day| day.timestamp().as_millisecond());
-        let mut today = Spent::default();
-        for one in store.spent(Within { since: midnight, session: None }).unwrap_or_default() {
+        let mut today = RequestCost::default();
+        for one in store.spent(CostFilter { since: midnight, session: None }).unwrap_or_default() {
             today.add(&one);
         }
         lines.push(row("today, all sessions", &today));
@@ -58,7 +58,7 @@ pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> After {
     None
 }
 
-fn row(name: &str, spent: &Spent) -> String {
+fn row(name: &str, spent: &RequestCost) -> String {
     let s = if spent.requests == 1 { "" } else { "s" };
     format!("{name:<20} {} in {} request{s}: {}", priced(spent), spent.requests, cell::tokens(&spent.usage))
 }

@@ -3,7 +3,7 @@
 use super::command::COMMANDS;
 use super::files::Files;
 use super::host::Host;
-use crate::session::Drafts;
+use crate::session::DraftFile;
 use crate::text::visible;
 use crate::ui::input::pump::Pump;
 use crate::ui::paste::Pastes;
@@ -25,7 +25,7 @@ pub(super) struct ShellHelper {
     files: Files,
     hint: Style,
     /// Hears of every change of the line.
-    drafts: Option<Arc<Drafts>>,
+    drafts: Option<Arc<DraftFile>>,
     pastes: Pastes,
     /// Hears that a line goes on after Enter.
     pump: Option<Pump>,
@@ -51,7 +51,7 @@ impl ShellHelper {
     pub(super) fn new(
         app: &dyn Host,
         theme: &Theme,
-        drafts: Option<Arc<Drafts>>,
+        drafts: Option<Arc<DraftFile>>,
         pastes: Pastes,
         pump: Option<Pump>,
     ) -> ShellHelper {

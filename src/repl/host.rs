@@ -3,7 +3,7 @@
 use crate::agent::{Agent, Answerer, Gate, Start};
 use crate::config::Config;
 use crate::permission::{Mode, ModeCell, Policy};
-use crate::session::{OpenSession, Store};
+use crate::session::{OpenSession, SessionStore};
 use crate::tools::{Jobs, Registry};
 use crate::workspace::Workspace;
 use std::path::Path;
@@ -46,9 +46,9 @@ pub trait Host {
     /// The last session of this directory that left something pending, and the workspace through its view.
     fn earlier(&self) -> Option<(String, Workspace)>;
     /// Opens the session store; the sentences say what was wrong with it.
-    fn store(&self) -> Result<(Store, Vec<String>), Trouble>;
+    fn store(&self) -> Result<(SessionStore, Vec<String>), Trouble>;
     /// Removes sessions that the settings do not keep, once a day; the sentence says what went.
-    fn prune_sessions(&self, store: &Store) -> Option<String>;
+    fn prune_sessions(&self, store: &SessionStore) -> Option<String>;
     /// Who answers: as named, or as the settings say.
     fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<Answerer, Trouble>;
     /// A conversation kept in `session`, or only in memory.

@@ -37,7 +37,7 @@ pub use session::{title_of, when};
 
 use crate::agent::{Answerer, Queue};
 use crate::config::{ProjectSettings, TrustStore};
-use crate::session::{Draft, Drafts, SessionError, Store};
+use crate::session::{DraftFile, InputDraft, SessionError, SessionStore};
 use crate::ui::ansi::{self, Depth};
 use crate::ui::paste::Pastes;
 use crate::ui::{Theme, ThemeError, cell, own, term};
@@ -99,7 +99,7 @@ pub(crate) struct Shell<'r> {
     app: Box<dyn Host>,
     runtime: &'r Runtime,
     theme: Theme,
-    store: Option<Store>,
+    store: Option<SessionStore>,
     /// Who answers next; the conversation takes it over when it begins.
     answerer: Option<Answerer>,
     conversation: Conversation,
@@ -118,7 +118,7 @@ pub(crate) struct Shell<'r> {
     /// What the person sent off while a turn ran.
     queue: Queue,
     /// Keeps what is typed and queued, should this process end.
-    drafts: Option<Arc<Drafts>>,
+    drafts: Option<Arc<DraftFile>>,
     /// Long pastes of this session.
     pastes: Pastes,
     /// Thinking and output are shown at length.
@@ -202,14 +202,14 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
 }
 
 /// Where drafts are kept, and what is there of shells that ended. Without a state directory nothing is kept.
-fn drafts_of(store: Option<&Store>, cwd: &Path) -> (Option<Arc<Drafts>>, Draft) {
-    match store.map(|store| Drafts::open(store.dir(), cwd)) {
+fn drafts_of(store: Option<&SessionStore>, cwd: &Path) -> (Option<Arc<DraftFile>>, InputDraft) {
+    match store.map(|store| DraftFile::open(store.dir(), cwd)) {
         Some(Ok((drafts, left))) => (Some(Arc::new(drafts)), left),
         Some(Err(e)) => {
             tracing::warn!("drafts are not kept: {e}");
-            (None, Draft::default())
+            (None, InputDraft::default())
         }
-        None => (None, Draft::default()),
+        None => (None, InputDraft::default()),
     }
 }
 
@@ -369,7 +369,7 @@ impl Shell<'_> {
         drafts.sent();
         let whole = |line: &str| self.pastes.expanded(line).into_owned();
         let queued = self.queue.lines().into_iter().map(|line| whole(&line.text)).collect();
-        drafts.keep(Draft { queued, typed: whole(typed) });
+        drafts.keep(InputDraft { queued, typed: whole(typed) });
     }
 
     /// Pending changes of an earlier session are not forgotten.

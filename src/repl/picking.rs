@@ -8,7 +8,7 @@ use super::files::Files;
 use super::prompt::Typed;
 use super::session::when;
 use crate::provider::Preset;
-use crate::session::{Branch, Hit, Tree};
+use crate::session::{BranchTree, SessionBranch, SessionHit};
 use crate::text::{sanitize, visible};
 use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
 use crate::ui::viewer;
@@ -134,8 +134,8 @@ impl Shell<'_> {
     }
 
     /// A branch's number.
-    pub(super) fn pick_branch(&self, tree: &Tree) -> Option<String> {
-        let item = |branch: &Branch| {
+    pub(super) fn pick_branch(&self, tree: &BranchTree) -> Option<String> {
+        let item = |branch: &SessionBranch| {
             let note = if branch.here.is_some() { "* you are here" } else { "" };
             Item::new(super::tree::words(branch), note).with_value(branch.number.to_string())
         };
@@ -144,9 +144,10 @@ impl Shell<'_> {
     }
 
     /// The session that a hit of a search is in.
-    pub(super) fn pick_hit(&self, hits: &[Hit]) -> Option<String> {
-        let item =
-            |hit: &Hit| Item::new(hit.marked("«", "»"), hit.title.clone()).with_value(hit.session.clone());
+    pub(super) fn pick_hit(&self, hits: &[SessionHit]) -> Option<String> {
+        let item = |hit: &SessionHit| {
+            Item::new(hit.marked("«", "»"), hit.title.clone()).with_value(hit.session.clone())
+        };
         let feed = Feed::of(hits.iter().map(item).collect());
         let about = |item: &Item| Preview { text: item.text.clone(), ..Preview::default() };
         self.pick(self.picker("Found", feed).with_preview(about)).into_iter().next()

@@ -6,7 +6,7 @@ use super::host::Host;
 use super::pictures_in::{dropped, from_clipboard};
 use super::signals::PROMPT_END;
 use crate::permission::{ClassificationLevel, Mode, ModeCell};
-use crate::session::{Drafts, Store};
+use crate::session::{DraftFile, SessionStore};
 use crate::ui::input::decode::Input;
 use crate::ui::input::pump::Pump;
 use crate::ui::input::{self, Prompted};
@@ -79,8 +79,8 @@ impl Prompter {
     pub(super) fn new(
         app: &dyn Host,
         theme: &Theme,
-        store: Option<&Store>,
-        drafts: Option<Arc<Drafts>>,
+        store: Option<&SessionStore>,
+        drafts: Option<Arc<DraftFile>>,
         pastes: Pastes,
     ) -> Result<Prompter, ReplError> {
         let vi = app.config().text("ui.edit_mode") == Some("vi");
@@ -225,7 +225,7 @@ impl Prompter {
     }
 
     /// Adds a line to the history, here and in the store. Losing one is no reason to stop.
-    pub(super) fn remember(&mut self, line: &str, cwd: &Path, store: Option<&Store>) {
+    pub(super) fn remember(&mut self, line: &str, cwd: &Path, store: Option<&SessionStore>) {
         drop(self.editor.history_mut().add(line));
         // The history on disk outlives the conversation: what looks like a secret does not go there.
         let line = self.pastes.for_history(line);

@@ -7,7 +7,7 @@
 use super::Shell;
 use crate::agent::{Agent, Reply, call_once};
 use crate::conversation::{CallId, CallInput, CallOutcome, CallResult, Note, Part, ToolCall};
-use crate::session::{Entry, Scratchpads};
+use crate::session::{ScratchpadEntry, Scratchpads};
 use crate::text::LineDiff;
 use crate::ui::scratchpads::{Browser, KEYS, Kind, Listed, Wish};
 use crate::ui::viewer::{self, FileText, Viewer};
@@ -112,7 +112,7 @@ impl Shell<'_> {
             return Ok(format!("`{name}` is as it was"));
         }
         let bytes = after.len();
-        pads.put(name, Entry::Text(after)).map_err(|e| e.to_string())?;
+        pads.put(name, ScratchpadEntry::Text(after)).map_err(|e| e.to_string())?;
         Ok(format!("`{name}` has {bytes} bytes now"))
     }
 
@@ -157,8 +157,8 @@ fn size(part: &Part) -> usize {
 
 fn text_of(pads: &Scratchpads, name: &str) -> Result<String, String> {
     match pads.get(name) {
-        Ok(Entry::Text(text)) => Ok(text.to_string()),
-        Ok(Entry::Image(image)) => Ok(image.describe()),
+        Ok(ScratchpadEntry::Text(text)) => Ok(text.to_string()),
+        Ok(ScratchpadEntry::Image(image)) => Ok(image.describe()),
         Err(e) => Err(e.to_string()),
     }
 }
@@ -167,10 +167,10 @@ fn listed(pads: &Scratchpads) -> Vec<Listed> {
     let row = |(name, bytes): (String, usize)| {
         let entry = pads.get(&name).ok()?;
         let (head, kind) = match entry {
-            Entry::Text(text) => {
+            ScratchpadEntry::Text(text) => {
                 (text.get(..text.floor_char_boundary(HEAD)).unwrap_or("").to_string(), Kind::Text)
             }
-            Entry::Image(image) => (image.describe(), Kind::Picture),
+            ScratchpadEntry::Image(image) => (image.describe(), Kind::Picture),
         };
         Some(Listed { name, bytes, head, kind })
     };

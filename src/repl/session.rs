@@ -4,7 +4,7 @@ use super::command::After;
 use super::{ReplError, Resume, Shell, picking, tree};
 use crate::agent::Agent;
 use crate::conversation::Part;
-use crate::session::{OpenSession, Pin, SessionRow};
+use crate::session::{OpenSession, SessionPin, SessionRow};
 use crate::text::visible;
 
 /// Hits of a search that can be chosen from.
@@ -73,8 +73,10 @@ pub(super) fn pin(shell: &mut Shell<'_>, rest: &str) -> After {
         return None;
     };
     let (pin, told) = match rest {
-        "" | "on" => (Pin::On, "this conversation is pinned: it is listed first and never removed by itself"),
-        "off" => (Pin::Off, "this conversation is not pinned any more"),
+        "" | "on" => {
+            (SessionPin::On, "this conversation is pinned: it is listed first and never removed by itself")
+        }
+        "off" => (SessionPin::Off, "this conversation is not pinned any more"),
         _ => {
             shell.error(&format!("`{rest}` is nothing /pin knows"), Some("/pin, /pin off"));
             return None;

@@ -7,7 +7,7 @@ use super::session::{first_words, when};
 use super::{Shell, picking};
 use crate::agent::Agent;
 use crate::conversation::{Message, SessionId};
-use crate::session::{Branch, Here, Store, Tree};
+use crate::session::{BranchPosition, BranchTree, SessionBranch, SessionStore};
 use crate::text::{sanitize, width};
 use ratatui::text::Line;
 
@@ -95,14 +95,14 @@ pub(super) fn fork(shell: &mut Shell<'_>, rest: &str) -> After {
 }
 
 /// The session of this conversation, where there is one.
-pub(super) fn saved(shell: &Shell<'_>) -> Option<(Store, SessionId)> {
+pub(super) fn saved(shell: &Shell<'_>) -> Option<(SessionStore, SessionId)> {
     let session = shell.conversation.agent.as_ref().and_then(Agent::session)?;
     Some((session.store().clone(), session.id().clone()))
 }
 
 impl Shell<'_> {
-    fn go_to(&mut self, branch: &Branch) {
-        if branch.here == Some(Here::AtItsEnd) {
+    fn go_to(&mut self, branch: &SessionBranch) {
+        if branch.here == Some(BranchPosition::AtItsEnd) {
             return self.note("this is where the conversation stands");
         }
         let Some(agent) = &mut self.conversation.agent else { return };
@@ -120,18 +120,18 @@ impl Shell<'_> {
 }
 
 /// A line for each branch: `*` where the conversation stands, its number, and what it began with.
-pub(super) fn lines(tree: &Tree) -> Vec<String> {
+pub(super) fn lines(tree: &BranchTree) -> Vec<String> {
     tree.branches
         .iter()
         .map(|branch| format!("{} {:>3}  {}", mark(branch), branch.number, words(branch)))
         .collect()
 }
 
-fn mark(branch: &Branch) -> char {
+fn mark(branch: &SessionBranch) -> char {
     if branch.here.is_some() { '*' } else { ' ' }
 }
 
-pub(super) fn words(branch: &Branch) -> String {
+pub(super) fn words(branch: &SessionBranch) -> String {
     let indent = "  ".repeat(branch.depth.min(10));
     let said = first_words(&branch.said);
     let said = said.lines().next().unwrap_or_default();
@@ -142,8 +142,8 @@ pub(super) fn words(branch: &Branch) -> String {
         after => format!(" after turn {after}"),
     };
     let here = match branch.here {
-        Some(Here::After(turn)) => format!(", you are after turn {turn}"),
-        Some(Here::AtItsEnd) | None => String::new(),
+        Some(BranchPosition::After(turn)) => format!(", you are after turn {turn}"),
+        Some(BranchPosition::AtItsEnd) | None => String::new(),
     };
     format!("{indent}{said}  ({} turn{s}{from}, {}{here})", branch.turns, when(branch.at))
 }
@@ -155,18 +155,18 @@ mod tests {
 
     #[test]
     fn a_branch_hangs_below_the_one_it_parts_from_and_hostile_words_are_plain() {
-        let branch = |number, depth, after, said: &str, here| Branch {
+        let branch = |number, depth, after, said: &str, here| SessionBranch {
             number,
             depth,
             after,
             turns: number,
             said: vec![Part::Note(Note::GoesOn), Part::text(said)],
             here,
-            ..Branch::default()
+            ..SessionBranch::default()
         };
-        let tree = Tree {
+        let tree = BranchTree {
             branches: vec![
-                branch(1, 0, 0, "first\nmore", Some(Here::After(1))),
+                branch(1, 0, 0, "first\nmore", Some(BranchPosition::After(1))),
                 branch(2, 1, 1, "\u{1b}[31mred", None),
             ],
         };

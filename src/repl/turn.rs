@@ -6,7 +6,7 @@ use super::{ReplError, Shell, attach};
 use crate::agent::{Ending, Event, Settled, Start};
 use crate::conversation::{Note, Part};
 use crate::permission::Taint;
-use crate::session::Draft;
+use crate::session::InputDraft;
 use crate::tools::todos_in;
 use crate::ui::live::{self, Ended, Facts, LiveSettings};
 use crate::ui::review;
@@ -90,7 +90,7 @@ impl Shell<'_> {
 
     /// Everything that was not sent, in its order, as one draft.
     fn unsent(&self, line: Option<String>, draft: String) -> String {
-        Draft { queued: line.into_iter().chain(self.queue.drain()).collect(), typed: draft }.joined()
+        InputDraft { queued: line.into_iter().chain(self.queue.drain()).collect(), typed: draft }.joined()
     }
 
     fn run_turn(

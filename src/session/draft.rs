@@ -18,12 +18,12 @@ const MOMENT: Duration = Duration::from_millis(100);
 
 /// Lines that were queued, oldest first, and the one that was being typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Draft {
+pub struct InputDraft {
     pub queued: Vec<String>,
     pub typed: String,
 }
 
-impl Draft {
+impl InputDraft {
     /// All of it as one text for a prompt.
     pub fn joined(mut self) -> String {
         self.queued.push(self.typed);
@@ -33,49 +33,49 @@ impl Draft {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Saved {
+struct DraftRecord {
     cwd: String,
     #[serde(flatten)]
-    draft: Draft,
+    draft: InputDraft,
 }
 
 /// The draft of this process; its file goes when this goes, unless lines are still queued.
-pub struct Drafts {
-    shared: Arc<Shared>,
+pub struct DraftFile {
+    shared: Arc<DraftInner>,
     writer: Option<JoinHandle<()>>,
     lock_path: PathBuf,
     _lock: File,
 }
 
-struct Shared {
+struct DraftInner {
     path: PathBuf,
     cwd: String,
-    state: Mutex<State>,
+    state: Mutex<DraftState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    draft: Draft,
+struct DraftState {
+    draft: InputDraft,
     dirty: bool,
     closed: bool,
 }
 
-impl Drafts {
+impl DraftFile {
     /// Begins in the state directory `dir` for a shell in `cwd`; what ended shells of that directory left comes along.
-    pub fn open(dir: &Path, cwd: &Path) -> std::io::Result<(Drafts, Draft)> {
+    pub fn open(dir: &Path, cwd: &Path) -> std::io::Result<(DraftFile, InputDraft)> {
         let dir = dir.join("drafts");
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
         let cwd = cwd.to_string_lossy().into_owned();
         let (lock, lock_path) = own_lock(&dir)?;
         let (left, files) = left_behind(&dir, &cwd, &lock_path);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(DraftInner {
             path: lock_path.with_extension("json"),
             cwd,
-            state: Mutex::new(State { draft: left.clone(), ..State::default() }),
+            state: Mutex::new(DraftState { draft: left.clone(), ..DraftState::default() }),
             changed: Condvar::new(),
         });
-        if left != Draft::default() {
+        if left != InputDraft::default() {
             shared.write(&left)?;
         }
         for file in files {
@@ -83,7 +83,7 @@ impl Drafts {
         }
         let writer = Arc::clone(&shared);
         let writer = std::thread::Builder::new().name("drafts".into()).spawn(move || writer.listen())?;
-        Ok((Drafts { shared, writer: Some(writer), lock_path, _lock: lock }, left))
+        Ok((DraftFile { shared, writer: Some(writer), lock_path, _lock: lock }, left))
     }
 
     /// The line as it is now.
@@ -97,7 +97,7 @@ impl Drafts {
     }
 
     /// The line and the queue as they are now; a queue that changed is written before this returns.
-    pub fn keep(&self, draft: Draft) {
+    pub fn keep(&self, draft: InputDraft) {
         let mut state = self.shared.state();
         if state.draft.queued == draft.queued {
             drop(state);
@@ -117,7 +117,7 @@ impl Drafts {
     }
 }
 
-impl Drop for Drafts {
+impl Drop for DraftFile {
     fn drop(&mut self) {
         self.shared.state().closed = true;
         self.shared.changed.notify_one();
@@ -132,8 +132,8 @@ impl Drop for Drafts {
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl DraftInner {
+    fn state(&self) -> MutexGuard<'_, DraftState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -154,19 +154,19 @@ impl Shared {
     }
 
     /// A draft that cannot be kept is no reason to stop anybody from typing.
-    fn write_or_tell(&self, draft: &Draft) {
+    fn write_or_tell(&self, draft: &InputDraft) {
         if let Err(e) = self.write(draft) {
             tracing::warn!("the draft was not kept: {e}");
         }
     }
 
     /// In one step, so that a kill leaves the old draft or the new one.
-    fn write(&self, draft: &Draft) -> std::io::Result<()> {
-        if *draft == Draft::default() {
+    fn write(&self, draft: &InputDraft) -> std::io::Result<()> {
+        if *draft == InputDraft::default() {
             drop(fs::remove_file(&self.path));
             return Ok(());
         }
-        let saved = Saved { cwd: self.cwd.clone(), draft: draft.clone() };
+        let saved = DraftRecord { cwd: self.cwd.clone(), draft: draft.clone() };
         let part = self.path.with_extension("part");
         let mut file =
             fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
@@ -193,13 +193,13 @@ fn lock_file(path: &Path) -> std::io::Result<File> {
 }
 
 /// What ended shells of `cwd` left, oldest first, and their files.
-fn left_behind(dir: &Path, cwd: &str, own: &Path) -> (Draft, Vec<PathBuf>) {
+fn left_behind(dir: &Path, cwd: &str, own: &Path) -> (InputDraft, Vec<PathBuf>) {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut found = Vec::new();
     for path in entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "json")) {
         let lock = path.with_extension("lock");
         let (Ok(text), true) = (fs::read(&path), lock != own) else { continue };
-        let Ok(saved) = serde_json::from_slice::<Saved>(&text) else { continue };
+        let Ok(saved) = serde_json::from_slice::<DraftRecord>(&text) else { continue };
         let ended = lock_file(&lock).is_ok_and(|file| file.try_lock().is_ok());
         if saved.cwd == cwd && ended {
             let at = fs::metadata(&path).and_then(|m| m.modified()).ok();
@@ -207,7 +207,7 @@ fn left_behind(dir: &Path, cwd: &str, own: &Path) -> (Draft, Vec<PathBuf>) {
         }
     }
     found.sort_by_key(|(at, ..)| *at);
-    let (mut left, mut files) = (Draft::default(), Vec::new());
+    let (mut left, mut files) = (InputDraft::default(), Vec::new());
     for (_, draft, paths) in found {
         // Of several lines that were being typed, only the last can go on being typed.
         let before = std::mem::replace(&mut left.typed, draft.typed);
@@ -222,12 +222,12 @@ fn left_behind(dir: &Path, cwd: &str, own: &Path) -> (Draft, Vec<PathBuf>) {
 mod tests {
     use super::*;
 
-    fn draft(queued: &[&str], typed: &str) -> Draft {
-        Draft { queued: queued.iter().map(ToString::to_string).collect(), typed: typed.into() }
+    fn draft(queued: &[&str], typed: &str) -> InputDraft {
+        InputDraft { queued: queued.iter().map(ToString::to_string).collect(), typed: typed.into() }
     }
 
     /// As a kill leaves it: the lock is gone, the file stays.
-    fn kill(drafts: Drafts) {
+    fn kill(drafts: DraftFile) {
         drop(drafts._lock.unlock());
         std::mem::forget(drafts);
     }
@@ -235,18 +235,18 @@ mod tests {
     #[test]
     fn what_a_killed_shell_left_comes_back_once_and_only_in_its_directory() {
         let dir = tempfile::TempDir::new().unwrap();
-        let (drafts, left) = Drafts::open(dir.path(), Path::new("/a")).unwrap();
-        assert_eq!(left, Draft::default());
+        let (drafts, left) = DraftFile::open(dir.path(), Path::new("/a")).unwrap();
+        assert_eq!(left, InputDraft::default());
         drafts.keep(draft(&["one", "two"], "half a li"));
         kill(drafts);
-        let (elsewhere, left) = Drafts::open(dir.path(), Path::new("/b")).unwrap();
-        assert_eq!(left, Draft::default());
-        let (again, left) = Drafts::open(dir.path(), Path::new("/a")).unwrap();
+        let (elsewhere, left) = DraftFile::open(dir.path(), Path::new("/b")).unwrap();
+        assert_eq!(left, InputDraft::default());
+        let (again, left) = DraftFile::open(dir.path(), Path::new("/a")).unwrap();
         assert_eq!(left, draft(&["one", "two"], "half a li"));
         assert_eq!(left.joined(), "one\ntwo\nhalf a li");
-        let (third, left) = Drafts::open(dir.path(), Path::new("/a")).unwrap();
-        assert_eq!(left, Draft::default());
-        again.keep(Draft::default());
+        let (third, left) = DraftFile::open(dir.path(), Path::new("/a")).unwrap();
+        assert_eq!(left, InputDraft::default());
+        again.keep(InputDraft::default());
         drop((elsewhere, again, third));
         assert_eq!(fs::read_dir(dir.path().join("drafts")).unwrap().count(), 0, "nothing is left over");
     }
@@ -254,24 +254,24 @@ mod tests {
     #[test]
     fn what_was_sent_is_no_draft_any_more() {
         let dir = tempfile::TempDir::new().unwrap();
-        let (drafts, _) = Drafts::open(dir.path(), Path::new("/a")).unwrap();
+        let (drafts, _) = DraftFile::open(dir.path(), Path::new("/a")).unwrap();
         drafts.keep(draft(&["next"], "typed"));
         drafts.sent();
         kill(drafts);
-        let (_drafts, left) = Drafts::open(dir.path(), Path::new("/a")).unwrap();
+        let (_drafts, left) = DraftFile::open(dir.path(), Path::new("/a")).unwrap();
         assert_eq!(left, draft(&["next"], ""));
     }
 
     #[test]
     fn the_drafts_of_two_killed_shells_both_come_back() {
         let dir = tempfile::TempDir::new().unwrap();
-        let (first, _) = Drafts::open(dir.path(), Path::new("/a")).unwrap();
-        let (second, _) = Drafts::open(dir.path(), Path::new("/a")).unwrap();
+        let (first, _) = DraftFile::open(dir.path(), Path::new("/a")).unwrap();
+        let (second, _) = DraftFile::open(dir.path(), Path::new("/a")).unwrap();
         first.keep(draft(&["1"], "first"));
         second.keep(draft(&["2"], "second"));
         kill(first);
         kill(second);
-        let (_drafts, left) = Drafts::open(dir.path(), Path::new("/a")).unwrap();
+        let (_drafts, left) = DraftFile::open(dir.path(), Path::new("/a")).unwrap();
         let mut lines: Vec<String> = left.joined().lines().map(String::from).collect();
         lines.sort();
         assert_eq!(lines, ["1", "2", "first", "second"]);

@@ -5,7 +5,7 @@
 //! tool gave back and what a summary had taken over from there is never looked at. A text becomes a note only where the
 //! note's words are the very same bytes, so a model reads of an old conversation what it read before.
 
-use super::record::Record;
+use super::record::SessionRecord;
 use crate::conversation::{InstructionsVersion, Message, Note, Part};
 use crate::permission::Mode;
 use serde_json::Value;
@@ -19,7 +19,7 @@ const CHANGED: &str = "[placet: the project's instructions, changed; this replac
 const REVIEWED: &str = "The person reviewed your changes.";
 
 /// Reads the body of an entry of an earlier format; its notes are still texts.
-pub(super) fn record(body: &str) -> serde_json::Result<Record> {
+pub(super) fn record(body: &str) -> serde_json::Result<SessionRecord> {
     let mut value: Value = serde_json::from_str(body)?;
     if let Some(summary) = value.get_mut("summary") {
         retype_summary(summary);
@@ -40,12 +40,12 @@ pub(super) fn retype_summary(summary: &mut Value) {
 
 /// Goes through messages in their order and takes placet's notes from where placet put them.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct NoteExtractor {
     /// What follows results was said while a turn ran, and came without notes.
     follows_results: bool,
 }
 
-impl Notes {
+impl NoteExtractor {
     pub(super) fn retype(&mut self, message: &mut Message) {
         let follows = std::mem::replace(&mut self.follows_results, false);
         match message {

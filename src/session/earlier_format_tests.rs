@@ -57,7 +57,7 @@ fn notes_are_taken_from_their_places_only_and_not_a_byte_changes() {
         (texts(&["hello", "[placet: the person attached a\nb]", "x"]), "ttt"),
     ] {
         let mut message = Message::User { parts: parts.clone() };
-        Notes::default().retype(&mut message);
+        NoteExtractor::default().retype(&mut message);
         let Message::User { parts: now } = &message else { panic!("{message:?}") };
         assert_eq!((kinds(now), words_of(now)), (expected.to_string(), words_of(&parts)));
     }
@@ -71,7 +71,7 @@ fn what_a_tool_gave_back_and_what_was_said_while_a_turn_ran_is_never_taken() {
         Message::Results { results: vec![CallResult::new(&call, CallOutcome::Done, parts.clone())] },
         Message::User { parts: parts.clone() },
     ];
-    let (mut messages, mut notes) = (before.clone(), Notes::default());
+    let (mut messages, mut notes) = (before.clone(), NoteExtractor::default());
     messages.iter_mut().for_each(|message| notes.retype(message));
     assert_eq!(messages, before);
     let mut next = Message::User { parts };
@@ -83,14 +83,14 @@ fn what_a_tool_gave_back_and_what_was_said_while_a_turn_ran_is_never_taken() {
 fn a_summary_keeps_its_text_and_nothing_that_it_had_taken_over() {
     let notes = [format!("{SUMMARY}they talked"), INSTRUCTIONS.into(), MODE.into()];
     let body = serde_json::json!({"kind": "summed_up", "summary": {"upto": 4, "notes": notes}});
-    let Record::SummedUp { summary } = record(&body.to_string()).unwrap() else { panic!("a summary") };
+    let SessionRecord::SummedUp { summary } = record(&body.to_string()).unwrap() else { panic!("a summary") };
     assert_eq!((summary.upto, summary.notes), (4, vec![Note::Summary { text: "they talked".into() }]));
 }
 
 #[test]
 fn a_mode_that_was_told_in_an_earlier_format_is_told_again() {
     let mut message = Message::User { parts: texts(&["hello", MODE]) };
-    Notes::default().retype(&mut message);
+    NoteExtractor::default().retype(&mut message);
     let Message::User { parts } = message else { panic!("what was said") };
     assert_eq!(parts[1], Part::Note(Note::Earlier { text: MODE.into() }));
 }

@@ -3,38 +3,39 @@
 //! What cannot be read is left out and named; a number that is missing is an entry that is lost, even where no error was
 //! seen. Where they lead is not asked here.
 
-use super::earlier_format::{self, FIRST_WITH_NOTES, Notes};
-use super::record::{Record, State};
-use super::store::Store;
+use super::earlier_format::{self, FIRST_WITH_NOTES, NoteExtractor};
+use super::record::{SessionRecord, SessionStateKey};
+use super::store::SessionStore;
 use crate::conversation::SessionId;
 use rusqlite::params;
 use std::ops::Range;
 
-pub(super) struct Entry {
+pub(super) struct SessionEntry {
     pub(super) seq: i64,
     /// Milliseconds since 1970.
     pub(super) at: i64,
-    pub(super) record: Record,
+    pub(super) record: SessionRecord,
 }
 
-struct Body {
+struct EntryRow {
     seq: i64,
     at: i64,
     format: i64,
     text: String,
 }
 
-impl Store {
+impl SessionStore {
     /// The entries with these numbers. What is wrong with them is told in `dropped`.
     pub(super) fn entries(
         &self,
         id: &SessionId,
         numbers: Range<i64>,
         dropped: &mut Vec<String>,
-    ) -> Vec<Entry> {
+    ) -> Vec<SessionEntry> {
         let bodies = self.bodies(id, &numbers, dropped);
         // Entries are numbered without gaps.
-        let written = self.state(id, State::Entries).ok().flatten().and_then(|n| n.parse::<i64>().ok());
+        let written =
+            self.state(id, SessionStateKey::Entries).ok().flatten().and_then(|n| n.parse::<i64>().ok());
         let newest = bodies.last().map_or(numbers.start - 1, |body| body.seq);
         let last = newest.max(written.unwrap_or(0)).min(numbers.end - 1);
         let missing = last - (numbers.start - 1) - i64::try_from(bodies.len()).unwrap_or(0);
@@ -43,13 +44,13 @@ impl Store {
         }
         let records = decoded(&bodies);
         let mut out = Vec::with_capacity(bodies.len());
-        let mut notes = Notes::default();
-        for (Body { seq, at, format, .. }, mut record) in bodies.into_iter().zip(records) {
-            if let (true, Ok(Record::Message { message })) = (format < FIRST_WITH_NOTES, &mut record) {
+        let mut notes = NoteExtractor::default();
+        for (EntryRow { seq, at, format, .. }, mut record) in bodies.into_iter().zip(records) {
+            if let (true, Ok(SessionRecord::Message { message })) = (format < FIRST_WITH_NOTES, &mut record) {
                 notes.retype(message);
             }
             match record {
-                Ok(record) => out.push(Entry { seq, at, record }),
+                Ok(record) => out.push(SessionEntry { seq, at, record }),
                 Err(e) => dropped.push(format!("entry {seq} cannot be read: {e}")),
             }
         }
@@ -57,7 +58,7 @@ impl Store {
     }
 
     /// In order; where the file is damaged, those before the damage.
-    fn bodies(&self, id: &SessionId, numbers: &Range<i64>, dropped: &mut Vec<String>) -> Vec<Body> {
+    fn bodies(&self, id: &SessionId, numbers: &Range<i64>, dropped: &mut Vec<String>) -> Vec<EntryRow> {
         let conn = self.lock();
         let mut out = Vec::new();
         let mut read = || -> rusqlite::Result<()> {
@@ -66,7 +67,12 @@ impl Store {
             )?;
             let mut rows = query.query(params![id.as_str(), numbers.start, numbers.end])?;
             while let Some(row) = rows.next()? {
-                out.push(Body { seq: row.get(0)?, at: row.get(1)?, format: row.get(2)?, text: row.get(3)? });
+                out.push(EntryRow {
+                    seq: row.get(0)?,
+                    at: row.get(1)?,
+                    format: row.get(2)?,
+                    text: row.get(3)?,
+                });
             }
             Ok(())
         };
@@ -78,11 +84,11 @@ impl Store {
 }
 
 /// Every body as a record, on all cores where there are many: a day of work is tens of thousands.
-fn decoded(bodies: &[Body]) -> Vec<serde_json::Result<Record>> {
+fn decoded(bodies: &[EntryRow]) -> Vec<serde_json::Result<SessionRecord>> {
     const MANY: usize = 2000;
-    let one = |body: &Body| match body.format < FIRST_WITH_NOTES {
+    let one = |body: &EntryRow| match body.format < FIRST_WITH_NOTES {
         true => earlier_format::record(&body.text),
-        false => serde_json::from_str::<Record>(&body.text),
+        false => serde_json::from_str::<SessionRecord>(&body.text),
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from).min(8);
     if bodies.len() < MANY || cores == 1 {

@@ -3,8 +3,8 @@
 //! HTML and JSON are one file with the pictures in it. Markdown names them, and where a directory takes it, they lie
 //! beside it. Only the conversation as it stands is written, not the branches that were left.
 
-use super::record::Loaded;
-use super::scratchpad::{Entry, Scratchpads};
+use super::record::LoadedSession;
+use super::scratchpad::{ScratchpadEntry, Scratchpads};
 use super::store::SessionRow;
 use crate::conversation::{AssistantBlock, CallInput, CallOutcome, Image, Message, Part};
 use base64::Engine;
@@ -16,7 +16,7 @@ use std::fmt::Write;
 
 /// What becomes of pictures in Markdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pictures {
+pub enum MarkdownPictures {
     /// They are named.
     Named,
     /// They are linked: [`pictures`] has the files.
@@ -28,7 +28,7 @@ pub enum Pictures {
 pub(super) const FORMAT: u64 = 3;
 
 /// Everything that was said and done, readable.
-pub fn markdown(row: &SessionRow, loaded: &Loaded, pictures: Pictures) -> String {
+pub fn markdown(row: &SessionRow, loaded: &LoadedSession, pictures: MarkdownPictures) -> String {
     let mut out = format!("# {}\n\nSession {} in `{}`\n", row.title, row.id, row.cwd.display());
     for message in loaded.transcript.messages() {
         match message {
@@ -68,13 +68,13 @@ fn outcome(outcome: &CallOutcome) -> &'static str {
     }
 }
 
-fn push_part(out: &mut String, part: &Part, pictures: Pictures) {
+fn push_part(out: &mut String, part: &Part, pictures: MarkdownPictures) {
     let _ = match part {
         Part::Text { text } => writeln!(out, "{text}"),
         // A note is quoted: what the person said is not.
         Part::Note(note) => note.words().lines().try_for_each(|line| writeln!(out, "> {line}")),
         Part::Image(image) if image.is_pdf() => writeln!(out, "*PDF: {}*", image.describe()),
-        Part::Image(image) if pictures == Pictures::Beside && !image.bytes.is_empty() => {
+        Part::Image(image) if pictures == MarkdownPictures::Beside && !image.bytes.is_empty() => {
             let alt: String = image.name.chars().filter(|c| !matches!(c, '[' | ']' | '\n')).collect();
             writeln!(out, "![{alt}]({})", file_name(image))
         }
@@ -115,7 +115,7 @@ fn push_fenced(out: &mut String, language: &str, text: &str) {
 }
 
 /// The pictures of a conversation, each once.
-fn images(loaded: &Loaded) -> BTreeMap<&str, &Image> {
+fn images(loaded: &LoadedSession) -> BTreeMap<&str, &Image> {
     let parts = loaded.transcript.messages().iter().flat_map(|message| match message {
         Message::User { parts } => parts.iter().collect(),
         Message::Results { results } => results.iter().flat_map(|r| &r.parts).collect(),
@@ -126,7 +126,7 @@ fn images(loaded: &Loaded) -> BTreeMap<&str, &Image> {
 }
 
 /// The files that Markdown links to: a name that cannot be anything else, and the bytes.
-pub fn pictures(loaded: &Loaded) -> Vec<(String, std::sync::Arc<[u8]>)> {
+pub fn pictures(loaded: &LoadedSession) -> Vec<(String, std::sync::Arc<[u8]>)> {
     images(loaded).into_values().map(|image| (file_name(image), image.bytes.clone())).collect()
 }
 
@@ -143,23 +143,23 @@ fn data_url(image: &Image) -> String {
 /// An entry of the scratchpads in the file; the bytes of a picture are among the pictures.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Pad {
+pub(super) enum ExportedScratchpad {
     Text(String),
     Image(Image),
 }
 
 /// The same, with nothing left out; what `import` reads.
-pub fn to_json(row: &SessionRow, loaded: &Loaded, pads: &Scratchpads) -> Value {
+pub fn to_json(row: &SessionRow, loaded: &LoadedSession, pads: &Scratchpads) -> Value {
     let images = images(loaded).into_iter();
     let mut pictures: BTreeMap<String, String> =
         images.map(|(hash, image)| (hash.to_string(), data_url(image))).collect();
     let (mut scratchpads, mut dropped) = (BTreeMap::new(), loaded.dropped.clone());
     for (name, _) in pads.list() {
         match pads.get(&name) {
-            Ok(Entry::Text(text)) => drop(scratchpads.insert(name, Pad::Text(text))),
-            Ok(Entry::Image(image)) => {
+            Ok(ScratchpadEntry::Text(text)) => drop(scratchpads.insert(name, ExportedScratchpad::Text(text))),
+            Ok(ScratchpadEntry::Image(image)) => {
                 pictures.insert(image.hash.clone(), data_url(&image));
-                scratchpads.insert(name, Pad::Image(image));
+                scratchpads.insert(name, ExportedScratchpad::Image(image));
             }
             Err(error) => dropped.push(format!("the scratchpad `{name}`: {error}")),
         }
@@ -180,7 +180,7 @@ pub fn to_json(row: &SessionRow, loaded: &Loaded, pads: &Scratchpads) -> Value {
 }
 
 /// One page that needs nothing else. No word of the conversation is markup in it.
-pub fn html(row: &SessionRow, loaded: &Loaded) -> String {
+pub fn html(row: &SessionRow, loaded: &LoadedSession) -> String {
     let title = escaped(&row.title);
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

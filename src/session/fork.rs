@@ -3,31 +3,34 @@
 //! It is a copy: from then on the two know nothing of each other. What the first one cost stays with it, and so do the
 //! changes that are pending in it.
 
-use super::record::{Record, State};
-use super::store::{SessionRow, Store};
+use super::record::{SessionRecord, SessionStateKey};
+use super::store::{SessionRow, SessionStore};
 use super::{OpenSession, SessionError};
 use crate::conversation::SessionId;
 use rusqlite::params;
 use std::path::Path;
 
-impl Store {
+impl SessionStore {
     /// Begins a session with the first `messages` of `from`, its summaries, its scratchpads and its classification.
     pub fn fork(&self, from: &SessionRow, messages: usize, cwd: &Path) -> Result<SessionId, SessionError> {
         let loaded = self.load(&from.id)?;
         let all = loaded.transcript.messages();
         let whole = messages >= all.len();
-        let taken = all.iter().take(messages).map(|message| Record::Message { message: message.clone() });
+        let taken =
+            all.iter().take(messages).map(|message| SessionRecord::Message { message: message.clone() });
         let summaries = loaded.summaries.iter().filter(|summary| summary.upto <= messages);
-        let mut records: Vec<Record> = taken.collect();
-        records.extend(summaries.map(|summary| Record::SummedUp { summary: summary.clone() }));
-        records.extend(loaded.withheld.into_iter().map(|(hash, reason)| Record::Withheld { hash, reason }));
+        let mut records: Vec<SessionRecord> = taken.collect();
+        records.extend(summaries.map(|summary| SessionRecord::SummedUp { summary: summary.clone() }));
+        records.extend(
+            loaded.withheld.into_iter().map(|(hash, reason)| SessionRecord::Withheld { hash, reason }),
+        );
         let mut session = self.begin_with(cwd, &from.title, records)?;
-        if let Some(level) = self.state(&from.id, State::Taint)? {
-            session.set(State::Taint, &level)?;
+        if let Some(level) = self.state(&from.id, SessionStateKey::Taint)? {
+            session.set(SessionStateKey::Taint, &level)?;
         }
         // What the model saw in turns that it does not have any more, it must read again.
-        if let Some(seen) = self.state(&from.id, State::Ledger)?.filter(|_| whole) {
-            session.set(State::Ledger, &seen)?;
+        if let Some(seen) = self.state(&from.id, SessionStateKey::Ledger)?.filter(|_| whole) {
+            session.set(SessionStateKey::Ledger, &seen)?;
         }
         session.take_pads_of(&from.id)?;
         Ok(session.id().clone())
@@ -38,7 +41,7 @@ impl Store {
         &self,
         cwd: &Path,
         title: &str,
-        records: Vec<Record>,
+        records: Vec<SessionRecord>,
     ) -> Result<OpenSession, SessionError> {
         let mut session = self.create(cwd, title)?;
         if let Err(e) = session.append_all(records) {

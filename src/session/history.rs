@@ -1,7 +1,7 @@
 //! What the person typed, over all sessions: the source of Up, Ctrl-R and hints.
 
 use super::SessionError;
-use super::store::{Store, now};
+use super::store::{SessionStore, now};
 use rusqlite::params;
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub struct HistoryLine {
 /// Lines kept; the oldest go first, a hundred at a time.
 const KEPT: i64 = 20_000;
 
-impl Store {
+impl SessionStore {
     /// The newest `limit` lines, oldest first.
     pub fn history(&self, limit: usize) -> Result<Vec<HistoryLine>, SessionError> {
         let conn = self.lock();

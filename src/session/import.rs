@@ -4,11 +4,11 @@
 //! its pictures must be what their hash says, and what looks like a secret is left out. What the model had
 //! seen of files is not in it, so files are read anew.
 
-use super::earlier_format::{Notes, retype_summary};
-use super::export::{FORMAT, Pad};
-use super::record::Record;
-use super::scratchpad::{Entry, ScratchpadError, check_name};
-use super::store::Store;
+use super::earlier_format::{NoteExtractor, retype_summary};
+use super::export::{ExportedScratchpad, FORMAT};
+use super::record::SessionRecord;
+use super::scratchpad::{ScratchpadEntry, ScratchpadError, check_name};
+use super::store::SessionStore;
 use super::{OpenSession, SessionError};
 use crate::conversation::{
     AssistantBlock, AssistantMessage, CallFact, CallInput, ConversationSummary, Message, Note, Part,
@@ -46,31 +46,31 @@ pub enum ImportError {
 }
 
 #[derive(Deserialize)]
-struct File {
-    session: About,
+struct ImportFile {
+    session: ImportedSession,
     messages: Vec<Message>,
     #[serde(default)]
     summaries: Vec<ConversationSummary>,
     #[serde(default)]
-    withheld: Vec<Withheld>,
+    withheld: Vec<WithheldPicture>,
     #[serde(default)]
-    scratchpads: BTreeMap<String, Pad>,
+    scratchpads: BTreeMap<String, ExportedScratchpad>,
     #[serde(default)]
     pictures: HashMap<String, String>,
 }
 
 #[derive(Deserialize)]
-struct About {
+struct ImportedSession {
     title: String,
 }
 
 #[derive(Deserialize)]
-struct Withheld {
+struct WithheldPicture {
     hash: String,
     reason: String,
 }
 
-impl Store {
+impl SessionStore {
     /// Reads an export into a session of its own in `cwd`.
     pub fn import(&self, text: &str, cwd: &Path) -> Result<OpenSession, ImportError> {
         let mut value: Value = serde_json::from_str(text)?;
@@ -78,12 +78,12 @@ impl Store {
         if !(1..=FORMAT).contains(&version) {
             return Err(ImportError::Version(version));
         }
-        let mut earlier = (version < FIRST_WITH_NOTES).then(Notes::default);
+        let mut earlier = (version < FIRST_WITH_NOTES).then(NoteExtractor::default);
         if earlier.is_some() {
             let summaries = value.get_mut("summaries").and_then(Value::as_array_mut);
             summaries.into_iter().flatten().for_each(retype_summary);
         }
-        let file: File = serde_json::from_value(value)?;
+        let file: ImportFile = serde_json::from_value(value)?;
         let pictures = decoded(&file.pictures)?;
         let pads = scratchpads(file.scratchpads, &pictures)?;
         let mut transcript = Transcript::default();
@@ -101,17 +101,18 @@ impl Store {
             return Err(ImportError::Incomplete);
         }
         let messages = transcript.messages();
-        let mut records: Vec<Record> =
-            messages.iter().map(|message| Record::Message { message: message.clone() }).collect();
+        let mut records: Vec<SessionRecord> =
+            messages.iter().map(|message| SessionRecord::Message { message: message.clone() }).collect();
         let fits = |summary: &ConversationSummary| {
             summary.upto <= messages.len() && !parts_a_call(messages, summary.upto)
         };
         records.extend(file.summaries.into_iter().filter(fits).map(|mut summary| {
             summary.notes.iter_mut().flat_map(Note::foreign_texts_mut).for_each(redact);
-            Record::SummedUp { summary }
+            SessionRecord::SummedUp { summary }
         }));
-        records
-            .extend(file.withheld.into_iter().map(|w| Record::Withheld { hash: w.hash, reason: w.reason }));
+        records.extend(
+            file.withheld.into_iter().map(|w| SessionRecord::Withheld { hash: w.hash, reason: w.reason }),
+        );
         let title = secret::redact(&file.session.title, &[]).into_owned();
         let session = self.begin_with(cwd, &sanitize::line(&title), records)?;
         let saved = session.scratchpads()?;
@@ -124,20 +125,20 @@ impl Store {
 
 /// The scratchpads of the file. A picture without its bytes is left out, as in the conversation.
 fn scratchpads(
-    pads: BTreeMap<String, Pad>,
+    pads: BTreeMap<String, ExportedScratchpad>,
     pictures: &HashMap<String, Arc<[u8]>>,
-) -> Result<BTreeMap<String, Entry>, ImportError> {
+) -> Result<BTreeMap<String, ScratchpadEntry>, ImportError> {
     let mut out = BTreeMap::new();
     for (name, pad) in pads {
         check_name(&name)?;
         let entry = match pad {
-            Pad::Text(mut text) => {
+            ExportedScratchpad::Text(mut text) => {
                 redact(&mut text);
-                Some(Entry::Text(text))
+                Some(ScratchpadEntry::Text(text))
             }
-            Pad::Image(mut image) => pictures.get(&image.hash).map(|bytes| {
+            ExportedScratchpad::Image(mut image) => pictures.get(&image.hash).map(|bytes| {
                 image.bytes = Arc::clone(bytes);
-                Entry::Image(image)
+                ScratchpadEntry::Image(image)
             }),
         };
         out.extend(entry.map(|entry| (name, entry)));
@@ -147,7 +148,7 @@ fn scratchpads(
 
 /// What a stranger's file may not claim: a note where placet puts none, and facts about jobs, which are another machine's,
 /// and about scratchpads that are not in the file.
-fn in_their_place(message: &mut Message, pads: &BTreeMap<String, Entry>) {
+fn in_their_place(message: &mut Message, pads: &BTreeMap<String, ScratchpadEntry>) {
     let Message::Results { results } = message else { return };
     for result in results {
         result.facts.retain(|fact| match fact {

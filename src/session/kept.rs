@@ -1,37 +1,37 @@
 //! A session's scratchpads in the database. The size of each stands beside it, so that opening a session reads no large
 //! one.
 
-use super::scratchpad::{Entry, Keeper, Scratchpads, Slot};
-use super::store::Store;
+use super::scratchpad::{ScratchpadBackend, ScratchpadEntry, ScratchpadSlot, Scratchpads};
+use super::store::SessionStore;
 use super::{SessionError, blob};
 use crate::conversation::{Image, SessionId};
 use rusqlite::{OptionalExtension, params};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-pub(super) struct Kept {
-    pub(super) store: Store,
+pub(super) struct ScratchpadDatabase {
+    pub(super) store: SessionStore,
     pub(super) id: SessionId,
 }
 
-impl Store {
+impl SessionStore {
     /// The scratchpads of a session; each change is saved before it counts.
     pub fn scratchpads(&self, id: &SessionId) -> Result<Arc<Scratchpads>, SessionError> {
-        let kept = Kept { store: self.clone(), id: id.clone() };
+        let kept = ScratchpadDatabase { store: self.clone(), id: id.clone() };
         Ok(Arc::new(Scratchpads::saved(kept.slots()?, Box::new(kept))))
     }
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Stored {
+enum StoredScratchpad {
     Text(String),
     Image(Image),
 }
 
-impl Kept {
+impl ScratchpadDatabase {
     /// The size of each, without reading any: what is wanted is read when it is wanted.
-    pub(super) fn slots(&self) -> Result<BTreeMap<String, Slot>, SessionError> {
+    pub(super) fn slots(&self) -> Result<BTreeMap<String, ScratchpadSlot>, SessionError> {
         let (names, mut sizes) = {
             let conn = self.store.lock();
             // By the index of the names alone: in the table itself the end of a session cannot be told without
@@ -55,12 +55,12 @@ impl Kept {
                 None => self.read(&name)?.map(|entry| entry.len()),
             };
             // A picture whose bytes are gone is no entry any more.
-            out.extend(size.map(|size| (name, Slot::Kept(size))));
+            out.extend(size.map(|size| (name, ScratchpadSlot::Kept(size))));
         }
         Ok(out)
     }
 
-    fn read(&self, name: &str) -> Result<Option<Entry>, SessionError> {
+    fn read(&self, name: &str) -> Result<Option<ScratchpadEntry>, SessionError> {
         let sql = "SELECT body FROM scratchpad WHERE session = ?1 AND name = ?2";
         let body: Option<String> = {
             let conn = self.store.lock();
@@ -71,13 +71,13 @@ impl Kept {
         body.map_or(Ok(None), |body| self.entry(&body))
     }
 
-    fn entry(&self, body: &str) -> Result<Option<Entry>, SessionError> {
-        Ok(match serde_json::from_str::<Stored>(body)? {
-            Stored::Text(text) => Some(Entry::Text(text)),
-            Stored::Image(mut image) => match blob::get(self.store.dir(), &image.hash) {
+    fn entry(&self, body: &str) -> Result<Option<ScratchpadEntry>, SessionError> {
+        Ok(match serde_json::from_str::<StoredScratchpad>(body)? {
+            StoredScratchpad::Text(text) => Some(ScratchpadEntry::Text(text)),
+            StoredScratchpad::Image(mut image) => match blob::get(self.store.dir(), &image.hash) {
                 Ok(bytes) => {
                     image.bytes = bytes;
-                    Some(Entry::Image(image))
+                    Some(ScratchpadEntry::Image(image))
                 }
                 Err(_) => None,
             },
@@ -98,7 +98,7 @@ impl Kept {
         Ok(tx.commit()?)
     }
 
-    fn put(&self, name: &str, entry: Option<&Entry>) -> Result<(), SessionError> {
+    fn put(&self, name: &str, entry: Option<&ScratchpadEntry>) -> Result<(), SessionError> {
         let key = format!("pad:{name}");
         let Some(entry) = entry else {
             let mut conn = self.store.lock();
@@ -111,10 +111,10 @@ impl Kept {
             return Ok(tx.commit()?);
         };
         let stored = match entry {
-            Entry::Text(text) => Stored::Text(text.clone()),
-            Entry::Image(image) => {
+            ScratchpadEntry::Text(text) => StoredScratchpad::Text(text.clone()),
+            ScratchpadEntry::Image(image) => {
                 blob::put(self.store.dir(), &image.hash, &image.bytes)?;
-                Stored::Image(image.clone())
+                StoredScratchpad::Image(image.clone())
             }
         };
         let body = serde_json::to_string(&stored)?;
@@ -128,8 +128,8 @@ impl Kept {
     }
 }
 
-impl Keeper for Kept {
-    fn save(&self, name: &str, entry: Option<&Entry>) -> Result<(), String> {
+impl ScratchpadBackend for ScratchpadDatabase {
+    fn save(&self, name: &str, entry: Option<&ScratchpadEntry>) -> Result<(), String> {
         self.put(name, entry).map_err(|e| e.to_string())
     }
 
@@ -137,7 +137,7 @@ impl Keeper for Kept {
         self.move_to(from, to).map_err(|e| e.to_string())
     }
 
-    fn load(&self, name: &str) -> Result<Entry, String> {
+    fn load(&self, name: &str) -> Result<ScratchpadEntry, String> {
         let read = self.read(name).map_err(|e| e.to_string())?;
         read.ok_or_else(|| "it is not there any more, or its picture's bytes are gone".into())
     }

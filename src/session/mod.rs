@@ -27,16 +27,19 @@ mod spent;
 mod store;
 mod tree;
 
-pub use draft::{Draft, Drafts};
+pub use draft::{DraftFile, InputDraft};
 pub use error::SessionError;
-pub use export::{Pictures, html, markdown, pictures, to_json};
+pub use export::{MarkdownPictures, html, markdown, pictures, to_json};
 pub use history::HistoryLine;
 pub use import::ImportError;
 pub use open::OpenSession;
-pub use record::{Loaded, Record, State};
-pub use retention::Retention;
-pub use scratchpad::{Entry, Keeper, MAX_ENTRY, MAX_NAME, ScratchpadError, Scratchpads, Slot, check_name};
-pub use search::Hit;
-pub use spent::{Spent, Within};
-pub use store::{Pin, SessionRow, Store};
-pub use tree::{Branch, Here, Tree};
+pub use record::{LoadedSession, SessionRecord, SessionStateKey};
+pub use retention::RetentionPolicy;
+pub use scratchpad::{
+    MAX_ENTRY, MAX_NAME, ScratchpadBackend, ScratchpadEntry, ScratchpadError, ScratchpadSlot, Scratchpads,
+    check_name,
+};
+pub use search::SessionHit;
+pub use spent::{CostFilter, RequestCost};
+pub use store::{SessionPin, SessionRow, SessionStore};
+pub use tree::{BranchPosition, BranchTree, SessionBranch};

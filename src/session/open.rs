@@ -1,8 +1,8 @@
 //! A session open in this process: the only one that may add to it.
 
-use super::record::{Record, State};
+use super::record::{SessionRecord, SessionStateKey};
 use super::scratchpad::Scratchpads;
-use super::store::{Store, now};
+use super::store::{SessionStore, now};
 use super::{SessionError, blob, schema, spent};
 use crate::conversation::{Message, Note, SessionId, text_of};
 use rusqlite::{Transaction, params};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Holds a lock for as long as it lives; the lock goes with the process, however that ends.
 pub struct OpenSession {
-    store: Store,
+    store: SessionStore,
     id: SessionId,
     next: i64,
     lock: File,
@@ -22,7 +22,7 @@ pub struct OpenSession {
 }
 
 impl OpenSession {
-    pub(super) fn new(store: Store, id: SessionId) -> Result<OpenSession, SessionError> {
+    pub(super) fn new(store: SessionStore, id: SessionId) -> Result<OpenSession, SessionError> {
         let (lock, lock_path) = hold(&store, &id)?;
         let next = store.lock().query_row(
             "SELECT coalesce(max(seq), 0) + 1 FROM entry WHERE session = ?1",
@@ -36,19 +36,19 @@ impl OpenSession {
         &self.id
     }
 
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &SessionStore {
         &self.store
     }
 
     /// Adds one entry. When it returns, the entry survives the end of this process.
-    pub fn append(&mut self, record: Record) -> Result<(), SessionError> {
+    pub fn append(&mut self, record: SessionRecord) -> Result<(), SessionError> {
         self.append_all(vec![record])
     }
 
     /// Adds several entries, all or none.
-    pub fn append_all(&mut self, mut records: Vec<Record>) -> Result<(), SessionError> {
+    pub fn append_all(&mut self, mut records: Vec<SessionRecord>) -> Result<(), SessionError> {
         for record in &mut records {
-            let Record::Message { message } = record else { continue };
+            let SessionRecord::Message { message } = record else { continue };
             // One whose bytes are gone must not stand as empty where they may come back.
             for image in message.pictures_mut().into_iter().filter(|image| !image.bytes.is_empty()) {
                 blob::put(self.store.dir(), &image.hash, &image.bytes)?;
@@ -62,11 +62,11 @@ impl OpenSession {
             next += 1;
         }
         tx.prepare_cached("INSERT OR REPLACE INTO state (session, key, value) VALUES (?1, ?2, ?3)")?
-            .execute(params![self.id.as_str(), State::Entries.key(), (next - 1).to_string()])?;
+            .execute(params![self.id.as_str(), SessionStateKey::Entries.key(), (next - 1).to_string()])?;
         tx.commit()?;
         drop(conn);
         self.next = next;
-        if records.iter().any(|record| matches!(record, Record::SummedUp { .. }))
+        if records.iter().any(|record| matches!(record, SessionRecord::SummedUp { .. }))
             && let Err(e) = self.store.find_place(&self.id)
         {
             // Without it the whole is read when the session is taken up again, which only takes longer.
@@ -75,7 +75,7 @@ impl OpenSession {
         Ok(())
     }
 
-    pub fn set(&self, state: State, value: &str) -> Result<(), SessionError> {
+    pub fn set(&self, state: SessionStateKey, value: &str) -> Result<(), SessionError> {
         self.store
             .lock()
             .prepare_cached("INSERT OR REPLACE INTO state (session, key, value) VALUES (?1, ?2, ?3)")?
@@ -83,7 +83,7 @@ impl OpenSession {
         Ok(())
     }
 
-    pub fn state(&self, state: State) -> Result<Option<String>, SessionError> {
+    pub fn state(&self, state: SessionStateKey) -> Result<Option<String>, SessionError> {
         self.store.state(&self.id, state)
     }
 
@@ -107,11 +107,18 @@ impl Drop for OpenSession {
 }
 
 /// One entry with everything that is kept beside it.
-fn add(tx: &Transaction<'_>, id: &SessionId, seq: i64, record: &mut Record) -> Result<(), SessionError> {
+fn add(
+    tx: &Transaction<'_>,
+    id: &SessionId,
+    seq: i64,
+    record: &mut SessionRecord,
+) -> Result<(), SessionError> {
     let body = serde_json::to_string(record)?;
     let at = now();
     let pictures = match record {
-        Record::Message { message } => message.pictures_mut().iter().map(|image| image.bytes.len()).sum(),
+        SessionRecord::Message { message } => {
+            message.pictures_mut().iter().map(|image| image.bytes.len()).sum()
+        }
         _ => 0,
     };
     let bytes = i64::try_from(body.len() + pictures).unwrap_or(i64::MAX);
@@ -122,8 +129,8 @@ fn add(tx: &Transaction<'_>, id: &SessionId, seq: i64, record: &mut Record) -> R
     )?
     .execute(params![id.as_str(), at, bytes])?;
     let text = match record {
-        Record::Message { message } => searchable(message),
-        Record::SummedUp { summary } => {
+        SessionRecord::Message { message } => searchable(message),
+        SessionRecord::SummedUp { summary } => {
             let texts = summary.notes.iter().filter_map(|note| match note {
                 Note::Summary { text } => Some(text.as_str()),
                 _ => None,
@@ -140,20 +147,20 @@ fn add(tx: &Transaction<'_>, id: &SessionId, seq: i64, record: &mut Record) -> R
         ])?;
     }
     match record {
-        Record::Cost { provider, model, usage, picos } => {
+        SessionRecord::Cost { provider, model, usage, picos } => {
             spent::add(tx, id.as_str(), (provider, model), usage, *picos)?;
         }
         // The whole message supersedes what was kept of its beginning.
-        Record::Message { .. } => {
+        SessionRecord::Message { .. } => {
             tx.prepare_cached("DELETE FROM state WHERE session = ?1 AND key = ?2")?
-                .execute(params![id.as_str(), State::Partial.key()])?;
+                .execute(params![id.as_str(), SessionStateKey::Partial.key()])?;
         }
         _ => {}
     }
     Ok(())
 }
 
-fn hold(store: &Store, id: &SessionId) -> Result<(File, PathBuf), SessionError> {
+fn hold(store: &SessionStore, id: &SessionId) -> Result<(File, PathBuf), SessionError> {
     let dir = store.dir().join("open");
     let path = dir.join(id.as_str());
     let fail = |source| SessionError::Directory { path: path.clone(), source };

@@ -5,10 +5,10 @@
 //! all of them are still read where somebody looks at them, and whatever does not fit the place is read from the start.
 
 use super::SessionError;
-use super::record::{Loaded, Record, State};
-use super::replay::Replay;
-use super::spent::Spent;
-use super::store::Store;
+use super::record::{LoadedSession, SessionRecord, SessionStateKey};
+use super::replay::SessionReplay;
+use super::spent::RequestCost;
+use super::store::SessionStore;
 use crate::conversation::{
     CallOutcome, ConversationSummary, Message, MessagePrefix, MessageSource, SessionId, TokenUsage,
     Transcript,
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// What the entries before `first` come to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct ResumePoint {
     first: i64,
     messages: usize,
     /// How many of them the person said.
@@ -29,22 +29,22 @@ pub(super) struct Place {
     withheld: Vec<(String, String)>,
     usage: TokenUsage,
     /// By provider and model.
-    spent: Vec<Spent>,
+    spent: Vec<RequestCost>,
     last_prompt: u64,
     /// The entries of the round in which each tool last did what was asked.
     rounds: BTreeMap<String, (i64, i64)>,
 }
 
 /// The messages before a place.
-struct Before {
-    store: Store,
+struct EarlierMessages {
+    store: SessionStore,
     id: SessionId,
-    place: Place,
+    place: ResumePoint,
 }
 
-impl MessageSource for Before {
+impl MessageSource for EarlierMessages {
     fn messages(&self) -> Vec<Message> {
-        let mut replay = Replay::default();
+        let mut replay = SessionReplay::default();
         let entries = self.store.entries(&self.id, 1..self.place.first, &mut replay.loaded.dropped);
         entries.into_iter().for_each(|entry| replay.take(entry.seq, entry.at, entry.record));
         for told in &replay.loaded.dropped {
@@ -61,24 +61,24 @@ impl MessageSource for Before {
     }
 }
 
-fn message_of(record: Record) -> Option<Message> {
+fn message_of(record: SessionRecord) -> Option<Message> {
     match record {
-        Record::Message { message } => Some(message),
+        SessionRecord::Message { message } => Some(message),
         _ => None,
     }
 }
 
-impl Store {
-    fn place(&self, id: &SessionId) -> Option<Place> {
-        let saved = self.state(id, State::Place).ok().flatten()?;
+impl SessionStore {
+    fn place(&self, id: &SessionId) -> Option<ResumePoint> {
+        let saved = self.state(id, SessionStateKey::Place).ok().flatten()?;
         serde_json::from_str(&saved).ok()
     }
 
     /// The replay from the session's place on; nothing where there is none, or where it does not lead where the whole
     /// would.
-    pub(super) fn replay_from_place(&self, id: &SessionId) -> Option<Replay> {
+    pub(super) fn replay_from_place(&self, id: &SessionId) -> Option<SessionReplay> {
         let place = self.place(id)?;
-        let mut replay = Replay::after(place.loaded(self, id));
+        let mut replay = SessionReplay::after(place.loaded(self, id));
         let entries = self.entries(id, place.first..i64::MAX, &mut replay.loaded.dropped);
         entries.into_iter().for_each(|entry| replay.take(entry.seq, entry.at, entry.record));
         let sent = replay.loaded.summaries.last().is_some_and(|s| s.upto >= place.messages);
@@ -92,7 +92,7 @@ impl Store {
     pub(super) fn find_place(&self, id: &SessionId) -> Result<(), SessionError> {
         let (replay, old) = match (self.replay_from_place(id), self.place(id)) {
             (Some(replay), Some(old)) => (replay, old),
-            _ => (self.replay(id)?, Place::default()),
+            _ => (self.replay(id)?, ResumePoint::default()),
         };
         if !replay.loaded.dropped.is_empty() {
             return Ok(());
@@ -100,7 +100,7 @@ impl Store {
         let Some(first) = first_needed(&replay) else { return Ok(()) };
         let mut dropped = Vec::new();
         let entries = self.entries(id, old.first.max(1)..first, &mut dropped);
-        let mut before = Replay::after(old.loaded(self, id));
+        let mut before = SessionReplay::after(old.loaded(self, id));
         entries.into_iter().for_each(|entry| before.take(entry.seq, entry.at, entry.record));
         if before.is_beyond || !dropped.is_empty() || !before.loaded.dropped.is_empty() {
             return Ok(());
@@ -108,34 +108,34 @@ impl Store {
         let saved = serde_json::to_string(&old.moved(first, &before))?;
         self.lock()
             .prepare_cached("INSERT OR REPLACE INTO state (session, key, value) VALUES (?1, ?2, ?3)")?
-            .execute(params![id.as_str(), State::Place.key(), saved])?;
+            .execute(params![id.as_str(), SessionStateKey::Place.key(), saved])?;
         Ok(())
     }
 }
 
-impl Place {
+impl ResumePoint {
     /// As if all before it had been read.
-    fn loaded(&self, store: &Store, id: &SessionId) -> Loaded {
+    fn loaded(&self, store: &SessionStore, id: &SessionId) -> LoadedSession {
         let transcript = match self.messages {
             0 => Transcript::default(),
             count => {
-                let before = Before { store: store.clone(), id: id.clone(), place: self.clone() };
+                let before = EarlierMessages { store: store.clone(), id: id.clone(), place: self.clone() };
                 Transcript::after(MessagePrefix::new(count, self.said, Arc::new(before)))
             }
         };
-        Loaded {
+        LoadedSession {
             transcript,
             withheld: self.withheld.clone(),
             summaries: self.summary.iter().cloned().collect(),
             usage: self.usage,
             spent: self.spent.clone(),
             last_prompt: self.last_prompt,
-            ..Loaded::default()
+            ..LoadedSession::default()
         }
     }
 
     /// The place at the entry `first`, which `before` was played up to from this one on.
-    fn moved(mut self, first: i64, before: &Replay) -> Place {
+    fn moved(mut self, first: i64, before: &SessionReplay) -> ResumePoint {
         let loaded = &before.loaded;
         let messages = loaded.transcript.since(loaded.transcript.begins());
         for (at, pair) in messages.windows(2).enumerate() {
@@ -147,13 +147,14 @@ impl Place {
                 self.rounds.insert(call.name.clone(), (asked, done));
             }
         }
-        let mut spent: BTreeMap<(String, String), Spent> = BTreeMap::new();
+        let mut spent: BTreeMap<(String, String), RequestCost> = BTreeMap::new();
         for one in &loaded.spent {
             let key = (one.provider.clone(), one.model.clone());
-            let names = || Spent { provider: key.0.clone(), model: key.1.clone(), ..Spent::default() };
+            let names =
+                || RequestCost { provider: key.0.clone(), model: key.1.clone(), ..RequestCost::default() };
             spent.entry(key.clone()).or_insert_with(names).add(one);
         }
-        Place {
+        ResumePoint {
             first,
             messages: loaded.transcript.len(),
             said: loaded.transcript.said(),
@@ -168,7 +169,7 @@ impl Place {
 }
 
 /// The entry of the first message that a request needs: where the turn begins that the last summary ends in.
-fn first_needed(replay: &Replay) -> Option<i64> {
+fn first_needed(replay: &SessionReplay) -> Option<i64> {
     let summary = replay.loaded.summaries.last()?;
     let begins = replay.loaded.transcript.begins();
     let messages = replay.loaded.transcript.since(begins);

@@ -1,13 +1,13 @@
 //! What a session is made of, entry by entry.
 
-use super::spent::Spent;
+use super::spent::RequestCost;
 use crate::conversation::{ConversationSummary, Message, TokenUsage, Transcript};
 use serde::{Deserialize, Serialize};
 
 /// One entry. Entries are never changed; the newest word on a thing counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Record {
+pub enum SessionRecord {
     Message {
         message: Message,
     },
@@ -44,7 +44,7 @@ pub enum Record {
 
 /// A session read back.
 #[derive(Debug, Default)]
-pub struct Loaded {
+pub struct LoadedSession {
     pub transcript: Transcript,
     pub withheld: Vec<(String, String)>,
     /// Oldest first; the last one holds.
@@ -53,7 +53,7 @@ pub struct Loaded {
     pub undone: Option<usize>,
     pub usage: TokenUsage,
     /// Each request that was paid for.
-    pub spent: Vec<Spent>,
+    pub spent: Vec<RequestCost>,
     /// The prompt tokens of the last request: how full the window is.
     pub last_prompt: u64,
     /// What could not be read, or had to be completed, in sentences for the person.
@@ -62,20 +62,20 @@ pub struct Loaded {
     pub repairs: Vec<Message>,
 }
 
-impl Loaded {
+impl LoadedSession {
     /// Counts what one request cost.
     pub(super) fn pay(&mut self, (provider, model): (String, String), usage: TokenUsage, picos: Option<u64>) {
         self.usage += usage;
         let unpriced = u64::from(picos.is_none());
         let (requests, picos, day) = (1, picos.unwrap_or(0), String::new());
-        self.spent.push(Spent { day, provider, model, requests, unpriced, usage, picos });
+        self.spent.push(RequestCost { day, provider, model, requests, unpriced, usage, picos });
         self.last_prompt = usage.prompt();
     }
 }
 
 /// Values of which only the newest counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum SessionStateKey {
     /// What the model has seen of which file.
     Ledger,
     /// The answer that is streaming now.
@@ -90,15 +90,15 @@ pub enum State {
     Branches,
 }
 
-impl State {
+impl SessionStateKey {
     pub(super) fn key(self) -> &'static str {
         match self {
-            State::Ledger => "ledger",
-            State::Partial => "partial",
-            State::Entries => "entries",
-            State::Place => "place",
-            State::Taint => "taint",
-            State::Branches => "branches",
+            SessionStateKey::Ledger => "ledger",
+            SessionStateKey::Partial => "partial",
+            SessionStateKey::Entries => "entries",
+            SessionStateKey::Place => "place",
+            SessionStateKey::Taint => "taint",
+            SessionStateKey::Branches => "branches",
         }
     }
 }

@@ -4,78 +4,83 @@
 //! conversation as it stands, and every message that a rewind left, with the one it follows: the tree. Pictures are
 //! without their bytes here: those are read for what still counts only.
 
-use super::record::{Loaded, Record};
+use super::record::{LoadedSession, SessionRecord};
 use crate::conversation::{ConversationSummary, Message};
 use std::collections::HashMap;
 
 /// What has been played so far.
 #[derive(Default)]
-pub(super) struct Replay {
-    pub(super) loaded: Loaded,
+pub(super) struct SessionReplay {
+    pub(super) loaded: LoadedSession,
     /// The entries of the messages that count, in order, from the first one that is played.
     pub(super) path: Vec<i64>,
     /// Something was asked for that lies before the first entry that is played.
     pub(super) is_beyond: bool,
     /// Every message there ever was, in the order of the entries.
-    pub(super) nodes: Vec<Node>,
-    left: HashMap<i64, Left>,
+    pub(super) nodes: Vec<MessageNode>,
+    left: HashMap<i64, AbandonedMessage>,
     /// What stood for a branch's beginning when it was left, by its last entry.
     summaries: HashMap<i64, Vec<ConversationSummary>>,
 }
 
 /// A message's place in the tree.
 #[derive(Clone, Copy)]
-pub(super) struct Node {
+pub(super) struct MessageNode {
     pub(super) entry: i64,
     pub(super) before: Option<i64>,
     /// Milliseconds since 1970.
     pub(super) at: i64,
 }
 
-struct Left {
+struct AbandonedMessage {
     before: Option<i64>,
     message: Message,
 }
 
-impl Replay {
+impl SessionReplay {
     /// What goes on from `loaded`.
-    pub(super) fn after(loaded: Loaded) -> Replay {
-        Replay { loaded, ..Replay::default() }
+    pub(super) fn after(loaded: LoadedSession) -> SessionReplay {
+        SessionReplay { loaded, ..SessionReplay::default() }
     }
 
-    pub(super) fn take(&mut self, entry: i64, at: i64, record: Record) {
+    pub(super) fn take(&mut self, entry: i64, at: i64, record: SessionRecord) {
         let loaded = &mut self.loaded;
         match record {
-            Record::Message { message } => match loaded.transcript.push(message) {
+            SessionRecord::Message { message } => match loaded.transcript.push(message) {
                 Ok(()) => {
                     let before = self.path.last().copied();
-                    self.nodes.push(Node { entry, before, at });
+                    self.nodes.push(MessageNode { entry, before, at });
                     self.path.push(entry);
                 }
                 Err(e) => loaded
                     .dropped
                     .push(format!("a message that does not follow from the one before is left out: {e}")),
             },
-            Record::Rewound { messages } => self.leave(messages),
-            Record::Switched { entry } => self.switch(entry),
+            SessionRecord::Rewound { messages } => self.leave(messages),
+            SessionRecord::Switched { entry } => self.switch(entry),
             // One that names messages which could not be read stands for nothing.
-            Record::SummedUp { summary } if summary.upto > loaded.transcript.len() => loaded.dropped.push(
-                "a summary of messages that are missing is left out: the conversation is sent whole".into(),
-            ),
-            Record::SummedUp { summary } => {
+            SessionRecord::SummedUp { summary } if summary.upto > loaded.transcript.len() => {
+                loaded.dropped.push(
+                    "a summary of messages that are missing is left out: the conversation is sent whole"
+                        .into(),
+                )
+            }
+            SessionRecord::SummedUp { summary } => {
                 // Of the same beginning: the person wrote it anew.
                 loaded.summaries.retain(|before| before.upto != summary.upto);
                 loaded.summaries.push(summary);
                 loaded.undone = None;
             }
-            Record::SummaryUndone => {
+            SessionRecord::SummaryUndone => {
                 loaded.summaries.pop();
                 loaded.undone = Some(loaded.transcript.len());
                 // What stood before it was not read.
                 self.is_beyond |= loaded.transcript.begins() > 0;
             }
-            Record::Withheld { hash, reason } => loaded.withheld.push((hash, reason)),
-            Record::Cost { provider, model, usage, picos } => loaded.pay((provider, model), usage, picos),
+            SessionRecord::Withheld { hash, reason } => loaded.withheld.push((hash, reason)),
+            SessionRecord::Cost { provider, model, usage, picos } => {
+                loaded.pay((provider, model), usage, picos)
+            }
         }
     }
 
@@ -98,7 +103,7 @@ impl Replay {
         let entries = self.path.split_off(kept);
         let mut before = self.path.last().copied();
         for (entry, message) in entries.into_iter().zip(self.loaded.transcript.truncate(messages)) {
-            self.left.insert(entry, Left { before, message });
+            self.left.insert(entry, AbandonedMessage { before, message });
             before = Some(entry);
         }
         self.loaded.summaries.retain(|summary| summary.upto <= messages);

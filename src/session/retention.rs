@@ -3,21 +3,21 @@
 //! A pinned session never goes, nor one that somebody else has a reason to keep, nor one that is open.
 
 use super::SessionError;
-use super::store::{SessionRow, Store, now};
+use super::store::{SessionRow, SessionStore, now};
 use std::time::Duration;
 
 /// How much is kept. Nothing set keeps everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Retention {
+pub struct RetentionPolicy {
     pub age: Option<Duration>,
     pub bytes: Option<u64>,
 }
 
-impl Store {
+impl SessionStore {
     /// The sessions that `keep` leaves no room for, the oldest first. `needed` names those that must stay.
     pub fn prunable(
         &self,
-        keep: Retention,
+        keep: RetentionPolicy,
         needed: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<SessionRow>, SessionError> {
         let mut rows = self.list(usize::MAX)?;
@@ -40,7 +40,7 @@ impl Store {
     /// Removes them, but for those that are open now; returns what went.
     pub fn prune(
         &self,
-        keep: Retention,
+        keep: RetentionPolicy,
         needed: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<SessionRow>, SessionError> {
         let mut gone = Vec::new();

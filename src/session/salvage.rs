@@ -1,6 +1,6 @@
 //! A damaged database: the original is set aside untouched, and what can be read of it is carried over.
 
-use super::record::State;
+use super::record::SessionStateKey;
 use super::{SessionError, schema};
 use rusqlite::{Connection, OpenFlags, params_from_iter, types::Value};
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub(super) fn rescue(path: &Path) -> Result<(Connection, Vec<String>), SessionEr
             }
             recount(&damaged, &fresh)?;
             // What is lost before such a place would not be seen from it.
-            fresh.execute("DELETE FROM state WHERE key = ?1", [State::Place.key()])?;
+            fresh.execute("DELETE FROM state WHERE key = ?1", [SessionStateKey::Place.key()])?;
         }
         Err(e) => notes.push(format!("nothing could be read from it: {e}")),
     }

@@ -13,16 +13,16 @@ pub const MAX_NAME: usize = 100;
 pub const MAX_ENTRY: usize = 256 * 1024 * 1024;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Entry {
+pub enum ScratchpadEntry {
     Text(String),
     Image(Image),
 }
 
-impl Entry {
+impl ScratchpadEntry {
     pub fn len(&self) -> usize {
         match self {
-            Entry::Text(text) => text.len(),
-            Entry::Image(image) => image.bytes.len(),
+            ScratchpadEntry::Text(text) => text.len(),
+            ScratchpadEntry::Image(image) => image.bytes.len(),
         }
     }
 
@@ -49,35 +49,35 @@ pub enum ScratchpadError {
 const SMALL: usize = 16 * 1024;
 
 /// Where scratchpads outlive the process. The errors are sentences.
-pub trait Keeper: Send + Sync {
+pub trait ScratchpadBackend: Send + Sync {
     /// Told of each change before it counts; `None` when the entry is gone.
-    fn save(&self, name: &str, entry: Option<&Entry>) -> Result<(), String>;
+    fn save(&self, name: &str, entry: Option<&ScratchpadEntry>) -> Result<(), String>;
     /// What was saved under `name`.
-    fn load(&self, name: &str) -> Result<Entry, String>;
+    fn load(&self, name: &str) -> Result<ScratchpadEntry, String>;
     /// Gives what is saved another name, in one step.
     fn rename(&self, from: &str, to: &str) -> Result<(), String>;
 }
 
 /// An entry, or how many bytes of it are with the keeper.
 #[derive(Clone, Debug)]
-pub enum Slot {
-    Here(Entry),
+pub enum ScratchpadSlot {
+    Here(ScratchpadEntry),
     Kept(usize),
 }
 
-impl Slot {
+impl ScratchpadSlot {
     fn len(&self) -> usize {
         match self {
-            Slot::Here(entry) => entry.len(),
-            Slot::Kept(bytes) => *bytes,
+            ScratchpadSlot::Here(entry) => entry.len(),
+            ScratchpadSlot::Kept(bytes) => *bytes,
         }
     }
 }
 
 /// All scratchpads of a session. A change that cannot be saved is not made.
 pub struct Scratchpads {
-    entries: Mutex<BTreeMap<String, Slot>>,
-    keeper: Option<Box<dyn Keeper>>,
+    entries: Mutex<BTreeMap<String, ScratchpadSlot>>,
+    keeper: Option<Box<dyn ScratchpadBackend>>,
 }
 
 impl Scratchpads {
@@ -87,11 +87,14 @@ impl Scratchpads {
     }
 
     /// Scratchpads that start with `entries` and are kept by `keeper`.
-    pub fn saved(entries: BTreeMap<String, Slot>, keeper: Box<dyn Keeper>) -> Scratchpads {
+    pub fn saved(
+        entries: BTreeMap<String, ScratchpadSlot>,
+        keeper: Box<dyn ScratchpadBackend>,
+    ) -> Scratchpads {
         Scratchpads { entries: Mutex::new(entries), keeper: Some(keeper) }
     }
 
-    pub fn get(&self, name: &str) -> Result<Entry, ScratchpadError> {
+    pub fn get(&self, name: &str) -> Result<ScratchpadEntry, ScratchpadError> {
         let entries = self.lock();
         match entries.get(name) {
             None => Err(missing(name, &entries)),
@@ -99,18 +102,18 @@ impl Scratchpads {
         }
     }
 
-    fn whole(&self, name: &str, slot: &Slot) -> Result<Entry, ScratchpadError> {
+    fn whole(&self, name: &str, slot: &ScratchpadSlot) -> Result<ScratchpadEntry, ScratchpadError> {
         match (slot, &self.keeper) {
-            (Slot::Here(entry), _) => Ok(entry.clone()),
-            (Slot::Kept(_), Some(keeper)) => keeper.load(name).map_err(ScratchpadError::Store),
-            (Slot::Kept(_), None) => Err(ScratchpadError::Store("nobody keeps it".into())),
+            (ScratchpadSlot::Here(entry), _) => Ok(entry.clone()),
+            (ScratchpadSlot::Kept(_), Some(keeper)) => keeper.load(name).map_err(ScratchpadError::Store),
+            (ScratchpadSlot::Kept(_), None) => Err(ScratchpadError::Store("nobody keeps it".into())),
         }
     }
 
     /// What stays in memory of an entry that was saved.
-    fn slot(&self, entry: Entry) -> Slot {
+    fn slot(&self, entry: ScratchpadEntry) -> ScratchpadSlot {
         let large = self.keeper.is_some() && entry.len() > SMALL;
-        if large { Slot::Kept(entry.len()) } else { Slot::Here(entry) }
+        if large { ScratchpadSlot::Kept(entry.len()) } else { ScratchpadSlot::Here(entry) }
     }
 
     pub fn contains(&self, name: &str) -> bool {
@@ -118,7 +121,7 @@ impl Scratchpads {
     }
 
     /// Writes an entry, over an older one of the same name.
-    pub fn put(&self, name: &str, entry: Entry) -> Result<(), ScratchpadError> {
+    pub fn put(&self, name: &str, entry: ScratchpadEntry) -> Result<(), ScratchpadError> {
         check_name(name)?;
         if entry.len() > MAX_ENTRY {
             return Err(ScratchpadError::Large(entry.len()));
@@ -130,7 +133,7 @@ impl Scratchpads {
     }
 
     /// Stores under the first free name of `base`, `base-2`, `base-3`, ... and returns it.
-    pub fn put_new(&self, base: &str, entry: Entry) -> Result<String, ScratchpadError> {
+    pub fn put_new(&self, base: &str, entry: ScratchpadEntry) -> Result<String, ScratchpadError> {
         let free = {
             let entries = self.lock();
             let numbered = (2..).map(|n: u64| format!("{base}-{n}"));
@@ -175,19 +178,19 @@ impl Scratchpads {
         self.lock().iter().map(|(name, entry)| (name.clone(), entry.len())).collect()
     }
 
-    fn saved_change(&self, name: &str, entry: Option<&Entry>) -> Result<(), ScratchpadError> {
+    fn saved_change(&self, name: &str, entry: Option<&ScratchpadEntry>) -> Result<(), ScratchpadError> {
         match &self.keeper {
             Some(keeper) => keeper.save(name, entry).map_err(ScratchpadError::Store),
             None => Ok(()),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Slot>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, ScratchpadSlot>> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn missing(name: &str, entries: &BTreeMap<String, Slot>) -> ScratchpadError {
+fn missing(name: &str, entries: &BTreeMap<String, ScratchpadSlot>) -> ScratchpadError {
     let known = match entries.len() {
         0 => "none yet".into(),
         _ => entries.keys().take(20).cloned().collect::<Vec<_>>().join(", "),
@@ -206,25 +209,25 @@ pub fn check_name(name: &str) -> Result<(), ScratchpadError> {
 mod tests {
     use super::*;
 
-    fn text(s: &str) -> Entry {
-        Entry::Text(s.into())
+    fn text(s: &str) -> ScratchpadEntry {
+        ScratchpadEntry::Text(s.into())
     }
 
     #[test]
     fn a_change_that_cannot_be_saved_is_not_made() {
-        struct Full;
-        impl Keeper for Full {
-            fn save(&self, _: &str, _: Option<&Entry>) -> Result<(), String> {
+        struct FullBackend;
+        impl ScratchpadBackend for FullBackend {
+            fn save(&self, _: &str, _: Option<&ScratchpadEntry>) -> Result<(), String> {
                 Err("disk full".into())
             }
-            fn load(&self, _: &str) -> Result<Entry, String> {
+            fn load(&self, _: &str) -> Result<ScratchpadEntry, String> {
                 Err("gone".into())
             }
             fn rename(&self, _: &str, _: &str) -> Result<(), String> {
                 Err("disk full".into())
             }
         }
-        let pads = Scratchpads::saved(BTreeMap::new(), Box::new(Full));
+        let pads = Scratchpads::saved(BTreeMap::new(), Box::new(FullBackend));
         assert_eq!(pads.put("a", text("x")), Err(ScratchpadError::Store("disk full".into())));
         assert!(!pads.contains("a"));
     }

@@ -1,12 +1,12 @@
 //! Full-text search over everything that was said, in any language.
 
 use super::SessionError;
-use super::store::Store;
+use super::store::SessionStore;
 use rusqlite::{Connection, Row, params};
 use std::ops::Range;
 
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Hit {
+pub struct SessionHit {
     pub session: String,
     pub title: String,
     pub seq: i64,
@@ -16,7 +16,7 @@ pub struct Hit {
     pub found: Vec<Range<usize>>,
 }
 
-impl Hit {
+impl SessionHit {
     /// The words around the match, with what was looked for between two marks.
     pub fn marked(&self, open: &str, close: &str) -> String {
         let (mut out, mut at) = (String::new(), 0);
@@ -33,10 +33,10 @@ impl Hit {
 /// Characters on either side of a match.
 const AROUND: usize = 60;
 
-impl Store {
+impl SessionStore {
     /// Messages that contain every word of `query`, the newest first. Words are taken literally (`src/app.rs`,
     /// `don't`), without regard to case, and match inside words; `"two words"` match as one.
-    pub fn search(&self, query: &str, limit: usize) -> Result<Vec<Hit>, SessionError> {
+    pub fn search(&self, query: &str, limit: usize) -> Result<Vec<SessionHit>, SessionError> {
         let terms = terms(query);
         if terms.is_empty() {
             return Ok(Vec::new());
@@ -62,7 +62,7 @@ impl Store {
         let conn = self.lock();
         let mut prepared = conn.prepare(&sql)?;
         let rows = prepared.query_map(rusqlite::params_from_iter(values), |row| hit(row, &terms))?;
-        let mut hits: Vec<Hit> = rows.collect::<Result<_, _>>()?;
+        let mut hits: Vec<SessionHit> = rows.collect::<Result<_, _>>()?;
         drop(prepared);
         // A title that was given need not have been said.
         let titled = named(&conn, &terms)?;
@@ -80,7 +80,7 @@ impl Store {
 }
 
 /// Sessions whose title holds every term.
-fn named(conn: &Connection, terms: &[String]) -> Result<Vec<Hit>, SessionError> {
+fn named(conn: &Connection, terms: &[String]) -> Result<Vec<SessionHit>, SessionError> {
     let mut query = conn.prepare("SELECT id, title FROM session ORDER BY updated DESC")?;
     let rows = query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
     let mut out = Vec::new();
@@ -89,16 +89,16 @@ fn named(conn: &Connection, terms: &[String]) -> Result<Vec<Hit>, SessionError> 
         let lower = title.to_lowercase();
         if terms.iter().all(|term| lower.contains(&term.to_lowercase())) {
             let (excerpt, found) = excerpt(&title, terms);
-            out.push(Hit { session, title, seq: 0, excerpt, found });
+            out.push(SessionHit { session, title, seq: 0, excerpt, found });
         }
     }
     Ok(out)
 }
 
-fn hit(row: &Row<'_>, terms: &[String]) -> rusqlite::Result<Hit> {
+fn hit(row: &Row<'_>, terms: &[String]) -> rusqlite::Result<SessionHit> {
     let text: String = row.get(0)?;
     let (excerpt, found) = excerpt(&text, terms);
-    Ok(Hit { session: row.get(1)?, seq: row.get(2)?, title: row.get(3)?, excerpt, found })
+    Ok(SessionHit { session: row.get(1)?, seq: row.get(2)?, title: row.get(3)?, excerpt, found })
 }
 
 /// Splits at blanks, keeping what stands in double quotes together.

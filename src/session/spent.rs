@@ -2,14 +2,14 @@
 //! deleting a conversation does not make its cost undone.
 
 use super::SessionError;
-use super::store::{Store, now};
+use super::store::{SessionStore, now};
 use crate::conversation::TokenUsage;
 use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
 /// One request, or the sum of some.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct RequestCost {
     /// The local day, `2026-11-21`; empty in sums over several.
     pub day: String,
     pub provider: String,
@@ -22,9 +22,9 @@ pub struct Spent {
     pub picos: u64,
 }
 
-impl Spent {
+impl RequestCost {
     /// Adds what `other` cost; the names stay.
-    pub fn add(&mut self, other: &Spent) {
+    pub fn add(&mut self, other: &RequestCost) {
         self.requests += other.requests;
         self.unpriced += other.unpriced;
         self.usage += other.usage;
@@ -34,15 +34,15 @@ impl Spent {
 
 /// Which requests count.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Within<'a> {
+pub struct CostFilter<'a> {
     /// From this time on, in milliseconds since 1970.
     pub since: i64,
     pub session: Option<&'a str>,
 }
 
-impl Store {
+impl SessionStore {
     /// The sums by local day, provider and model, the newest day first.
-    pub fn spent(&self, within: Within<'_>) -> Result<Vec<Spent>, SessionError> {
+    pub fn spent(&self, within: CostFilter<'_>) -> Result<Vec<RequestCost>, SessionError> {
         let conn = self.lock();
         let mut query = conn.prepare(
             "SELECT date(at / 1000, 'unixepoch', 'localtime') AS day, provider, model, count(*), sum(picos IS NULL),
@@ -82,9 +82,9 @@ pub(super) fn add(
     Ok(())
 }
 
-fn row(row: &Row<'_>) -> rusqlite::Result<Spent> {
+fn row(row: &Row<'_>) -> rusqlite::Result<RequestCost> {
     let whole = |at: usize| row.get::<_, i64>(at).map(|n| u64::try_from(n).unwrap_or(0));
-    Ok(Spent {
+    Ok(RequestCost {
         day: row.get(0)?,
         provider: row.get(1)?,
         model: row.get(2)?,

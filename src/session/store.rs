@@ -1,7 +1,7 @@
 //! The database as a whole: listing, finding, reading and deleting sessions.
 
-use super::record::{Loaded, State};
-use super::replay::Replay;
+use super::record::{LoadedSession, SessionStateKey};
+use super::replay::SessionReplay;
 use super::{SessionError, blob, open, salvage, schema};
 use crate::conversation::{CallInterruption, Message, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A cheap handle; clones share one connection.
 #[derive(Clone)]
-pub struct Store {
+pub struct SessionStore {
     conn: Arc<Mutex<Connection>>,
     dir: PathBuf,
 }
@@ -36,15 +36,15 @@ pub struct SessionRow {
 
 /// Whether a session is to be pinned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pin {
+pub enum SessionPin {
     On,
     Off,
 }
 
-impl Store {
+impl SessionStore {
     /// Opens the store in `dir`, making both. A damaged database is set aside unchanged, what can be read of it is
     /// carried over, and the sentences say so.
-    pub fn open(dir: &Path) -> Result<(Store, Vec<String>), SessionError> {
+    pub fn open(dir: &Path) -> Result<(SessionStore, Vec<String>), SessionError> {
         let fail = |source| SessionError::Directory { path: dir.into(), source };
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(fail)?;
         let path = dir.join("placet.db");
@@ -65,7 +65,7 @@ impl Store {
             notes.push("the session database was empty: earlier sessions are lost".into());
         }
         crate::private::tighten(&path).map_err(fail)?;
-        Ok((Store { conn: Arc::new(Mutex::new(conn)), dir: dir.into() }, notes))
+        Ok((SessionStore { conn: Arc::new(Mutex::new(conn)), dir: dir.into() }, notes))
     }
 
     /// Folds the log into the database file: before a copy is taken.
@@ -138,7 +138,7 @@ impl Store {
 
     /// Reads a session. Entries that cannot be read are left out and named; a call that was never answered (a
     /// crash) is answered as interrupted.
-    pub fn load(&self, id: &SessionId) -> Result<Loaded, SessionError> {
+    pub fn load(&self, id: &SessionId) -> Result<LoadedSession, SessionError> {
         let mut loaded = self.replay(id)?.loaded;
         self.complete(id, &mut loaded)?;
         self.fill_pictures(&mut loaded);
@@ -147,7 +147,7 @@ impl Store {
 
     /// Reads of a session what going on with it needs: where it was summed up, what came before is read when somebody
     /// looks at it. Pictures are without their bytes: [`Store::picture`] has them.
-    pub fn take_up(&self, id: &SessionId) -> Result<Loaded, SessionError> {
+    pub fn take_up(&self, id: &SessionId) -> Result<LoadedSession, SessionError> {
         let mut loaded = match self.replay_from_place(id) {
             Some(replay) => replay.loaded,
             None => self.replay(id)?.loaded,
@@ -157,8 +157,9 @@ impl Store {
     }
 
     /// What a crash left open is closed.
-    fn complete(&self, id: &SessionId, loaded: &mut Loaded) -> Result<(), SessionError> {
-        let partial = self.state(id, State::Partial)?.and_then(|partial| serde_json::from_str(&partial).ok());
+    fn complete(&self, id: &SessionId, loaded: &mut LoadedSession) -> Result<(), SessionError> {
+        let partial =
+            self.state(id, SessionStateKey::Partial)?.and_then(|partial| serde_json::from_str(&partial).ok());
         if let Some(message) = partial.map(Message::Assistant)
             && loaded.transcript.push(message.clone()).is_ok()
         {
@@ -177,8 +178,8 @@ impl Store {
     }
 
     /// Goes through the entries in their order, to where they lead.
-    pub(super) fn replay(&self, id: &SessionId) -> Result<Replay, SessionError> {
-        let mut replay = Replay::default();
+    pub(super) fn replay(&self, id: &SessionId) -> Result<SessionReplay, SessionError> {
+        let mut replay = SessionReplay::default();
         let entries = self.entries(id, 1..i64::MAX, &mut replay.loaded.dropped);
         entries.into_iter().for_each(|entry| replay.take(entry.seq, entry.at, entry.record));
         Ok(replay)
@@ -190,7 +191,7 @@ impl Store {
     }
 
     /// The bytes of every picture, each read once however often it is shown.
-    fn fill_pictures(&self, loaded: &mut Loaded) {
+    fn fill_pictures(&self, loaded: &mut LoadedSession) {
         let mut read: HashMap<String, Arc<[u8]>> = HashMap::new();
         for image in loaded.transcript.pictures_mut() {
             if let Some(bytes) = read.get(&image.hash) {
@@ -214,9 +215,9 @@ impl Store {
     }
 
     /// Pins a session, or takes the pin away: it is listed first and never removed by itself.
-    pub fn pin(&self, id: &SessionId, pin: Pin) -> Result<(), SessionError> {
+    pub fn pin(&self, id: &SessionId, pin: SessionPin) -> Result<(), SessionError> {
         let set = "UPDATE session SET pinned = ?2 WHERE id = ?1";
-        self.lock().execute(set, params![id.as_str(), pin == Pin::On])?;
+        self.lock().execute(set, params![id.as_str(), pin == SessionPin::On])?;
         Ok(())
     }
 
@@ -246,7 +247,11 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn state(&self, id: &SessionId, state: State) -> Result<Option<String>, SessionError> {
+    pub(super) fn state(
+        &self,
+        id: &SessionId,
+        state: SessionStateKey,
+    ) -> Result<Option<String>, SessionError> {
         let found = self.lock().query_row(
             "SELECT value FROM state WHERE session = ?1 AND key = ?2",
             params![id.as_str(), state.key()],

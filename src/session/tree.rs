@@ -4,19 +4,19 @@
 //! branches began. This describes only; going to one is an entry like any other.
 
 use super::SessionError;
-use super::replay::Replay;
-use super::store::Store;
+use super::replay::SessionReplay;
+use super::store::SessionStore;
 use crate::conversation::{Message, Part, SessionId};
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]
-pub struct Tree {
+pub struct BranchTree {
     /// Each branch is followed by those that part from it.
-    pub branches: Vec<Branch>,
+    pub branches: Vec<SessionBranch>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Branch {
+pub struct SessionBranch {
     /// From 1 on.
     pub number: usize,
     /// How many branches it hangs below.
@@ -32,26 +32,26 @@ pub struct Branch {
     /// The entry of its last message.
     pub tip: i64,
     /// Where the conversation stands, when it stands in this branch.
-    pub here: Option<Here>,
+    pub here: Option<BranchPosition>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Here {
+pub enum BranchPosition {
     AtItsEnd,
     /// After so many turns from the beginning.
     After(usize),
 }
 
-impl Store {
+impl SessionStore {
     /// The branches of a session.
-    pub fn tree(&self, id: &SessionId) -> Result<Tree, SessionError> {
-        Ok(Tree::of(&self.replay(id)?))
+    pub fn tree(&self, id: &SessionId) -> Result<BranchTree, SessionError> {
+        Ok(BranchTree::of(&self.replay(id)?))
     }
 }
 
-impl Tree {
-    fn of(replay: &Replay) -> Tree {
-        let mut found: Vec<(Option<usize>, Branch)> = Vec::new();
+impl BranchTree {
+    fn of(replay: &SessionReplay) -> BranchTree {
+        let mut found: Vec<(Option<usize>, SessionBranch)> = Vec::new();
         // For each message, its branch and the turns up to it.
         let mut places: HashMap<i64, (usize, usize)> = HashMap::new();
         for node in &replay.nodes {
@@ -65,7 +65,10 @@ impl Tree {
                 let parent = before.map(|(parent, _)| parent);
                 let depth = parent.and_then(|p| found.get(p)).map_or(0, |(_, parent)| parent.depth + 1);
                 let number = found.len() + 1;
-                found.push((parent, Branch { number, depth, after: turns, ..Branch::default() }));
+                found.push((
+                    parent,
+                    SessionBranch { number, depth, after: turns, ..SessionBranch::default() },
+                ));
             }
             let Some((_, own)) = found.get_mut(branch) else { continue };
             (own.tip, own.at) = (node.entry, node.at);
@@ -83,14 +86,18 @@ impl Tree {
             && let Some((branch, turns)) = places.get(at)
             && let Some((_, branch)) = found.get_mut(*branch)
         {
-            branch.here = Some(if branch.tip == *at { Here::AtItsEnd } else { Here::After(*turns) });
+            branch.here = Some(if branch.tip == *at {
+                BranchPosition::AtItsEnd
+            } else {
+                BranchPosition::After(*turns)
+            });
         }
-        let mut tree = Tree::default();
+        let mut tree = BranchTree::default();
         tree.hang(&found, None);
         tree
     }
 
-    fn hang(&mut self, found: &[(Option<usize>, Branch)], below: Option<usize>) {
+    fn hang(&mut self, found: &[(Option<usize>, SessionBranch)], below: Option<usize>) {
         for (index, (parent, branch)) in found.iter().enumerate() {
             if *parent == below {
                 self.branches.push(branch.clone());

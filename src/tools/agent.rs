@@ -11,7 +11,7 @@ use super::{
 };
 use crate::conversation::{CallOutcome, Part, ToolSpec};
 use crate::permission::{Access, Permit};
-use crate::session::{Entry, check_name};
+use crate::session::{ScratchpadEntry, check_name};
 use crate::text::sanitize;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -96,7 +96,7 @@ impl Plan for AgentPlan {
 
 fn told(report: Report, title: &str, env: &Env) -> Output {
     let pad = format!("agent-{}", report.name);
-    let kept = match env.scratchpads.put(&pad, Entry::Text(report.log)) {
+    let kept = match env.scratchpads.put(&pad, ScratchpadEntry::Text(report.log)) {
         Ok(()) => format!("its log is in the scratchpad `{pad}`"),
         Err(e) => format!("its log could not be kept: {e}"),
     };

@@ -2,7 +2,7 @@
 
 use super::{Env, Facts, Output, Ran, Summary, ToolError, wording::Names};
 use crate::conversation::{CallFact, CallOutcome, Part, text_of};
-use crate::session::Entry;
+use crate::session::ScratchpadEntry;
 
 /// The longest line of a preview, in characters.
 const LINE: usize = 2000;
@@ -57,11 +57,11 @@ fn keep(mut output: Output, name: &str, env: &Env) -> Output {
         Part::Text { .. } | Part::Note(_) => None,
     });
     let (entry, what) = match image {
-        Some(image) => (Entry::Image(image.clone()), image.describe()),
+        Some(image) => (ScratchpadEntry::Image(image.clone()), image.describe()),
         None => {
             let text = take_text(&mut output.for_model);
             let what = size_of(&text);
-            (Entry::Text(text), what)
+            (ScratchpadEntry::Text(text), what)
         }
     };
     match env.scratchpads.put(name, entry) {
@@ -91,7 +91,7 @@ fn spill(mut output: Output, tool: &str, (env, names): (&Env, &Names)) -> Output
         output.recorded.push(CallFact::Same { digest: digest(&[&text]) });
     }
     output.recorded.push(CallFact::Cut { bytes: bytes.saturating_sub(view.len()) as u64 });
-    let told = match env.scratchpads.put_new(&format!("{tool}-output"), Entry::Text(text)) {
+    let told = match env.scratchpads.put_new(&format!("{tool}-output"), ScratchpadEntry::Text(text)) {
         Ok(name) => {
             output.recorded.push(CallFact::StoredIn { scratchpad: name.clone() });
             format!(

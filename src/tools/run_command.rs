@@ -13,7 +13,7 @@ use super::{
 use crate::conversation::{CallFact, CallOutcome, Part, ToolSpec};
 use crate::permission::{Access, Permit};
 use crate::process::{CommandExit, FinishedCommand, OutputCapture, ProcessError, ShellCommand};
-use crate::session::Entry;
+use crate::session::ScratchpadEntry;
 use crate::text::visible;
 use crate::workspace::{Resolved, Writer};
 use schemars::JsonSchema;
@@ -86,8 +86,8 @@ impl RunPlan {
         let stdin = match &args.stdin_scratchpad {
             None => None,
             Some(name) => match env.scratchpads.get(name).map_err(|e| ToolError::new(e.to_string()))? {
-                Entry::Text(text) => Some(text.into_bytes()),
-                Entry::Image(image) => Some(image.bytes.to_vec()),
+                ScratchpadEntry::Text(text) => Some(text.into_bytes()),
+                ScratchpadEntry::Image(image) => Some(image.bytes.to_vec()),
             },
         };
         let pace = if args.background == Some(true) { Pace::Background } else { Pace::Foreground };

@@ -14,7 +14,7 @@ use super::{
 use crate::conversation::{CallOutcome, Part, ToolSpec};
 use crate::media;
 use crate::permission::{Access, Permit};
-use crate::session::{Entry, MAX_ENTRY, ScratchpadError, check_name};
+use crate::session::{MAX_ENTRY, ScratchpadEntry, ScratchpadError, check_name};
 use crate::text::{LineDiff, for_model};
 use crate::workspace::{Consent, Resolved, TextFile};
 use schemars::JsonSchema;
@@ -166,8 +166,8 @@ fn save(args: &Args, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
     let name = needed(args.name.clone(), "save", "name")?;
     let path = needed(args.path.clone(), "save", "path")?;
     let content = match env.scratchpads.get(&name).map_err(|e| pad_error(&e))? {
-        Entry::Text(text) => Content::Text(text),
-        Entry::Image(image) => Content::Bytes(image.bytes),
+        ScratchpadEntry::Text(text) => Content::Text(text),
+        ScratchpadEntry::Image(image) => Content::Bytes(image.bytes),
     };
     let at = env.resolve(&path)?;
     Ok(Box::new(WritePlan::saving(
@@ -248,14 +248,14 @@ impl PadPlan {
     fn perform(self, permit: &Permit, env: &Env, title: &str) -> Result<Told, ToolError> {
         let pads = &env.scratchpads;
         let get_text = |name: &str| match pads.get(name).map_err(|e| pad_error(&e))? {
-            Entry::Text(text) => Ok(text),
-            Entry::Image(image) => {
+            ScratchpadEntry::Text(text) => Ok(text),
+            ScratchpadEntry::Image(image) => {
                 Err(ToolError::new(format!("the scratchpad `{name}` is a picture: {}", image.describe())))
             }
         };
         let put = |name: &str, text: String| {
             let size = size_of(&text);
-            pads.put(name, Entry::Text(text)).map_err(|e| pad_error(&e)).map(|()| size)
+            pads.put(name, ScratchpadEntry::Text(text)).map_err(|e| pad_error(&e)).map(|()| size)
         };
         Ok(Told::Text(match self.deed {
             Deed::Write { name, content } => {
@@ -307,19 +307,23 @@ impl PadPlan {
 }
 
 /// A file as an entry: a picture stays one, anything else must be text.
-fn loaded(path: &str, bytes: std::sync::Arc<Vec<u8>>, env: &Env) -> Result<(Entry, String), ToolError> {
+fn loaded(
+    path: &str,
+    bytes: std::sync::Arc<Vec<u8>>,
+    env: &Env,
+) -> Result<(ScratchpadEntry, String), ToolError> {
     if let Some(kind) = media::sniff(&bytes, path) {
         let bytes = std::sync::Arc::unwrap_or_clone(bytes);
         let loaded = media::load(kind, path, bytes, env.limits.image_bytes, media::OversizePolicy::ScaleDown);
         let image = loaded.map_err(|e| picture_error(path, &e))?.image;
         let words = image.describe();
-        return Ok((Entry::Image(image), words));
+        return Ok((ScratchpadEntry::Image(image), words));
     }
     let file = TextFile::new(bytes)
         .map_err(|_| ToolError::new(format!("`{path}` is neither text nor a picture")))?;
     let text = file.text().into_owned();
     let size = size_of(&text);
-    Ok((Entry::Text(text), size))
+    Ok((ScratchpadEntry::Text(text), size))
 }
 
 fn edited(name: &str, text: &str, old: &str, new: &str) -> Result<String, ToolError> {
@@ -339,8 +343,8 @@ fn edited(name: &str, text: &str, old: &str, new: &str) -> Result<String, ToolEr
 /// Pages through an entry by rows: its lines, the long ones split, so that even one endless line can be paged.
 fn read(env: &Env, title: &str, name: &str, offset: usize, limit: Option<usize>) -> Result<Told, ToolError> {
     let text = match env.scratchpads.get(name).map_err(|e| pad_error(&e))? {
-        Entry::Text(text) => text,
-        Entry::Image(image) => {
+        ScratchpadEntry::Text(text) => text,
+        ScratchpadEntry::Image(image) => {
             let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
             let for_person = Summary { line: title.into(), detail: Detail::Image(image) };
             let (outcome, facts, recorded) = (CallOutcome::Done, Facts::None, Vec::new());

@@ -6,7 +6,7 @@ use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
 use placet::agent::{Agent, Ending, Event};
 use placet::conversation::{Image, Part};
 use placet::provider::{Figures, ProviderError};
-use placet::session::Record;
+use placet::session::SessionRecord;
 use serde_json::Value;
 
 const LIMIT: u64 = 10_000;
@@ -55,7 +55,7 @@ fn history(agent_talk: &Talk, tokens: usize, shape: Shape) -> Agent {
     use placet::conversation::{
         AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Message, ToolCall,
     };
-    let mut push = |message| session.append(Record::Message { message }).unwrap();
+    let mut push = |message| session.append(SessionRecord::Message { message }).unwrap();
     let text = |bytes: usize| "lorem ipsum dolor sit amet ".repeat(bytes / 27 + 1)[..bytes].to_string();
     let said = |text: String| {
         Message::Assistant(AssistantMessage {

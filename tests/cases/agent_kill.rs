@@ -4,13 +4,13 @@
 use crate::support::binary::{Place, Running};
 use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events};
 use placet::conversation::{AssistantBlock, Message};
-use placet::session::{Loaded, Store};
+use placet::session::{LoadedSession, SessionStore};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-fn loaded(place: &Place) -> Loaded {
-    let (store, notes) = Store::open(&place.state_dir()).unwrap();
+fn loaded(place: &Place) -> LoadedSession {
+    let (store, notes) = SessionStore::open(&place.state_dir()).unwrap();
     assert_eq!(notes, Vec::<String>::new());
     store.load(&store.latest(&place.tree).unwrap().unwrap()).unwrap()
 }
@@ -34,7 +34,7 @@ fn is(line: &str, kind: &str) -> bool {
 }
 
 /// Kills it, and has the session go on; returns what was read back after the kill.
-fn kill(running: Running, place: &Place, server: &MockServer, what: &str) -> Loaded {
+fn kill(running: Running, place: &Place, server: &MockServer, what: &str) -> LoadedSession {
     running.signal(Signal::KILL);
     assert_eq!(running.end().code, 137, "{what}");
     let after = loaded(place);
@@ -47,7 +47,7 @@ fn kill(running: Running, place: &Place, server: &MockServer, what: &str) -> Loa
     after
 }
 
-fn outcomes(loaded: &Loaded) -> Vec<(String, String)> {
+fn outcomes(loaded: &LoadedSession) -> Vec<(String, String)> {
     let results = loaded.transcript.messages().iter().filter_map(|m| match m {
         Message::Results { results } => Some(results),
         _ => None,

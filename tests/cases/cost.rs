@@ -116,9 +116,9 @@ fn a_database_from_before_keeps_what_it_knew_of_tokens() {
     )
     .unwrap();
     drop(conn);
-    let (store, notes) = placet::session::Store::open(dir.path()).unwrap();
+    let (store, notes) = placet::session::SessionStore::open(dir.path()).unwrap();
     assert_eq!(notes, Vec::<String>::new());
-    let spent = store.spent(placet::session::Within::default()).unwrap();
+    let spent = store.spent(placet::session::CostFilter::default()).unwrap();
     assert_eq!(spent.len(), 1);
     assert_eq!((spent[0].usage.input, spent[0].usage.output, spent[0].unpriced), (7, 9, 1));
 }
@@ -286,7 +286,7 @@ async fn sums_hold_to_the_token_with_the_cache_and_a_new_session_begins_at_nothi
     assert_eq!(told(&agent), (3, sum, picos));
     drop(agent);
     assert_eq!(told(&talk.resume()), (3, sum, picos));
-    let kept = talk.store().spent(placet::session::Within::default()).unwrap();
+    let kept = talk.store().spent(placet::session::CostFilter::default()).unwrap();
     assert_eq!((kept.len(), kept[0].requests, kept[0].usage, kept[0].picos), (1, 3, sum, picos));
     assert_eq!(told(&talk.begin()), (0, TokenUsage::default(), 0));
 }

@@ -11,7 +11,7 @@ use placet::conversation::{
 };
 use placet::permission::Mode;
 use placet::provider::{Capabilities, Figures, Model, Request};
-use placet::session::{Pictures, Record, to_json};
+use placet::session::{MarkdownPictures, SessionRecord, to_json};
 use serde_json::{Value, json};
 
 /// Stands in every text of a tool, and may never come to stand in the person's role.
@@ -122,7 +122,7 @@ async fn hostile(wire: Wire, window: u64, filler: usize) -> Talk {
     drop(agent);
     let mut session = talk.store().resume(&talk.last()).unwrap();
     for message in hostile_turns(filler) {
-        session.append(Record::Message { message }).unwrap();
+        session.append(SessionRecord::Message { message }).unwrap();
     }
     talk
 }
@@ -200,7 +200,7 @@ async fn a_fork_and_an_import_hold_the_same_notes_and_no_others() {
     drop(store.import(&exported.to_string(), &talk.root).unwrap());
     assert_eq!(store.load(&talk.last()).unwrap().transcript.messages(), before, "imported");
     judge_after(&talk, wire, talk.resume(), "imported").await;
-    let page = placet::session::markdown(&row, &loaded, Pictures::Named);
+    let page = placet::session::markdown(&row, &loaded, MarkdownPictures::Named);
     assert!(page.contains("\n> [placet: the project's instructions]\n> "), "a note is quoted: {page}");
 }
 
@@ -243,8 +243,8 @@ async fn a_session_of_an_earlier_format_sends_what_it_sent_before() {
     let rows: Vec<(i64, String)> =
         read.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
     for (seq, body) in rows {
-        let Ok(Record::Message { message }) = serde_json::from_str(&body) else { continue };
-        let old = serde_json::to_string(&Record::Message { message: message.in_words() }).unwrap();
+        let Ok(SessionRecord::Message { message }) = serde_json::from_str(&body) else { continue };
+        let old = serde_json::to_string(&SessionRecord::Message { message: message.in_words() }).unwrap();
         assert!(!old.contains("\"type\":\"note\""), "{old}");
         conn.execute("UPDATE entry SET body = ?1, format = 4 WHERE seq = ?2", rusqlite::params![old, seq])
             .unwrap();

@@ -4,18 +4,18 @@ use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
     ToolCall,
 };
-use placet::session::{Entry, Record, SessionError, State, Store};
+use placet::session::{ScratchpadEntry, SessionError, SessionRecord, SessionStateKey, SessionStore};
 use std::path::Path;
 use tempfile::TempDir;
 
-fn store(dir: &TempDir) -> Store {
-    let (store, notes) = Store::open(dir.path()).unwrap();
+fn store(dir: &TempDir) -> SessionStore {
+    let (store, notes) = SessionStore::open(dir.path()).unwrap();
     assert_eq!(notes, Vec::<String>::new());
     store
 }
 
-fn said(text: &str) -> Record {
-    Record::Message { message: Message::user(text) }
+fn said(text: &str) -> SessionRecord {
+    SessionRecord::Message { message: Message::user(text) }
 }
 
 fn call(id: &str) -> ToolCall {
@@ -26,8 +26,8 @@ fn call(id: &str) -> ToolCall {
     }
 }
 
-fn answered(blocks: Vec<AssistantBlock>) -> Record {
-    Record::Message {
+fn answered(blocks: Vec<AssistantBlock>) -> SessionRecord {
+    SessionRecord::Message {
         message: Message::Assistant(AssistantMessage { blocks, ..AssistantMessage::default() }),
     }
 }
@@ -39,10 +39,10 @@ fn a_session_reads_back_as_it_was_written_pictures_included() {
     let first = Message::User { parts: vec![Part::text("look"), Part::Image(image.clone())] };
     let mut open = store(&dir).create(Path::new("/w"), "look").unwrap();
     let id = open.id().clone();
-    open.append(Record::Message { message: first.clone() }).unwrap();
+    open.append(SessionRecord::Message { message: first.clone() }).unwrap();
     open.append(answered(vec![AssistantBlock::Call(call("a"))])).unwrap();
     let result = CallResult::new(&call("a"), CallOutcome::Done, vec![Part::Image(image)]);
-    open.append(Record::Message { message: Message::Results { results: vec![result] } }).unwrap();
+    open.append(SessionRecord::Message { message: Message::Results { results: vec![result] } }).unwrap();
     drop(open);
     let loaded = store(&dir).load(&id).unwrap();
     assert_eq!(loaded.dropped, Vec::<String>::new());
@@ -86,14 +86,14 @@ fn what_a_crash_left_open_is_completed_on_resume_and_said() {
         blocks: vec![AssistantBlock::Text { text: "half an answer".into() }],
         ..AssistantMessage::default()
     };
-    open.set(State::Partial, &serde_json::to_string(&half).unwrap()).unwrap();
+    open.set(SessionStateKey::Partial, &serde_json::to_string(&half).unwrap()).unwrap();
     drop(open);
     let loaded = store(&dir).load(&id).unwrap();
     assert_eq!(loaded.repairs, [Message::Assistant(half)]);
     // Once the repairs are written, the next load is clean.
     let mut open = store(&dir).resume(&id).unwrap();
     for message in loaded.repairs {
-        open.append(Record::Message { message }).unwrap();
+        open.append(SessionRecord::Message { message }).unwrap();
     }
     assert_eq!(store(&dir).load(&id).unwrap().dropped, Vec::<String>::new());
 }
@@ -140,17 +140,17 @@ fn scratchpads_and_the_input_history_survive() {
     let open = store(&dir).create(Path::new("/w"), "t").unwrap();
     let id = open.id().clone();
     let pads = open.scratchpads().unwrap();
-    pads.put("notes", Entry::Text("one".into())).unwrap();
-    pads.put("empty", Entry::Text(String::new())).unwrap();
+    pads.put("notes", ScratchpadEntry::Text("one".into())).unwrap();
+    pads.put("empty", ScratchpadEntry::Text(String::new())).unwrap();
     let image = Image::new("image/png", 1, 1, "p.png", vec![9u8].into());
-    pads.put("picture", Entry::Image(image.clone())).unwrap();
+    pads.put("picture", ScratchpadEntry::Image(image.clone())).unwrap();
     pads.rename("notes", "plan").unwrap();
-    pads.put("gone", Entry::Text("x".into())).unwrap();
+    pads.put("gone", ScratchpadEntry::Text("x".into())).unwrap();
     pads.delete("gone").unwrap();
     drop((pads, open));
     let pads = store(&dir).resume(&id).unwrap().scratchpads().unwrap();
     assert_eq!(pads.list(), [("empty".to_string(), 0), ("picture".to_string(), 1), ("plan".to_string(), 3)]);
-    assert_eq!(pads.get("picture").unwrap(), Entry::Image(image));
+    assert_eq!(pads.get("picture").unwrap(), ScratchpadEntry::Image(image));
     for line in ["first", "second", "second", "multi\nline"] {
         store(&dir).remember(line, Path::new("/w")).unwrap();
     }
@@ -182,7 +182,7 @@ fn a_damaged_database_opens_with_what_is_whole_and_keeps_the_original() {
         let path = dir.path().join("placet.db");
         std::fs::write(&path, &damaged).unwrap();
         std::fs::create_dir(dir.path().join("open")).unwrap();
-        let (store, notes) = Store::open(dir.path()).unwrap();
+        let (store, notes) = SessionStore::open(dir.path()).unwrap();
         let _ = store.list(10).map(|rows| rows.len());
         let aside = dir.path().join("placet.db.damaged-1").exists();
         if let Ok(loaded) = store.load(&id) {
@@ -224,7 +224,7 @@ fn a_truncated_log_loses_only_what_was_in_its_missing_part() {
         let copy = TempDir::new().unwrap();
         std::fs::write(copy.path().join("placet.db"), &db).unwrap();
         std::fs::write(copy.path().join("placet.db-wal"), &wal[..at]).unwrap();
-        let (store, notes) = Store::open(copy.path()).unwrap();
+        let (store, notes) = SessionStore::open(copy.path()).unwrap();
         assert_eq!(notes, Vec::<String>::new());
         let count = store.load(&id).unwrap().transcript.messages().len();
         assert!(count >= most, "a longer log never holds less");
@@ -242,7 +242,7 @@ fn two_shells_append_to_one_database_without_losing_a_line() {
         .map(|worker| {
             let path = path.clone();
             std::thread::spawn(move || {
-                let (store, _) = Store::open(&path).unwrap();
+                let (store, _) = SessionStore::open(&path).unwrap();
                 let mut open = store.create(Path::new("/w"), &format!("shell {worker}")).unwrap();
                 for n in 0..50 {
                     open.append(said(&format!("line {n}"))).unwrap();
@@ -262,7 +262,7 @@ fn files_are_for_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let dir = TempDir::new().unwrap();
     let state = dir.path().join("state");
-    let (store, _) = Store::open(&state).unwrap();
+    let (store, _) = SessionStore::open(&state).unwrap();
     drop(store.create(Path::new("/w"), "t").unwrap());
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&state), 0o700);
@@ -277,7 +277,7 @@ fn deleting_a_session_removes_pictures_that_no_other_one_shows() {
         Image::new("image/png", 1, 1, "mine.png", vec![1u8].into()),
         Image::new("image/png", 1, 1, "shared.png", vec![2u8].into()),
     );
-    let show = |images: &[&Image]| Record::Message {
+    let show = |images: &[&Image]| SessionRecord::Message {
         message: Message::User { parts: images.iter().map(|i| Part::Image((*i).clone())).collect() },
     };
     let mut first = store.create(Path::new("/w"), "one").unwrap();

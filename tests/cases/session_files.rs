@@ -10,8 +10,8 @@ use placet::conversation::{
     Message, Note, Part, ThinkingBlock, ToolCall,
 };
 use placet::session::{
-    Entry, ImportError, Pictures, Pin, Record, Retention, SessionRow, Store, html, markdown, pictures,
-    to_json,
+    ImportError, MarkdownPictures, RetentionPolicy, ScratchpadEntry, SessionPin, SessionRecord, SessionRow,
+    SessionStore, html, markdown, pictures, to_json,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -20,14 +20,14 @@ use tempfile::TempDir;
 
 const HOSTILE: &str = "<script>alert(1)</script>\" onload='x' \u{1b}[31m\u{202e}";
 
-fn store(dir: &TempDir) -> Store {
-    let (store, notes) = Store::open(dir.path()).unwrap();
+fn store(dir: &TempDir) -> SessionStore {
+    let (store, notes) = SessionStore::open(dir.path()).unwrap();
     assert_eq!(notes, Vec::<String>::new());
     store
 }
 
 /// A session with everything in it, hostile words wherever words may stand.
-fn filled(store: &Store) -> SessionRow {
+fn filled(store: &SessionStore) -> SessionRow {
     let mut open = store.create(Path::new("/w/<b>"), &format!("title {HOSTILE}")).unwrap();
     let image = |name: &str, bytes: &[u8]| Image::new("image/png", 1, 1, name, bytes.to_vec().into());
     let picture = image(HOSTILE, &PNG);
@@ -64,9 +64,9 @@ fn filled(store: &Store) -> SessionRow {
         Message::Results { results },
         Message::user("thanks"),
     ] {
-        open.append(Record::Message { message }).unwrap();
+        open.append(SessionRecord::Message { message }).unwrap();
     }
-    open.append(Record::SummedUp {
+    open.append(SessionRecord::SummedUp {
         summary: ConversationSummary { upto: 3, notes: vec![Note::Summary { text: "in short".into() }] },
     })
     .unwrap();
@@ -82,7 +82,7 @@ fn bare(mut value: Value) -> Value {
     value
 }
 
-fn exported(store: &Store, row: &SessionRow) -> Value {
+fn exported(store: &SessionStore, row: &SessionRow) -> Value {
     to_json(row, &store.load(&row.id).unwrap(), &store.scratchpads(&row.id).unwrap())
 }
 
@@ -170,7 +170,7 @@ fn a_page_holds_the_words_and_the_pictures_and_no_word_is_markup() {
     assert_eq!(page.matches("src=\"data:image/png;base64,").count(), 2);
     assert!(!page.contains("http://") && !page.contains("https://"), "it needs nothing else");
     assert!(page.contains("prefers-color-scheme: dark"));
-    let beside = markdown(&row, &loaded, Pictures::Beside);
+    let beside = markdown(&row, &loaded, MarkdownPictures::Beside);
     let files = pictures(&loaded);
     assert_eq!(files.len(), 2);
     assert!(files.iter().all(|(name, _)| beside.contains(&format!("]({name})"))), "{beside}");
@@ -183,7 +183,7 @@ fn old_sessions_and_those_beyond_the_limit_go_but_never_a_pinned_or_a_needed_one
     let mut rows = Vec::new();
     for title in ["pinned", "needed", "old", "open", "last"] {
         let mut open = store.create(Path::new("/w"), title).unwrap();
-        open.append(Record::Message { message: Message::user("x".repeat(1000)) }).unwrap();
+        open.append(SessionRecord::Message { message: Message::user("x".repeat(1000)) }).unwrap();
         rows.push(store.find(open.id().as_str()).unwrap());
         // Each was used in a millisecond of its own.
         let used = SystemTime::now();
@@ -191,15 +191,15 @@ fn old_sessions_and_those_beyond_the_limit_go_but_never_a_pinned_or_a_needed_one
             std::thread::yield_now();
         }
     }
-    store.pin(&rows[0].id, Pin::On).unwrap();
+    store.pin(&rows[0].id, SessionPin::On).unwrap();
     let needed = rows[1].id.to_string();
     let needed = |id: &str| id == needed;
     let titles = |rows: Vec<SessionRow>| rows.into_iter().map(|r| r.title).collect::<Vec<_>>();
-    let none = Retention::default();
+    let none = RetentionPolicy::default();
     assert_eq!(titles(store.prunable(none, &needed).unwrap()), Vec::<String>::new());
-    let old = Retention { age: Some(Duration::ZERO), ..none };
+    let old = RetentionPolicy { age: Some(Duration::ZERO), ..none };
     assert_eq!(titles(store.prunable(old, &needed).unwrap()), ["old", "open", "last"]);
-    let much = Retention { bytes: Some(4000), ..none };
+    let much = RetentionPolicy { bytes: Some(4000), ..none };
     assert_eq!(titles(store.prunable(much, &needed).unwrap()), ["old", "open"]);
     let held = store.resume(&rows[3].id).unwrap();
     assert_eq!(titles(store.prune(much, &needed).unwrap()), ["old"]);
@@ -319,7 +319,7 @@ async fn a_session_of_every_wire_goes_on_over_every_other_one() {
                     ..AssistantMessage::default()
                 }),
             ] {
-                open.append(Record::Message { message }).unwrap();
+                open.append(SessionRecord::Message { message }).unwrap();
             }
             drop(open);
             let what = format!("{from:?} to {to:?}");
@@ -370,15 +370,15 @@ fn scratchpads_are_exported_and_imported() {
     let row = filled(&store_here);
     let pads = store_here.scratchpads(&row.id).unwrap();
     let picture = Image::new("image/png", 1, 1, "p.png", b"bytes of a picture"[..].into());
-    pads.put("notes", Entry::Text("one\ntwo".into())).unwrap();
-    pads.put("pic", Entry::Image(picture.clone())).unwrap();
+    pads.put("notes", ScratchpadEntry::Text("one\ntwo".into())).unwrap();
+    pads.put("pic", ScratchpadEntry::Image(picture.clone())).unwrap();
     let file = exported(&store_here, &row);
     assert_eq!(file["scratchpads"]["notes"], json!({"text": "one\ntwo"}));
     let store_there = store(&there);
     let open = store_there.import(&file.to_string(), Path::new("/w")).unwrap();
     let pads = store_there.scratchpads(open.id()).unwrap();
-    assert_eq!(pads.get("notes").unwrap(), Entry::Text("one\ntwo".into()));
-    assert_eq!(pads.get("pic").unwrap(), Entry::Image(picture));
+    assert_eq!(pads.get("notes").unwrap(), ScratchpadEntry::Text("one\ntwo".into()));
+    assert_eq!(pads.get("pic").unwrap(), ScratchpadEntry::Image(picture));
     let mut bad = file.clone();
     bad["scratchpads"]["../x"] = json!({"text": ""});
     let refused = store_there.import(&bad.to_string(), Path::new("/w")).err().unwrap();
@@ -388,7 +388,8 @@ fn scratchpads_are_exported_and_imported() {
     let key = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     secret["scratchpads"]["notes"] = json!({"text": format!("token {key}")});
     let open = store_there.import(&secret.to_string(), Path::new("/w")).unwrap();
-    let Entry::Text(text) = store_there.scratchpads(open.id()).unwrap().get("notes").unwrap() else {
+    let ScratchpadEntry::Text(text) = store_there.scratchpads(open.id()).unwrap().get("notes").unwrap()
+    else {
         panic!()
     };
     assert!(!text.contains(&key), "{text}");

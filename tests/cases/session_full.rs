@@ -5,7 +5,7 @@ use crate::support::talk::{Talk, Wire, start, turn};
 use placet::agent::{Agent, Ending, Event, Start};
 use placet::conversation::{AssistantBlock, AssistantMessage, Message};
 use placet::provider::Figures;
-use placet::session::{Entry, Loaded, Record};
+use placet::session::{LoadedSession, ScratchpadEntry, SessionRecord};
 
 /// From here on the database takes no such row, as it takes none when the disk is full.
 fn fill(talk: &Talk, table: &str, when: &str) {
@@ -22,7 +22,7 @@ fn make_room(talk: &Talk) {
     conn.execute_batch("DROP TRIGGER full").unwrap();
 }
 
-fn stored(talk: &Talk) -> Loaded {
+fn stored(talk: &Talk) -> LoadedSession {
     let store = talk.store();
     let (loaded, taken) = (store.load(&talk.last()).unwrap(), store.take_up(&talk.last()).unwrap());
     assert_eq!(loaded.transcript, taken.transcript);
@@ -85,8 +85,13 @@ async fn a_cost_that_found_no_room_is_told_and_the_turn_goes_on() {
         assert_eq!(notices.iter().filter(|n| n.starts_with(told)).count(), 1 - count, "{notices:?}");
         let loaded = stored(&talk);
         // The row of the sums and the entry of the session go together.
-        let rows: u64 =
-            talk.store().spent(placet::session::Within::default()).unwrap().iter().map(|s| s.requests).sum();
+        let rows: u64 = talk
+            .store()
+            .spent(placet::session::CostFilter::default())
+            .unwrap()
+            .iter()
+            .map(|s| s.requests)
+            .sum();
         assert_eq!((loaded.spent.len() as u64, rows), (count as u64, count as u64));
         assert_eq!(&loaded.transcript, agent.transcript());
     }
@@ -101,7 +106,7 @@ async fn a_summary_that_found_no_room_leaves_the_conversation_as_it_was() {
         let blocks = vec![AssistantBlock::Text { text: "words of an answer ".repeat(60) }];
         let answer = Message::Assistant(AssistantMessage { blocks, ..AssistantMessage::default() });
         let both = [Message::user(format!("question {n}")), answer];
-        session.append_all(both.map(|message| Record::Message { message }).to_vec()).unwrap();
+        session.append_all(both.map(|message| SessionRecord::Message { message }).to_vec()).unwrap();
     }
     drop(session);
     let mut agent = talk.resume();
@@ -124,7 +129,7 @@ fn a_scratchpad_that_found_no_room_is_the_one_it_was() {
     let talk = Talk::new(Wire::Anthropic);
     let session = talk.store().create(&talk.root, "t").unwrap();
     let pads = session.scratchpads().unwrap();
-    let large = |c: &str| Entry::Text(c.repeat(100_000));
+    let large = |c: &str| ScratchpadEntry::Text(c.repeat(100_000));
     pads.put("a", large("a")).unwrap();
     // The body goes in first: its size, which comes after it, is what finds no room.
     for (table, when) in [("scratchpad", "1"), ("state", "NEW.key LIKE 'pad:%'")] {

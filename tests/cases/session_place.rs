@@ -7,7 +7,9 @@ use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, ConversationSummary, Image,
     Message, Note, Part, SessionId, TokenUsage, ToolCall,
 };
-use placet::session::{Entry, Loaded, OpenSession, Record, Spent, Store};
+use placet::session::{
+    LoadedSession, OpenSession, RequestCost, ScratchpadEntry, SessionRecord, SessionStore,
+};
 use proptest::prelude::*;
 use std::path::Path;
 use tempfile::TempDir;
@@ -67,7 +69,7 @@ fn results(of: &Message) -> Message {
     Message::Results { results: answer.calls().enumerate().map(result).collect() }
 }
 
-fn turn(n: &mut usize, rounds: usize, added: bool) -> Vec<Record> {
+fn turn(n: &mut usize, rounds: usize, added: bool) -> Vec<SessionRecord> {
     let mut messages = vec![Message::user(format!("question {n}"))];
     for round in 0..rounds {
         *n += 1;
@@ -81,9 +83,13 @@ fn turn(n: &mut usize, rounds: usize, added: bool) -> Vec<Record> {
     *n += 1;
     messages.push(answer(*n, false));
     let usage = TokenUsage { input: *n as u64, output: 1, ..TokenUsage::default() };
-    let cost =
-        Record::Cost { provider: "p".into(), model: format!("m{}", *n % 2), usage, picos: Some(*n as u64) };
-    messages.into_iter().map(|message| Record::Message { message }).chain([cost]).collect()
+    let cost = SessionRecord::Cost {
+        provider: "p".into(),
+        model: format!("m{}", *n % 2),
+        usage,
+        picos: Some(*n as u64),
+    };
+    messages.into_iter().map(|message| SessionRecord::Message { message }).chain([cost]).collect()
 }
 
 fn take(open: &mut OpenSession, n: &mut usize, step: &Step) {
@@ -99,35 +105,35 @@ fn take(open: &mut OpenSession, n: &mut usize, step: &Step) {
                 return;
             }
             let notes = vec![Note::Summary { text: format!("of {upto}, at {n}") }];
-            vec![Record::SummedUp { summary: ConversationSummary { upto, notes } }]
+            vec![SessionRecord::SummedUp { summary: ConversationSummary { upto, notes } }]
         }
         Step::Rewound { to } => {
             let to = *to % (messages.len() + 1);
             if matches!(messages.get(to), Some(Message::Results { .. })) {
                 return;
             }
-            vec![Record::Rewound { messages: to }]
+            vec![SessionRecord::Rewound { messages: to }]
         }
         Step::Switched { to } => {
             let branches = store.tree(open.id()).unwrap().branches;
             match branches.get(*to % branches.len().max(1)) {
-                Some(branch) => vec![Record::Switched { entry: branch.tip }],
+                Some(branch) => vec![SessionRecord::Switched { entry: branch.tip }],
                 None => return,
             }
         }
-        Step::Withheld => vec![Record::Withheld { hash: format!("h{n}"), reason: "refused".into() }],
+        Step::Withheld => vec![SessionRecord::Withheld { hash: format!("h{n}"), reason: "refused".into() }],
     };
     open.append_all(records).unwrap();
 }
 
-fn total(spent: &[Spent]) -> Spent {
-    let mut sum = Spent::default();
+fn total(spent: &[RequestCost]) -> RequestCost {
+    let mut sum = RequestCost::default();
     spent.iter().for_each(|one| sum.add(one));
     sum
 }
 
 /// `taken` is what `whole` is; nothing of it has been read yet that did not have to be.
-fn same(taken: &Loaded, whole: &Loaded) {
+fn same(taken: &LoadedSession, whole: &LoadedSession) {
     let summary = whole.summaries.last();
     assert_eq!(taken.summaries.last(), summary);
     let sent =
@@ -161,7 +167,7 @@ proptest! {
     #[test]
     fn from_its_place_a_session_is_what_it_is_from_its_beginning(steps in proptest::collection::vec(step(), 1..24)) {
         let dir = TempDir::new().unwrap();
-        let (store, _) = Store::open(dir.path()).unwrap();
+        let (store, _) = SessionStore::open(dir.path()).unwrap();
         let mut open = store.create(Path::new("/w"), "t").unwrap();
         let mut n = 0;
         for step in &steps {
@@ -174,7 +180,7 @@ proptest! {
 #[test]
 fn after_a_rewind_to_where_a_summary_ends_the_request_before_it_is_found() {
     let dir = TempDir::new().unwrap();
-    let (store, _) = Store::open(dir.path()).unwrap();
+    let (store, _) = SessionStore::open(dir.path()).unwrap();
     let mut open = store.create(Path::new("/w"), "t").unwrap();
     let mut n = 0;
     for step in [
@@ -188,7 +194,7 @@ fn after_a_rewind_to_where_a_summary_ends_the_request_before_it_is_found() {
     }
 }
 
-fn day(store: &Store, turns: usize) -> (OpenSession, usize) {
+fn day(store: &SessionStore, turns: usize) -> (OpenSession, usize) {
     let mut open = store.create(Path::new("/w"), "a day").unwrap();
     let mut n = 0;
     for _ in 0..turns {
@@ -199,7 +205,7 @@ fn day(store: &Store, turns: usize) -> (OpenSession, usize) {
 
 fn summed_up(open: &mut OpenSession, upto: usize) {
     let summary = ConversationSummary { upto, notes: vec![Note::Summary { text: upto.to_string() }] };
-    open.append(Record::SummedUp { summary }).unwrap();
+    open.append(SessionRecord::SummedUp { summary }).unwrap();
 }
 
 /// Changes every entry before the place into something that cannot be read.
@@ -212,7 +218,7 @@ fn spoil(dir: &TempDir, id: &SessionId, before: i64) -> usize {
 #[test]
 fn what_was_summed_up_is_not_read_when_a_session_is_taken_up() {
     let dir = TempDir::new().unwrap();
-    let (store, _) = Store::open(dir.path()).unwrap();
+    let (store, _) = SessionStore::open(dir.path()).unwrap();
     let (mut open, _) = day(&store, 10);
     summed_up(&mut open, 20);
     // Five turns of five entries each come before the one whose first message is the twentieth.
@@ -228,7 +234,7 @@ fn what_was_summed_up_is_not_read_when_a_session_is_taken_up() {
 #[test]
 fn a_session_without_a_place_is_read_whole_until_it_is_summed_up_again() {
     let dir = TempDir::new().unwrap();
-    let (store, _) = Store::open(dir.path()).unwrap();
+    let (store, _) = SessionStore::open(dir.path()).unwrap();
     let (mut open, _) = day(&store, 6);
     summed_up(&mut open, 8);
     let conn = rusqlite::Connection::open(dir.path().join("placet.db")).unwrap();
@@ -248,11 +254,11 @@ fn a_session_without_a_place_is_read_whole_until_it_is_summed_up_again() {
 #[test]
 fn pictures_are_read_when_they_are_asked_for() {
     let dir = TempDir::new().unwrap();
-    let (store, _) = Store::open(dir.path()).unwrap();
+    let (store, _) = SessionStore::open(dir.path()).unwrap();
     let mut open = store.create(Path::new("/w"), "t").unwrap();
     let image = Image::new("image/png", 2, 1, "a.png", vec![1u8, 2, 3].into());
     let message = Message::User { parts: vec![Part::Image(image.clone())] };
-    open.append(Record::Message { message }).unwrap();
+    open.append(SessionRecord::Message { message }).unwrap();
     let taken = store.take_up(open.id()).unwrap();
     let bare = Image { bytes: Vec::new().into(), ..image.clone() };
     assert_eq!(taken.transcript.messages(), [Message::User { parts: vec![Part::Image(bare)] }]);
@@ -264,12 +270,12 @@ fn pictures_are_read_when_they_are_asked_for() {
 #[test]
 fn a_database_of_version_three_opens_with_its_scratchpads_and_their_sizes() {
     let dir = TempDir::new().unwrap();
-    let (store, _) = Store::open(dir.path()).unwrap();
+    let (store, _) = SessionStore::open(dir.path()).unwrap();
     let open = store.create(Path::new("/w"), "t").unwrap();
     let id = open.id().clone();
     let pads = open.scratchpads().unwrap();
     for n in 0..40 {
-        pads.put(&format!("pad-{n:02}"), Entry::Text("é".repeat(20_000 + n))).unwrap();
+        pads.put(&format!("pad-{n:02}"), ScratchpadEntry::Text("é".repeat(20_000 + n))).unwrap();
     }
     let sizes = pads.list();
     drop((open, pads, store));
@@ -285,11 +291,11 @@ fn a_database_of_version_three_opens_with_its_scratchpads_and_their_sizes() {
     )
     .unwrap();
     drop(old);
-    let (store, notes) = Store::open(dir.path()).unwrap();
+    let (store, notes) = SessionStore::open(dir.path()).unwrap();
     assert_eq!(notes, Vec::<String>::new());
     let pads = store.resume(&id).unwrap().scratchpads().unwrap();
     assert_eq!(pads.list(), sizes, "one whose size was never kept is measured");
-    assert_eq!(pads.get("pad-39").unwrap(), Entry::Text("é".repeat(20_039)));
+    assert_eq!(pads.get("pad-39").unwrap(), ScratchpadEntry::Text("é".repeat(20_039)));
     let now = rusqlite::Connection::open(dir.path().join("placet.db")).unwrap();
     let version: i64 = now.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     let sql =

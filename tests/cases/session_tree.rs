@@ -7,12 +7,15 @@ use crate::support::talk::{Talk, Wire, turn};
 use placet::agent::{Agent, Ending};
 use placet::conversation::{ConversationSummary, Message, Note, Part};
 use placet::permission::Mode;
-use placet::session::{Branch, Entry, Here, Pin, Record, State, Store, Tree};
+use placet::session::{
+    BranchPosition, BranchTree, ScratchpadEntry, SessionBranch, SessionPin, SessionRecord, SessionStateKey,
+    SessionStore,
+};
 use std::path::Path;
 use tempfile::TempDir;
 
-fn store(dir: &TempDir) -> Store {
-    let (store, notes) = Store::open(dir.path()).unwrap();
+fn store(dir: &TempDir) -> SessionStore {
+    let (store, notes) = SessionStore::open(dir.path()).unwrap();
     assert_eq!(notes, Vec::<String>::new());
     store
 }
@@ -31,8 +34,8 @@ fn words(messages: &[Message]) -> Vec<String> {
 }
 
 /// Number, depth, turns before it, own turns, first words, where one is.
-fn drawn(tree: &Tree) -> Vec<(usize, usize, usize, usize, String, Option<Here>)> {
-    let row = |b: &Branch| {
+fn drawn(tree: &BranchTree) -> Vec<(usize, usize, usize, usize, String, Option<BranchPosition>)> {
+    let row = |b: &SessionBranch| {
         let said = b.said.iter().find_map(Part::as_text).unwrap_or_default().to_string();
         (b.number, b.depth, b.after, b.turns, said, b.here)
     };
@@ -48,11 +51,11 @@ async fn what_a_rewind_leaves_is_a_branch_that_can_be_gone_to_and_comes_back_aft
     }
     agent.rewind(2).unwrap();
     let tree = talk.store().tree(&talk.last()).unwrap();
-    assert_eq!(drawn(&tree), [(1, 0, 0, 3, "one".into(), Some(Here::After(1)))]);
+    assert_eq!(drawn(&tree), [(1, 0, 0, 3, "one".into(), Some(BranchPosition::After(1)))]);
     say(&talk, &mut agent, "other").await;
     agent.rewind(0).unwrap();
     say(&talk, &mut agent, "anew").await;
-    let expected = |here: [Option<Here>; 3]| {
+    let expected = |here: [Option<BranchPosition>; 3]| {
         [
             (1, 0, 0, 3, "one".to_string(), here[0]),
             (2, 1, 1, 1, "other".to_string(), here[1]),
@@ -60,7 +63,7 @@ async fn what_a_rewind_leaves_is_a_branch_that_can_be_gone_to_and_comes_back_aft
         ]
     };
     let tree = talk.store().tree(&talk.last()).unwrap();
-    assert_eq!(drawn(&tree), expected([None, None, Some(Here::AtItsEnd)]));
+    assert_eq!(drawn(&tree), expected([None, None, Some(BranchPosition::AtItsEnd)]));
     agent.go_to(tree.branches[0].tip).unwrap();
     assert_eq!(words(agent.transcript().messages()), ["one", "two", "three"]);
     say(&talk, &mut agent, "four").await;
@@ -75,7 +78,7 @@ async fn what_a_rewind_leaves_is_a_branch_that_can_be_gone_to_and_comes_back_aft
     assert!(sent.contains("answer to other") && !sent.contains("three") && !sent.contains("anew"), "{sent}");
     let tree = talk.store().tree(&talk.last()).unwrap();
     assert_eq!(tree.branches[0].turns, 4, "what was said in a branch that was gone to goes on in it");
-    assert_eq!(tree.branches[1].here, Some(Here::AtItsEnd));
+    assert_eq!(tree.branches[1].here, Some(BranchPosition::AtItsEnd));
 }
 
 #[test]
@@ -84,23 +87,23 @@ fn summaries_belong_to_their_branch() {
     let store = store(&dir);
     let mut open = store.create(Path::new("/w"), "t").unwrap();
     let id = open.id().clone();
-    let said = |text: &str| Record::Message { message: Message::user(text) };
+    let said = |text: &str| SessionRecord::Message { message: Message::user(text) };
     let summary =
         |upto, note: &str| ConversationSummary { upto, notes: vec![Note::Summary { text: note.into() }] };
-    let summed = |upto, note: &str| Record::SummedUp { summary: summary(upto, note) };
+    let summed = |upto, note: &str| SessionRecord::SummedUp { summary: summary(upto, note) };
     for record in [said("1"), said("2"), summed(1, "early"), said("3"), summed(2, "late")] {
         open.append(record).unwrap();
     }
-    open.append(Record::Rewound { messages: 1 }).unwrap();
+    open.append(SessionRecord::Rewound { messages: 1 }).unwrap();
     assert_eq!(store.load(&id).unwrap().summaries, [summary(1, "early")]);
     open.append(said("else")).unwrap();
     open.append(summed(2, "other")).unwrap();
     let tip = store.tree(&id).unwrap().branches[0].tip;
-    open.append(Record::Switched { entry: tip }).unwrap();
+    open.append(SessionRecord::Switched { entry: tip }).unwrap();
     let loaded = store.load(&id).unwrap();
     assert_eq!(words(loaded.transcript.messages()), ["1", "2", "3"]);
     assert_eq!(loaded.summaries, [summary(1, "early"), summary(2, "late")]);
-    open.append(Record::Switched { entry: 99 }).unwrap();
+    open.append(SessionRecord::Switched { entry: 99 }).unwrap();
     let loaded = store.load(&id).unwrap();
     assert_eq!(words(loaded.transcript.messages()), ["1", "2", "3"]);
     assert_eq!(loaded.dropped.len(), 1, "{:?}", loaded.dropped);
@@ -112,15 +115,15 @@ fn a_fork_holds_what_came_before_and_is_a_session_of_its_own() {
     let store = store(&dir);
     let mut open = store.create(Path::new("/w"), "first").unwrap();
     for text in ["1", "2", "3"] {
-        open.append(Record::Message { message: Message::user(text) }).unwrap();
+        open.append(SessionRecord::Message { message: Message::user(text) }).unwrap();
     }
-    open.set(State::Taint, "CONFIDENTIAL").unwrap();
-    open.set(State::Ledger, "seen").unwrap();
-    open.scratchpads().unwrap().put("notes", Entry::Text("milk".into())).unwrap();
+    open.set(SessionStateKey::Taint, "CONFIDENTIAL").unwrap();
+    open.set(SessionStateKey::Ledger, "seen").unwrap();
+    open.scratchpads().unwrap().put("notes", ScratchpadEntry::Text("milk".into())).unwrap();
     let from = store.find(open.id().as_str()).unwrap();
     let whole = store.fork(&from, 3, Path::new("/elsewhere")).unwrap();
     let part = store.fork(&from, 2, Path::new("/w")).unwrap();
-    open.append(Record::Message { message: Message::user("4") }).unwrap();
+    open.append(SessionRecord::Message { message: Message::user("4") }).unwrap();
     let of = |id| words(store.load(id).unwrap().transcript.messages());
     assert_eq!(
         (of(&from.id), of(&whole), of(&part)),
@@ -132,13 +135,16 @@ fn a_fork_holds_what_came_before_and_is_a_session_of_its_own() {
     );
     let fork = store.resume(&part).unwrap();
     assert_eq!(
-        fork.state(State::Taint).unwrap().as_deref(),
+        fork.state(SessionStateKey::Taint).unwrap().as_deref(),
         Some("CONFIDENTIAL"),
         "what was seen stays seen"
     );
-    assert_eq!(fork.state(State::Ledger).unwrap(), None, "a part has not seen what the whole had");
-    assert_eq!(store.resume(&whole).unwrap().state(State::Ledger).unwrap().as_deref(), Some("seen"));
-    assert_eq!(fork.scratchpads().unwrap().get("notes").unwrap(), Entry::Text("milk".into()));
+    assert_eq!(fork.state(SessionStateKey::Ledger).unwrap(), None, "a part has not seen what the whole had");
+    assert_eq!(
+        store.resume(&whole).unwrap().state(SessionStateKey::Ledger).unwrap().as_deref(),
+        Some("seen")
+    );
+    assert_eq!(fork.scratchpads().unwrap().get("notes").unwrap(), ScratchpadEntry::Text("milk".into()));
     let row = store.find(whole.as_str()).unwrap();
     assert_eq!((row.title.as_str(), row.cwd.as_path(), row.entries), ("first", Path::new("/elsewhere"), 3));
 }
@@ -150,14 +156,15 @@ fn pinned_sessions_come_first_and_titles_and_summaries_are_found() {
     let mut ids = Vec::new();
     for title in ["old", "middle", "new"] {
         let mut open = store.create(Path::new("/w"), title).unwrap();
-        open.append(Record::Message { message: Message::user(format!("about {title} things")) }).unwrap();
+        open.append(SessionRecord::Message { message: Message::user(format!("about {title} things")) })
+            .unwrap();
         ids.push(open.id().clone());
     }
-    store.pin(&ids[0], Pin::On).unwrap();
+    store.pin(&ids[0], SessionPin::On).unwrap();
     let titles = || store.list(10).unwrap().into_iter().map(|r| r.title).collect::<Vec<_>>();
     assert_eq!(titles()[0], "old");
     assert!(store.list(1).unwrap()[0].pinned);
-    store.pin(&ids[0], Pin::Off).unwrap();
+    store.pin(&ids[0], SessionPin::Off).unwrap();
     assert_ne!(titles()[0], "old");
     store.rename(&ids[1], "Zebra crossing").unwrap();
     let hits = store.search("ZEBRA cross", 10).unwrap();
@@ -167,7 +174,7 @@ fn pinned_sessions_come_first_and_titles_and_summaries_are_found() {
         upto: 1,
         notes: vec![Note::Summary { text: "they talked of giraffes".into() }],
     };
-    store.resume(&ids[2]).unwrap().append(Record::SummedUp { summary }).unwrap();
+    store.resume(&ids[2]).unwrap().append(SessionRecord::SummedUp { summary }).unwrap();
     let hits = store.search("giraffe", 10).unwrap();
     assert_eq!((hits.len(), hits[0].session.as_str()), (1, ids[2].as_str()));
     assert_eq!(hits[0].marked("[", "]"), "they talked of [giraffe]s");

@@ -8,7 +8,7 @@ use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Message, ToolCall,
 };
 use placet::provider::Figures;
-use placet::session::Record;
+use placet::session::SessionRecord;
 use serde_json::Value;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -63,7 +63,7 @@ fn value(n: usize) -> String {
 fn history(talk: &Talk, tokens: usize) -> Agent {
     let mut session = talk.store().create(&talk.root, "long").unwrap();
     let filler = "lorem ipsum dolor sit amet ".repeat(tokens * 4 / 20 / 27 / 3);
-    let mut push = |message| session.append(Record::Message { message }).unwrap();
+    let mut push = |message| session.append(SessionRecord::Message { message }).unwrap();
     for n in 0..20 {
         let fact = |kind: usize| if n % 3 == kind { value(n) } else { String::new() };
         let call = ToolCall {

@@ -56,7 +56,7 @@ fn nothing_waits_for_a_person() {
             .done()
             .starts_with("1\n1\ncat cat dumb\n")
     );
-    bench.env.scratchpads.put("in", placet::session::Entry::Text("from the pad\n".into())).unwrap();
+    bench.env.scratchpads.put("in", placet::session::ScratchpadEntry::Text("from the pad\n".into())).unwrap();
     let body = bench.call("run_command", json!({"command": "cat", "stdin_scratchpad": "in"})).done();
     assert!(body.starts_with("from the pad\n"), "{body}");
     assert!(start.elapsed() < Duration::from_secs(5));

@@ -8,7 +8,7 @@ use placet::provider::{
     Anthropic, Dialect, Endpoint, Figures, Gemini, KeySource, Live, LiveSettings, Model, OpenAiChat,
     OpenAiResponses, Provider, Retry,
 };
-use placet::session::{Loaded, Store};
+use placet::session::{LoadedSession, SessionStore};
 use placet::tools::{
     CommandSettings, Env, Jobs, Limits, Output, Plan, Preview, Registry, RunCtx, Running, Sight, Summary,
     Tool, ToolError, Touches,
@@ -139,8 +139,8 @@ impl Talk {
         self.ran.lock().unwrap().clone()
     }
 
-    pub fn store(&self) -> Store {
-        let (store, notes) = Store::open(&self.dir.path().join("state")).unwrap();
+    pub fn store(&self) -> SessionStore {
+        let (store, notes) = SessionStore::open(&self.dir.path().join("state")).unwrap();
         assert_eq!(notes, Vec::<String>::new());
         store
     }
@@ -209,7 +209,7 @@ impl Talk {
         self.resume_with(self.store().take_up(&self.last()).unwrap())
     }
 
-    fn resume_with(&self, loaded: Loaded) -> Agent {
+    fn resume_with(&self, loaded: LoadedSession) -> Agent {
         let session = self.store().resume(&self.last()).unwrap();
         let mut agent = Agent::new(Parts { session: Some(session), ..self.parts() });
         agent.resume(loaded).unwrap();

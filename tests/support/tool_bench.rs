@@ -177,8 +177,8 @@ impl Bench {
 
     pub fn pad(&self, name: &str) -> String {
         match self.env.scratchpads.get(name).unwrap() {
-            placet::session::Entry::Text(text) => text,
-            placet::session::Entry::Image(image) => panic!("{name} is {}", image.describe()),
+            placet::session::ScratchpadEntry::Text(text) => text,
+            placet::session::ScratchpadEntry::Image(image) => panic!("{name} is {}", image.describe()),
         }
     }
 

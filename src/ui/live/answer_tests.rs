@@ -27,7 +27,7 @@ fn a_key_that_is_no_answer_leaves_the_question_and_its_keys_in_place() {
         assert!(screen.contains("1 change, +1 -0 lines: apply?"), "{code:?}: {screen}");
         assert!(answer.try_recv().is_err(), "{code:?}");
         // Nothing became a draft, and nothing is sent.
-        assert_eq!(b.live.draft(), Draft::default(), "{code:?}");
+        assert_eq!(b.live.draft(), InputDraft::default(), "{code:?}");
         b.pass(600);
         b.key(KeyCode::Char('a'));
         assert_eq!(answer.try_recv(), Ok('a'), "{code:?}");
@@ -52,7 +52,7 @@ fn tab_moves_between_the_question_and_the_draft_and_says_where_one_is() {
     b.pass(1_000);
     b.type_text("a");
     assert!(answer.try_recv().is_err());
-    assert_eq!(b.live.draft(), Draft { queued: vec!["add".into()], typed: "a".into() });
+    assert_eq!(b.live.draft(), InputDraft { queued: vec!["add".into()], typed: "a".into() });
     // Esc leaves the draft, and stops nothing.
     assert_eq!(b.key(KeyCode::Esc), None);
     assert!(!b.screen().contains("typing goes to your draft"));
@@ -78,7 +78,7 @@ fn a_burst_answers_nothing_and_is_not_sent() {
         let mut answer = b.ask_to_apply(Detail::None);
         assert_eq!(b.burst(keys), [], "{keys:?}");
         assert!(answer.try_recv().is_err(), "{keys:?}");
-        assert_eq!(b.live.draft(), Draft::default(), "{keys:?}");
+        assert_eq!(b.live.draft(), InputDraft::default(), "{keys:?}");
         // In the draft it is text, which is not sent off before it was looked at.
         b.key(KeyCode::Tab);
         b.burst(keys);

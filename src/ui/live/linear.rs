@@ -12,7 +12,7 @@ use super::question::Asked;
 use super::{Action, Facts};
 use crate::agent::{Ending, Event, Queue, Queued, Sending, is_command};
 use crate::conversation::CallOutcome;
-use crate::session::Draft;
+use crate::session::InputDraft;
 use crate::text::{sanitize, visible};
 use crate::ui::cell;
 use crate::ui::input::guard::QUIET;
@@ -70,10 +70,10 @@ impl Linear {
         }
     }
 
-    pub(super) fn draft(&self) -> Draft {
+    pub(super) fn draft(&self) -> InputDraft {
         let whole = |line: Queued| self.pastes.expanded(&line.text).into_owned();
         let queued = self.queue.lines().into_iter().map(whole).collect();
-        Draft { queued, typed: format!("{}{}", self.draft, self.begun) }
+        InputDraft { queued, typed: format!("{}{}", self.draft, self.begun) }
     }
 
     pub(super) fn is_expanded(&self) -> bool {

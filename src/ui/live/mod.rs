@@ -24,7 +24,7 @@ use crate::agent::{Ending, Event, Queue};
 use crate::conversation::{CallId, CallOutcome, TokenUsage};
 use crate::permission::{Mode, PlanModeState, Taint};
 use crate::provider::catalog::Money;
-use crate::session::Draft;
+use crate::session::InputDraft;
 use crate::text::visible;
 use crate::tools::{Summary, Todo};
 use question::{Asked, Open, QuestionFocus};
@@ -152,10 +152,10 @@ impl Live {
     }
 
     /// What would be lost if this process ended now.
-    pub fn draft(&self) -> Draft {
+    pub fn draft(&self) -> InputDraft {
         let whole = |line: &str| self.pastes.expanded(line).into_owned();
         let queued = self.queue.lines().into_iter().map(|line| whole(&line.text)).collect();
-        Draft { queued, typed: whole(self.composer.text()) }
+        InputDraft { queued, typed: whole(self.composer.text()) }
     }
 
     /// What was typed before the turn, and not sent.

@@ -3,7 +3,7 @@
 use super::{Action, Facts, Live};
 use crate::agent::{Ending, Event, Queue};
 use crate::permission::{Mode, ModeCell};
-use crate::session::Drafts;
+use crate::session::DraftFile;
 use crate::ui::input::Keys;
 use crate::ui::input::decode::Input;
 use crate::ui::painter::Painter;
@@ -36,7 +36,7 @@ pub struct LiveSettings {
     /// Where lines go that are sent off while the turn runs.
     pub queue: Queue,
     /// Keeps what is typed and queued, should this process end.
-    pub drafts: Option<Arc<Drafts>>,
+    pub drafts: Option<Arc<DraftFile>>,
     /// Where long pastes are.
     pub pastes: Pastes,
     pub notifier: Notifier,
@@ -184,7 +184,7 @@ fn listen(notifier: &Notifier) {
     term::write_all(if notifier.is_on() { b"\x1b[?2004h\x1b[?1004h" } else { b"\x1b[?2004h" });
 }
 
-fn keep_draft(drafts: &Option<Arc<Drafts>>, live: &Live) {
+fn keep_draft(drafts: &Option<Arc<DraftFile>>, live: &Live) {
     if let Some(drafts) = drafts {
         drafts.keep(live.draft());
     }

@@ -10,7 +10,7 @@ use super::super::foreign::Foreign;
 use crate::conversation::{CallOutcome, Image, Part};
 use crate::media::{self, OversizePolicy};
 use crate::permission::{Access, Permit};
-use crate::session::{Entry, ScratchpadError};
+use crate::session::{ScratchpadEntry, ScratchpadError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
@@ -66,8 +66,8 @@ impl Source {
         let text = match self {
             Source::Data(data) => data.clone(),
             Source::Scratchpad(name) => match env.scratchpads.get(name).map_err(|e| missing(&e))? {
-                Entry::Image(image) => return Ok(image),
-                Entry::Text(text) => text,
+                ScratchpadEntry::Image(image) => return Ok(image),
+                ScratchpadEntry::Text(text) => text,
             },
         };
         let name = self.name();
