@@ -20,7 +20,7 @@ use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, Message, Part, StopReason, TokenUsage, ToolCall,
 };
 use placet::permission::{Mode, ModeCell, Policy};
-use placet::provider::{AnswerStream, Figures, Provider, Request, StreamEvent};
+use placet::provider::{AnswerStream, ModelLimits, ModelRequest, Provider, StreamEvent};
 use placet::session::SessionStore;
 use placet::tools::Registry;
 use std::path::Path;
@@ -40,7 +40,7 @@ impl Provider for Scripted {
         "scripted"
     }
 
-    fn answer(&self, request: Request, _: CancellationToken) -> AnswerStream {
+    fn answer(&self, request: ModelRequest, _: CancellationToken) -> AnswerStream {
         let n = self.0.fetch_add(1, Ordering::Relaxed);
         let (block, stop) = match request.messages.last() {
             Some(Message::User { parts })
@@ -72,7 +72,7 @@ fn parts(root: &Path, session: placet::session::OpenSession) -> Parts {
     let policy = Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), vec![root.to_path_buf()]);
     Parts {
         provider: Arc::new(Scripted(AtomicUsize::new(0))),
-        model: Figures { window: 200_000, max_output: 8_000, vision: true }.model("scripted"),
+        model: ModelLimits { window: 200_000, max_output: 8_000, vision: true }.model("scripted"),
         max_output: 8_000,
         system: "You are a bench.".into(),
         registry: Arc::new(Registry::native()),

@@ -7,7 +7,7 @@ use crate::config::{
 use crate::hooks::HookError;
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Taint};
 use crate::provider::catalog::Money;
-use crate::provider::{Preset, catalog};
+use crate::provider::{ProviderPreset, catalog};
 use crate::repl::{Host, Trouble};
 use crate::session::{OpenSession, Scratchpads, SessionError, SessionStore};
 use crate::storage::{StoreError, StoreMounts};
@@ -89,7 +89,7 @@ impl AppError {
         Some(match self {
             AppError::Provider { near: Some(near), .. } => format!("did you mean `{near}`?"),
             AppError::Provider { .. } => {
-                let names: Vec<&str> = Preset::all().iter().map(|p| p.name.as_str()).collect();
+                let names: Vec<&str> = ProviderPreset::all().iter().map(|p| p.name.as_str()).collect();
                 format!(
                     "there are offline, {}, and those under [providers] in the configuration",
                     names.join(", ")
@@ -386,7 +386,7 @@ fn withheld(config: &Config) -> Vec<String> {
     let own = own.filter_map(|name| {
         config.text(&crate::config::name_of("providers", &name, "key_env")).map(String::from)
     });
-    Preset::all().iter().map(|p| p.key_variable.clone()).chain(own).collect()
+    ProviderPreset::all().iter().map(|p| p.key_variable.clone()).chain(own).collect()
 }
 
 /// Reads the settings: the user's file, the project's, the environment; `flags` come on top. Mistakes are in

@@ -4,7 +4,7 @@
 use super::Agent;
 use super::pictures::takes;
 use crate::conversation::{AssistantBlock, Image, Message, Part};
-use crate::provider::Model;
+use crate::provider::ModelSpec;
 
 impl Agent {
     /// What of the conversation the present model cannot have; nothing where all of it goes along.
@@ -15,7 +15,7 @@ impl Agent {
 }
 
 /// What stays behind when `model` goes on with the conversation over `wire`; nothing where all of it goes along.
-fn left_behind(messages: &[Message], model: &Model, wire: Option<&str>) -> Option<String> {
+fn left_behind(messages: &[Message], model: &ModelSpec, wire: Option<&str>) -> Option<String> {
     let answers = messages.iter().filter(|message| match message {
         Message::Assistant(answer) => {
             let mut proofs = answer.blocks.iter().filter_map(proof_of);
@@ -57,7 +57,7 @@ fn proof_of(block: &AssistantBlock) -> Option<&str> {
 }
 
 /// How many pictures, or PDFs, of a message `model` does not take.
-fn count(message: &Message, model: &Model, word: &str) -> usize {
+fn count(message: &Message, model: &ModelSpec, word: &str) -> usize {
     let left = |image: &&Image| image.word() == word && !takes(model, image);
     let count = |parts: &[Part]| parts.iter().filter_map(Part::as_image).filter(left).count();
     match message {
@@ -71,7 +71,7 @@ fn count(message: &Message, model: &Model, word: &str) -> usize {
 mod tests {
     use super::*;
     use crate::conversation::{AssistantMessage, Image, ThinkingBlock};
-    use crate::provider::Capabilities;
+    use crate::provider::ModelCapabilities;
 
     #[test]
     fn what_another_model_cannot_have_is_counted() {
@@ -97,8 +97,8 @@ mod tests {
             thought(None),
         ];
         let model = |name: &str, vision| {
-            let capabilities = Capabilities { vision, ..Capabilities::default() };
-            Model { name: name.into(), window: 1000, capabilities }
+            let capabilities = ModelCapabilities { vision, ..ModelCapabilities::default() };
+            ModelSpec { name: name.into(), window: 1000, capabilities }
         };
         assert_eq!(left_behind(&messages, &model("one", true), None), None);
         let reasoning = "the reasoning of 1 answer stays behind, which only its own model can read";

@@ -217,7 +217,7 @@ impl Agent {
 
     async fn hear(
         &mut self,
-        request: crate::provider::Request,
+        request: crate::provider::ModelRequest,
         events: &UnboundedSender<Event>,
         cancel: &CancellationToken,
     ) -> Result<AssistantMessage, ProviderError> {

@@ -9,7 +9,7 @@ use super::pictures::Pictures;
 use super::refused::Refused;
 use super::shorten::shorten;
 use crate::conversation::{AssistantBlock, Message, Part, ToolSpec};
-use crate::provider::{Model, Request};
+use crate::provider::{ModelRequest, ModelSpec};
 use crate::session::{Scratchpads, SessionStore};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ struct Sent {
 
 /// A request, and what had to be left out of it, in sentences for the person.
 pub(super) struct Built {
-    pub(super) request: Request,
+    pub(super) request: ModelRequest,
     pub(super) notes: Vec<String>,
     /// What the model no longer has before it, or not as it was.
     pub(super) out_of_view: OutOfView,
@@ -119,7 +119,7 @@ impl Context {
     }
 
     /// The server said that the last request was too long, perhaps with its figures: the next one will be smaller.
-    pub(super) fn was_too_long(&mut self, message: &str, model: &Model) {
+    pub(super) fn was_too_long(&mut self, message: &str, model: &ModelSpec) {
         let told: Vec<u64> = figures(message).into_iter().filter(|n| *n > 500).collect();
         let smallest = told.iter().copied().min().filter(|n| *n < model.window);
         let most = match (told.iter().copied().max(), told.iter().copied().min()) {
@@ -145,7 +145,7 @@ impl Context {
     }
 
     /// The tokens of an answer that leave room for the question.
-    fn output_room(&self, model: &Model, wanted: u64) -> u64 {
+    fn output_room(&self, model: &ModelSpec, wanted: u64) -> u64 {
         match self.told_window {
             Some(window) => wanted.min(window / 4),
             None => wanted.min(model.window / 2),
@@ -154,7 +154,7 @@ impl Context {
     }
 
     /// Builds the request. `messages` is left as it is; what is cut is cut from a copy.
-    pub(super) fn build(&mut self, messages: &[Message], model: &Model, max_output: u64) -> Built {
+    pub(super) fn build(&mut self, messages: &[Message], model: &ModelSpec, max_output: u64) -> Built {
         let mut notes = Vec::new();
         self.refused.going_out(messages.len());
         let mut copy = self.refused.without(messages).into_owned();
@@ -171,7 +171,7 @@ impl Context {
             notes.push(format!("the conversation is longer than the model's window: {cut} older parts were left out of the request (the session keeps them)"));
         }
         self.last = Sent { estimate: estimate(&copy) + fixed, max_output };
-        let request = Request {
+        let request = ModelRequest {
             model: model.clone(),
             system: Arc::clone(&self.system),
             tools: Arc::clone(&self.tools),
@@ -185,7 +185,7 @@ impl Context {
     }
 
     /// How many tokens there are for messages, as estimated here.
-    pub(super) fn room(&self, model: &Model, max_output: u64) -> f64 {
+    pub(super) fn room(&self, model: &ModelSpec, max_output: u64) -> f64 {
         let window = self.told_window.unwrap_or(model.window).min(model.window);
         let room = window.saturating_sub(self.output_room(model, max_output)) as f64;
         (self.most.map_or(room, |most| most.min(room)) - tokens(self.fixed_bytes())).max(200.0)

@@ -2,10 +2,10 @@ use super::*;
 use crate::conversation::{
     AssistantMessage, CallFact, CallId, CallInput, CallOutcome, CallResult, Image, ToolCall, Transcript,
 };
-use crate::provider::Capabilities;
+use crate::provider::ModelCapabilities;
 
-fn model(window: u64) -> Model {
-    Model { name: "m".into(), window, capabilities: Capabilities::default() }
+fn model(window: u64) -> ModelSpec {
+    ModelSpec { name: "m".into(), window, capabilities: ModelCapabilities::default() }
 }
 
 fn context() -> Context {
@@ -84,7 +84,7 @@ fn a_second_attempt_fits_a_window_that_was_not_known() {
     for told in [true, false] {
         let mut context = context();
         let assumed = model(128_000);
-        let count = |request: &Request| (estimate(&request.messages) * 2.0) as u64 + request.max_output;
+        let count = |request: &ModelRequest| (estimate(&request.messages) * 2.0) as u64 + request.max_output;
         let first = context.build(&messages, &assumed, 1_000);
         let limit = if told { 10_000 } else { count(&first.request) * 2 / 3 };
         assert!(count(&first.request) > limit);

@@ -20,7 +20,7 @@ use crate::conversation::{
 };
 use crate::permission::{ClassificationLevel, Mode};
 use crate::provider::catalog::Money;
-use crate::provider::{Direct, Model, Provider};
+use crate::provider::{DirectCallProvider, ModelSpec, Provider};
 use crate::session::{
     LoadedSession, OpenSession, SessionError, SessionRecord, SessionStateKey, SessionStore,
 };
@@ -159,7 +159,7 @@ impl Agent {
         self.parts.session.as_ref()
     }
 
-    pub fn model(&self) -> &Model {
+    pub fn model(&self) -> &ModelSpec {
         &self.parts.model
     }
 
@@ -219,7 +219,7 @@ impl Agent {
     }
 
     /// Another provider or model from the next request on.
-    pub fn switch(&mut self, provider: Arc<dyn Provider>, model: Model, max_output: u64) {
+    pub fn switch(&mut self, provider: Arc<dyn Provider>, model: ModelSpec, max_output: u64) {
         self.points.ask_for_key_again();
         self.context.meet_another();
         self.parts.provider = provider;
@@ -246,7 +246,7 @@ impl Agent {
         self.begin_turn(&start);
         let asked = Arc::clone(&self.parts.provider);
         if let Start::Call { tool, input, .. } = &start {
-            self.parts.provider = Arc::new(Direct::new(tool, input.clone()));
+            self.parts.provider = Arc::new(DirectCallProvider::new(tool, input.clone()));
         }
         // A call that the person typed is answered by no model that could be steered.
         let queue = (!matches!(start, Start::Call { .. })).then(|| self.queue.clone());

@@ -2,7 +2,7 @@
 
 use super::silence::Silence;
 use crate::conversation::{AssistantBlock, AssistantMessage, CallId};
-use crate::provider::{Blame, ProviderError};
+use crate::provider::{ProviderError, RejectionCause};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repair {
@@ -38,9 +38,9 @@ pub(super) fn shortened(partial: AssistantMessage) -> AssistantMessage {
 
 pub(super) fn repair_for(error: &ProviderError) -> Option<Repair> {
     match error {
-        ProviderError::BadRequest { blames: Blame::Image, .. } => Some(Repair::Images),
-        ProviderError::BadRequest { blames: Blame::Content, .. } => Some(Repair::Content),
-        ProviderError::BadRequest { blames: Blame::Tool(at), .. } => Some(Repair::Tool(*at)),
+        ProviderError::BadRequest { blames: RejectionCause::Image, .. } => Some(Repair::Images),
+        ProviderError::BadRequest { blames: RejectionCause::Content, .. } => Some(Repair::Content),
+        ProviderError::BadRequest { blames: RejectionCause::Tool(at), .. } => Some(Repair::Tool(*at)),
         ProviderError::TooLong { message } => Some(Repair::Shorten { message: message.clone() }),
         _ => None,
     }

@@ -6,7 +6,7 @@ use super::gate::Gate;
 use super::turn::Bounds;
 use crate::conversation::Part;
 use crate::permission::Policy;
-use crate::provider::{Model, Provider};
+use crate::provider::{ModelSpec, Provider};
 use crate::session::OpenSession;
 use crate::tools::{Env, Registry};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 /// What an agent is made of.
 pub struct Parts {
     pub provider: Arc<dyn Provider>,
-    pub model: Model,
+    pub model: ModelSpec,
     pub max_output: u64,
     pub system: String,
     pub registry: Arc<Registry>,
@@ -35,7 +35,7 @@ pub struct Parts {
 /// Who answers, and what the person should know about the choice.
 pub struct Answerer {
     pub provider: Arc<dyn Provider>,
-    pub model: Model,
+    pub model: ModelSpec,
     pub max_output: u64,
     pub note: Option<String>,
 }

@@ -10,7 +10,7 @@ use super::mend::Repair;
 use super::queue::Queue;
 use super::turn::{Effect, Input, LoopAnswer};
 use crate::conversation::{CallInterruption, CallResult, Message};
-use crate::provider::{AnswerStream, Blame, ProviderError, StreamEvent};
+use crate::provider::{AnswerStream, ProviderError, RejectionCause, StreamEvent};
 use crate::session::{SessionRecord, SessionStateKey};
 use futures_util::StreamExt;
 use std::collections::VecDeque;
@@ -287,8 +287,12 @@ impl<'a> Run<'a> {
         match error {
             ProviderError::BadRequest { status, message, blames } => {
                 let blames = match blames {
-                    Blame::Image if context.suspect_images(&self.agent.sent()).is_empty() => Blame::Nothing,
-                    Blame::Content if !context.can_leave_out(&self.agent.sent()) => Blame::Nothing,
+                    RejectionCause::Image if context.suspect_images(&self.agent.sent()).is_empty() => {
+                        RejectionCause::Nothing
+                    }
+                    RejectionCause::Content if !context.can_leave_out(&self.agent.sent()) => {
+                        RejectionCause::Nothing
+                    }
                     blames => blames,
                 };
                 ProviderError::BadRequest { status, message, blames }

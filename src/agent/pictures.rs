@@ -7,7 +7,7 @@
 use super::context::parts_of_mut;
 use crate::conversation::{Image, Message, Note, Part};
 use crate::media;
-use crate::provider::{Capabilities, Model};
+use crate::provider::{ModelCapabilities, ModelSpec};
 use crate::session::SessionStore;
 use std::collections::HashMap;
 
@@ -56,7 +56,7 @@ impl Pictures {
     pub(super) fn prepare(
         &mut self,
         messages: &mut [Message],
-        model: &Model,
+        model: &ModelSpec,
         notes: &mut Vec<String>,
     ) -> HashMap<String, Image> {
         let mut unread = HashMap::new();
@@ -82,14 +82,14 @@ impl Pictures {
     }
 
     /// How large pictures may be in this request: many must be smaller. Those at hand are fitted anew when that changes.
-    fn allow(&mut self, messages: &mut [Message], model: &Model) {
+    fn allow(&mut self, messages: &mut [Message], model: &ModelSpec) {
         let shown = |part: &&mut Part| match part {
             Part::Image(image) => !image.is_pdf() && !self.is_withheld(&image.hash),
             Part::Text { .. } | Part::Note(_) => false,
         };
         let count = messages.iter_mut().flat_map(parts_of_mut).filter(shown).count();
         let capabilities = &model.capabilities;
-        let side = match count > Capabilities::MANY_IMAGES {
+        let side = match count > ModelCapabilities::MANY_IMAGES {
             true => capabilities.max_side_of_many.min(capabilities.max_image_side),
             false => capabilities.max_image_side,
         };
@@ -105,7 +105,7 @@ impl Pictures {
         &mut self,
         messages: &mut [Message],
         unread: &HashMap<String, Image>,
-        model: &Model,
+        model: &ModelSpec,
         notes: &mut Vec<String>,
     ) {
         for part in messages.iter_mut().flat_map(parts_of_mut) {
@@ -123,7 +123,7 @@ impl Pictures {
         }
     }
 
-    fn fitted(&mut self, image: Image, model: &Model, notes: &mut Vec<String>) -> Part {
+    fn fitted(&mut self, image: Image, model: &ModelSpec, notes: &mut Vec<String>) -> Part {
         if image.is_pdf() {
             self.ready.put(image.hash.clone(), image.clone());
             return Part::Image(image);
@@ -162,12 +162,12 @@ fn hidden(image: &Image, reason: &str) -> Part {
 }
 
 /// Whether a picture or a PDF can go to `model` at all.
-pub(super) fn takes(model: &Model, image: &Image) -> bool {
+pub(super) fn takes(model: &ModelSpec, image: &Image) -> bool {
     if image.is_pdf() { model.capabilities.pdf } else { model.capabilities.vision }
 }
 
 /// What stands for it where it cannot.
-fn untaken(model: &Model, image: &Image) -> Part {
+fn untaken(model: &ModelSpec, image: &Image) -> Part {
     let model = &model.name;
     let reason = match image.is_pdf() {
         true => format!(
@@ -256,7 +256,7 @@ mod tests {
             pixels.write_to(&mut std::io::Cursor::new(&mut bytes), image::ImageFormat::Png).unwrap();
             Image::new("image/png", 2001, 10, &format!("{n}.png"), bytes.into())
         };
-        let model = Model { name: "m".into(), window: 1000, capabilities: Capabilities::default() };
+        let model = ModelSpec { name: "m".into(), window: 1000, capabilities: ModelCapabilities::default() };
         let mut pictures = Pictures::default();
         for (count, wide) in [(20, 2001), (21, 2000), (20, 2001)] {
             let parts = (0..count).map(|n| Part::Image(square(n))).collect();
@@ -279,8 +279,9 @@ mod tests {
         let gone = dir.path().join("blobs").join(&image(2).hash[..2]).join(&image(2).hash);
         std::fs::remove_file(gone).unwrap();
         let taken = store.take_up(open.id()).unwrap().transcript.messages().to_vec();
-        let capabilities = Capabilities { vision: true, max_image_side: 8000, ..Capabilities::default() };
-        let model = Model { name: "m".into(), window: 1000, capabilities };
+        let capabilities =
+            ModelCapabilities { vision: true, max_image_side: 8000, ..ModelCapabilities::default() };
+        let model = ModelSpec { name: "m".into(), window: 1000, capabilities };
         let mut pictures = Pictures::default();
         pictures.read_from(Some(store));
         let mut told = Vec::new();

@@ -1,7 +1,7 @@
 use super::*;
 use crate::conversation::CallOutcome;
 use crate::conversation::{CallInput as Args, Transcript};
-use crate::provider::Blame;
+use crate::provider::RejectionCause;
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -160,15 +160,18 @@ fn repairs_are_not_made_for_ever() {
     let rejected = |blames| ProviderError::BadRequest { status: 400, message: "no".into(), blames };
     // The new pictures first, then all of them; then the complaint is about something else.
     for _ in 0..MAX_REPAIRS {
-        assert_eq!(words(&turn.handle(Input::Failed(rejected(Blame::Image)))), "repair(Images) request");
+        assert_eq!(
+            words(&turn.handle(Input::Failed(rejected(RejectionCause::Image)))),
+            "repair(Images) request"
+        );
     }
-    assert_eq!(words(&turn.handle(Input::Failed(rejected(Blame::Image)))), "end:failed");
+    assert_eq!(words(&turn.handle(Input::Failed(rejected(RejectionCause::Image)))), "end:failed");
     assert_eq!(words(&turn.handle(Input::Retry)), "request");
     for at in 0..MAX_REPAIRS as usize {
-        let effects = turn.handle(Input::Failed(rejected(Blame::Tool(at))));
+        let effects = turn.handle(Input::Failed(rejected(RejectionCause::Tool(at))));
         assert_eq!(words(&effects), format!("repair(Tool({at})) request"));
     }
-    assert_eq!(words(&turn.handle(Input::Failed(rejected(Blame::Tool(9))))), "end:failed");
+    assert_eq!(words(&turn.handle(Input::Failed(rejected(RejectionCause::Tool(9))))), "end:failed");
 }
 
 #[test]

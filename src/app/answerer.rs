@@ -6,8 +6,9 @@ use crate::agent::Answerer;
 use crate::config::{Config, SettingOrigin, name_of};
 use crate::http::HttpClientSettings;
 use crate::provider::{
-    AnswerLimits, Fallback, Figures, KeyNeed, KeySource, Link, Live, LiveSettings, Model, Offline, Preset,
-    Provider, Record, Replay, Wire, catalog,
+    AnswerLimits, ApiKeyRequirement, ApiKeySource, FallbackEntry, FallbackProvider, HttpProvider,
+    HttpProviderSettings, ModelLimits, ModelSpec, OfflineProvider, Provider, ProviderPreset,
+    RecordingProvider, ReplayProvider, WireFormatKind, catalog,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,26 +23,26 @@ impl App {
     /// `name` and `model` overrule the settings. Opens no connection.
     pub fn answerer(&self, name: Option<&str>, model: Option<&str>) -> Result<Answerer, AppError> {
         if let Some(path) = &self.request.replay {
-            let replay = Replay::open(path).map_err(|e| file_error(path, e))?;
+            let replay = ReplayProvider::open(path).map_err(|e| file_error(path, e))?;
             let recorded = model.map(String::from).or_else(|| replay.model());
             let model = recorded.unwrap_or_else(|| "replay".into());
             return Ok(self.offline_like(Arc::new(replay), &model, None));
         }
         let chosen = name.map(String::from).or_else(|| self.chosen());
         let answerer = match chosen.as_deref() {
-            Some("offline") => self.offline_like(Arc::new(Offline::new()), "offline", None),
+            Some("offline") => self.offline_like(Arc::new(OfflineProvider::new()), "offline", None),
             None => {
                 let note = "no provider is configured: the built-in offline one answers plain requests (`help` lists them). \
                             To add a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or see `placet config init`";
-                self.offline_like(Arc::new(Offline::new()), "offline", Some(note.into()))
+                self.offline_like(Arc::new(OfflineProvider::new()), "offline", Some(note.into()))
             }
             Some(chosen) => self.remote(chosen, model)?,
         };
         match &self.request.record {
             None => Ok(answerer),
             Some(path) => {
-                let record =
-                    Record::create(path, Arc::clone(&answerer.provider)).map_err(|e| file_error(path, e))?;
+                let record = RecordingProvider::create(path, Arc::clone(&answerer.provider))
+                    .map_err(|e| file_error(path, e))?;
                 Ok(Answerer { provider: Arc::new(record), ..answerer })
             }
         }
@@ -56,15 +57,17 @@ impl App {
     /// Where the key of a server is found, as words.
     pub fn key_standing(&self, server: &Server) -> (Standing, String) {
         let own = |key: &str| self.config.text(&name_of("providers", &server.name, key));
-        let builtin = Preset::of(&server.name).map(|preset| preset.key_variable.as_str());
+        let builtin = ProviderPreset::of(&server.name).map(|preset| preset.key_variable.as_str());
         let variable = own("key_env").or(builtin);
         let command = own("api_key_command").or_else(|| self.config.text("api_key_command"));
         match self.key(server) {
             Err(e) => (Standing::Missing, e.to_string()),
-            Ok(KeySource::Command { .. }) if command.is_some() => (Standing::There, "from a command".into()),
-            Ok(KeySource::Keyring(_)) => (Standing::There, "from the keyring".into()),
-            Ok(KeySource::Missing { variable }) => (Standing::Missing, format!("none: set {variable}")),
-            Ok(KeySource::None) => (Standing::Unneeded, "none needed".into()),
+            Ok(ApiKeySource::Command { .. }) if command.is_some() => {
+                (Standing::There, "from a command".into())
+            }
+            Ok(ApiKeySource::Keyring(_)) => (Standing::There, "from the keyring".into()),
+            Ok(ApiKeySource::Missing { variable }) => (Standing::Missing, format!("none: set {variable}")),
+            Ok(ApiKeySource::None) => (Standing::Unneeded, "none needed".into()),
             Ok(_) => match variable.filter(|v| keys::from_environment(v).is_some()) {
                 Some(variable) => (Standing::There, format!("in {variable}")),
                 None => (Standing::There, "in the key file".into()),
@@ -73,13 +76,13 @@ impl App {
     }
 
     fn offline_like(&self, provider: Arc<dyn Provider>, model: &str, note: Option<String>) -> Answerer {
-        let figures = Figures { window: 1_000_000, max_output: 64_000, vision: true };
+        let figures = ModelLimits { window: 1_000_000, max_output: 64_000, vision: true };
         Answerer { provider, model: figures.model(model), max_output: figures.max_output, note }
     }
 
     /// Refuses a name that is neither built in nor in the settings, with the one that was meant.
     pub fn known_provider(&self, name: &str) -> Result<(), AppError> {
-        let known = Preset::of(name).is_some() || self.own_provider(name);
+        let known = ProviderPreset::of(name).is_some() || self.own_provider(name);
         if known { Ok(()) } else { Err(unknown_provider(name, &self.config)) }
     }
 
@@ -98,13 +101,14 @@ impl App {
     }
 
     /// The connection to a server: nothing is opened, nothing runs.
-    pub fn live(&self, server: &Server) -> Result<Live, AppError> {
+    pub fn live(&self, server: &Server) -> Result<HttpProvider, AppError> {
         let preset = &server.preset;
         if preset.base_url.is_empty() {
             return Err(AppError::Address(server.name.clone()));
         }
         let key = self.key(server)?;
-        let mut settings = LiveSettings { silence_limit: preset.silence_limit(), ..LiveSettings::default() };
+        let mut settings =
+            HttpProviderSettings { silence_limit: preset.silence_limit(), ..HttpProviderSettings::default() };
         if self.config.origin("network.silence_seconds") != Some(&SettingOrigin::Default) {
             settings.silence_limit =
                 Duration::from_secs(self.config.number("network.silence_seconds").unwrap_or(180).max(1));
@@ -117,7 +121,7 @@ impl App {
         settings.plain_http_hosts = hosts.iter().map(|(host, _)| host.to_string()).collect();
         settings.first_byte_limit = self.seconds("network.first_byte_seconds");
         settings.client = self.client();
-        Ok(Live::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
+        Ok(HttpProvider::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
     }
 
     /// What one answer may be at most.
@@ -165,16 +169,19 @@ impl App {
             let model = Some(model).filter(|m| !m.is_empty()).or(server.preset.default_model.as_deref());
             let model = model.ok_or_else(|| AppError::Model(name.into()))?.to_string();
             let (live, most) = (self.live(&server)?, self.room(&server, &model));
-            links.push(Link { provider: Arc::new(live), model: Some((self.model(&server, &model), most)) });
+            links.push(FallbackEntry {
+                provider: Arc::new(live),
+                model: Some((self.model(&server, &model), most)),
+            });
         }
         if links.is_empty() {
             return Ok(first);
         }
-        Ok(Arc::new(Fallback::new(first, links)))
+        Ok(Arc::new(FallbackProvider::new(first, links)))
     }
 
     /// The model as a request depends on it.
-    pub fn model(&self, server: &Server, model: &str) -> Model {
+    pub fn model(&self, server: &Server, model: &str) -> ModelSpec {
         let mut figures = self.known(server, model);
         figures.window = self.config.number("context_window").unwrap_or(figures.window);
         figures.vision = self.config.flag("vision").unwrap_or(figures.vision);
@@ -183,8 +190,8 @@ impl App {
         let wire = server.preset.wire;
         // Chat Completions has no place for one that its servers agree on.
         let pdf = self.config.flag("pdf").or(entry.and_then(|e| e.pdf)).unwrap_or(false);
-        model.capabilities.pdf = pdf && wire != Wire::OpenaiChat;
-        if wire == Wire::Gemini {
+        model.capabilities.pdf = pdf && wire != WireFormatKind::OpenaiChat;
+        if wire == WireFormatKind::Gemini {
             // Its requests may have 20 MB.
             model.capabilities.max_pdf_bytes = 14_000_000;
         }
@@ -196,7 +203,7 @@ impl App {
     /// What is assumed of a model that nobody described.
     fn unknown(&self, server: &Server, model: &str) -> Option<String> {
         let described = server.entry(model).is_some() || self.config.number("context_window").is_some();
-        let Figures { window, max_output, .. } = Figures::UNKNOWN;
+        let ModelLimits { window, max_output, .. } = ModelLimits::UNKNOWN;
         (!described).then(|| {
             format!(
                 "nothing is known of the model {model}: a window of {window} tokens, answers of {max_output} and no \
@@ -211,28 +218,28 @@ impl App {
         self.config.number("max_output_tokens").unwrap_or(known)
     }
 
-    fn known(&self, server: &Server, model: &str) -> Figures {
+    fn known(&self, server: &Server, model: &str) -> ModelLimits {
         match server.entry(model) {
-            Some(_) if catalog::find(&server.name, model).is_some() => Figures::of(&server.name, model),
-            Some(_) => Figures::of(&server.like, model),
-            None => Figures::UNKNOWN,
+            Some(_) if catalog::find(&server.name, model).is_some() => ModelLimits::of(&server.name, model),
+            Some(_) => ModelLimits::of(&server.like, model),
+            None => ModelLimits::UNKNOWN,
         }
     }
 
-    fn key(&self, server: &Server) -> Result<KeySource, AppError> {
+    fn key(&self, server: &Server) -> Result<ApiKeySource, AppError> {
         let name = &server.name;
         let own = |key: &str| self.config.text(&name_of("providers", name, key));
         if let Some(command) = own("api_key_command") {
-            return Ok(KeySource::command(command));
+            return Ok(ApiKeySource::command(command));
         }
         if let Some(entry) = own("keyring") {
-            return Ok(KeySource::Keyring(entry.into()));
+            return Ok(ApiKeySource::Keyring(entry.into()));
         }
         if let Some(command) = self.config.text("api_key_command") {
-            return Ok(KeySource::command(command));
+            return Ok(ApiKeySource::command(command));
         }
         // A key belongs to its server: one of the person's own never gets that of the preset it is modelled on.
-        let builtin = Preset::of(name).map(|preset| preset.key_variable.as_str());
+        let builtin = ProviderPreset::of(name).map(|preset| preset.key_variable.as_str());
         let variable = own("key_env").or(builtin);
         if let Some(key) = variable.and_then(keys::from_environment) {
             return Ok(key);
@@ -241,15 +248,15 @@ impl App {
             return Ok(key);
         }
         let asked_for = own("key_env").is_some();
-        let like_one_with_a_key = own("preset").is_some() && server.preset.key == KeyNeed::Required;
+        let like_one_with_a_key = own("preset").is_some() && server.preset.key == ApiKeyRequirement::Required;
         Ok(match variable {
             None if like_one_with_a_key => {
-                KeySource::Missing { variable: format!("the one that [providers.{name}] key_env names") }
+                ApiKeySource::Missing { variable: format!("the one that [providers.{name}] key_env names") }
             }
-            Some(variable) if asked_for || server.preset.key == KeyNeed::Required => {
-                KeySource::Missing { variable: variable.into() }
+            Some(variable) if asked_for || server.preset.key == ApiKeyRequirement::Required => {
+                ApiKeySource::Missing { variable: variable.into() }
             }
-            _ => KeySource::None,
+            _ => ApiKeySource::None,
         })
     }
 
@@ -265,7 +272,7 @@ impl App {
 
     /// The same as the configuration has it, whatever the command line says.
     fn settled(&self, name: &str) -> Result<Server, AppError> {
-        if !self.own_provider(name) && Preset::of(name).is_none() {
+        if !self.own_provider(name) && ProviderPreset::of(name).is_none() {
             return Err(unknown_provider(name, &self.config));
         }
         super::server::of(&self.config, name)
@@ -286,7 +293,7 @@ pub enum Standing {
 
 fn unknown_provider(name: &str, config: &Config) -> AppError {
     let own = config.names_below("providers");
-    let known = Preset::all()
+    let known = ProviderPreset::all()
         .iter()
         .map(|p| p.name.as_str())
         .chain(["offline"])

@@ -1,7 +1,7 @@
 //! Where keys are found: the environment, or a file that only its owner can read.
 
 use super::AppError;
-use crate::provider::{Key, KeySource, Preset};
+use crate::provider::{ApiKey, ApiKeySource, ProviderPreset};
 use crate::text::regular;
 use std::fs;
 use std::io::Write;
@@ -10,22 +10,22 @@ use std::path::Path;
 
 /// The first provider, in the order of the presets, whose key is set.
 pub(super) fn first_in_environment() -> Option<String> {
-    Preset::all().iter().find(|p| from_environment(&p.key_variable).is_some()).map(|p| p.name.clone())
+    ProviderPreset::all().iter().find(|p| from_environment(&p.key_variable).is_some()).map(|p| p.name.clone())
 }
 
 /// The same of the keys that were stored with `config init --key`. A file that cannot be used names nobody.
 pub(super) fn first_in_file(path: &Path) -> Option<String> {
     let has = |name: &str| matches!(from_file(path, name), Ok(Some(_)));
-    Preset::all().iter().find(|p| has(&p.name)).map(|p| p.name.clone())
+    ProviderPreset::all().iter().find(|p| has(&p.name)).map(|p| p.name.clone())
 }
 
-pub(super) fn from_environment(variable: &str) -> Option<KeySource> {
+pub(super) fn from_environment(variable: &str) -> Option<ApiKeySource> {
     let value = std::env::var(variable).ok().filter(|v| !v.trim().is_empty())?;
-    Some(KeySource::Value(Key::new(&value)))
+    Some(ApiKeySource::Value(ApiKey::new(&value)))
 }
 
 /// The key of `provider` in the key file; a file that others can read is refused rather than used.
-pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<KeySource>, AppError> {
+pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<ApiKeySource>, AppError> {
     let Ok(meta) = fs::metadata(path) else { return Ok(None) };
     let mode = meta.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
@@ -35,7 +35,7 @@ pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<KeySource>
     let text = regular::read_to_string(path, regular::SETTINGS).map_err(|e| bad(e.to_string()))?;
     // The parser's own message would quote the line, and with it the key.
     let table: toml::Table = text.parse().map_err(|_| bad("this is not valid TOML".into()))?;
-    Ok(table.get(provider).and_then(toml::Value::as_str).map(|key| KeySource::Value(Key::new(key))))
+    Ok(table.get(provider).and_then(toml::Value::as_str).map(|key| ApiKeySource::Value(ApiKey::new(key))))
 }
 
 /// Stores a key, keeping the others; the file is for its owner from the first moment.

@@ -4,7 +4,8 @@
 use super::AppError;
 use crate::config::{Config, name_of};
 use crate::provider::{
-    AfterResults, CallIds, EmptyContent, OutputLimit, Preset, Quirks, SystemRole, ToolImages, Wire, catalog,
+    AfterToolResults, CallIdFormat, EmptyContent, OutputLimitField, ProviderPreset, ServerQuirks, SystemRole,
+    ToolImagePlacement, WireFormatKind, catalog,
 };
 
 /// A preset under the name that the person gave it.
@@ -13,12 +14,12 @@ pub struct Server {
     pub name: String,
     /// The preset it is made from.
     pub like: String,
-    pub preset: Preset,
+    pub preset: ProviderPreset,
 }
 
 impl Server {
     /// What the catalog knows of a model here: by this name, or by that of the preset.
-    pub fn entry(&self, model: &str) -> Option<&'static catalog::Model> {
+    pub fn entry(&self, model: &str) -> Option<&'static catalog::CatalogModel> {
         catalog::find(&self.name, model).or_else(|| catalog::find(&self.like, model))
     }
 }
@@ -26,15 +27,15 @@ impl Server {
 /// The server of this name; one that is neither built in nor set speaks Chat Completions to nowhere.
 pub fn of(config: &Config, name: &str) -> Result<Server, AppError> {
     let text = |key: &str| config.text(&name_of("providers", name, key));
-    let wire = text("dialect").and_then(Wire::parse);
-    let like = match (text("preset"), Preset::of(name), wire) {
+    let wire = text("dialect").and_then(WireFormatKind::parse);
+    let like = match (text("preset"), ProviderPreset::of(name), wire) {
         (Some(named), ..) => {
-            let near = || crate::text::nearest(named, Preset::all().iter().map(|p| p.name.as_str()));
-            Preset::of(named)
+            let near = || crate::text::nearest(named, ProviderPreset::all().iter().map(|p| p.name.as_str()));
+            ProviderPreset::of(named)
                 .ok_or_else(|| AppError::Provider { name: named.into(), near: near().map(String::from) })?
         }
         (None, Some(known), wire) if wire.is_none_or(|wire| wire == known.wire) => known,
-        (None, _, wire) => usual(wire.unwrap_or(Wire::OpenaiChat))
+        (None, _, wire) => usual(wire.unwrap_or(WireFormatKind::OpenaiChat))
             .ok_or_else(|| AppError::Provider { name: name.into(), near: None })?,
     };
     let mut preset = like.clone();
@@ -62,27 +63,27 @@ pub fn of(config: &Config, name: &str) -> Result<Server, AppError> {
 }
 
 /// The preset that stands for a wire format.
-fn usual(wire: Wire) -> Option<&'static Preset> {
-    Preset::of(match wire {
-        Wire::Anthropic => "anthropic",
-        Wire::OpenaiChat => "openai-compatible",
-        Wire::OpenaiResponses => "openai",
-        Wire::Gemini => "gemini",
+fn usual(wire: WireFormatKind) -> Option<&'static ProviderPreset> {
+    ProviderPreset::of(match wire {
+        WireFormatKind::Anthropic => "anthropic",
+        WireFormatKind::OpenaiChat => "openai-compatible",
+        WireFormatKind::OpenaiResponses => "openai",
+        WireFormatKind::Gemini => "gemini",
     })
 }
 
-fn quirks(config: &Config, name: &str, preset: Quirks) -> Quirks {
+fn quirks(config: &Config, name: &str, preset: ServerQuirks) -> ServerQuirks {
     let key = |quirk: &str| name_of("providers", name, &format!("quirks.{quirk}"));
     let text = |quirk: &str| config.text(&key(quirk)).map(String::from);
     let flag = |quirk: &str| config.flag(&key(quirk));
     let fields: Vec<String> =
         config.list(&key("reasoning_fields")).iter().map(|(field, _)| field.clone()).collect();
-    Quirks {
+    ServerQuirks {
         stream: config.flag("stream").unwrap_or(preset.stream),
         output_limit: match text("output_limit").as_deref() {
-            Some("max_completion_tokens") => OutputLimit::MaxCompletionTokens,
-            Some("max_tokens") => OutputLimit::MaxTokens,
-            Some("unsaid") => OutputLimit::Unsaid,
+            Some("max_completion_tokens") => OutputLimitField::MaxCompletionTokens,
+            Some("max_tokens") => OutputLimitField::MaxTokens,
+            Some("unsaid") => OutputLimitField::Unsaid,
             _ => preset.output_limit,
         },
         system_role: match text("system_role").as_deref() {
@@ -95,14 +96,14 @@ fn quirks(config: &Config, name: &str, preset: Quirks) -> Quirks {
         reasoning_back: text("reasoning_back").or(preset.reasoning_back),
         reasoning_blocks: text("reasoning_blocks").or(preset.reasoning_blocks),
         tool_images: match text("tool_images").as_deref() {
-            Some("beside") => ToolImages::Beside,
-            Some("inside") => ToolImages::Inside,
+            Some("beside") => ToolImagePlacement::Beside,
+            Some("inside") => ToolImagePlacement::Inside,
             _ => preset.tool_images,
         },
         parallel_tool_calls: flag("parallel_tool_calls").or(preset.parallel_tool_calls),
         after_results: match text("after_results").as_deref() {
-            Some("anybody") => AfterResults::Anybody,
-            Some("assistant") => AfterResults::Assistant,
+            Some("anybody") => AfterToolResults::Anybody,
+            Some("assistant") => AfterToolResults::Assistant,
             _ => preset.after_results,
         },
         empty_content: match text("empty_content").as_deref() {
@@ -112,8 +113,8 @@ fn quirks(config: &Config, name: &str, preset: Quirks) -> Quirks {
             _ => preset.empty_content,
         },
         call_ids: match text("call_ids").as_deref() {
-            Some("any") => CallIds::Any,
-            Some("nine") => CallIds::Nine,
+            Some("any") => CallIdFormat::Any,
+            Some("nine") => CallIdFormat::Nine,
             _ => preset.call_ids,
         },
         cache_key: flag("cache_key").unwrap_or(preset.cache_key),

@@ -5,7 +5,7 @@ use super::own_files;
 use super::report::{self, Failure, print_foreign};
 use super::start;
 use crate::app::App;
-use crate::provider::Preset;
+use crate::provider::ProviderPreset;
 use crate::sandbox::SandboxBackend;
 use crate::session::SessionStore;
 use crate::text::visible;
@@ -228,7 +228,7 @@ fn in_units(bytes: u64) -> String {
 }
 
 fn keys(out: &mut String, paths: &crate::config::AppDirs) {
-    let mut set: Vec<&str> = Preset::all()
+    let mut set: Vec<&str> = ProviderPreset::all()
         .iter()
         .map(|p| p.key_variable.as_str())
         .filter(|name| std::env::var(name).is_ok_and(|v| !v.trim().is_empty()))

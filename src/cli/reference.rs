@@ -3,7 +3,7 @@
 use super::{args::Args, commands, report};
 use crate::config::{SettingKey, TrustRequirement};
 use crate::permission::{Mode, protected_paths_table};
-use crate::provider::{KeyNeed, Preset, catalog, grammar};
+use crate::provider::{ApiKeyRequirement, ProviderPreset, catalog, grammar};
 use crate::repl::COMMANDS;
 use crate::tools::Registry;
 use crate::ui;
@@ -147,8 +147,8 @@ fn offline() -> String {
 fn providers() -> String {
     let mut out = page("Built-in providers");
     out.push_str("| name | address | speaks | key | model where none is named |\n|---|---|---|---|---|\n");
-    for preset in Preset::all() {
-        let need = if preset.key == KeyNeed::Required { "" } else { " (if it wants one)" };
+    for preset in ProviderPreset::all() {
+        let need = if preset.key == ApiKeyRequirement::Required { "" } else { " (if it wants one)" };
         let model = preset.default_model.as_ref().map_or("name one".to_string(), |m| format!("`{m}`"));
         let address = match preset.base_url.as_str() {
             "" => "your own".to_string(),
@@ -165,7 +165,7 @@ fn providers() -> String {
     let _ = write!(
         out,
         "\nThis table was last compared with the vendors' public documentation in {}.\n\n",
-        Preset::compared()
+        ProviderPreset::compared()
     );
     out.push_str("## Models\n\n");
     let _ = write!(
@@ -175,7 +175,7 @@ fn providers() -> String {
         catalog::compared()
     );
     out.push_str("| provider | model | window | answer | pictures | sent | comes | cache read | cache write |\n|---|---|---|---|---|---|---|---|---|\n");
-    for preset in Preset::all().iter().filter(|preset| preset.catalog.is_none()) {
+    for preset in ProviderPreset::all().iter().filter(|preset| preset.catalog.is_none()) {
         for (id, model) in catalog::of_provider(&preset.name) {
             model_row(&mut out, &preset.name, id, model);
         }
@@ -183,10 +183,10 @@ fn providers() -> String {
     out
 }
 
-fn model_row(out: &mut String, provider: &str, id: &str, model: &catalog::Model) {
+fn model_row(out: &mut String, provider: &str, id: &str, model: &catalog::CatalogModel) {
     let figure = |n: Option<u64>| n.map_or("-".to_string(), |n| n.to_string());
     let sees = model.vision.map_or("-", |sees| if sees { "yes" } else { "no" });
-    let price = |pick: fn(&catalog::Price) -> Option<catalog::Money>| {
+    let price = |pick: fn(&catalog::ModelPrice) -> Option<catalog::Money>| {
         let all = model.price.as_ref();
         let usual = all.and_then(pick).map_or("-".to_string(), |m| m.to_string());
         match all.and_then(|p| p.long.as_ref()).and_then(|tier| Some((tier.above, pick(&tier.price)?))) {

@@ -5,7 +5,7 @@
 
 use super::flow::flow;
 use super::telling;
-use super::{AnswerStream, Provider, Request};
+use super::{AnswerStream, ModelRequest, Provider};
 use crate::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, Message, StopReason, ToolCall,
 };
@@ -14,14 +14,14 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Clone, Debug)]
-pub struct Direct {
+pub struct DirectCallProvider {
     tool: String,
     input: Value,
 }
 
-impl Direct {
-    pub fn new(tool: &str, input: Value) -> Direct {
-        Direct { tool: tool.into(), input }
+impl DirectCallProvider {
+    pub fn new(tool: &str, input: Value) -> DirectCallProvider {
+        DirectCallProvider { tool: tool.into(), input }
     }
 
     fn next(&self, messages: &[Message]) -> AssistantMessage {
@@ -40,12 +40,12 @@ impl Direct {
     }
 }
 
-impl Provider for Direct {
+impl Provider for DirectCallProvider {
     fn name(&self) -> &str {
         "direct"
     }
 
-    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+    fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let answer = self.next(&request.messages);
         flow(move |emit| async move { telling::tell(answer, Duration::ZERO, &cancel, &emit).await })
     }

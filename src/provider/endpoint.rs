@@ -9,14 +9,14 @@ pub struct Endpoint {
     pub path: Option<String>,
     /// What every address ends with.
     pub query: Vec<(String, String)>,
-    pub auth: Auth,
+    pub auth: AuthScheme,
     /// Sent with every request.
     pub headers: Vec<(String, String)>,
 }
 
 /// How the key travels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Auth {
+pub enum AuthScheme {
     /// `Authorization: Bearer KEY`
     #[default]
     Bearer,
@@ -51,8 +51,8 @@ impl Endpoint {
         let mut headers = self.headers.clone();
         if let Some(key) = key {
             headers.push(match &self.auth {
-                Auth::Bearer => ("authorization".into(), format!("Bearer {key}")),
-                Auth::Header(name) => (name.clone(), key.into()),
+                AuthScheme::Bearer => ("authorization".into(), format!("Bearer {key}")),
+                AuthScheme::Header(name) => (name.clone(), key.into()),
             });
         }
         headers

@@ -25,7 +25,7 @@ pub enum ProviderError {
     TooLong { message: String },
     /// The server named a part of the request that it will never take; `images` when it blames a picture.
     #[error("the provider rejected the request (HTTP {status}): {message}")]
-    BadRequest { status: u16, message: String, blames: Blame },
+    BadRequest { status: u16, message: String, blames: RejectionCause },
     #[error("no connection to {host}: {message}")]
     Network { host: String, message: String },
     /// A proxy on the way wants another name or password; asking again would ask with the same.
@@ -59,7 +59,7 @@ pub enum ProviderError {
 /// What a rejected request was rejected for, where the server says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Blame {
+pub enum RejectionCause {
     Nothing,
     Image,
     /// Something in the messages: a text, a call, a result.

@@ -3,7 +3,7 @@
 //! only before the first word: nothing is ever said twice, and a refused key is told instead of hidden.
 
 use super::flow::flow;
-use super::{AnswerStream, Model, Provider, ProviderError, Request, StreamEvent, Warming};
+use super::{AnswerStream, ModelRequest, ModelSpec, Provider, ProviderError, StreamEvent, WarmUpFuture};
 use futures_util::StreamExt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,27 +14,27 @@ const FIRST: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// One of the chain.
-pub struct Link {
+pub struct FallbackEntry {
     pub provider: Arc<dyn Provider>,
     /// The model asked here, and the most tokens of its answer; `None` is the one the request names.
-    pub model: Option<(Model, u64)>,
+    pub model: Option<(ModelSpec, u64)>,
 }
 
 /// The first provider, and those that stand in for it.
-pub struct Fallback(Arc<Chain>);
+pub struct FallbackProvider(Arc<FallbackChain>);
 
-struct Chain {
-    links: Vec<Link>,
-    breakers: Vec<Mutex<Breaker>>,
+struct FallbackChain {
+    links: Vec<FallbackEntry>,
+    breakers: Vec<Mutex<CircuitBreaker>>,
 }
 
 #[derive(Debug, Default)]
-struct Breaker {
+struct CircuitBreaker {
     failures: u32,
     open_until: Option<Instant>,
 }
 
-impl Breaker {
+impl CircuitBreaker {
     /// How long it is left out yet.
     fn open(&self, now: Instant) -> Option<Duration> {
         self.open_until.and_then(|until| until.checked_duration_since(now)).filter(|left| !left.is_zero())
@@ -47,20 +47,20 @@ impl Breaker {
     }
 
     fn answered(&mut self) {
-        *self = Breaker::default();
+        *self = CircuitBreaker::default();
     }
 }
 
-impl Fallback {
-    pub fn new(first: Arc<dyn Provider>, others: Vec<Link>) -> Fallback {
-        let mut links = vec![Link { provider: first, model: None }];
+impl FallbackProvider {
+    pub fn new(first: Arc<dyn Provider>, others: Vec<FallbackEntry>) -> FallbackProvider {
+        let mut links = vec![FallbackEntry { provider: first, model: None }];
         links.extend(others);
         let breakers = links.iter().map(|_| Mutex::default()).collect();
-        Fallback(Arc::new(Chain { links, breakers }))
+        FallbackProvider(Arc::new(FallbackChain { links, breakers }))
     }
 }
 
-impl Link {
+impl FallbackEntry {
     fn name(&self) -> String {
         match &self.model {
             Some((model, _)) => format!("{} with {}", self.provider.name(), model.name),
@@ -68,18 +68,20 @@ impl Link {
         }
     }
 
-    fn request(&self, request: &Request) -> Request {
+    fn request(&self, request: &ModelRequest) -> ModelRequest {
         match &self.model {
             None => request.clone(),
-            Some((model, most)) => {
-                Request { model: model.clone(), max_output: request.max_output.min(*most), ..request.clone() }
-            }
+            Some((model, most)) => ModelRequest {
+                model: model.clone(),
+                max_output: request.max_output.min(*most),
+                ..request.clone()
+            },
         }
     }
 }
 
-impl Chain {
-    fn breaker<T>(&self, at: usize, work: impl FnOnce(&mut Breaker) -> T) -> Option<T> {
+impl FallbackChain {
+    fn breaker<T>(&self, at: usize, work: impl FnOnce(&mut CircuitBreaker) -> T) -> Option<T> {
         let breaker = self.breakers.get(at)?;
         Some(work(&mut breaker.lock().unwrap_or_else(PoisonError::into_inner)))
     }
@@ -100,7 +102,7 @@ impl Chain {
     }
 }
 
-impl Provider for Fallback {
+impl Provider for FallbackProvider {
     /// The name of the first.
     fn name(&self) -> &str {
         self.0.links.first().map_or("", |link| link.provider.name())
@@ -110,14 +112,14 @@ impl Provider for Fallback {
         self.0.links.first().and_then(|link| link.provider.wire())
     }
 
-    fn warm(&self) -> Warming {
+    fn warm(&self) -> WarmUpFuture {
         match self.0.links.first() {
             Some(link) => link.provider.warm(),
             None => Box::pin(std::future::ready(())),
         }
     }
 
-    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+    fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let chain = Arc::clone(&self.0);
         flow(|emit| async move {
             let (order, left_out) = chain.order(Instant::now());
@@ -131,7 +133,7 @@ impl Provider for Fallback {
                     }),
                 };
                 if let Some((from, because)) = before {
-                    let from = chain.links.get(from).map(Link::name).unwrap_or_default();
+                    let from = chain.links.get(from).map(FallbackEntry::name).unwrap_or_default();
                     emit.send(StreamEvent::Elsewhere { from, to: link.name(), because }).await;
                 }
                 let mut stream = link.provider.answer(link.request(&request), cancel.clone());
@@ -140,7 +142,7 @@ impl Provider for Fallback {
                 while let Some(item) = stream.next().await {
                     match item {
                         Ok(StreamEvent::Finished(mut answer)) => {
-                            chain.breaker(*at, Breaker::answered);
+                            chain.breaker(*at, CircuitBreaker::answered);
                             if *at > 0 {
                                 answer.provider = link.provider.name().to_string();
                             }
@@ -187,7 +189,7 @@ mod tests {
     fn a_breaker_opens_for_longer_each_time_and_closes_with_an_answer() {
         let start = Instant::now();
         let at = |seconds: u64| start + Duration::from_secs(seconds);
-        let mut breaker = Breaker::default();
+        let mut breaker = CircuitBreaker::default();
         assert_eq!(breaker.open(start), None);
         breaker.failed(start);
         assert_eq!(breaker.open(at(59)), Some(Duration::from_secs(1)));

@@ -10,13 +10,13 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-type Item = Result<StreamEvent, ProviderError>;
+type StreamItem = Result<StreamEvent, ProviderError>;
 
 /// Where the block sends its events.
 #[derive(Clone, Default)]
-pub(super) struct Emit(Arc<Mutex<VecDeque<Item>>>);
+pub(super) struct EventEmitter(Arc<Mutex<VecDeque<StreamItem>>>);
 
-impl Emit {
+impl EventEmitter {
     /// Hands over one event and waits until the reader asks for more.
     pub(super) async fn send(&self, event: StreamEvent) {
         self.item(Ok(event)).await;
@@ -26,7 +26,7 @@ impl Emit {
         self.item(Err(error)).await;
     }
 
-    async fn item(&self, item: Item) {
+    async fn item(&self, item: StreamItem) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(item);
         let mut handed_over = false;
         // No waker is kept: the stream looks into the queue after every poll of the block, and the reader's next
@@ -38,30 +38,30 @@ impl Emit {
         .await;
     }
 
-    fn next(&self) -> Option<Item> {
+    fn next(&self) -> Option<StreamItem> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 }
 
 /// Runs `block` as a stream.
-pub(super) fn flow<F>(block: impl FnOnce(Emit) -> F) -> AnswerStream
+pub(super) fn flow<F>(block: impl FnOnce(EventEmitter) -> F) -> AnswerStream
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let emit = Emit::default();
+    let emit = EventEmitter::default();
     let block = Box::pin(block(emit.clone()));
-    Box::pin(Flow { emit, block: Some(block) })
+    Box::pin(AsyncBlockStream { emit, block: Some(block) })
 }
 
-struct Flow {
-    emit: Emit,
+struct AsyncBlockStream {
+    emit: EventEmitter,
     block: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
-impl Stream for Flow {
-    type Item = Item;
+impl Stream for AsyncBlockStream {
+    type Item = StreamItem;
 
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Item>> {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<StreamItem>> {
         if let Some(item) = self.emit.next() {
             return Poll::Ready(Some(item));
         }

@@ -17,12 +17,12 @@ const QUOTED: usize = 10;
 
 /// A secret word. Neither `Debug` nor `Display` shows it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
+pub struct ApiKey(String);
 
-impl Key {
+impl ApiKey {
     /// Space around it, such as a file's last line break, does not belong to it.
-    pub fn new(secret: &str) -> Key {
-        Key(secret.trim().to_string())
+    pub fn new(secret: &str) -> ApiKey {
+        ApiKey(secret.trim().to_string())
     }
 
     pub fn is_empty(&self) -> bool {
@@ -53,13 +53,13 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key([hidden])")
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[hidden]")
     }
@@ -67,10 +67,10 @@ impl fmt::Display for Key {
 
 /// Where a key comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeySource {
+pub enum ApiKeySource {
     /// The server wants none.
     None,
-    Value(Key),
+    Value(ApiKey),
     /// A line for `sh -c` whose first line of output is the key.
     Command {
         line: String,
@@ -84,24 +84,24 @@ pub enum KeySource {
     },
 }
 
-impl KeySource {
+impl ApiKeySource {
     /// A command with the usual deadline of ten seconds.
-    pub fn command(line: impl Into<String>) -> KeySource {
-        KeySource::Command { line: line.into(), deadline: Duration::from_secs(10) }
+    pub fn command(line: impl Into<String>) -> ApiKeySource {
+        ApiKeySource::Command { line: line.into(), deadline: Duration::from_secs(10) }
     }
 
     /// The key. Dropping the future kills the command.
-    pub(super) async fn key(&self, provider: &str) -> Result<Option<Key>, ProviderError> {
+    pub(super) async fn key(&self, provider: &str) -> Result<Option<ApiKey>, ProviderError> {
         let key = match self {
-            KeySource::None => return Ok(None),
-            KeySource::Missing { variable } => {
+            ApiKeySource::None => return Ok(None),
+            ApiKeySource::Missing { variable } => {
                 return Err(ProviderError::NoKey { provider: provider.into(), variable: variable.clone() });
             }
-            KeySource::Value(key) => key.clone(),
-            KeySource::Keyring(entry) => {
+            ApiKeySource::Value(key) => key.clone(),
+            ApiKeySource::Keyring(entry) => {
                 keyring::read(entry).await.map_err(|message| ProviderError::KeyUnusable { message })?
             }
-            KeySource::Command { line, deadline } => {
+            ApiKeySource::Command { line, deadline } => {
                 run(line, *deadline).await.map_err(|message| ProviderError::KeyUnusable { message })?
             }
         };
@@ -116,7 +116,7 @@ impl KeySource {
     }
 }
 
-async fn run(line: &str, deadline: Duration) -> Result<Key, String> {
+async fn run(line: &str, deadline: Duration) -> Result<ApiKey, String> {
     let child = Command::new("sh")
         .args(["-c", line])
         .stdin(Stdio::null())
@@ -138,7 +138,7 @@ async fn run(line: &str, deadline: Duration) -> Result<Key, String> {
         return Err(format!("the key command failed ({status}): {last}"));
     }
     let text = String::from_utf8_lossy(&stdout);
-    Ok(Key::new(text.lines().next().unwrap_or_default()))
+    Ok(ApiKey::new(text.lines().next().unwrap_or_default()))
 }
 
 /// A child that leads a group of its own. When the wait for it ends early, all of the group is killed; never after the
@@ -181,24 +181,24 @@ mod tests {
 
     #[test]
     fn a_key_never_shows_itself() {
-        let key = Key::new("sk-secret-1\n");
+        let key = ApiKey::new("sk-secret-1\n");
         assert_eq!(format!("{key} {key:?}"), "[hidden] Key([hidden])");
-        assert_eq!(format!("{:?}", KeySource::Value(key.clone())), "Value(Key([hidden]))");
+        assert_eq!(format!("{:?}", ApiKeySource::Value(key.clone())), "Value(Key([hidden]))");
         assert_eq!(key.redact("bad key sk-secret-1!"), "bad key [key]!");
         assert_eq!(
             key.redact("sk-secret-1sk-secret-1 sk-secret-... sk-other"),
             "[key][key] [key]... sk-other"
         );
-        assert_eq!(Key::new("abcd").redact("xabcd\u{e9}abc"), "x[key]\u{e9}abc");
+        assert_eq!(ApiKey::new("abcd").redact("xabcd\u{e9}abc"), "x[key]\u{e9}abc");
     }
 
     #[tokio::test]
     async fn a_command_gives_its_first_line_or_a_reason() {
         let key = |line: &str, ms| {
-            let source = KeySource::Command { line: line.into(), deadline: Duration::from_millis(ms) };
+            let source = ApiKeySource::Command { line: line.into(), deadline: Duration::from_millis(ms) };
             async move { source.key("p").await.map_err(|e| e.to_string()) }
         };
-        assert_eq!(key("echo abc; echo def", 10_000).await, Ok(Some(Key::new("abc"))));
+        assert_eq!(key("echo abc; echo def", 10_000).await, Ok(Some(ApiKey::new("abc"))));
         assert_eq!(key("true", 10_000).await, Err("no usable key: it is empty".into()));
         let failed = key("echo locked >&2; exit 3", 10_000).await.unwrap_err();
         assert_eq!(failed, "no usable key: the key command failed (exit status: 3): locked");

@@ -2,13 +2,13 @@
 //! `keyring`, because few want it and it brings a client of D-Bus along; any other build says which command does the same.
 //! Reads one entry and writes none.
 
-use super::Key;
+use super::ApiKey;
 
 /// What every entry is kept under; its user name is the one that the settings say.
 const SERVICE: &str = "placet";
 
 #[cfg(not(feature = "keyring"))]
-pub(super) async fn read(entry: &str) -> Result<Key, String> {
+pub(super) async fn read(entry: &str) -> Result<ApiKey, String> {
     let line = if cfg!(target_os = "macos") {
         format!("security find-generic-password -s {SERVICE} -a {entry} -w")
     } else {
@@ -24,7 +24,7 @@ pub(super) use with::read;
 
 #[cfg(feature = "keyring")]
 mod with {
-    use super::{Key, SERVICE};
+    use super::{ApiKey, SERVICE};
     use keyring_core::{CredentialStore, Error};
     use std::sync::Arc;
     use std::time::Duration;
@@ -32,7 +32,7 @@ mod with {
     /// A locked keyring asks the person for its password, who may have to look for it.
     const DEADLINE: Duration = Duration::from_secs(60);
 
-    pub(in super::super) async fn read(entry: &str) -> Result<Key, String> {
+    pub(in super::super) async fn read(entry: &str) -> Result<ApiKey, String> {
         read_from(system, entry, DEADLINE).await
     }
 
@@ -41,7 +41,7 @@ mod with {
         store: impl FnOnce() -> Result<Arc<CredentialStore>, Error> + Send + 'static,
         entry: &str,
         deadline: Duration,
-    ) -> Result<Key, String> {
+    ) -> Result<ApiKey, String> {
         let (tell, told) = tokio::sync::oneshot::channel();
         let name = entry.to_string();
         let work = move || {
@@ -54,7 +54,7 @@ mod with {
         match tokio::time::timeout(deadline, told).await {
             Err(_) => Err(format!("the keyring did not answer within {deadline:?}")),
             Ok(Err(_)) => Err("the keyring could not be read".into()),
-            Ok(Ok(Ok(password))) => Ok(Key::new(&password)),
+            Ok(Ok(Ok(password))) => Ok(ApiKey::new(&password)),
             Ok(Ok(Err(Error::NoEntry))) => {
                 Err(format!("the keyring has no entry with service `{SERVICE}` and user name `{entry}`"))
             }
@@ -85,7 +85,7 @@ mod with {
             filled.build(SERVICE, "anthropic", None).unwrap().set_password("sk-from-the-ring\n").unwrap();
             let ring = Arc::clone(&filled);
             let found = read_from(move || Ok(ring), "anthropic", SOON).await;
-            assert_eq!(found, Ok(Key::new("sk-from-the-ring")));
+            assert_eq!(found, Ok(ApiKey::new("sk-from-the-ring")));
             let missing = read_from(move || Ok(filled), "nobody", SOON).await;
             let words = "the keyring has no entry with service `placet` and user name `nobody`";
             assert_eq!(missing, Err(words.into()));

@@ -5,13 +5,13 @@
 //! [`ProviderError::Broken`], without calls. Cancelling works in every state: while the key's command runs, while
 //! connecting, before the headers, mid-stream and between attempts.
 
-use super::flow::{Emit, flow};
-use super::proof::Proofs;
-use super::reading::{Failed, Progress, Reading, named, network, slept, unstarted};
-use super::watch::{Halt, Patience, Watch};
+use super::flow::{EventEmitter, flow};
+use super::proof::RejectedSignatures;
+use super::reading::{FailedAttempt, ResponseProgress, ResponseReader, named, network, slept, unstarted};
+use super::watch::{AttemptTimeouts, AttemptWatchdog, WaitInterruption};
 use super::{
-    AnswerLimits, AnswerStream, Blame, Dialect, Endpoint, Key, KeySource, Provider, ProviderError, Request,
-    Retry, StreamEvent, Warming,
+    AnswerLimits, AnswerStream, ApiKey, ApiKeySource, Endpoint, ModelRequest, Provider, ProviderError,
+    RejectionCause, RetryPolicy, StreamEvent, WarmUpFuture, WireFormat,
 };
 use super::{retry, roster};
 use crate::http::{HttpClient, HttpClientSettings, HttpResponse, SseEvent, readable_host, retry_after};
@@ -33,8 +33,8 @@ const UNFINISHED: &str = "the answer was not whole";
 const WARMING: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug)]
-pub struct LiveSettings {
-    pub retry: Retry,
+pub struct HttpProviderSettings {
+    pub retry: RetryPolicy,
     pub client: HttpClientSettings,
     /// Silence is told each time this long has passed without anything of the answer.
     pub silence_step: Duration,
@@ -50,10 +50,10 @@ pub struct LiveSettings {
     pub jitter: fn() -> f64,
 }
 
-impl Default for LiveSettings {
-    fn default() -> LiveSettings {
-        LiveSettings {
-            retry: Retry::default(),
+impl Default for HttpProviderSettings {
+    fn default() -> HttpProviderSettings {
+        HttpProviderSettings {
+            retry: RetryPolicy::default(),
             client: HttpClientSettings::default(),
             silence_step: Duration::from_secs(10),
             silence_limit: Duration::from_secs(180),
@@ -67,30 +67,30 @@ impl Default for LiveSettings {
 
 /// A provider behind HTTP.
 #[derive(Clone)]
-pub struct Live(Arc<Server>);
+pub struct HttpProvider(Arc<HttpProviderInner>);
 
-struct Server {
+struct HttpProviderInner {
     name: String,
-    dialect: Arc<dyn Dialect>,
+    dialect: Arc<dyn WireFormat>,
     endpoint: Endpoint,
-    source: KeySource,
-    settings: LiveSettings,
+    source: ApiKeySource,
+    settings: HttpProviderSettings,
     client: HttpClient,
     /// The key, once it was needed; forgotten when the server refuses it.
-    key: Mutex<Option<Key>>,
-    proofs: Proofs,
+    key: Mutex<Option<ApiKey>>,
+    proofs: RejectedSignatures,
 }
 
-impl Live {
+impl HttpProvider {
     /// Opens nothing, reads nothing and runs nothing before the first request.
     pub fn new(
         name: impl Into<String>,
-        dialect: Arc<dyn Dialect>,
+        dialect: Arc<dyn WireFormat>,
         endpoint: Endpoint,
-        key: KeySource,
-        settings: LiveSettings,
-    ) -> Live {
-        Live(Arc::new(Server {
+        key: ApiKeySource,
+        settings: HttpProviderSettings,
+    ) -> HttpProvider {
+        HttpProvider(Arc::new(HttpProviderInner {
             name: name.into(),
             dialect,
             endpoint,
@@ -98,12 +98,12 @@ impl Live {
             client: HttpClient::new(settings.client.clone()),
             settings,
             key: Mutex::new(None),
-            proofs: Proofs::default(),
+            proofs: RejectedSignatures::default(),
         }))
     }
 }
 
-impl Live {
+impl HttpProvider {
     /// Asks the server which models it has. One attempt, and no longer than `most`.
     pub async fn models(&self, most: Duration) -> Result<Vec<String>, ProviderError> {
         let server = &self.0;
@@ -125,7 +125,7 @@ impl Live {
     }
 }
 
-impl Provider for Live {
+impl Provider for HttpProvider {
     fn name(&self) -> &str {
         &self.0.name
     }
@@ -134,7 +134,7 @@ impl Provider for Live {
         Some(self.0.dialect.wire())
     }
 
-    fn warm(&self) -> Warming {
+    fn warm(&self) -> WarmUpFuture {
         let server = Arc::clone(&self.0);
         Box::pin(async move {
             let url = server.endpoint.url_beside("");
@@ -145,7 +145,7 @@ impl Provider for Live {
         })
     }
 
-    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+    fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let server = Arc::clone(&self.0);
         flow(|emit| async move {
             if let Err(error) = server.attempts(&request, &cancel, &emit).await {
@@ -155,12 +155,12 @@ impl Provider for Live {
     }
 }
 
-impl Server {
+impl HttpProviderInner {
     async fn attempts(
         &self,
-        request: &Request,
+        request: &ModelRequest,
         cancel: &CancellationToken,
-        emit: &Emit,
+        emit: &EventEmitter,
     ) -> Result<(), ProviderError> {
         let url = self.endpoint.url(&self.dialect.path(request));
         let mut body = self.body(request)?;
@@ -168,12 +168,12 @@ impl Server {
         let mut failures = 0;
         let mut repaired = false;
         loop {
-            let patience = Patience {
+            let patience = AttemptTimeouts {
                 step: self.settings.silence_step,
                 silence: self.settings.silence_limit,
                 whole: self.settings.limits.time,
             };
-            let watch = Watch::new(cancel, emit, patience, self.settings.client.wall);
+            let watch = AttemptWatchdog::new(cancel, emit, patience, self.settings.client.wall);
             let failed = match self.attempt(&url, body.clone(), request, watch).await {
                 Ok(()) => return Ok(()),
                 Err(failed) => failed,
@@ -182,7 +182,8 @@ impl Server {
             if matches!(error, ProviderError::Auth { .. }) {
                 *self.key.lock().unwrap_or_else(PoisonError::into_inner) = None;
             }
-            let unproven = matches!(error, ProviderError::BadRequest { blames: Blame::Reasoning, .. });
+            let unproven =
+                matches!(error, ProviderError::BadRequest { blames: RejectionCause::Reasoning, .. });
             if unproven && !std::mem::replace(&mut repaired, true) && self.proofs.refuse(request) {
                 body = self.body(request)?;
                 let (attempt, of) = (failures + 2, retry.attempts.max(failures + 2));
@@ -203,9 +204,9 @@ impl Server {
     }
 
     /// An attempt that ended before anything of the answer came. After a sleep no connection is trusted.
-    fn unstarted(&self, halt: Halt) -> Failed {
+    fn unstarted(&self, halt: WaitInterruption) -> FailedAttempt {
         match halt {
-            Halt::Slept(asleep) => {
+            WaitInterruption::Slept(asleep) => {
                 self.client.forget_connections();
                 slept(self.endpoint.host(), asleep)
             }
@@ -213,7 +214,7 @@ impl Server {
         }
     }
 
-    fn body(&self, request: &Request) -> Result<Vec<u8>, ProviderError> {
+    fn body(&self, request: &ModelRequest) -> Result<Vec<u8>, ProviderError> {
         let request = self.proofs.without_refused(request);
         serde_json::to_vec(&self.dialect.encode(&request))
             .map_err(|e| ProviderError::Protocol(format!("the request cannot be written: {e}")))
@@ -223,9 +224,9 @@ impl Server {
         &self,
         url: &str,
         body: Vec<u8>,
-        request: &Request,
-        mut watch: Watch<'_>,
-    ) -> Result<(), Failed> {
+        request: &ModelRequest,
+        mut watch: AttemptWatchdog<'_>,
+    ) -> Result<(), FailedAttempt> {
         let key = watch.wait(self.key()).await.map_err(unstarted)??;
         let headers = self.headers(key.as_ref())?;
         watch.up_to(self.settings.first_byte_limit.unwrap_or(self.settings.silence_limit));
@@ -246,7 +247,7 @@ impl Server {
         }
         let limits = self.settings.limits;
         let id = request_id(&response);
-        let mut reading = Reading::new(self.dialect.decoder(), request, response.host(), id, limits);
+        let mut reading = ResponseReader::new(self.dialect.decoder(), request, response.host(), id, limits);
         if kind.contains("json") {
             let whole = watch.wait(response.whole(limits.event_bytes)).await.map_err(unstarted)?;
             let text = match whole {
@@ -256,8 +257,8 @@ impl Server {
             };
             let event = SseEvent { name: String::new(), data: text };
             return match reading.feed(event, &mut watch).await? {
-                Progress::Done => Ok(()),
-                Progress::More => reading.ended(UNFINISHED, &mut watch).await,
+                ResponseProgress::Done => Ok(()),
+                ResponseProgress::More => reading.ended(UNFINISHED, &mut watch).await,
             };
         }
         reading.read(response, &mut watch).await
@@ -267,8 +268,8 @@ impl Server {
     async fn refused(
         &self,
         mut response: HttpResponse,
-        watch: &mut Watch<'_>,
-    ) -> Result<ProviderError, Failed> {
+        watch: &mut AttemptWatchdog<'_>,
+    ) -> Result<ProviderError, FailedAttempt> {
         let status = response.status();
         let wait = response.header("retry-after").and_then(|v| retry_after(v, jiff::Timestamp::now()));
         let id = request_id(&response);
@@ -282,8 +283,8 @@ impl Server {
     }
 
     /// The headers of a request. A key does not leave this machine over a connection that anyone on the way can read.
-    fn headers(&self, key: Option<&Key>) -> Result<Vec<(String, String)>, ProviderError> {
-        let headers = self.endpoint.headers_with(key.map(Key::expose));
+    fn headers(&self, key: Option<&ApiKey>) -> Result<Vec<(String, String)>, ProviderError> {
+        let headers = self.endpoint.headers_with(key.map(ApiKey::expose));
         if key.is_none() && !headers.iter().any(|(name, _)| names_secret(name)) {
             return Ok(headers);
         }
@@ -295,7 +296,7 @@ impl Server {
         }
     }
 
-    async fn key(&self) -> Result<Option<Key>, ProviderError> {
+    async fn key(&self) -> Result<Option<ApiKey>, ProviderError> {
         let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if known.is_some() {
             return Ok(known);
@@ -309,12 +310,12 @@ impl Server {
     fn hide_key(&self, error: ProviderError) -> ProviderError {
         let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let given = match &self.source {
-            KeySource::Value(key) => Some(key.clone()),
+            ApiKeySource::Value(key) => Some(key.clone()),
             _ => None,
         };
         let own = self.endpoint.headers.iter().filter(|(name, _)| names_secret(name));
-        let keys: Vec<Key> =
-            known.or(given).into_iter().chain(own.map(|(_, value)| Key::new(value))).collect();
+        let keys: Vec<ApiKey> =
+            known.or(given).into_iter().chain(own.map(|(_, value)| ApiKey::new(value))).collect();
         // What is said of a proxy is ours, without its password; `NAME:PASSWORD` in the advice only has the shape of one.
         let foreign = !matches!(error, ProviderError::Proxy { .. });
         error.map_message(|words| {

@@ -31,23 +31,26 @@ mod stream;
 mod telling;
 mod watch;
 
-pub use catalog::Figures;
-pub use dialect::{Anthropic, Gemini, OpenAiChat, OpenAiResponses};
-pub use direct::Direct;
-pub use endpoint::{Auth, Endpoint};
-pub use error::{Blame, ProviderError};
-pub use fallback::{Fallback, Link};
-pub use key::{Key, KeySource};
+pub use catalog::ModelLimits;
+pub use dialect::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
+pub use direct::DirectCallProvider;
+pub use endpoint::{AuthScheme, Endpoint};
+pub use error::{ProviderError, RejectionCause};
+pub use fallback::{FallbackEntry, FallbackProvider};
+pub use key::{ApiKey, ApiKeySource};
 pub use limit::{AnswerLimits, ExceededLimit};
-pub use live::{Live, LiveSettings};
-pub use offline::{GrammarRow, Offline, grammar};
-pub use preset::{KeyNeed, Place, Preset, Wire};
-pub use quirks::{AfterResults, CallIds, EmptyContent, OutputLimit, Quirks, SystemRole, ToolImages};
-pub use record::Record;
-pub use replay::Replay;
-pub use request::{Capabilities, Model, Request};
-pub use retry::Retry;
-pub use scripted::{Script, Scripted};
+pub use live::{HttpProvider, HttpProviderSettings};
+pub use offline::{OfflineGrammarRow, OfflineProvider, grammar};
+pub use preset::{ApiKeyRequirement, ProviderPreset, ServerLocation, WireFormatKind};
+pub use quirks::{
+    AfterToolResults, CallIdFormat, EmptyContent, OutputLimitField, ServerQuirks, SystemRole,
+    ToolImagePlacement,
+};
+pub use record::RecordingProvider;
+pub use replay::ReplayProvider;
+pub use request::{ModelCapabilities, ModelRequest, ModelSpec};
+pub use retry::RetryPolicy;
+pub use scripted::{ScriptedAnswer, ScriptedProvider};
 pub use stream::{AnswerStream, StreamEvent};
 
 use serde_json::Value;
@@ -66,27 +69,27 @@ pub trait Provider: Send + Sync {
     /// Starts one request. The stream ends after `Finished` or after an error; retries before the first token are
     /// made inside and told as `Retrying`. Cancelling ends it at once with [`ProviderError::Cancelled`]; dropping the
     /// stream closes the connection. Nothing is sent before the stream is first polled.
-    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream;
+    fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream;
 
     /// Opens a connection ahead of a request, without a key and without anything of the conversation. What goes wrong is
     /// found out by the request.
-    fn warm(&self) -> Warming {
+    fn warm(&self) -> WarmUpFuture {
         Box::pin(std::future::ready(()))
     }
 }
 
 /// Work that may be dropped at any time.
-pub type Warming = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
+pub type WarmUpFuture = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A wire format as pure functions.
-pub trait Dialect: Send + Sync {
+pub trait WireFormat: Send + Sync {
     /// The path below the base URL: `/v1/messages`.
-    fn path(&self, request: &Request) -> String;
+    fn path(&self, request: &ModelRequest) -> String;
 
     /// The request body. The same request gives the same bytes, so that prompt caches hold.
-    fn encode(&self, request: &Request) -> Value;
+    fn encode(&self, request: &ModelRequest) -> Value;
 
-    fn decoder(&self) -> Box<dyn Decoder>;
+    fn decoder(&self) -> Box<dyn AnswerDecoder>;
 
     /// What stands in the proofs of reasoning that are of this format.
     fn wire(&self) -> &'static str;
@@ -99,7 +102,7 @@ pub trait Dialect: Send + Sync {
 }
 
 /// Takes one answer apart, event by event. No I/O, no clock.
-pub trait Decoder: Send {
+pub trait AnswerDecoder: Send {
     /// Feeds one server-sent event. `Finished` comes exactly once, as the last.
     fn feed(&mut self, event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError>;
 

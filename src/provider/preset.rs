@@ -1,8 +1,8 @@
 //! Servers that need no configuration but a name: where they are, what they speak, where their key is looked for. The
 //! table is `presets.toml`; nothing about any one server stands in the code.
 
-use super::dialect::{Anthropic, Gemini, OpenAiChat, OpenAiResponses};
-use super::{Auth, Dialect, Endpoint, Quirks};
+use super::dialect::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
+use super::{AuthScheme, Endpoint, ServerQuirks, WireFormat};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -11,36 +11,41 @@ use std::time::Duration;
 /// A wire format by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Wire {
+pub enum WireFormatKind {
     Anthropic,
     OpenaiChat,
     OpenaiResponses,
     Gemini,
 }
 
-impl Wire {
-    pub const ALL: [Wire; 4] = [Wire::Anthropic, Wire::OpenaiChat, Wire::OpenaiResponses, Wire::Gemini];
+impl WireFormatKind {
+    pub const ALL: [WireFormatKind; 4] = [
+        WireFormatKind::Anthropic,
+        WireFormatKind::OpenaiChat,
+        WireFormatKind::OpenaiResponses,
+        WireFormatKind::Gemini,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Wire::Anthropic => "anthropic",
-            Wire::OpenaiChat => "openai-chat",
-            Wire::OpenaiResponses => "openai-responses",
-            Wire::Gemini => "gemini",
+            WireFormatKind::Anthropic => "anthropic",
+            WireFormatKind::OpenaiChat => "openai-chat",
+            WireFormatKind::OpenaiResponses => "openai-responses",
+            WireFormatKind::Gemini => "gemini",
         }
     }
 
-    pub fn parse(name: &str) -> Option<Wire> {
-        Wire::ALL.into_iter().find(|wire| wire.name() == name)
+    pub fn parse(name: &str) -> Option<WireFormatKind> {
+        WireFormatKind::ALL.into_iter().find(|wire| wire.name() == name)
     }
 
-    pub fn dialect(self, quirks: &Quirks) -> Arc<dyn Dialect> {
+    pub fn dialect(self, quirks: &ServerQuirks) -> Arc<dyn WireFormat> {
         let quirks = quirks.clone();
         match self {
-            Wire::Anthropic => Arc::new(Anthropic { quirks }),
-            Wire::OpenaiChat => Arc::new(OpenAiChat { quirks }),
-            Wire::OpenaiResponses => Arc::new(OpenAiResponses { quirks }),
-            Wire::Gemini => Arc::new(Gemini { quirks }),
+            WireFormatKind::Anthropic => Arc::new(AnthropicFormat { quirks }),
+            WireFormatKind::OpenaiChat => Arc::new(OpenAiChatFormat { quirks }),
+            WireFormatKind::OpenaiResponses => Arc::new(OpenAiResponsesFormat { quirks }),
+            WireFormatKind::Gemini => Arc::new(GeminiFormat { quirks }),
         }
     }
 }
@@ -48,7 +53,7 @@ impl Wire {
 /// Whether a server works without a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum KeyNeed {
+pub enum ApiKeyRequirement {
     #[default]
     Required,
     /// Sent where there is one.
@@ -58,7 +63,7 @@ pub enum KeyNeed {
 /// Whose machine it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum ServerLocation {
     #[default]
     Remote,
     /// The person's own, which may have to load a model first.
@@ -68,12 +73,12 @@ pub enum Place {
 /// One server as it is out of the box.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Preset {
+pub struct ProviderPreset {
     pub name: String,
     /// Other names that people try.
     #[serde(default)]
     pub also: Vec<String>,
-    pub wire: Wire,
+    pub wire: WireFormatKind,
     /// Empty where everybody has their own.
     pub base_url: String,
     /// The path below it, where it is not the wire format's own.
@@ -88,38 +93,38 @@ pub struct Preset {
     /// The environment variable that may hold the key.
     pub key_variable: String,
     #[serde(default)]
-    pub key: KeyNeed,
+    pub key: ApiKeyRequirement,
     /// The model used where none is named; without one the person must name it.
     pub default_model: Option<String>,
     /// Another provider whose catalog entries hold for this one.
     pub catalog: Option<String>,
     #[serde(default)]
-    pub place: Place,
+    pub place: ServerLocation,
     #[serde(default)]
-    pub quirks: Quirks,
+    pub quirks: ServerQuirks,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct PresetTable {
     compared: String,
-    preset: Vec<Preset>,
+    preset: Vec<ProviderPreset>,
 }
 
 const SHIPPED: &str = include_str!("presets.toml");
 
-fn table() -> &'static Table {
-    static TABLE: OnceLock<Table> = OnceLock::new();
+fn table() -> &'static PresetTable {
+    static TABLE: OnceLock<PresetTable> = OnceLock::new();
     // A test holds the built-in file to being whole.
     TABLE.get_or_init(|| toml::from_str(SHIPPED).unwrap_or_default())
 }
 
-impl Preset {
-    pub fn of(name: &str) -> Option<&'static Preset> {
+impl ProviderPreset {
+    pub fn of(name: &str) -> Option<&'static ProviderPreset> {
         table().preset.iter().find(|preset| preset.name == name || preset.also.iter().any(|n| n == name))
     }
 
-    pub fn all() -> &'static [Preset] {
+    pub fn all() -> &'static [ProviderPreset] {
         &table().preset
     }
 
@@ -128,15 +133,15 @@ impl Preset {
         &table().compared
     }
 
-    pub fn dialect(&self) -> Arc<dyn Dialect> {
+    pub fn dialect(&self) -> Arc<dyn WireFormat> {
         self.wire.dialect(&self.quirks)
     }
 
     /// How long it may be silent.
     pub fn silence_limit(&self) -> Duration {
         match self.place {
-            Place::Remote => Duration::from_secs(180),
-            Place::Local => Duration::from_secs(600),
+            ServerLocation::Remote => Duration::from_secs(180),
+            ServerLocation::Local => Duration::from_secs(600),
         }
     }
 
@@ -146,7 +151,7 @@ impl Preset {
             base_url: self.base_url.clone(),
             path: self.path.clone(),
             query: self.query.clone().into_iter().collect(),
-            auth: self.auth_header.clone().map_or(Auth::Bearer, Auth::Header),
+            auth: self.auth_header.clone().map_or(AuthScheme::Bearer, AuthScheme::Header),
             headers: self.headers.clone().into_iter().collect(),
         }
     }
@@ -158,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_table_is_whole_and_every_name_is_there_once() {
-        let parsed: Table = toml::from_str(SHIPPED).unwrap_or_else(|e| panic!("{e}"));
+        let parsed: PresetTable = toml::from_str(SHIPPED).unwrap_or_else(|e| panic!("{e}"));
         let names: Vec<&str> = parsed.preset.iter().map(|p| p.name.as_str()).collect();
         for name in [
             "anthropic",
@@ -179,24 +184,27 @@ mod tests {
         ] {
             assert_eq!(names.iter().filter(|n| **n == name).count(), 1, "{name}");
         }
-        assert_eq!(names.len(), Preset::all().len());
-        assert_eq!(Preset::of("nobody"), None);
-        assert_eq!(Preset::of("llamacpp"), Preset::of("llama.cpp"));
+        assert_eq!(names.len(), ProviderPreset::all().len());
+        assert_eq!(ProviderPreset::of("nobody"), None);
+        assert_eq!(ProviderPreset::of("llamacpp"), ProviderPreset::of("llama.cpp"));
         let others: Vec<&String> = parsed.preset.iter().flat_map(|p| &p.also).collect();
         assert!(others.iter().all(|other| !names.contains(&other.as_str())), "{others:?}");
-        assert_eq!(Preset::of("ollama").map(Preset::silence_limit), Some(Duration::from_secs(600)));
+        assert_eq!(
+            ProviderPreset::of("ollama").map(ProviderPreset::silence_limit),
+            Some(Duration::from_secs(600))
+        );
     }
 
     #[test]
     fn every_wire_has_its_name() {
-        for wire in Wire::ALL {
-            assert_eq!(Wire::parse(wire.name()), Some(wire));
+        for wire in WireFormatKind::ALL {
+            assert_eq!(WireFormatKind::parse(wire.name()), Some(wire));
             let text = format!("wire = \"{}\"", wire.name());
             assert_eq!(
                 text.parse::<toml::Table>().ok().map(|mut t| t.remove("wire").unwrap().try_into()),
                 Some(Ok(wire))
             );
         }
-        assert_eq!(Wire::parse("smoke"), None);
+        assert_eq!(WireFormatKind::parse("smoke"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Trying a provider out: one tiny real call for each thing that may or may not work, and what came of it. Nothing is
 //! retried beyond what the provider does itself, and a later step is not tried when an earlier one shows that it must fail.
 
-use super::{Model, Provider, ProviderError, Request, StreamEvent};
+use super::{ModelRequest, ModelSpec, Provider, ProviderError, StreamEvent};
 use crate::conversation::{AssistantMessage, CallOutcome, CallResult, Image, Message, Part, ToolSpec};
 use futures_util::StreamExt;
 use serde_json::json;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 const MOST: u64 = 2_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ProbeOutcome {
     Works(String),
     Fails(String),
     /// Not tried, and why.
@@ -21,49 +21,49 @@ pub enum Found {
 
 /// One thing that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ProbeStep {
     pub name: &'static str,
-    pub found: Found,
+    pub found: ProbeOutcome,
 }
 
 /// Tries everything; `picture` is shown where the model may see.
-pub async fn probe(provider: &dyn Provider, model: &Model, picture: Image) -> Vec<Step> {
+pub async fn probe(provider: &dyn Provider, model: &ModelSpec, picture: Image) -> Vec<ProbeStep> {
     let mut steps = Vec::new();
     let first =
         hear(provider, request(model, Vec::new(), vec![Message::user("Reply with one word: ready")])).await;
     let reached = first.result.is_ok();
     let key = key(&first);
     let streaming = match key {
-        Found::Fails(_) => Found::Untried("the key was not taken".into()),
+        ProbeOutcome::Fails(_) => ProbeOutcome::Untried("the key was not taken".into()),
         _ => streaming(&first),
     };
-    steps.push(Step { name: "key", found: key });
-    steps.push(Step { name: "streaming", found: streaming });
+    steps.push(ProbeStep { name: "key", found: key });
+    steps.push(ProbeStep { name: "streaming", found: streaming });
     if !reached {
-        let why = || Found::Untried("no answer came at all".into());
-        steps.extend(["tools", "images"].map(|name| Step { name, found: why() }));
+        let why = || ProbeOutcome::Untried("no answer came at all".into());
+        steps.extend(["tools", "images"].map(|name| ProbeStep { name, found: why() }));
         return steps;
     }
-    steps.push(Step { name: "tools", found: tools(provider, model).await });
+    steps.push(ProbeStep { name: "tools", found: tools(provider, model).await });
     let sees = model.capabilities.vision;
     let images = match sees {
         true => images(provider, model, picture).await,
-        false => Found::Untried("the model is not known to take pictures".into()),
+        false => ProbeOutcome::Untried("the model is not known to take pictures".into()),
     };
-    steps.push(Step { name: "images", found: images });
+    steps.push(ProbeStep { name: "images", found: images });
     steps
 }
 
 /// An answer, and how it came.
-struct Heard {
+struct ProbeAnswer {
     result: Result<AssistantMessage, ProviderError>,
     pieces: usize,
     first: Option<Duration>,
 }
 
-async fn hear(provider: &dyn Provider, request: Request) -> Heard {
+async fn hear(provider: &dyn Provider, request: ModelRequest) -> ProbeAnswer {
     let since = Instant::now();
-    let mut heard = Heard {
+    let mut heard = ProbeAnswer {
         result: Err(ProviderError::Protocol("the stream was over before the answer".into())),
         pieces: 0,
         first: None,
@@ -83,8 +83,8 @@ async fn hear(provider: &dyn Provider, request: Request) -> Heard {
     heard
 }
 
-fn request(model: &Model, tools: Vec<ToolSpec>, messages: Vec<Message>) -> Request {
-    Request {
+fn request(model: &ModelSpec, tools: Vec<ToolSpec>, messages: Vec<Message>) -> ModelRequest {
+    ModelRequest {
         model: model.clone(),
         system: "You are being tested. Be brief.".into(),
         tools: tools.into(),
@@ -93,37 +93,37 @@ fn request(model: &Model, tools: Vec<ToolSpec>, messages: Vec<Message>) -> Reque
     }
 }
 
-fn key(heard: &Heard) -> Found {
+fn key(heard: &ProbeAnswer) -> ProbeOutcome {
     match &heard.result {
         Err(
             error @ (ProviderError::Auth { .. }
             | ProviderError::NoKey { .. }
             | ProviderError::KeyUnusable { .. }),
-        ) => Found::Fails(error.to_string()),
+        ) => ProbeOutcome::Fails(error.to_string()),
         Err(
             ProviderError::Network { .. }
             | ProviderError::Timeout(_)
             | ProviderError::Untrusted { .. }
             | ProviderError::PlainHttp { .. },
-        ) => Found::Untried("the server was not reached".into()),
+        ) => ProbeOutcome::Untried("the server was not reached".into()),
         // Whatever else the server said, it said it to this key.
-        _ => Found::Works("taken".into()),
+        _ => ProbeOutcome::Works("taken".into()),
     }
 }
 
-fn streaming(heard: &Heard) -> Found {
+fn streaming(heard: &ProbeAnswer) -> ProbeOutcome {
     match (&heard.result, heard.first) {
-        (Err(error), _) => Found::Fails(error.to_string()),
-        (Ok(_), None) => Found::Fails("the answer was empty".into()),
+        (Err(error), _) => ProbeOutcome::Fails(error.to_string()),
+        (Ok(_), None) => ProbeOutcome::Fails("the answer was empty".into()),
         (Ok(_), Some(first)) if heard.pieces > 1 => {
-            Found::Works(format!("{} pieces, the first after {} ms", heard.pieces, first.as_millis()))
+            ProbeOutcome::Works(format!("{} pieces, the first after {} ms", heard.pieces, first.as_millis()))
         }
-        (Ok(_), Some(first)) => Found::Works(format!("one piece, after {} ms", first.as_millis())),
+        (Ok(_), Some(first)) => ProbeOutcome::Works(format!("one piece, after {} ms", first.as_millis())),
     }
 }
 
 /// A call, and then its result: many servers take the one and refuse the other.
-async fn tools(provider: &dyn Provider, model: &Model) -> Found {
+async fn tools(provider: &dyn Provider, model: &ModelSpec) -> ProbeOutcome {
     let schema = json!({
         "type": "object",
         "properties": {"word": {"type": "string", "description": "The word to send."}},
@@ -134,39 +134,39 @@ async fn tools(provider: &dyn Provider, model: &Model) -> Found {
         vec![Message::user("Call the tool `ping` with the word placet, then say what it returned.")];
     let answer = match hear(provider, request(model, vec![ping.clone()], messages.clone())).await.result {
         Ok(answer) => answer,
-        Err(error) => return Found::Fails(error.to_string()),
+        Err(error) => return ProbeOutcome::Fails(error.to_string()),
     };
     let results: Vec<CallResult> =
         answer.calls().map(|call| CallResult::text(call, CallOutcome::Done, "placet")).collect();
     match answer.calls().next() {
         None => {
-            return Found::Fails(format!(
+            return ProbeOutcome::Fails(format!(
                 "it answered in words instead of a call: {}",
                 short(&answer.text())
             ));
         }
         Some(call) if call.name != "ping" => {
-            return Found::Fails(format!("it called `{}`", short(&call.name)));
+            return ProbeOutcome::Fails(format!("it called `{}`", short(&call.name)));
         }
         Some(_) => {}
     }
     messages.push(Message::Assistant(answer));
     messages.push(Message::Results { results });
     match hear(provider, request(model, vec![ping], messages)).await.result {
-        Ok(_) => Found::Works("a call was made, and its result was taken".into()),
-        Err(error) => Found::Fails(format!("a call was made, but its result was refused: {error}")),
+        Ok(_) => ProbeOutcome::Works("a call was made, and its result was taken".into()),
+        Err(error) => ProbeOutcome::Fails(format!("a call was made, but its result was refused: {error}")),
     }
 }
 
-async fn images(provider: &dyn Provider, model: &Model, picture: Image) -> Found {
+async fn images(provider: &dyn Provider, model: &ModelSpec, picture: Image) -> ProbeOutcome {
     let parts = vec![Part::text("Which colour is this? One word."), Part::Image(picture)];
     match hear(provider, request(model, Vec::new(), vec![Message::User { parts }])).await.result {
         Ok(answer) if answer.text().to_lowercase().contains("red") => {
-            Found::Works(format!("it saw: {}", short(&answer.text())))
+            ProbeOutcome::Works(format!("it saw: {}", short(&answer.text())))
         }
         // It was taken; whether it was looked at, nobody can say.
-        Ok(answer) => Found::Works(format!("taken, but red was not seen: {}", short(&answer.text()))),
-        Err(error) => Found::Fails(error.to_string()),
+        Ok(answer) => ProbeOutcome::Works(format!("taken, but red was not seen: {}", short(&answer.text()))),
+        Err(error) => ProbeOutcome::Fails(error.to_string()),
     }
 }
 

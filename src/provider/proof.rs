@@ -2,17 +2,17 @@
 //! they are left out from then on, and the answers that held them stay. Kept in memory: a resumed session learns
 //! of it again with its first request.
 
-use super::Request;
+use super::ModelRequest;
 use crate::conversation::{AssistantBlock, Message, ThinkingBlock};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 #[derive(Debug, Default)]
-pub(super) struct Proofs(Mutex<Refused>);
+pub(super) struct RejectedSignatures(Mutex<SignatureRejections>);
 
 #[derive(Debug, Default)]
-struct Refused {
+struct SignatureRejections {
     proofs: HashSet<blake3::Hash>,
     /// The server complained.
     complained: bool,
@@ -20,9 +20,9 @@ struct Refused {
     unasked: bool,
 }
 
-impl Proofs {
+impl RejectedSignatures {
     /// The request without what was refused.
-    pub(super) fn without_refused<'r>(&self, request: &'r Request) -> Cow<'r, Request> {
+    pub(super) fn without_refused<'r>(&self, request: &'r ModelRequest) -> Cow<'r, ModelRequest> {
         let refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !refused.complained {
             return Cow::Borrowed(request);
@@ -44,7 +44,7 @@ impl Proofs {
     }
 
     /// The server refused a proof in `request`; true where leaving them out gives another request.
-    pub(super) fn refuse(&self, request: &Request) -> bool {
+    pub(super) fn refuse(&self, request: &ModelRequest) -> bool {
         let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let answers = request.messages.iter().filter_map(|message| match message {
             Message::Assistant(answer) => Some(answer),

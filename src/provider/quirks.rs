@@ -5,8 +5,8 @@ use serde::Deserialize;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Quirks {
-    pub output_limit: OutputLimit,
+pub struct ServerQuirks {
+    pub output_limit: OutputLimitField,
     pub system_role: SystemRole,
     /// Whether the answer is asked for piece by piece.
     pub stream: bool,
@@ -18,12 +18,12 @@ pub struct Quirks {
     pub reasoning_back: Option<String>,
     /// The field with reasoning as blocks, which go back unchanged.
     pub reasoning_blocks: Option<String>,
-    pub tool_images: ToolImages,
+    pub tool_images: ToolImagePlacement,
     /// Said only where set.
     pub parallel_tool_calls: Option<bool>,
-    pub after_results: AfterResults,
+    pub after_results: AfterToolResults,
     pub empty_content: EmptyContent,
-    pub call_ids: CallIds,
+    pub call_ids: CallIdFormat,
     /// Whether `prompt_cache_key` is known.
     pub cache_key: bool,
     /// Whether arguments of calls are asked for as they are written (`eager_input_streaming`).
@@ -34,21 +34,21 @@ pub struct Quirks {
     pub unsigned_call: Option<String>,
 }
 
-impl Default for Quirks {
-    fn default() -> Quirks {
-        Quirks {
-            output_limit: OutputLimit::default(),
+impl Default for ServerQuirks {
+    fn default() -> ServerQuirks {
+        ServerQuirks {
+            output_limit: OutputLimitField::default(),
             system_role: SystemRole::default(),
             stream: true,
             stream_options: true,
             reasoning_fields: vec!["reasoning_content".into(), "reasoning".into()],
             reasoning_back: None,
             reasoning_blocks: None,
-            tool_images: ToolImages::default(),
+            tool_images: ToolImagePlacement::default(),
             parallel_tool_calls: None,
-            after_results: AfterResults::default(),
+            after_results: AfterToolResults::default(),
             empty_content: EmptyContent::default(),
-            call_ids: CallIds::default(),
+            call_ids: CallIdFormat::default(),
             cache_key: false,
             eager_calls: false,
             reasoning_summary: None,
@@ -60,7 +60,7 @@ impl Default for Quirks {
 /// How the most tokens of an answer are asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum OutputLimit {
+pub enum OutputLimitField {
     MaxCompletionTokens,
     MaxTokens,
     /// Not at all: the server knows better, and refuses a limit beyond its window.
@@ -80,7 +80,7 @@ pub enum SystemRole {
 /// Where the pictures of a result go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ToolImages {
+pub enum ToolImagePlacement {
     /// Into the user message that follows.
     #[default]
     Beside,
@@ -91,7 +91,7 @@ pub enum ToolImages {
 /// What may follow the results of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AfterResults {
+pub enum AfterToolResults {
     #[default]
     Anybody,
     /// The model must speak before the person does.
@@ -111,7 +111,7 @@ pub enum EmptyContent {
 /// How the ids of calls must look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CallIds {
+pub enum CallIdFormat {
     #[default]
     Any,
     /// Nine letters and digits.

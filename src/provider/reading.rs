@@ -2,8 +2,8 @@
 //! over, without calls; whether the attempt is made again is not decided here.
 
 use super::limit::AnswerMeter;
-use super::watch::{Halt, Watch};
-use super::{AnswerLimits, Decoder, ExceededLimit, ProviderError, Request, StreamEvent};
+use super::watch::{AttemptWatchdog, WaitInterruption};
+use super::{AnswerDecoder, AnswerLimits, ExceededLimit, ModelRequest, ProviderError, StreamEvent};
 use crate::conversation::{AssistantMessage, StopReason};
 use crate::http::{HttpError, HttpErrorKind, HttpResponse, SseEvent, SseParser};
 use std::time::Duration;
@@ -12,26 +12,26 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// An attempt that failed, and whether anything of the answer had been shown before.
-pub(super) struct Failed {
+pub(super) struct FailedAttempt {
     pub(super) error: ProviderError,
     pub(super) begun: bool,
 }
 
-impl From<ProviderError> for Failed {
-    fn from(error: ProviderError) -> Failed {
-        Failed { error, begun: false }
+impl From<ProviderError> for FailedAttempt {
+    fn from(error: ProviderError) -> FailedAttempt {
+        FailedAttempt { error, begun: false }
     }
 }
 
-pub(super) enum Progress {
+pub(super) enum ResponseProgress {
     More,
     Done,
 }
 
 /// One response being read.
-pub(super) struct Reading<'r> {
-    decoder: Box<dyn Decoder>,
-    request: &'r Request,
+pub(super) struct ResponseReader<'r> {
+    decoder: Box<dyn AnswerDecoder>,
+    request: &'r ModelRequest,
     /// Something of the answer has been shown.
     begun: bool,
     host: String,
@@ -40,36 +40,38 @@ pub(super) struct Reading<'r> {
     meter: AnswerMeter,
 }
 
-impl<'r> Reading<'r> {
+impl<'r> ResponseReader<'r> {
     pub(super) fn new(
-        decoder: Box<dyn Decoder>,
-        request: &'r Request,
+        decoder: Box<dyn AnswerDecoder>,
+        request: &'r ModelRequest,
         host: &str,
         id: Option<String>,
         limits: AnswerLimits,
-    ) -> Reading<'r> {
+    ) -> ResponseReader<'r> {
         let meter = AnswerMeter::new(limits);
-        Reading { decoder, request, begun: false, host: host.to_string(), id, meter }
+        ResponseReader { decoder, request, begun: false, host: host.to_string(), id, meter }
     }
 
     pub(super) async fn read(
         mut self,
         mut response: HttpResponse,
-        watch: &mut Watch<'_>,
-    ) -> Result<(), Failed> {
+        watch: &mut AttemptWatchdog<'_>,
+    ) -> Result<(), FailedAttempt> {
         let mut parser = SseParser::new(self.meter.limits().event_bytes);
         loop {
             let chunk = match watch.wait(response.chunk()).await {
                 Ok(chunk) => chunk,
-                Err(Halt::Cancelled) => return Err(ProviderError::Cancelled.into()),
-                Err(Halt::Silent(_)) if self.decoder.is_whole() => {
+                Err(WaitInterruption::Cancelled) => return Err(ProviderError::Cancelled.into()),
+                Err(WaitInterruption::Silent(_)) if self.decoder.is_whole() => {
                     return self.ended("the end did not come", watch).await;
                 }
-                Err(Halt::Silent(limit)) => return Err(self.failed(ProviderError::Timeout(limit))),
-                Err(Halt::Late(most)) => return Err(self.over(ExceededLimit::Time { most })),
+                Err(WaitInterruption::Silent(limit)) => {
+                    return Err(self.failed(ProviderError::Timeout(limit)));
+                }
+                Err(WaitInterruption::Late(most)) => return Err(self.over(ExceededLimit::Time { most })),
                 // The server may have gone on as if nothing had been; the silence will tell.
-                Err(Halt::Slept(_)) if self.begun => continue,
-                Err(Halt::Slept(asleep)) => return Err(slept(&self.host, asleep)),
+                Err(WaitInterruption::Slept(_)) if self.begun => continue,
+                Err(WaitInterruption::Slept(asleep)) => return Err(slept(&self.host, asleep)),
             };
             let events = match chunk {
                 Ok(Some(bytes)) => {
@@ -79,7 +81,7 @@ impl<'r> Reading<'r> {
                 }
                 Ok(None) => {
                     if let Some(last) = parser.finish()
-                        && matches!(self.feed(last, watch).await?, Progress::Done)
+                        && matches!(self.feed(last, watch).await?, ResponseProgress::Done)
                     {
                         return Ok(());
                     }
@@ -89,14 +91,18 @@ impl<'r> Reading<'r> {
             };
             let events = events.map_err(|long| self.over(ExceededLimit::EventBytes { most: long.most }))?;
             for event in events {
-                if let Progress::Done = self.feed(event, watch).await? {
+                if let ResponseProgress::Done = self.feed(event, watch).await? {
                     return Ok(());
                 }
             }
         }
     }
 
-    pub(super) async fn feed(&mut self, event: SseEvent, watch: &mut Watch<'_>) -> Result<Progress, Failed> {
+    pub(super) async fn feed(
+        &mut self,
+        event: SseEvent,
+        watch: &mut AttemptWatchdog<'_>,
+    ) -> Result<ResponseProgress, FailedAttempt> {
         self.meter.accept(&event.data).map_err(|limit| self.over(limit))?;
         let told = self.decoder.feed(&event.name, &event.data).map_err(|e| self.failed(e))?;
         self.meter.count(event.data.len(), &told).map_err(|limit| self.over(limit))?;
@@ -111,7 +117,7 @@ impl<'r> Reading<'r> {
                 StreamEvent::Finished(answer) => {
                     let answer = self.named(answer);
                     watch.finish(answer).await;
-                    return Ok(Progress::Done);
+                    return Ok(ResponseProgress::Done);
                 }
                 other => {
                     self.begun |= !matches!(other, StreamEvent::Usage(_));
@@ -119,11 +125,15 @@ impl<'r> Reading<'r> {
                 }
             }
         }
-        Ok(Progress::More)
+        Ok(ResponseProgress::More)
     }
 
     /// The connection failed while the body was being read.
-    pub(super) async fn torn(self, error: HttpError, watch: &mut Watch<'_>) -> Result<(), Failed> {
+    pub(super) async fn torn(
+        self,
+        error: HttpError,
+        watch: &mut AttemptWatchdog<'_>,
+    ) -> Result<(), FailedAttempt> {
         match error.kind {
             // What the server sends does not get better by asking again.
             HttpErrorKind::Malformed if !self.begun => Err(network(error).into()),
@@ -133,12 +143,16 @@ impl<'r> Reading<'r> {
     }
 
     /// A limit ends an answer for good: nothing of it is run, and it is not asked for again, also not for its rest.
-    fn over(&self, limit: ExceededLimit) -> Failed {
-        Failed { error: ProviderError::OverLimit(limit), begun: self.begun }
+    fn over(&self, limit: ExceededLimit) -> FailedAttempt {
+        FailedAttempt { error: ProviderError::OverLimit(limit), begun: self.begun }
     }
 
     /// The body is over without the event that ends an answer.
-    pub(super) async fn ended(mut self, why: &str, watch: &mut Watch<'_>) -> Result<(), Failed> {
+    pub(super) async fn ended(
+        mut self,
+        why: &str,
+        watch: &mut AttemptWatchdog<'_>,
+    ) -> Result<(), FailedAttempt> {
         let answer = self.decoder.cut();
         if answer.stop != StopReason::Cut {
             let answer = self.named(answer);
@@ -148,7 +162,7 @@ impl<'r> Reading<'r> {
         let message = named(why, self.id.as_deref());
         Err(if self.begun {
             let partial = Box::new(self.named(answer));
-            Failed { error: ProviderError::Broken { message, partial }, begun: true }
+            FailedAttempt { error: ProviderError::Broken { message, partial }, begun: true }
         } else {
             ProviderError::Network { host: self.host, message }.into()
         })
@@ -161,7 +175,7 @@ impl<'r> Reading<'r> {
     }
 
     /// The error that ends this attempt: as it is before the answer began, else with what had arrived.
-    fn failed(&mut self, error: ProviderError) -> Failed {
+    fn failed(&mut self, error: ProviderError) -> FailedAttempt {
         let id = self.id.as_deref();
         if !self.begun {
             return error.map_message(|words| named(words, id)).into();
@@ -169,7 +183,7 @@ impl<'r> Reading<'r> {
         let message = named(&error.to_string(), id);
         let partial = self.decoder.cut();
         let partial = Box::new(self.named(partial));
-        Failed { error: ProviderError::Broken { message, partial }, begun: true }
+        FailedAttempt { error: ProviderError::Broken { message, partial }, begun: true }
     }
 }
 
@@ -192,17 +206,17 @@ pub(super) fn named(words: &str, id: Option<&str>) -> String {
     }
 }
 
-pub(super) fn unstarted(halt: Halt) -> Failed {
+pub(super) fn unstarted(halt: WaitInterruption) -> FailedAttempt {
     match halt {
-        Halt::Cancelled => ProviderError::Cancelled.into(),
-        Halt::Silent(limit) => ProviderError::Timeout(limit).into(),
-        Halt::Late(most) => ProviderError::OverLimit(ExceededLimit::Time { most }).into(),
+        WaitInterruption::Cancelled => ProviderError::Cancelled.into(),
+        WaitInterruption::Silent(limit) => ProviderError::Timeout(limit).into(),
+        WaitInterruption::Late(most) => ProviderError::OverLimit(ExceededLimit::Time { most }).into(),
         // Told with the host where it matters; here nothing was waited for but a body.
-        Halt::Slept(asleep) => slept("the server", asleep),
+        WaitInterruption::Slept(asleep) => slept("the server", asleep),
     }
 }
 
-pub(super) fn slept(host: &str, asleep: Duration) -> Failed {
+pub(super) fn slept(host: &str, asleep: Duration) -> FailedAttempt {
     let message = format!("this machine slept for {} min", asleep.as_secs() / 60);
     ProviderError::Network { host: host.into(), message }.into()
 }

@@ -2,8 +2,8 @@
 //! answer with an error: a recording with a hole is worse than none.
 
 use super::flow::flow;
-use super::recording::{Header, Line, MAGIC, VERSION, canonical};
-use super::{AnswerStream, Provider, ProviderError, Request, StreamEvent};
+use super::recording::{MAGIC, RecordingHeader, RecordingLine, VERSION, canonical};
+use super::{AnswerStream, ModelRequest, Provider, ProviderError, StreamEvent};
 use futures_util::StreamExt;
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
@@ -14,21 +14,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// A provider that writes down what another one says. One request at a time.
-pub struct Record {
+pub struct RecordingProvider {
     inner: Arc<dyn Provider>,
-    tape: Arc<Mutex<Tape>>,
+    tape: Arc<Mutex<RecordingWriter>>,
 }
 
-struct Tape {
+struct RecordingWriter {
     file: File,
     /// The messages of the request before.
     before: Vec<Value>,
 }
 
-impl Record {
+impl RecordingProvider {
     /// Begins a recording in `path`, readable by its owner only. An older recording is replaced; any other file that
     /// holds something is refused with [`io::ErrorKind::AlreadyExists`] and left as it is.
-    pub fn create(path: &Path, inner: Arc<dyn Provider>) -> io::Result<Record> {
+    pub fn create(path: &Path, inner: Arc<dyn Provider>) -> io::Result<RecordingProvider> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let mut file = options.open(path)?;
@@ -40,30 +40,30 @@ impl Record {
         }
         file.set_len(0)?;
         file.seek(SeekFrom::Start(0))?;
-        let header = Header { version: VERSION, provider: inner.name().to_string() };
-        let mut tape = Tape { file, before: Vec::new() };
+        let header = RecordingHeader { version: VERSION, provider: inner.name().to_string() };
+        let mut tape = RecordingWriter { file, before: Vec::new() };
         tape.write(&header)?;
-        Ok(Record { inner, tape: Arc::new(Mutex::new(tape)) })
+        Ok(RecordingProvider { inner, tape: Arc::new(Mutex::new(tape)) })
     }
 }
 
-impl Tape {
+impl RecordingWriter {
     fn write(&mut self, line: &impl serde::Serialize) -> io::Result<()> {
         let mut bytes = serde_json::to_vec(line)?;
         bytes.push(b'\n');
         self.file.write_all(&bytes)
     }
 
-    fn request(&mut self, request: &Request) -> io::Result<()> {
+    fn request(&mut self, request: &ModelRequest) -> io::Result<()> {
         let messages: Vec<Value> = request.messages.iter().map(canonical).collect();
         let keep = self.before.iter().zip(&messages).take_while(|(a, b)| a == b).count();
         let new = messages.get(keep..).unwrap_or_default().to_vec();
         self.before = messages;
-        self.write(&Line::Request { model: request.model.name.clone(), keep, messages: new })
+        self.write(&RecordingLine::Request { model: request.model.name.clone(), keep, messages: new })
     }
 }
 
-impl Provider for Record {
+impl Provider for RecordingProvider {
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -72,9 +72,9 @@ impl Provider for Record {
         self.inner.wire()
     }
 
-    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+    fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let tape = Arc::clone(&self.tape);
-        let write = move |write: &dyn Fn(&mut Tape) -> io::Result<()>| {
+        let write = move |write: &dyn Fn(&mut RecordingWriter) -> io::Result<()>| {
             let mut tape = tape.lock().unwrap_or_else(PoisonError::into_inner);
             write(&mut tape).map_err(|e| ProviderError::Record(e.to_string()))
         };
@@ -86,8 +86,8 @@ impl Provider for Record {
             let mut stream = inner.answer(request, cancel);
             while let Some(item) = stream.next().await {
                 let line = match &item {
-                    Ok(event) => Line::Event(event.clone()),
-                    Err(error) => Line::Error(error.clone()),
+                    Ok(event) => RecordingLine::Event(event.clone()),
+                    Err(error) => RecordingLine::Error(error.clone()),
                 };
                 // The person's own interrupt is no part of what the provider said.
                 let cancelled = matches!(item, Err(ProviderError::Cancelled));

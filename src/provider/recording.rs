@@ -17,7 +17,7 @@ pub(super) const VERSION: u32 = 1;
 pub(super) const MAGIC: &str = "{\"placet_recording\":";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Header {
+pub(super) struct RecordingHeader {
     #[serde(rename = "placet_recording")]
     pub(super) version: u32,
     pub(super) provider: String,
@@ -25,7 +25,7 @@ pub(super) struct Header {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Line {
+pub(super) enum RecordingLine {
     Request {
         model: String,
         /// How many messages of the request before are still the first ones of this.

@@ -2,8 +2,8 @@
 //! that is another one than was recorded is answered with a readable difference, never with a guess.
 
 use super::flow::flow;
-use super::recording::{Header, Line, VERSION, canonical};
-use super::{AnswerStream, Provider, ProviderError, Request, StreamEvent};
+use super::recording::{RecordingHeader, RecordingLine, VERSION, canonical};
+use super::{AnswerStream, ModelRequest, Provider, ProviderError, StreamEvent};
 use serde_json::Value;
 use similar::TextDiff;
 use std::fs;
@@ -16,28 +16,28 @@ use tokio_util::sync::CancellationToken;
 const MOST_LINES: usize = 60;
 
 /// The provider. Requests come in the order in which they were recorded.
-pub struct Replay {
+pub struct ReplayProvider {
     name: String,
-    tape: Arc<Mutex<Tape>>,
+    tape: Arc<Mutex<ReplayQueue>>,
 }
 
 #[derive(Debug)]
-struct Tape {
-    exchanges: Vec<Exchange>,
+struct ReplayQueue {
+    exchanges: Vec<RecordedExchange>,
     next: usize,
 }
 
 #[derive(Clone, Debug)]
-struct Exchange {
+struct RecordedExchange {
     model: String,
     messages: Vec<Value>,
     told: Vec<Result<StreamEvent, ProviderError>>,
 }
 
-impl Replay {
+impl ReplayProvider {
     /// Reads a recording. What is not one fails with [`io::ErrorKind::InvalidData`] and the number of the line.
-    pub fn open(path: &Path) -> io::Result<Replay> {
-        Replay::parse(&fs::read_to_string(path)?)
+    pub fn open(path: &Path) -> io::Result<ReplayProvider> {
+        ReplayProvider::parse(&fs::read_to_string(path)?)
     }
 
     /// The model the first answer was recorded with; `None` where nothing was.
@@ -46,38 +46,42 @@ impl Replay {
         tape.exchanges.first().map(|exchange| exchange.model.clone())
     }
 
-    fn parse(text: &str) -> io::Result<Replay> {
+    fn parse(text: &str) -> io::Result<ReplayProvider> {
         let bad = |number: usize, why: &str| {
             io::Error::new(io::ErrorKind::InvalidData, format!("line {number} of the recording: {why}"))
         };
         let mut lines = text.lines().enumerate();
         let header = lines.next().map(|(_, line)| line).unwrap_or_default();
-        let header: Header = serde_json::from_str(header).map_err(|e| bad(1, &e.to_string()))?;
+        let header: RecordingHeader = serde_json::from_str(header).map_err(|e| bad(1, &e.to_string()))?;
         if header.version != VERSION {
             return Err(bad(1, &format!("version {}, and only {VERSION} is known", header.version)));
         }
-        let mut exchanges: Vec<Exchange> = Vec::new();
+        let mut exchanges: Vec<RecordedExchange> = Vec::new();
         for (index, line) in lines {
-            let line: Line = serde_json::from_str(line).map_err(|e| bad(index + 1, &e.to_string()))?;
+            let line: RecordingLine =
+                serde_json::from_str(line).map_err(|e| bad(index + 1, &e.to_string()))?;
             match (line, exchanges.last_mut()) {
-                (Line::Request { model, keep, messages: mut new }, before) => {
+                (RecordingLine::Request { model, keep, messages: mut new }, before) => {
                     let mut messages = before.map(|b| b.messages.clone()).unwrap_or_default();
                     messages.truncate(keep);
                     messages.append(&mut new);
-                    exchanges.push(Exchange { model, messages, told: Vec::new() });
+                    exchanges.push(RecordedExchange { model, messages, told: Vec::new() });
                 }
                 (_, None) => return Err(bad(index + 1, "an event before any request")),
-                (Line::Event(event), Some(exchange)) => exchange.told.push(Ok(event)),
-                (Line::Error(error), Some(exchange)) => exchange.told.push(Err(error)),
+                (RecordingLine::Event(event), Some(exchange)) => exchange.told.push(Ok(event)),
+                (RecordingLine::Error(error), Some(exchange)) => exchange.told.push(Err(error)),
             }
         }
-        Ok(Replay { name: header.provider, tape: Arc::new(Mutex::new(Tape { exchanges, next: 0 })) })
+        Ok(ReplayProvider {
+            name: header.provider,
+            tape: Arc::new(Mutex::new(ReplayQueue { exchanges, next: 0 })),
+        })
     }
 }
 
-impl Tape {
+impl ReplayQueue {
     /// The recorded exchange for `request`. A request that does not fit uses nothing up.
-    fn take(&mut self, request: &Request) -> Result<Exchange, ProviderError> {
+    fn take(&mut self, request: &ModelRequest) -> Result<RecordedExchange, ProviderError> {
         let number = self.next + 1;
         let Some(exchange) = self.exchanges.get(self.next) else {
             let count = self.exchanges.len();
@@ -115,13 +119,13 @@ fn difference(recorded: &[Value], now: &[Value]) -> String {
     }
 }
 
-impl Provider for Replay {
+impl Provider for ReplayProvider {
     /// The name of the provider that was recorded.
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+    fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let tape = Arc::clone(&self.tape);
         flow(|emit| async move {
             let taken = tape.lock().unwrap_or_else(PoisonError::into_inner).take(&request);

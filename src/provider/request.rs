@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 /// One request, complete: the system prompt and the tools come first and do not change within a session.
 #[derive(Clone, Debug)]
-pub struct Request {
-    pub model: Model,
+pub struct ModelRequest {
+    pub model: ModelSpec,
     pub system: Arc<str>,
     pub tools: Arc<[ToolSpec]>,
     pub messages: Vec<Message>,
@@ -16,16 +16,16 @@ pub struct Request {
 
 /// A model as far as a request depends on it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Model {
+pub struct ModelSpec {
     pub name: String,
     /// Tokens the model can have before it, answer included.
     pub window: u64,
-    pub capabilities: Capabilities,
+    pub capabilities: ModelCapabilities,
 }
 
 /// What may be sent. Pictures of other types are converted to PNG before the request is encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Capabilities {
+pub struct ModelCapabilities {
     pub vision: bool,
     /// Media types sent as they are.
     pub image_types: Vec<String>,
@@ -45,15 +45,15 @@ pub struct Capabilities {
     pub signed_calls: bool,
 }
 
-impl Capabilities {
+impl ModelCapabilities {
     /// Beyond this number pictures must be smaller (Anthropic's documentation of vision; others take small ones too).
     pub const MANY_IMAGES: usize = 20;
 }
 
-impl Default for Capabilities {
+impl Default for ModelCapabilities {
     /// What every common vision model takes.
-    fn default() -> Capabilities {
-        Capabilities {
+    fn default() -> ModelCapabilities {
+        ModelCapabilities {
             vision: true,
             image_types: ["image/png", "image/jpeg", "image/gif", "image/webp"].map(String::from).to_vec(),
             max_image_bytes: 3_750_000,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// How often and how patiently a failed request is tried again.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Retry {
+pub struct RetryPolicy {
     /// Attempts in all, the first included.
     pub attempts: u32,
     /// The wait after the first failure; it doubles each time.
@@ -17,13 +17,13 @@ pub struct Retry {
 /// The longest wait that a server may ask for: a person in front of it waits a few minutes, and no hour.
 const LONGEST_ASKED: Duration = Duration::from_secs(300);
 
-impl Default for Retry {
-    fn default() -> Retry {
-        Retry { attempts: 5, first_wait: Duration::from_secs(1), longest_wait: Duration::from_secs(60) }
+impl Default for RetryPolicy {
+    fn default() -> RetryPolicy {
+        RetryPolicy { attempts: 5, first_wait: Duration::from_secs(1), longest_wait: Duration::from_secs(60) }
     }
 }
 
-impl Retry {
+impl RetryPolicy {
     /// The wait after `failed` failures; nothing where the server `asked` for one that nobody would sit through, since
     /// an earlier attempt would be refused like the first. What it asked for is kept to the letter; otherwise the doubled
     /// wait shrinks by up to half with `jitter` (0 to 1), so that many clients do not return at the same moment.
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn waits_double_shrink_with_jitter_and_obey_the_server() {
-        let retry = Retry::default();
+        let retry = RetryPolicy::default();
         let ms = Duration::from_millis;
         let table = [
             (1, None, 0.0, ms(1000)),

@@ -3,7 +3,7 @@
 
 use super::flow::flow;
 use super::telling;
-use super::{AnswerStream, Provider, ProviderError, Request, StreamEvent};
+use super::{AnswerStream, ModelRequest, Provider, ProviderError, StreamEvent};
 use crate::conversation::{AssistantMessage, Message};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,70 +12,72 @@ use tokio_util::sync::CancellationToken;
 
 /// What one request gets.
 #[derive(Clone, Debug)]
-pub enum Script {
+pub enum ScriptedAnswer {
     /// The answer, told in small pieces.
     Answer(AssistantMessage),
     /// These events, and then the error or, with `None`, nothing more until it is cancelled.
     Events(Vec<StreamEvent>, Option<ProviderError>),
 }
 
-impl From<AssistantMessage> for Script {
-    fn from(answer: AssistantMessage) -> Script {
-        Script::Answer(answer)
+impl From<AssistantMessage> for ScriptedAnswer {
+    fn from(answer: AssistantMessage) -> ScriptedAnswer {
+        ScriptedAnswer::Answer(answer)
     }
 }
 
-impl From<ProviderError> for Script {
-    fn from(error: ProviderError) -> Script {
-        Script::Events(Vec::new(), Some(error))
+impl From<ProviderError> for ScriptedAnswer {
+    fn from(error: ProviderError) -> ScriptedAnswer {
+        ScriptedAnswer::Events(Vec::new(), Some(error))
     }
 }
 
 /// The provider. Clones share the script and the record.
 #[derive(Clone, Debug, Default)]
-pub struct Scripted(Arc<Lines>);
+pub struct ScriptedProvider(Arc<ScriptedInner>);
 
 #[derive(Debug, Default)]
-struct Lines {
-    script: Mutex<VecDeque<Script>>,
-    requests: Mutex<Vec<Request>>,
+struct ScriptedInner {
+    script: Mutex<VecDeque<ScriptedAnswer>>,
+    requests: Mutex<Vec<ModelRequest>>,
 }
 
-impl Scripted {
-    pub fn new<S: Into<Script>>(script: impl IntoIterator<Item = S>) -> Scripted {
+impl ScriptedProvider {
+    pub fn new<S: Into<ScriptedAnswer>>(script: impl IntoIterator<Item = S>) -> ScriptedProvider {
         let script = script.into_iter().map(Into::into).collect();
-        Scripted(Arc::new(Lines { script: Mutex::new(script), requests: Mutex::default() }))
+        ScriptedProvider(Arc::new(ScriptedInner { script: Mutex::new(script), requests: Mutex::default() }))
     }
 
     /// Adds to the end of the script.
-    pub fn then(&self, script: impl Into<Script>) {
+    pub fn then(&self, script: impl Into<ScriptedAnswer>) {
         self.0.script.lock().unwrap_or_else(PoisonError::into_inner).push_back(script.into());
     }
 
     /// Every request so far, in order.
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<ModelRequest> {
         self.0.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Provider for Scripted {
+impl Provider for ScriptedProvider {
     fn name(&self) -> &str {
         "scripted"
     }
 
     /// Fails with [`ProviderError::Protocol`] where the script is over.
-    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+    fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let lines = Arc::clone(&self.0);
         flow(|emit| async move {
             // As a model reads it.
             let messages = request.messages.iter().map(Message::in_words).collect();
-            let heard = Request { messages, ..request };
+            let heard = ModelRequest { messages, ..request };
             lines.requests.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
             let next = lines.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             match next {
                 None => emit.fail(ProviderError::Protocol("the script is over".into())).await,
-                Some(Script::Answer(answer)) => telling::tell(answer, Duration::ZERO, &cancel, &emit).await,
-                Some(Script::Events(events, end)) => {
+                Some(ScriptedAnswer::Answer(answer)) => {
+                    telling::tell(answer, Duration::ZERO, &cancel, &emit).await
+                }
+                Some(ScriptedAnswer::Events(events, end)) => {
                     for event in events {
                         if cancel.is_cancelled() {
                             return emit.fail(ProviderError::Cancelled).await;

@@ -1,7 +1,7 @@
 //! An answer that exists already, told as a stream: in small pieces, in order, and cancelled like any other.
 
-use super::flow::Emit;
-use super::{ProviderError, Request, StreamEvent};
+use super::flow::EventEmitter;
+use super::{ModelRequest, ProviderError, StreamEvent};
 use crate::conversation::{AssistantBlock, AssistantMessage, CallInput, Message, Part, TokenUsage};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -10,7 +10,12 @@ use tokio_util::sync::CancellationToken;
 const PIECE: usize = 24;
 
 /// Sends `answer` piece by piece, with `pause` before each, and `Finished` at the end.
-pub(super) async fn tell(answer: AssistantMessage, pause: Duration, cancel: &CancellationToken, emit: &Emit) {
+pub(super) async fn tell(
+    answer: AssistantMessage,
+    pause: Duration,
+    cancel: &CancellationToken,
+    emit: &EventEmitter,
+) {
     for event in events(&answer) {
         if !pause.is_zero() {
             tokio::select! {
@@ -69,7 +74,7 @@ fn pieces(text: &str) -> Vec<String> {
 }
 
 /// Usage guessed at four bytes a token, for providers that count nothing.
-pub(super) fn estimate(request: &Request, answer: &AssistantMessage) -> TokenUsage {
+pub(super) fn estimate(request: &ModelRequest, answer: &AssistantMessage) -> TokenUsage {
     let fixed: usize =
         request.tools.iter().map(|t| t.name.len() + t.description.len() + t.schema.to_string().len()).sum();
     let said: usize = request.messages.iter().map(weight).sum();

@@ -3,7 +3,7 @@
 //! silence; that there was one is noticed, because the connection is dead after it.
 
 use super::StreamEvent;
-use super::flow::Emit;
+use super::flow::EventEmitter;
 use crate::conversation::AssistantMessage;
 use crate::http::{SleepDetector, WallClock};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Why a wait ended without its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Halt {
+pub(super) enum WaitInterruption {
     Cancelled,
     /// Nothing for the whole limit.
     Silent(Duration),
@@ -22,9 +22,9 @@ pub(super) enum Halt {
     Late(Duration),
 }
 
-pub(super) struct Watch<'w> {
+pub(super) struct AttemptWatchdog<'w> {
     cancel: &'w CancellationToken,
-    emit: &'w Emit,
+    emit: &'w EventEmitter,
     step: Duration,
     limit: Duration,
     since: Instant,
@@ -37,7 +37,7 @@ pub(super) struct Watch<'w> {
 
 /// How long an attempt may be silent, and how long it may take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct AttemptTimeouts {
     /// Silence is reported each time so much of it has passed.
     pub(super) step: Duration,
     pub(super) silence: Duration,
@@ -45,20 +45,20 @@ pub(super) struct Patience {
     pub(super) whole: Duration,
 }
 
-impl<'w> Watch<'w> {
+impl<'w> AttemptWatchdog<'w> {
     pub(super) fn new(
         cancel: &'w CancellationToken,
-        emit: &'w Emit,
-        patience: Patience,
+        emit: &'w EventEmitter,
+        patience: AttemptTimeouts,
         wall: WallClock,
-    ) -> Watch<'w> {
-        let Patience { step, silence, whole } = patience;
+    ) -> AttemptWatchdog<'w> {
+        let AttemptTimeouts { step, silence, whole } = patience;
         let step = step.max(Duration::from_millis(1));
         let since = Instant::now();
         let awake = SleepDetector::new(wall);
         // A time that no clock can hold is a year: nobody waits for it either.
         let time = whole.min(Duration::from_secs(365 * 24 * 3600));
-        Watch { cancel, emit, step, limit: silence, since, told: 0, awake, end: since + time, time }
+        AttemptWatchdog { cancel, emit, step, limit: silence, since, told: 0, awake, end: since + time, time }
     }
 
     /// Something of the answer has come: silence begins anew.
@@ -78,28 +78,28 @@ impl<'w> Watch<'w> {
         self.limit = self.limit.min(limit);
     }
 
-    pub(super) async fn wait<T>(&mut self, future: impl Future<Output = T>) -> Result<T, Halt> {
+    pub(super) async fn wait<T>(&mut self, future: impl Future<Output = T>) -> Result<T, WaitInterruption> {
         let mut future = std::pin::pin!(future);
         loop {
             // Looked at here as well: of a server that never pauses, something is always ready before any timer.
             if Instant::now() >= self.end {
-                return Err(Halt::Late(self.time));
+                return Err(WaitInterruption::Late(self.time));
             }
             let next = self.step.saturating_mul(self.told + 1).min(self.limit);
             tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => return Err(Halt::Cancelled),
+                () = self.cancel.cancelled() => return Err(WaitInterruption::Cancelled),
                 done = &mut future => return Ok(done),
                 () = tokio::time::sleep_until(self.end.min(self.since + next)) => {}
             }
             if let Some(slept) = self.awake.slept() {
-                return Err(Halt::Slept(slept));
+                return Err(WaitInterruption::Slept(slept));
             }
             if Instant::now() < self.since + next {
                 continue;
             }
             if next == self.limit {
-                return Err(Halt::Silent(self.limit));
+                return Err(WaitInterruption::Silent(self.limit));
             }
             self.told += 1;
             self.emit.send(StreamEvent::Silent { since: next }).await;
@@ -107,9 +107,9 @@ impl<'w> Watch<'w> {
     }
 
     /// Hands an event to the reader, unless the answer was cancelled.
-    pub(super) async fn tell(&self, event: StreamEvent) -> Result<(), Halt> {
+    pub(super) async fn tell(&self, event: StreamEvent) -> Result<(), WaitInterruption> {
         if self.cancel.is_cancelled() {
-            return Err(Halt::Cancelled);
+            return Err(WaitInterruption::Cancelled);
         }
         self.emit.send(event).await;
         Ok(())

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::agent::Start;
 use crate::permission::Mode;
-use crate::provider::Preset;
+use crate::provider::ProviderPreset;
 use crate::text::nearest;
 
 /// What a command asks for after it ran: nothing, or a turn.
@@ -169,7 +169,11 @@ fn pick_word() -> Vec<String> {
 }
 
 fn providers() -> Vec<String> {
-    Preset::all().iter().map(|p| p.name.clone()).chain(["offline", "pick"].map(String::from)).collect()
+    ProviderPreset::all()
+        .iter()
+        .map(|p| p.name.clone())
+        .chain(["offline", "pick"].map(String::from))
+        .collect()
 }
 
 fn themes() -> Vec<String> {

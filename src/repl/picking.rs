@@ -7,7 +7,7 @@ use super::command::COMMANDS;
 use super::files::Files;
 use super::prompt::Typed;
 use super::session::when;
-use crate::provider::Preset;
+use crate::provider::ProviderPreset;
 use crate::session::{BranchTree, SessionBranch, SessionHit};
 use crate::text::{sanitize, visible};
 use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
@@ -161,10 +161,10 @@ impl Shell<'_> {
             |name: &str| config.text(&crate::config::name_of("providers", name, "model")).map(String::from);
         let mut pairs: Vec<(String, Option<String>, &str)> =
             own.iter().map(|name| (name.clone(), own_model(name), "from your settings")).collect();
-        for preset in Preset::all().iter().filter(|preset| !own.contains(&preset.name)) {
+        for preset in ProviderPreset::all().iter().filter(|preset| !own.contains(&preset.name)) {
             let note = match std::env::var_os(&preset.key_variable) {
                 Some(_) => "its key is set",
-                None if preset.key == crate::provider::KeyNeed::Required => "no key yet",
+                None if preset.key == crate::provider::ApiKeyRequirement::Required => "no key yet",
                 None => "needs no key",
             };
             pairs.push((preset.name.clone(), preset.default_model.clone(), note));

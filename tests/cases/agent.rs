@@ -167,12 +167,12 @@ async fn instructions_are_told_with_their_source_and_again_when_they_change() {
 /// Story: agents send 38 kB and more with every request before anything is said.
 #[test]
 fn the_fixed_part_of_a_request_is_small() {
-    use placet::provider::{Figures, Request};
+    use placet::provider::{ModelLimits, ModelRequest};
     let registry = placet::tools::Registry::native();
     let system = include_str!("../../prompts/system.md");
     for wire in WIRES {
-        let request = Request {
-            model: Figures { window: 200_000, max_output: 8_000, vision: true }.model("mock-1"),
+        let request = ModelRequest {
+            model: ModelLimits { window: 200_000, max_output: 8_000, vision: true }.model("mock-1"),
             system: system.into(),
             tools: registry.specs().into(),
             messages: vec![placet::conversation::Message::user("")],

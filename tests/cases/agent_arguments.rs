@@ -4,7 +4,7 @@
 use crate::support::mock_server::Say;
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
 use placet::agent::{Agent, Ending};
-use placet::provider::{Figures, Request};
+use placet::provider::{ModelLimits, ModelRequest};
 
 /// After whatever happened, the conversation goes on here, read back, and with the other vendors.
 async fn goes_on(talk: &mut Talk, mut agent: Agent, what: &str) {
@@ -148,8 +148,8 @@ fn any_arguments_at_all_replay_to_every_wire() {
         let messages =
             vec![Message::user("go"), Message::Assistant(answer), Message::Results { results: vec![result] }];
         for (wire, path) in ALL_WIRES.into_iter().zip(["/v1/messages", "/chat/completions", "/responses", "/m:streamGenerateContent"]) {
-            let request = Request {
-                model: Figures { window: 200_000, max_output: 8_000, vision: true }.model("m"),
+            let request = ModelRequest {
+                model: ModelLimits { window: 200_000, max_output: 8_000, vision: true }.model("m"),
                 system: "s".into(),
                 tools: Vec::new().into(),
                 messages: messages.clone(),

@@ -5,7 +5,7 @@ use crate::support::mock_server::{Reply, Say};
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
 use placet::agent::{Agent, Ending, Event};
 use placet::conversation::{Image, Part};
-use placet::provider::{Figures, ProviderError};
+use placet::provider::{ModelLimits, ProviderError};
 use placet::session::SessionRecord;
 use serde_json::Value;
 
@@ -137,7 +137,7 @@ async fn a_conversation_of_any_length_fits_the_second_request() {
                     }
                     let what = format!("{wire:?} {tokens} {shape:?} {told:?}");
                     let talk = Talk {
-                        figures: Figures { window: 32_768, max_output: 8_192, vision: true },
+                        figures: ModelLimits { window: 32_768, max_output: 8_192, vision: true },
                         ..Talk::new(wire)
                     };
                     let mut agent = history(&talk, tokens, shape);
@@ -175,7 +175,7 @@ async fn a_conversation_of_any_length_fits_the_second_request() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn instructions_and_the_mode_outlive_the_messages_they_came_with() {
     let talk = Talk {
-        figures: Figures { window: 6_000, max_output: 500, vision: true },
+        figures: ModelLimits { window: 6_000, max_output: 500, vision: true },
         ..Talk::new(Wire::Anthropic)
     };
     talk.write("AGENTS.md", "Always say moo.");

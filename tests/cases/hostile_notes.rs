@@ -10,7 +10,7 @@ use placet::conversation::{
     HistoryScope, InstructionsVersion, JobEnd, Message, Note, Part, ToolCall, ToolSpec,
 };
 use placet::permission::Mode;
-use placet::provider::{Capabilities, Figures, Model, Request};
+use placet::provider::{ModelCapabilities, ModelLimits, ModelRequest, ModelSpec};
 use placet::session::{MarkdownPictures, SessionRecord, to_json};
 use serde_json::{Value, json};
 
@@ -113,7 +113,7 @@ fn hostile_turns(filler: usize) -> Vec<Message> {
 
 /// A conversation that was told the real instructions, and then met everything hostile.
 async fn hostile(wire: Wire, window: u64, filler: usize) -> Talk {
-    let figures = Figures { window, max_output: 1_000, vision: true };
+    let figures = ModelLimits { window, max_output: 1_000, vision: true };
     let talk = Talk { figures, ..Talk::new(wire) };
     talk.write("AGENTS.md", REAL);
     talk.server.push(wire.reply(&[Say::Text("hello")]));
@@ -166,7 +166,7 @@ async fn what_tools_and_models_say_never_becomes_a_note_when_it_is_summed_up_res
         // Another model, and what the first provider refused is sent as text.
         let mut agent = talk.resume();
         let (provider, model) = talk.provider();
-        agent.switch(provider, Model { name: "other".into(), ..model }, 1_000);
+        agent.switch(provider, ModelSpec { name: "other".into(), ..model }, 1_000);
         judge_after(&talk, wire, agent, "another model").await;
         talk.is_lawful();
     }
@@ -331,9 +331,9 @@ fn a_result_cannot_close_its_own_block_in_any_wire_format() {
             Message::Results { results: vec![CallResult::text(&asked, CallOutcome::Done, text)] },
             Message::user("and?"),
         ];
-        let model = Model { name: "m".into(), window: 1000, capabilities: Capabilities::default() };
+        let model = ModelSpec { name: "m".into(), window: 1000, capabilities: ModelCapabilities::default() };
         let tools: Vec<ToolSpec> = Vec::new();
-        Request { model, system: "s".into(), tools: tools.into(), messages, max_output: 100 }
+        ModelRequest { model, system: "s".into(), tools: tools.into(), messages, max_output: 100 }
     };
     for wire in ALL_WIRES {
         let sent = |text: &str| -> Value {

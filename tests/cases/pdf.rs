@@ -9,18 +9,18 @@ use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
     ToolCall,
 };
-use placet::provider::{Capabilities, Model, Quirks, Request, Wire};
+use placet::provider::{ModelCapabilities, ModelRequest, ModelSpec, ServerQuirks, WireFormatKind};
 use serde_json::{Value, json};
 
 const PDF: &[u8] = b"%PDF-1.7\n%\xE2\xE3\xCF\xD3\nno real one\n%%EOF\n";
 
-fn request(capabilities: Capabilities) -> Request {
+fn request(capabilities: ModelCapabilities) -> ModelRequest {
     let pdf = || Part::Image(Image::pdf("paper.pdf", PDF.into()));
     let call =
         ToolCall { id: CallId::new("call_1"), name: "read_file".into(), input: CallInput::Object(json!({})) };
     let results = vec![CallResult::new(&call, CallOutcome::Done, vec![pdf()])];
-    Request {
-        model: Model { name: "m".into(), window: 200_000, capabilities },
+    ModelRequest {
+        model: ModelSpec { name: "m".into(), window: 200_000, capabilities },
         system: "s".into(),
         tools: Vec::new().into(),
         messages: vec![
@@ -37,10 +37,10 @@ fn request(capabilities: Capabilities) -> Request {
 
 #[test]
 fn a_pdf_goes_out_in_the_form_of_each_wire_said_or_read() {
-    let taken = request(Capabilities { pdf: true, ..Capabilities::default() });
+    let taken = request(ModelCapabilities { pdf: true, ..ModelCapabilities::default() });
     let data = STANDARD.encode(PDF);
-    let at = |wire: Wire, pointers: [&str; 2], form: &Value| {
-        let body = wire.dialect(&Quirks::default()).encode(&taken);
+    let at = |wire: WireFormatKind, pointers: [&str; 2], form: &Value| {
+        let body = wire.dialect(&ServerQuirks::default()).encode(&taken);
         for pointer in pointers {
             let mut found = body.pointer(pointer).cloned().unwrap_or_default();
             if let Some(fields) = found.as_object_mut() {
@@ -51,27 +51,30 @@ fn a_pdf_goes_out_in_the_form_of_each_wire_said_or_read() {
     };
     let source = json!({"type": "base64", "media_type": "application/pdf", "data": data});
     let document = json!({"type": "document", "source": source, "title": "paper.pdf"});
-    at(Wire::Anthropic, ["/messages/0/content/1", "/messages/2/content/0/content/0"], &document);
+    at(WireFormatKind::Anthropic, ["/messages/0/content/1", "/messages/2/content/0/content/0"], &document);
     let url = format!("data:application/pdf;base64,{data}");
     let file = json!({"type": "input_file", "filename": "paper.pdf", "file_data": url});
-    at(Wire::OpenaiResponses, ["/input/0/content/1", "/input/2/output/0"], &file);
+    at(WireFormatKind::OpenaiResponses, ["/input/0/content/1", "/input/2/output/0"], &file);
     let inline = json!({"inlineData": {"mimeType": "application/pdf", "data": data}});
-    at(Wire::Gemini, ["/contents/0/parts/1", "/contents/2/parts/2"], &inline);
+    at(WireFormatKind::Gemini, ["/contents/0/parts/1", "/contents/2/parts/2"], &inline);
 }
 
 #[test]
 fn where_none_can_go_a_line_names_the_way_to_its_text() {
     let note = "[PDF not sent: paper.pdf (application/pdf, 33 bytes); this model takes no PDF; `pdftotext FILE -` gives its text]";
-    for wire in Wire::ALL {
-        let body = wire.dialect(&Quirks::default()).encode(&request(Capabilities::default())).to_string();
+    for wire in WireFormatKind::ALL {
+        let body =
+            wire.dialect(&ServerQuirks::default()).encode(&request(ModelCapabilities::default())).to_string();
         assert_eq!(body.matches(note).count(), 2, "{wire:?} {body}");
     }
     // Chat Completions has no place for one, whatever the model takes.
-    let able = Capabilities { pdf: true, ..Capabilities::default() };
-    let body = Wire::OpenaiChat.dialect(&Quirks::default()).encode(&request(able)).to_string();
+    let able = ModelCapabilities { pdf: true, ..ModelCapabilities::default() };
+    let body =
+        WireFormatKind::OpenaiChat.dialect(&ServerQuirks::default()).encode(&request(able)).to_string();
     assert_eq!(body.matches(note).count(), 2, "{body}");
-    let small = Capabilities { pdf: true, max_pdf_bytes: PDF.len() - 1, ..Capabilities::default() };
-    let body = Wire::Anthropic.dialect(&Quirks::default()).encode(&request(small)).to_string();
+    let small = ModelCapabilities { pdf: true, max_pdf_bytes: PDF.len() - 1, ..ModelCapabilities::default() };
+    let body =
+        WireFormatKind::Anthropic.dialect(&ServerQuirks::default()).encode(&request(small)).to_string();
     assert_eq!(body.matches("it is larger than this server takes").count(), 2);
 }
 

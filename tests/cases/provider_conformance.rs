@@ -7,7 +7,10 @@ use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
     StopReason, ThinkingBlock, ToolCall, ToolSpec,
 };
-use placet::provider::{Capabilities, Model, Preset, Quirks, Request, ToolImages, Wire};
+use placet::provider::{
+    ModelCapabilities, ModelRequest, ModelSpec, ProviderPreset, ServerQuirks, ToolImagePlacement,
+    WireFormatKind,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -16,7 +19,7 @@ use std::path::Path;
 
 const WIRES: [&str; 4] = ["", "openai-responses", "gemini", "openai-chat"];
 
-fn schema_of(wire: Wire) -> Value {
+fn schema_of(wire: WireFormatKind) -> Value {
     let name = wire.name().replace('-', "_");
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/wire").join(format!("{name}.schema.json"));
@@ -104,7 +107,7 @@ fn messages() -> impl Strategy<Value = Vec<Message>> {
     })
 }
 
-fn request() -> impl Strategy<Value = Request> {
+fn request() -> impl Strategy<Value = ModelRequest> {
     (messages(), 0..3_usize, text(), any::<[bool; 4]>(), 1..100_000_u64).prop_map(
         |(messages, tools, system, [vision, thinking, signed_calls, pdf], max_output)| {
             let tool = |k: usize| ToolSpec {
@@ -113,9 +116,9 @@ fn request() -> impl Strategy<Value = Request> {
                 schema: json!({"type": "object", "properties": {"a": {"type": "string"}}}),
             };
             let capabilities =
-                Capabilities { vision, thinking, signed_calls, pdf, ..Capabilities::default() };
-            Request {
-                model: Model { name: "m".into(), window: 200_000, capabilities },
+                ModelCapabilities { vision, thinking, signed_calls, pdf, ..ModelCapabilities::default() };
+            ModelRequest {
+                model: ModelSpec { name: "m".into(), window: 200_000, capabilities },
                 system: system.into(),
                 tools: (0..tools).map(tool).collect(),
                 messages,
@@ -126,11 +129,19 @@ fn request() -> impl Strategy<Value = Request> {
 }
 
 /// The quirks of every preset, and some that none has.
-fn quirks() -> Vec<(Wire, Quirks)> {
-    let mut all: Vec<(Wire, Quirks)> = Preset::all().iter().map(|p| (p.wire, p.quirks.clone())).collect();
-    for wire in Wire::ALL {
-        all.push((wire, Quirks::default()));
-        all.push((wire, Quirks { tool_images: ToolImages::Inside, cache_key: true, ..Quirks::default() }));
+fn quirks() -> Vec<(WireFormatKind, ServerQuirks)> {
+    let mut all: Vec<(WireFormatKind, ServerQuirks)> =
+        ProviderPreset::all().iter().map(|p| (p.wire, p.quirks.clone())).collect();
+    for wire in WireFormatKind::ALL {
+        all.push((wire, ServerQuirks::default()));
+        all.push((
+            wire,
+            ServerQuirks {
+                tool_images: ToolImagePlacement::Inside,
+                cache_key: true,
+                ..ServerQuirks::default()
+            },
+        ));
     }
     all
 }
@@ -153,10 +164,10 @@ proptest! {
 }
 
 /// `PLACET_BODIES=DIRECTORY` writes every body down, for `.ci/conformance` to hold it to the vendors' own types.
-fn record(wire: Wire, quirks: &Quirks, body: &Value) {
+fn record(wire: WireFormatKind, quirks: &ServerQuirks, body: &Value) {
     let Some(directory) = std::env::var_os("PLACET_BODIES") else { return };
     // Pictures inside of results are for compatible servers: OpenAI has no place for them there.
-    if wire == Wire::OpenaiChat && quirks.tool_images == ToolImages::Inside {
+    if wire == WireFormatKind::OpenaiChat && quirks.tool_images == ToolImagePlacement::Inside {
         return;
     }
     let path = Path::new(&directory).join(format!("{}.jsonl", wire.name()));
@@ -166,21 +177,21 @@ fn record(wire: Wire, quirks: &Quirks, body: &Value) {
 
 fn schemas() -> &'static [Value; 4] {
     static SCHEMAS: std::sync::OnceLock<[Value; 4]> = std::sync::OnceLock::new();
-    SCHEMAS.get_or_init(|| Wire::ALL.map(schema_of))
+    SCHEMAS.get_or_init(|| WireFormatKind::ALL.map(schema_of))
 }
 
 /// The schemas themselves: a request spoilt in one place does not fit.
 #[test]
 fn a_spoilt_request_does_not_fit_its_schema() {
-    let request = Request {
-        model: Model { name: "m".into(), window: 1000, capabilities: Capabilities::default() },
+    let request = ModelRequest {
+        model: ModelSpec { name: "m".into(), window: 1000, capabilities: ModelCapabilities::default() },
         system: "s".into(),
         tools: Vec::new().into(),
         messages: vec![Message::user("hi")],
         max_output: 10,
     };
-    for wire in Wire::ALL {
-        let body = wire.dialect(&Quirks::default()).encode(&request);
+    for wire in WireFormatKind::ALL {
+        let body = wire.dialect(&ServerQuirks::default()).encode(&request);
         let schema = schema_of(wire);
         assert_eq!(schema::misfits(&schema, &body), Vec::<String>::new());
         let mut unknown = body.clone();

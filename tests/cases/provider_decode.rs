@@ -4,7 +4,8 @@
 use placet::conversation::{AssistantMessage, StopReason, ToolCall};
 use placet::http::{SseEvent, SseParser};
 use placet::provider::{
-    Anthropic, Decoder, Dialect, Gemini, OpenAiChat, OpenAiResponses, ProviderError, StreamEvent,
+    AnswerDecoder, AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat, ProviderError,
+    StreamEvent, WireFormat,
 };
 use std::path::{Path, PathBuf};
 
@@ -49,12 +50,12 @@ const STREAMS: [(&str, &str); 36] = [
 
 const DIALECTS: [&str; 4] = ["anthropic", "openai_chat", "openai_responses", "gemini"];
 
-fn dialect(name: &str) -> Box<dyn Dialect> {
+fn dialect(name: &str) -> Box<dyn WireFormat> {
     match name {
-        "anthropic" => Box::new(Anthropic::default()),
-        "openai_responses" => Box::new(OpenAiResponses::default()),
-        "gemini" => Box::new(Gemini::default()),
-        _ => Box::new(OpenAiChat::default()),
+        "anthropic" => Box::new(AnthropicFormat::default()),
+        "openai_responses" => Box::new(OpenAiResponsesFormat::default()),
+        "gemini" => Box::new(GeminiFormat::default()),
+        _ => Box::new(OpenAiChatFormat::default()),
     }
 }
 
@@ -74,7 +75,7 @@ struct Told {
     answer: AssistantMessage,
 }
 
-fn tell(decoder: &mut dyn Decoder, events: impl IntoIterator<Item = SseEvent>) -> Told {
+fn tell(decoder: &mut dyn AnswerDecoder, events: impl IntoIterator<Item = SseEvent>) -> Told {
     let mut told = Vec::new();
     for event in events {
         match decoder.feed(&event.name, &event.data) {

@@ -7,8 +7,8 @@ use placet::conversation::{
     StopReason, ThinkingBlock, ToolCall, ToolSpec,
 };
 use placet::provider::{
-    Anthropic, Capabilities, Dialect, Gemini, Model, OpenAiChat, OpenAiResponses, OutputLimit, Quirks,
-    Request, SystemRole,
+    AnthropicFormat, GeminiFormat, ModelCapabilities, ModelRequest, ModelSpec, OpenAiChatFormat,
+    OpenAiResponsesFormat, OutputLimitField, ServerQuirks, SystemRole, WireFormat,
 };
 use serde_json::{Value, json};
 use std::path::Path;
@@ -101,9 +101,13 @@ fn conversation() -> Vec<Message> {
     ]
 }
 
-fn request(messages: Vec<Message>) -> Request {
-    Request {
-        model: Model { name: "claude-a".into(), window: 200_000, capabilities: Capabilities::default() },
+fn request(messages: Vec<Message>) -> ModelRequest {
+    ModelRequest {
+        model: ModelSpec {
+            name: "claude-a".into(),
+            window: 200_000,
+            capabilities: ModelCapabilities::default(),
+        },
         system: "You are placet.".into(),
         tools: vec![tool("read_file"), tool("write_file")].into(),
         messages,
@@ -123,41 +127,42 @@ fn same_bytes(path: &str, value: &Value) {
 
 #[test]
 fn the_request_has_exactly_these_bytes() {
-    let openai = OpenAiChat {
-        quirks: Quirks {
-            output_limit: OutputLimit::MaxCompletionTokens,
+    let openai = OpenAiChatFormat {
+        quirks: ServerQuirks {
+            output_limit: OutputLimitField::MaxCompletionTokens,
             system_role: SystemRole::Developer,
-            ..Quirks::default()
+            ..ServerQuirks::default()
         },
     };
-    let eager = Anthropic { quirks: Quirks { eager_calls: true, ..Quirks::default() } };
+    let eager = AnthropicFormat { quirks: ServerQuirks { eager_calls: true, ..ServerQuirks::default() } };
     let tools = eager.encode(&request(conversation()))["tools"].clone();
     assert!(tools.as_array().unwrap().iter().all(|tool| tool["eager_input_streaming"] == true), "{tools}");
-    same_bytes("anthropic/request.json", &Anthropic::default().encode(&request(conversation())));
+    same_bytes("anthropic/request.json", &AnthropicFormat::default().encode(&request(conversation())));
     same_bytes("openai_chat/request.json", &openai.encode(&request(conversation())));
-    let bare = Request {
+    let bare = ModelRequest {
         system: "".into(),
         tools: Vec::new().into(),
-        model: Model {
+        model: ModelSpec {
             name: "claude-a".into(),
             window: 0,
-            capabilities: Capabilities { vision: false, ..Capabilities::default() },
+            capabilities: ModelCapabilities { vision: false, ..ModelCapabilities::default() },
         },
         ..request(conversation().into_iter().take(1).collect())
     };
-    same_bytes("anthropic/request_bare.json", &Anthropic::default().encode(&bare));
-    same_bytes("openai_chat/request_bare.json", &OpenAiChat::default().encode(&bare));
-    same_bytes("openai_responses/request_bare.json", &OpenAiResponses::default().encode(&bare));
-    same_bytes("gemini/request_bare.json", &Gemini::default().encode(&bare));
+    same_bytes("anthropic/request_bare.json", &AnthropicFormat::default().encode(&bare));
+    same_bytes("openai_chat/request_bare.json", &OpenAiChatFormat::default().encode(&bare));
+    same_bytes("openai_responses/request_bare.json", &OpenAiResponsesFormat::default().encode(&bare));
+    same_bytes("gemini/request_bare.json", &GeminiFormat::default().encode(&bare));
     let mut thinking = request(conversation_of("openai-responses"));
     thinking.model.capabilities.thinking = true;
-    let quirks = Quirks { cache_key: true, reasoning_summary: Some("auto".into()), ..Quirks::default() };
-    same_bytes("openai_responses/request.json", &OpenAiResponses { quirks }.encode(&thinking));
+    let quirks =
+        ServerQuirks { cache_key: true, reasoning_summary: Some("auto".into()), ..ServerQuirks::default() };
+    same_bytes("openai_responses/request.json", &OpenAiResponsesFormat { quirks }.encode(&thinking));
     let mut thinking = request(conversation_of("gemini"));
     thinking.model.capabilities.thinking = true;
     thinking.model.capabilities.signed_calls = true;
-    let quirks = Quirks { unsigned_call: Some("stand-in".into()), ..Quirks::default() };
-    let gemini = Gemini { quirks };
+    let quirks = ServerQuirks { unsigned_call: Some("stand-in".into()), ..ServerQuirks::default() };
+    let gemini = GeminiFormat { quirks };
     same_bytes("gemini/request.json", &gemini.encode(&thinking));
     assert_eq!(gemini.path(&thinking), "/models/claude-a:streamGenerateContent?alt=sse");
     thinking.model.name = "models/x/y?z".into();
@@ -190,11 +195,11 @@ fn conversation_of(wire: &str) -> Vec<Message> {
 #[test]
 fn proofs_of_another_wire_stay_behind() {
     let proofs = ["proof-of-a", "opaque"];
-    let dialects: [(&str, &dyn Dialect); 4] = [
-        ("", &Anthropic::default()),
-        ("openai-responses", &OpenAiResponses::default()),
-        ("gemini", &Gemini::default()),
-        ("openai-chat", &OpenAiChat::default()),
+    let dialects: [(&str, &dyn WireFormat); 4] = [
+        ("", &AnthropicFormat::default()),
+        ("openai-responses", &OpenAiResponsesFormat::default()),
+        ("gemini", &GeminiFormat::default()),
+        ("openai-chat", &OpenAiChatFormat::default()),
     ];
     for (own, dialect) in dialects {
         for wire in ["", "openai-responses", "gemini", "openai-chat"] {
@@ -217,8 +222,12 @@ fn proofs_of_another_wire_stay_behind() {
 /// Prompt caches hold only while the bytes before the newest message stay as they were.
 #[test]
 fn a_longer_conversation_keeps_the_bytes_of_the_shorter_one() {
-    let dialects: [&dyn Dialect; 4] =
-        [&Anthropic::default(), &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
+    let dialects: [&dyn WireFormat; 4] = [
+        &AnthropicFormat::default(),
+        &OpenAiChatFormat::default(),
+        &OpenAiResponsesFormat::default(),
+        &GeminiFormat::default(),
+    ];
     for dialect in dialects {
         let whole = bytes(dialect, conversation());
         for length in [1, 3, 6] {
@@ -233,7 +242,7 @@ fn a_longer_conversation_keeps_the_bytes_of_the_shorter_one() {
 }
 
 /// Without the marks for the cache: those move, and are no part of what is cached.
-fn bytes(dialect: &dyn Dialect, messages: Vec<Message>) -> String {
+fn bytes(dialect: &dyn WireFormat, messages: Vec<Message>) -> String {
     serde_json::to_string(&unmarked(dialect.encode(&request(messages)))).unwrap()
 }
 
@@ -241,7 +250,7 @@ fn bytes(dialect: &dyn Dialect, messages: Vec<Message>) -> String {
 fn the_cache_has_a_mark_where_this_request_ends_and_where_the_last_one_did() {
     let marked = |length| {
         let messages: Vec<Message> = conversation().into_iter().take(length).collect();
-        let body = Anthropic::default().encode(&request(messages));
+        let body = AnthropicFormat::default().encode(&request(messages));
         let marks = |at: &Value| at.to_string().matches("cache_control").count();
         assert_eq!((marks(&body["tools"]), marks(&body["system"])), (1, 1));
         assert_eq!(marks(&body["tools"][1]), 1, "the last of the tools");
@@ -262,10 +271,10 @@ fn a_request_without_vision_holds_no_base64() {
     let mut blind = request(conversation());
     blind.model.capabilities.vision = false;
     for dialect in [
-        &Anthropic::default() as &dyn Dialect,
-        &OpenAiChat::default(),
-        &OpenAiResponses::default(),
-        &Gemini::default(),
+        &AnthropicFormat::default() as &dyn WireFormat,
+        &OpenAiChatFormat::default(),
+        &OpenAiResponsesFormat::default(),
+        &GeminiFormat::default(),
     ] {
         let bytes = serde_json::to_string(&dialect.encode(&blind)).unwrap();
         assert!(!bytes.contains("base64") && !bytes.contains("inlineData"), "{bytes}");
@@ -277,8 +286,12 @@ fn a_request_without_vision_holds_no_base64() {
 fn every_beginning_of_the_conversation_keeps_the_rules_of_strict_servers() {
     for length in [1, 3, 4, 6, 8, 9] {
         let messages: Vec<Message> = conversation().into_iter().take(length).collect();
-        let dialects: [&dyn Dialect; 4] =
-            [&Anthropic::default(), &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
+        let dialects: [&dyn WireFormat; 4] = [
+            &AnthropicFormat::default(),
+            &OpenAiChatFormat::default(),
+            &OpenAiResponsesFormat::default(),
+            &GeminiFormat::default(),
+        ];
         for dialect in dialects {
             let request = request(messages.clone());
             let broken = history_rules::broken(&dialect.path(&request), &dialect.encode(&request));
@@ -291,7 +304,7 @@ fn every_beginning_of_the_conversation_keeps_the_rules_of_strict_servers() {
 #[test]
 fn the_mock_server_notices_what_real_servers_refuse() {
     let request = request(conversation());
-    let spoilt = |dialect: &dyn Dialect, pointer: &str, value: Value| {
+    let spoilt = |dialect: &dyn WireFormat, pointer: &str, value: Value| {
         let mut body = dialect.encode(&request);
         *body.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}")) = value;
         history_rules::broken(&dialect.path(&request), &body).len()
@@ -307,7 +320,7 @@ fn the_mock_server_notices_what_real_servers_refuse() {
         ("/messages/4/content", json!([])),
         ("/tools/1/name", json!("read_file")),
     ] {
-        assert!(spoilt(&Anthropic::default(), pointer, value) > 0, "{pointer}");
+        assert!(spoilt(&AnthropicFormat::default(), pointer, value) > 0, "{pointer}");
     }
     for (pointer, value) in [
         ("/messages/2/tool_calls/0/function/arguments", json!("{")),
@@ -316,7 +329,7 @@ fn the_mock_server_notices_what_real_servers_refuse() {
         ("/messages/5/role", json!("assistant")),
         ("/tools/0/function/parameters", json!({"type": "array"})),
     ] {
-        assert!(spoilt(&OpenAiChat::default(), pointer, value) > 0, "{pointer}");
+        assert!(spoilt(&OpenAiChatFormat::default(), pointer, value) > 0, "{pointer}");
     }
     for (pointer, value) in [
         ("/store", json!(true)),
@@ -327,7 +340,7 @@ fn the_mock_server_notices_what_real_servers_refuse() {
         ("/input/5/output", json!("")),
         ("/input/6/type", json!("reasoning")),
     ] {
-        assert!(spoilt(&OpenAiResponses::default(), pointer, value) > 0, "{pointer}");
+        assert!(spoilt(&OpenAiResponsesFormat::default(), pointer, value) > 0, "{pointer}");
     }
     for (pointer, value) in [
         ("/contents/0/role", json!("model")),
@@ -338,6 +351,6 @@ fn the_mock_server_notices_what_real_servers_refuse() {
         ("/contents/0/parts/0/text", json!("")),
         ("/tools/0/functionDeclarations/1/name", json!("read_file")),
     ] {
-        assert!(spoilt(&Gemini::default(), pointer, value) > 0, "{pointer}");
+        assert!(spoilt(&GeminiFormat::default(), pointer, value) > 0, "{pointer}");
     }
 }

@@ -10,8 +10,8 @@ use placet::conversation::{
     Part, ToolCall,
 };
 use placet::provider::{
-    Capabilities, Endpoint, KeySource, Live, LiveSettings, Model, Preset, Provider, ProviderError, Request,
-    Retry, StreamEvent,
+    ApiKeySource, Endpoint, HttpProvider, HttpProviderSettings, ModelCapabilities, ModelRequest, ModelSpec,
+    Provider, ProviderError, ProviderPreset, RetryPolicy, StreamEvent,
 };
 use std::time::Duration;
 
@@ -393,9 +393,9 @@ async fn a_proof_of_reasoning_that_a_server_no_longer_takes_is_left_out_from_the
     }
 }
 
-fn asked(messages: Vec<Message>) -> Request {
-    Request {
-        model: Model { name: "m".into(), window: 9000, capabilities: Capabilities::default() },
+fn asked(messages: Vec<Message>) -> ModelRequest {
+    ModelRequest {
+        model: ModelSpec { name: "m".into(), window: 9000, capabilities: ModelCapabilities::default() },
         system: "Be brief.".into(),
         tools: Vec::new().into(),
         messages,
@@ -403,14 +403,17 @@ fn asked(messages: Vec<Message>) -> Request {
     }
 }
 
-async fn heard(provider: &dyn Provider, request: Request) -> Vec<Result<StreamEvent, ProviderError>> {
+async fn heard(provider: &dyn Provider, request: ModelRequest) -> Vec<Result<StreamEvent, ProviderError>> {
     provider.answer(request, tokio_util::sync::CancellationToken::new()).collect().await
 }
 
-fn quick() -> LiveSettings {
-    let retry =
-        Retry { attempts: 3, first_wait: Duration::from_millis(1), longest_wait: Duration::from_millis(2) };
-    LiveSettings { retry, jitter: || 0.0, ..LiveSettings::default() }
+fn quick() -> HttpProviderSettings {
+    let retry = RetryPolicy {
+        attempts: 3,
+        first_wait: Duration::from_millis(1),
+        longest_wait: Duration::from_millis(2),
+    };
+    HttpProviderSettings { retry, jitter: || 0.0, ..HttpProviderSettings::default() }
 }
 
 #[tokio::test]
@@ -418,7 +421,7 @@ async fn a_server_that_is_not_there_is_named_and_tried_again() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for wire in ALL_WIRES {
         let endpoint = Endpoint { base_url: format!("http://{gone}"), ..Endpoint::default() };
-        let live = Live::new("mock", wire.dialect(), endpoint, KeySource::None, quick());
+        let live = HttpProvider::new("mock", wire.dialect(), endpoint, ApiKeySource::None, quick());
         let heard = heard(&live, asked(vec![Message::user("hi")])).await;
         let message = "connection refused".to_string();
         assert_eq!(heard.last(), Some(&Err(ProviderError::Network { host: gone.to_string(), message })));
@@ -442,9 +445,9 @@ async fn a_call_of_another_model_gets_the_stand_in_where_a_proof_is_demanded() {
         Message::Assistant(Said { blocks, model: "claude".into(), ..Said::default() }),
         Message::Results { results: vec![CallResult::text(&call, CallOutcome::Done, "ok")] },
     ];
-    let dialect = Preset::of("gemini").unwrap().dialect();
+    let dialect = ProviderPreset::of("gemini").unwrap().dialect();
     let endpoint = Endpoint { base_url: server.url(), ..Endpoint::default() };
-    let live = Live::new("gemini", dialect, endpoint, KeySource::None, quick());
+    let live = HttpProvider::new("gemini", dialect, endpoint, ApiKeySource::None, quick());
     let heard = heard(&live, asked(messages)).await;
     assert!(
         matches!(heard.last(), Some(Ok(StreamEvent::Finished(answer))) if answer.text() == "there"),

@@ -6,25 +6,26 @@ use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events};
 use futures_util::StreamExt;
 use placet::conversation::{Message, StopReason, ToolSpec};
 use placet::provider::{
-    Anthropic, Auth, Blame, Capabilities, Dialect, Endpoint, Key, KeySource, Live, LiveSettings, Model,
-    OpenAiChat, Provider, ProviderError, Request, Retry, StreamEvent,
+    AnthropicFormat, ApiKey, ApiKeySource, AuthScheme, Endpoint, HttpProvider, HttpProviderSettings,
+    ModelCapabilities, ModelRequest, ModelSpec, OpenAiChatFormat, Provider, ProviderError, RejectionCause,
+    RetryPolicy, StreamEvent, WireFormat,
 };
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-fn settings() -> LiveSettings {
+fn settings() -> HttpProviderSettings {
     live::settings(3, ms(40))
 }
 
-fn impatient() -> LiveSettings {
-    LiveSettings { silence_limit: ms(150), ..settings() }
+fn impatient() -> HttpProviderSettings {
+    HttpProviderSettings { silence_limit: ms(150), ..settings() }
 }
 
-fn request() -> Request {
-    Request {
-        model: Model { name: "alias".into(), window: 1000, capabilities: Capabilities::default() },
+fn request() -> ModelRequest {
+    ModelRequest {
+        model: ModelSpec { name: "alias".into(), window: 1000, capabilities: ModelCapabilities::default() },
         system: "Be brief.".into(),
         tools: vec![ToolSpec {
             name: "t".into(),
@@ -37,22 +38,32 @@ fn request() -> Request {
     }
 }
 
-fn live_with(url: String, dialect: Arc<dyn Dialect>, key: KeySource, settings: LiveSettings) -> Live {
+fn live_with(
+    url: String,
+    dialect: Arc<dyn WireFormat>,
+    key: ApiKeySource,
+    settings: HttpProviderSettings,
+) -> HttpProvider {
     let headers = vec![("anthropic-version".to_string(), "2023-06-01".to_string())];
-    Live::new(
+    HttpProvider::new(
         "mock",
         dialect,
-        Endpoint { base_url: url, auth: Auth::Header("x-api-key".into()), headers, ..Endpoint::default() },
+        Endpoint {
+            base_url: url,
+            auth: AuthScheme::Header("x-api-key".into()),
+            headers,
+            ..Endpoint::default()
+        },
         key,
         settings,
     )
 }
 
-fn live(server: &MockServer, settings: LiveSettings) -> Live {
+fn live(server: &MockServer, settings: HttpProviderSettings) -> HttpProvider {
     live_with(
         server.url(),
-        Arc::new(Anthropic::default()),
-        KeySource::Value(Key::new("sk-top-secret")),
+        Arc::new(AnthropicFormat::default()),
+        ApiKeySource::Value(ApiKey::new("sk-top-secret")),
         settings,
     )
 }
@@ -109,7 +120,7 @@ async fn play(script: Vec<Reply>) -> (MockServer, Heard) {
     play_with(script, settings()).await
 }
 
-async fn play_with(script: Vec<Reply>, settings: LiveSettings) -> (MockServer, Heard) {
+async fn play_with(script: Vec<Reply>, settings: HttpProviderSettings) -> (MockServer, Heard) {
     let server = MockServer::start(script);
     let heard = hear(&live(&server, settings)).await;
     assert_eq!(server.violations(), Vec::<String>::new());
@@ -135,7 +146,7 @@ async fn a_request_carries_its_headers_and_the_answer_the_name_that_was_asked_fo
     assert_eq!(sent.headers["user-agent"], concat!("placet/", env!("CARGO_PKG_VERSION")));
     assert_eq!(sent.headers["x-api-key"], "sk-top-secret");
     assert_eq!(sent.headers["anthropic-version"], "2023-06-01");
-    assert_eq!(sent.body, Anthropic::default().encode(&request()));
+    assert_eq!(sent.body, AnthropicFormat::default().encode(&request()));
 }
 
 #[tokio::test]
@@ -173,14 +184,14 @@ async fn what_may_pass_is_retried_and_what_will_not_is_told_at_once() {
         (Reply::error(403, "permission_error", "x"), ProviderError::Auth { status: 403, message: message() }),
         (
             Reply::error(404, "not_found_error", "x"),
-            ProviderError::BadRequest { status: 404, message: message(), blames: Blame::Nothing },
+            ProviderError::BadRequest { status: 404, message: message(), blames: RejectionCause::Nothing },
         ),
         (
             Reply::error(400, "invalid_request_error", "messages.0.content.0.image.source: bad"),
             ProviderError::BadRequest {
                 status: 400,
                 message: "messages.0.content.0.image.source: bad".into(),
-                blames: Blame::Image,
+                blames: RejectionCause::Image,
             },
         ),
         (
@@ -199,8 +210,12 @@ async fn what_may_pass_is_retried_and_what_will_not_is_told_at_once() {
 #[tokio::test]
 async fn a_refused_connection_names_the_host_and_the_reason() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let provider =
-        live_with(format!("http://{gone}"), Arc::new(Anthropic::default()), KeySource::None, settings());
+    let provider = live_with(
+        format!("http://{gone}"),
+        Arc::new(AnthropicFormat::default()),
+        ApiKeySource::None,
+        settings(),
+    );
     let heard = hear(&provider).await;
     let expected = ProviderError::Network { host: gone.to_string(), message: "connection refused".into() };
     assert_eq!(heard.error, Some(expected));
@@ -218,8 +233,12 @@ async fn a_server_that_speaks_no_tls_is_named_as_such() {
             let _ = std::io::copy(&mut stream, &mut std::io::sink());
         }
     });
-    let provider =
-        live_with(format!("https://{host}"), Arc::new(Anthropic::default()), KeySource::None, settings());
+    let provider = live_with(
+        format!("https://{host}"),
+        Arc::new(AnthropicFormat::default()),
+        ApiKeySource::None,
+        settings(),
+    );
     let heard = hear(&provider).await;
     let retries = heard.retries();
     match heard.error {
@@ -331,17 +350,18 @@ async fn a_wait_that_nobody_would_sit_through_is_told_and_not_tried_early() {
     assert_eq!(server.requests().len(), 1);
 
     // After the last attempt it is told as well.
-    let once = LiveSettings { retry: Retry { attempts: 1, ..Retry::default() }, ..settings() };
+    let once =
+        HttpProviderSettings { retry: RetryPolicy { attempts: 1, ..RetryPolicy::default() }, ..settings() };
     let (_, heard) = play_with(vec![limited("120")], once).await;
     assert!(heard.error.unwrap().to_string().ends_with("slow (the server asks to wait 120 s)"));
 }
 
 #[tokio::test]
 async fn cancelling_ends_every_state_at_once() {
-    let slow_key = KeySource::command("sleep 30");
-    let no_key = KeySource::None;
-    let patient = LiveSettings {
-        retry: Retry {
+    let slow_key = ApiKeySource::command("sleep 30");
+    let no_key = ApiKeySource::None;
+    let patient = HttpProviderSettings {
+        retry: RetryPolicy {
             attempts: 3,
             first_wait: Duration::from_secs(30),
             longest_wait: Duration::from_secs(30),
@@ -357,7 +377,7 @@ async fn cancelling_ends_every_state_at_once() {
         ("between two attempts", Reply::error(529, "overloaded_error", "busy"), no_key.clone()),
     ] {
         let server = MockServer::start([reply]);
-        let provider = live_with(server.url(), Arc::new(Anthropic::default()), key, patient.clone());
+        let provider = live_with(server.url(), Arc::new(AnthropicFormat::default()), key, patient.clone());
         let cancel = CancellationToken::new();
         let mut stream = provider.answer(request(), cancel.clone());
         let mut cancelled_at = None;
@@ -402,8 +422,9 @@ async fn a_key_is_never_told_and_a_missing_one_has_a_name() {
     assert_eq!(heard.error, Some(ProviderError::Auth { status: 401, message }));
 
     let server = MockServer::start([]);
-    let missing = KeySource::Missing { variable: "MOCK_KEY".into() };
-    let heard = hear(&live_with(server.url(), Arc::new(Anthropic::default()), missing, settings())).await;
+    let missing = ApiKeySource::Missing { variable: "MOCK_KEY".into() };
+    let heard =
+        hear(&live_with(server.url(), Arc::new(AnthropicFormat::default()), missing, settings())).await;
     let expected = ProviderError::NoKey { provider: "mock".into(), variable: "MOCK_KEY".into() };
     assert_eq!(heard.error, Some(expected));
     assert!(server.requests().is_empty());
@@ -413,10 +434,10 @@ async fn a_key_is_never_told_and_a_missing_one_has_a_name() {
 async fn a_key_command_runs_once_and_again_after_the_key_was_refused() {
     let dir = tempfile::tempdir().unwrap();
     let count = dir.path().join("count");
-    let key = KeySource::command(format!("echo x >> '{0}'; wc -l < '{0}'", count.display()));
+    let key = ApiKeySource::command(format!("echo x >> '{0}'; wc -l < '{0}'", count.display()));
     let server =
         MockServer::start([hello(), hello(), Reply::error(401, "authentication_error", "old"), hello()]);
-    let provider = live_with(server.url(), Arc::new(Anthropic::default()), key, settings());
+    let provider = live_with(server.url(), Arc::new(AnthropicFormat::default()), key, settings());
     for _ in 0..4 {
         hear(&provider).await;
     }
@@ -443,7 +464,8 @@ async fn a_web_page_is_no_answer_and_an_answer_in_one_piece_is() {
     let message = json!({"role": "assistant", "content": "all at once"});
     let whole = json!({"model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
     let server = MockServer::start([Reply::json(200, &whole), Reply::openai(&[Say::Text("streamed")])]);
-    let provider = live_with(server.url(), Arc::new(OpenAiChat::default()), KeySource::None, settings());
+    let provider =
+        live_with(server.url(), Arc::new(OpenAiChatFormat::default()), ApiKeySource::None, settings());
     assert_eq!(hear(&provider).await.answer(), "all at once");
     assert_eq!(hear(&provider).await.answer(), "streamed");
     assert_eq!(server.violations(), Vec::<String>::new());
@@ -473,7 +495,7 @@ async fn an_answer_in_one_piece_that_is_cut_short_is_asked_for_again() {
     ] {
         let server = MockServer::start([cut.clone(), Reply::json(200, &whole)]);
         let openai = |server: &MockServer| {
-            live_with(server.url(), Arc::new(OpenAiChat::default()), KeySource::None, settings())
+            live_with(server.url(), Arc::new(OpenAiChatFormat::default()), ApiKeySource::None, settings())
         };
         let heard = hear(&openai(&server)).await;
         assert_eq!(heard.answer(), "all at once", "{case}");
@@ -488,7 +510,8 @@ async fn an_answer_in_one_piece_that_is_cut_short_is_asked_for_again() {
     // What is whole and no answer is no answer the second time either.
     let nonsense = Reply::new(200, "application/json").write("{oops}");
     let server = MockServer::start([nonsense]);
-    let provider = live_with(server.url(), Arc::new(OpenAiChat::default()), KeySource::None, settings());
+    let provider =
+        live_with(server.url(), Arc::new(OpenAiChatFormat::default()), ApiKeySource::None, settings());
     assert!(matches!(hear(&provider).await.error, Some(ProviderError::Protocol(_))));
     assert_eq!(server.requests().len(), 1);
 }
@@ -524,7 +547,7 @@ async fn a_black_hole_ends_by_the_limit_of_connecting() {
     let mut brief = settings();
     brief.client.connect_timeout = ms(200);
     let provider =
-        live_with(format!("http://{full}"), Arc::new(Anthropic::default()), KeySource::None, brief);
+        live_with(format!("http://{full}"), Arc::new(AnthropicFormat::default()), ApiKeySource::None, brief);
     let started = Instant::now();
     let heard = hear(&provider).await;
     let expected = ProviderError::Network { host: full.to_string(), message: "timed out".into() };

@@ -8,29 +8,29 @@ use crate::support::network::{Keeping, connect_proxy, socks_proxy, tls_server};
 use futures_util::StreamExt;
 use placet::conversation::Message;
 use placet::provider::{
-    Anthropic, Capabilities, Endpoint, Fallback, KeySource, Link, Live, LiveSettings, Model, Provider,
-    ProviderError, Request, StreamEvent,
+    AnthropicFormat, ApiKeySource, Endpoint, FallbackEntry, FallbackProvider, HttpProvider,
+    HttpProviderSettings, ModelCapabilities, ModelRequest, ModelSpec, Provider, ProviderError, StreamEvent,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 use tokio_util::sync::CancellationToken;
 
-fn settings() -> LiveSettings {
+fn settings() -> HttpProviderSettings {
     live::settings(2, ms(20))
 }
 
-fn live(url: String, settings: LiveSettings) -> Live {
+fn live(url: String, settings: HttpProviderSettings) -> HttpProvider {
     let endpoint = Endpoint { base_url: url, ..Endpoint::default() };
-    Live::new("mock", Arc::new(Anthropic::default()), endpoint, KeySource::None, settings)
+    HttpProvider::new("mock", Arc::new(AnthropicFormat::default()), endpoint, ApiKeySource::None, settings)
 }
 
-fn model(name: &str) -> Model {
-    Model { name: name.into(), window: 1000, capabilities: Capabilities::default() }
+fn model(name: &str) -> ModelSpec {
+    ModelSpec { name: name.into(), window: 1000, capabilities: ModelCapabilities::default() }
 }
 
-fn request() -> Request {
-    Request {
+fn request() -> ModelRequest {
+    ModelRequest {
         model: model("first-model"),
         system: "Be brief.".into(),
         tools: Vec::new().into(),
@@ -121,7 +121,7 @@ async fn one_connection_serves_all_turns_is_warmed_ahead_and_is_not_trusted_afte
 
 #[tokio::test]
 async fn the_first_byte_has_a_limit_of_its_own() {
-    let impatient = LiveSettings { first_byte_limit: Some(ms(100)), ..settings() };
+    let impatient = HttpProviderSettings { first_byte_limit: Some(ms(100)), ..settings() };
     let server = MockServer::start([Reply::nothing(), Reply::nothing()]);
     let heard = hear(&live(server.url(), impatient.clone())).await;
     assert_eq!(heard.last().unwrap().as_ref().unwrap_err(), &ProviderError::Timeout(ms(100)));
@@ -136,9 +136,11 @@ async fn another_provider_answers_when_the_first_does_not_and_the_first_is_spare
     let hello = |words: &str| Reply::sse(anthropic_events(&[Say::Text(words)]).concat());
     let first = MockServer::start([busy(), busy()]);
     let second = MockServer::start([hello("from the second"), hello("again")]);
-    let link =
-        Link { provider: Arc::new(live(second.url(), settings())), model: Some((model("second-model"), 50)) };
-    let chain = Fallback::new(Arc::new(live(first.url(), settings())), vec![link]);
+    let link = FallbackEntry {
+        provider: Arc::new(live(second.url(), settings())),
+        model: Some((model("second-model"), 50)),
+    };
+    let chain = FallbackProvider::new(Arc::new(live(first.url(), settings())), vec![link]);
     let heard = hear(&chain).await;
     assert_eq!(text(&heard), "from the second");
     let told = "mock > mock with second-model: the provider is overloaded (HTTP 529): busy";
@@ -167,8 +169,8 @@ async fn nothing_is_asked_elsewhere_that_would_be_said_twice_or_hide_a_mistake()
     ] {
         let first = MockServer::start([reply]);
         let second = MockServer::start([]);
-        let link = Link { provider: Arc::new(live(second.url(), settings())), model: None };
-        let chain = Fallback::new(Arc::new(live(first.url(), settings())), vec![link]);
+        let link = FallbackEntry { provider: Arc::new(live(second.url(), settings())), model: None };
+        let chain = FallbackProvider::new(Arc::new(live(first.url(), settings())), vec![link]);
         let heard = hear(&chain).await;
         let error = heard.last().unwrap().as_ref().unwrap_err();
         assert!(format!("{error:?}").starts_with(kind), "{error:?}");
@@ -180,8 +182,8 @@ async fn nothing_is_asked_elsewhere_that_would_be_said_twice_or_hide_a_mistake()
         MockServer::start([busy(), busy(), busy(), busy()]),
         MockServer::start([busy(), busy(), busy(), busy()]),
     ];
-    let link = Link { provider: Arc::new(live(servers[1].url(), settings())), model: None };
-    let chain = Fallback::new(Arc::new(live(servers[0].url(), settings())), vec![link]);
+    let link = FallbackEntry { provider: Arc::new(live(servers[1].url(), settings())), model: None };
+    let chain = FallbackProvider::new(Arc::new(live(servers[0].url(), settings())), vec![link]);
     for round in 1..3 {
         let heard = hear(&chain).await;
         assert!(matches!(heard.last(), Some(Err(ProviderError::Overloaded { status: 529, .. }))));

@@ -6,7 +6,8 @@ use placet::conversation::{
     StopReason, ToolCall, ToolSpec, Transcript,
 };
 use placet::provider::{
-    Capabilities, Model, Offline, Provider, ProviderError, Request, StreamEvent, grammar,
+    ModelCapabilities, ModelRequest, ModelSpec, OfflineProvider, Provider, ProviderError, StreamEvent,
+    grammar,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -17,7 +18,7 @@ fn calls(answer: &AssistantMessage) -> Vec<String> {
 }
 
 fn asked(text: &str) -> Vec<String> {
-    calls(&Offline::next(&[Message::user(text)]))
+    calls(&OfflineProvider::next(&[Message::user(text)]))
 }
 
 /// Plays a turn to its end with `tool` in place of the tools; the rounds of calls, and the last text.
@@ -29,7 +30,7 @@ fn turn(
     transcript.push(Message::user(text)).unwrap();
     let mut rounds = Vec::new();
     for _ in 0..20 {
-        let answer = Offline::next(transcript.messages());
+        let answer = OfflineProvider::next(transcript.messages());
         transcript.push(Message::Assistant(answer.clone())).unwrap();
         if answer.calls().next().is_none() {
             assert_eq!(answer.stop, StopReason::EndTurn);
@@ -59,7 +60,7 @@ fn every_row_of_the_table_makes_the_calls_it_says() {
     ];
     for row in grammar() {
         let messages: Vec<Message> = before.iter().cloned().chain([Message::user(row.example)]).collect();
-        assert_eq!(calls(&Offline::next(&messages)), row.calls, "{}", row.example);
+        assert_eq!(calls(&OfflineProvider::next(&messages)), row.calls, "{}", row.example);
     }
     let patterns: Vec<&str> = grammar().iter().map(|row| row.pattern).collect();
     for (k, pattern) in patterns.iter().enumerate() {
@@ -95,7 +96,8 @@ fn every_tool_and_every_parameter_can_be_reached() {
         }
     }
     // What no pattern says, raw arguments do: limits, wrong types, tools that do not exist.
-    let Some(call) = Offline::next(&[Message::user("call find_files {\"limit\":")]).calls().next().cloned()
+    let Some(call) =
+        OfflineProvider::next(&[Message::user("call find_files {\"limit\":")]).calls().next().cloned()
     else {
         panic!()
     };
@@ -124,29 +126,29 @@ fn requests_are_joined_as_they_are_meant() {
 #[test]
 fn what_is_not_understood_is_said_and_nothing_is_done() {
     for text in ["hello", "what is this?", ""] {
-        let answer = Offline::next(&[Message::user(text)]);
+        let answer = OfflineProvider::next(&[Message::user(text)]);
         assert_eq!(answer.calls().count(), 0);
         assert_eq!(answer.text().lines().count(), 1);
         assert!(answer.text().contains("not a model"), "{}", answer.text());
         assert!(answer.text().contains("`ANTHROPIC_API_KEY`"));
     }
-    let answer = Offline::next(&[Message::user("show a.txt; replace \"a\" by \"b\" in f")]);
+    let answer = OfflineProvider::next(&[Message::user("show a.txt; replace \"a\" by \"b\" in f")]);
     assert_eq!(answer.calls().count(), 0, "half a request is not carried out");
     assert!(
         answer.text().contains("`replace OLD with NEW in FILE [everywhere] [anyway]`"),
         "{}",
         answer.text()
     );
-    let open = Offline::next(&[Message::user("create f with \"x")]);
+    let open = OfflineProvider::next(&[Message::user("create f with \"x")]);
     assert!(open.text().contains("a quote is not closed"), "{}", open.text());
-    assert!(Offline::next(&[]).text().contains("not a model"));
+    assert!(OfflineProvider::next(&[]).text().contains("not a model"));
 }
 
 #[test]
 fn other_parts_of_a_message_do_not_confuse_it() {
     let picture = Image::new("image/png", 1, 1, "a.png", vec![1].into());
     let parts = vec![Part::text("[the mode is now: read]"), Part::Image(picture), Part::text("show a.txt")];
-    assert_eq!(calls(&Offline::next(&[Message::User { parts }])), [r#"read_file {"path":"a.txt"}"#]);
+    assert_eq!(calls(&OfflineProvider::next(&[Message::User { parts }])), [r#"read_file {"path":"a.txt"}"#]);
 }
 
 #[test]
@@ -265,9 +267,9 @@ fn call_ids_are_unique_in_the_whole_conversation() {
     assert_eq!((ids.len(), unique.len()), (4, 4));
 }
 
-fn request(text: &str) -> Request {
-    Request {
-        model: Model { name: "offline".into(), window: 1000, capabilities: Capabilities::default() },
+fn request(text: &str) -> ModelRequest {
+    ModelRequest {
+        model: ModelSpec { name: "offline".into(), window: 1000, capabilities: ModelCapabilities::default() },
         system: "s".into(),
         tools: vec![ToolSpec { name: "t".into(), description: "d".into(), schema: Value::Null }].into(),
         messages: vec![Message::user(text)],
@@ -277,7 +279,8 @@ fn request(text: &str) -> Request {
 
 #[tokio::test]
 async fn it_streams_in_pieces_and_is_cancelled_like_any_other() {
-    let events: Vec<_> = Offline::new().answer(request("help"), CancellationToken::new()).collect().await;
+    let events: Vec<_> =
+        OfflineProvider::new().answer(request("help"), CancellationToken::new()).collect().await;
     let Some(Ok(StreamEvent::Finished(answer))) = events.last() else { panic!() };
     assert_eq!(answer.model, "offline");
     assert!(answer.usage.input > 0 && answer.usage.output > 100, "{:?}", answer.usage);
@@ -291,11 +294,12 @@ async fn it_streams_in_pieces_and_is_cancelled_like_any_other() {
     assert_eq!(text, answer.text());
     assert!(events.len() > 50);
 
-    let events: Vec<_> = Offline::new().answer(request("list"), CancellationToken::new()).collect().await;
+    let events: Vec<_> =
+        OfflineProvider::new().answer(request("list"), CancellationToken::new()).collect().await;
     assert!(matches!(&events[0], Ok(StreamEvent::CallStarted { name, .. }) if name == "list_directory"));
 
     let cancel = CancellationToken::new();
-    let mut stream = Offline::paced(Duration::from_millis(1)).answer(request("help"), cancel.clone());
+    let mut stream = OfflineProvider::paced(Duration::from_millis(1)).answer(request("help"), cancel.clone());
     assert!(matches!(stream.next().await, Some(Ok(StreamEvent::Text(_)))));
     cancel.cancel();
     assert_eq!(stream.next().await, Some(Err(ProviderError::Cancelled)));

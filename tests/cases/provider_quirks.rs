@@ -9,7 +9,8 @@ use placet::conversation::{
     StopReason, ThinkingBlock, ToolCall,
 };
 use placet::provider::{
-    Capabilities, Dialect, Model, OpenAiChat, OpenAiResponses, Preset, Quirks, Request, StreamEvent,
+    ModelCapabilities, ModelRequest, ModelSpec, OpenAiChatFormat, OpenAiResponsesFormat, ProviderPreset,
+    ServerQuirks, StreamEvent, WireFormat,
 };
 use serde_json::{Value, json};
 
@@ -35,9 +36,9 @@ fn thinking() -> ThinkingBlock {
     ThinkingBlock { text: "Hm.".into(), ..ThinkingBlock::default() }
 }
 
-fn request(messages: Vec<Message>) -> Request {
-    Request {
-        model: Model { name: "m".into(), window: 1000, capabilities: Capabilities::default() },
+fn request(messages: Vec<Message>) -> ModelRequest {
+    ModelRequest {
+        model: ModelSpec { name: "m".into(), window: 1000, capabilities: ModelCapabilities::default() },
         system: "Be brief.".into(),
         tools: vec![placet::conversation::ToolSpec {
             name: "t".into(),
@@ -50,12 +51,12 @@ fn request(messages: Vec<Message>) -> Request {
     }
 }
 
-fn quirks(text: &str) -> Quirks {
+fn quirks(text: &str) -> ServerQuirks {
     toml::from_str(text).unwrap_or_else(|e| panic!("{text}: {e}"))
 }
 
 fn chat(text: &str) -> Value {
-    let body = OpenAiChat { quirks: quirks(text) }.encode(&request(conversation(thinking())));
+    let body = OpenAiChatFormat { quirks: quirks(text) }.encode(&request(conversation(thinking())));
     assert_eq!(history_rules::broken("/chat/completions", &body), Vec::<String>::new(), "{text}");
     body
 }
@@ -111,7 +112,7 @@ fn a_server_that_wants_the_model_to_speak_first_gets_a_word_of_it() {
 #[test]
 fn reasoning_in_blocks_goes_back_unchanged() {
     let text = "reasoning_fields = ['reasoning']\nreasoning_blocks = 'reasoning_details'";
-    let dialect = OpenAiChat { quirks: quirks(text) };
+    let dialect = OpenAiChatFormat { quirks: quirks(text) };
     let mut decoder = dialect.decoder();
     let delta = |delta: Value| json!({"model": "m", "choices": [{"index": 0, "delta": delta}]}).to_string();
     let block = |text: &str, index: u64| json!({"type": "reasoning.text", "text": text, "index": index, "format": "x"});
@@ -146,15 +147,15 @@ fn reasoning_in_blocks_goes_back_unchanged() {
             {"type": "reasoning.encrypted", "index": 1, "data": "op", "id": "t"},
         ])
     );
-    let elsewhere = OpenAiChat::default().encode(&request(messages)).to_string();
+    let elsewhere = OpenAiChatFormat::default().encode(&request(messages)).to_string();
     assert!(!elsewhere.contains("sig") && !elsewhere.contains("reasoning"), "{elsewhere}");
 }
 
 #[test]
 fn a_server_that_wants_reasoning_back_gets_its_field_also_where_there_was_none() {
     let messages = conversation(ThinkingBlock { text: String::new(), ..ThinkingBlock::default() });
-    let body =
-        OpenAiChat { quirks: quirks("reasoning_back = 'reasoning_content'") }.encode(&request(messages));
+    let body = OpenAiChatFormat { quirks: quirks("reasoning_back = 'reasoning_content'") }
+        .encode(&request(messages));
     assert_eq!(body["messages"][2]["reasoning_content"], "");
 }
 
@@ -162,17 +163,17 @@ fn a_server_that_wants_reasoning_back_gets_its_field_also_where_there_was_none()
 fn reasoning_is_read_where_the_quirks_say() {
     let delta = json!({"choices": [{"index": 0, "delta": {"thoughts": "A", "reasoning": "B"}}]}).to_string();
     for (text, heard) in [("", "B"), ("reasoning_fields = ['thoughts']", "A")] {
-        let events = OpenAiChat { quirks: quirks(text) }.decoder().feed("", &delta).unwrap();
+        let events = OpenAiChatFormat { quirks: quirks(text) }.decoder().feed("", &delta).unwrap();
         assert_eq!(events, [StreamEvent::Thinking(heard.into())]);
     }
-    let nowhere = OpenAiChat { quirks: quirks("reasoning_fields = []") }.decoder().feed("", &delta);
+    let nowhere = OpenAiChatFormat { quirks: quirks("reasoning_fields = []") }.decoder().feed("", &delta);
     assert_eq!(nowhere.unwrap(), []);
 }
 
 #[test]
 fn a_cache_key_is_the_same_for_a_conversation_and_another_for_another() {
     let key = |messages: Vec<Message>| {
-        let body = OpenAiResponses { quirks: quirks("cache_key = true") }.encode(&request(messages));
+        let body = OpenAiResponsesFormat { quirks: quirks("cache_key = true") }.encode(&request(messages));
         body["prompt_cache_key"].as_str().unwrap().to_string()
     };
     let long = conversation(thinking());
@@ -182,7 +183,7 @@ fn a_cache_key_is_the_same_for_a_conversation_and_another_for_another() {
 
 #[test]
 fn every_preset_makes_lawful_requests() {
-    for preset in Preset::all() {
+    for preset in ProviderPreset::all() {
         let dialect = preset.dialect();
         let request = request(conversation(thinking()));
         let broken = history_rules::broken(&dialect.path(&request), &dialect.encode(&request));
@@ -255,6 +256,6 @@ fn without_streaming_each_answer_is_asked_for_whole() {
     let sent = &server.requests()[0];
     assert_eq!(sent.path, "/v1/chat/completions");
     assert_eq!((&sent.body["stream"], &sent.body["stream_options"]), (&json!(false), &Value::Null));
-    let whole = placet::provider::Gemini { quirks: quirks("stream = false") };
+    let whole = placet::provider::GeminiFormat { quirks: quirks("stream = false") };
     assert_eq!(whole.path(&request(Vec::new())), "/models/m:generateContent");
 }

@@ -6,7 +6,8 @@ use placet::conversation::{
     StopReason, ThinkingBlock, TokenUsage, ToolCall,
 };
 use placet::provider::{
-    Capabilities, Model, Provider, ProviderError, Record, Replay, Request, Script, Scripted, StreamEvent,
+    ModelCapabilities, ModelRequest, ModelSpec, Provider, ProviderError, RecordingProvider, ReplayProvider,
+    ScriptedAnswer, ScriptedProvider, StreamEvent,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -15,9 +16,9 @@ use tokio_util::sync::CancellationToken;
 
 type Told = Vec<Result<StreamEvent, ProviderError>>;
 
-fn request(messages: &[Message]) -> Request {
-    Request {
-        model: Model { name: "m".into(), window: 1000, capabilities: Capabilities::default() },
+fn request(messages: &[Message]) -> ModelRequest {
+    ModelRequest {
+        model: ModelSpec { name: "m".into(), window: 1000, capabilities: ModelCapabilities::default() },
         system: "today is another day".into(),
         tools: Vec::new().into(),
         messages: messages.to_vec(),
@@ -30,7 +31,7 @@ async fn tell(provider: &dyn Provider, messages: &[Message]) -> Told {
 }
 
 /// A conversation with all kinds of events in it, and its messages request by request.
-fn conversation() -> (Scripted, Vec<Vec<Message>>) {
+fn conversation() -> (ScriptedProvider, Vec<Vec<Message>>) {
     let call =
         ToolCall { id: CallId::new("c"), name: "t".into(), input: CallInput::parse("{\"b\":1,\"a\":[]}") };
     let thinking =
@@ -53,7 +54,7 @@ fn conversation() -> (Scripted, Vec<Vec<Message>>) {
     let silent = StreamEvent::Silent { since: Duration::from_secs(10) };
     let broken =
         ProviderError::Broken { message: "reset".into(), partial: Box::new(AssistantMessage::default()) };
-    let last = Script::Events(vec![retrying, silent, StreamEvent::Text("ha".into())], Some(broken));
+    let last = ScriptedAnswer::Events(vec![retrying, silent, StreamEvent::Text("ha".into())], Some(broken));
     let image = Image::new("image/png", 1, 2, "a.png", vec![1, 2].into());
     let first = vec![Message::User { parts: vec![Part::text("hi"), Part::Image(image)] }];
     let second = [
@@ -64,12 +65,12 @@ fn conversation() -> (Scripted, Vec<Vec<Message>>) {
         ],
     ]
     .concat();
-    (Scripted::new([Script::Answer(asks), last]), vec![first, second])
+    (ScriptedProvider::new([ScriptedAnswer::Answer(asks), last]), vec![first, second])
 }
 
 async fn record(path: &Path) -> (Vec<Vec<Message>>, Vec<Told>) {
     let (scripted, requests) = conversation();
-    let recorder = Record::create(path, Arc::new(scripted)).unwrap();
+    let recorder = RecordingProvider::create(path, Arc::new(scripted)).unwrap();
     let mut told = Vec::new();
     for messages in &requests {
         told.push(tell(&recorder, messages).await);
@@ -82,7 +83,7 @@ async fn a_recording_plays_back_exactly() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("r.jsonl");
     let (requests, told) = record(&path).await;
-    let replay = Replay::open(&path).unwrap();
+    let replay = ReplayProvider::open(&path).unwrap();
     assert_eq!(replay.name(), "scripted");
     for (messages, told) in requests.iter().zip(&told) {
         assert_eq!(&tell(&replay, messages).await, told);
@@ -100,7 +101,7 @@ async fn another_request_is_shown_as_a_difference_and_uses_nothing_up() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("r.jsonl");
     let (requests, told) = record(&path).await;
-    let replay = Replay::open(&path).unwrap();
+    let replay = ReplayProvider::open(&path).unwrap();
     let answer = tell(&replay, &[Message::user("hello")]).await;
     let [Err(ProviderError::Replay(difference))] = &answer[..] else { panic!("{answer:?}") };
     assert!(difference.starts_with("request 1 is another one:\n--- recorded\n+++ now\n"), "{difference}");
@@ -120,14 +121,14 @@ async fn a_recording_replaces_only_recordings_and_is_private() {
     let path = dir.path().join("r.jsonl");
     record(&path).await;
     let (requests, told) = record(&path).await;
-    assert_eq!(tell(&Replay::open(&path).unwrap(), &requests[0]).await, told[0]);
+    assert_eq!(tell(&ReplayProvider::open(&path).unwrap(), &requests[0]).await, told[0]);
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let other = dir.path().join("notes.txt");
     std::fs::write(&other, "mine").unwrap();
-    let refused = Record::create(&other, Arc::new(Scripted::default())).err().unwrap();
+    let refused = RecordingProvider::create(&other, Arc::new(ScriptedProvider::default())).err().unwrap();
     assert_eq!(refused.kind(), std::io::ErrorKind::AlreadyExists);
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "mine");
-    let error = Replay::open(&other).err().unwrap().to_string();
+    let error = ReplayProvider::open(&other).err().unwrap().to_string();
     assert!(error.starts_with("line 1 of the recording: "), "{error}");
 }
 
@@ -135,8 +136,9 @@ async fn a_recording_replaces_only_recordings_and_is_private() {
 async fn an_interrupted_answer_waits_to_be_interrupted_again() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("r.jsonl");
-    let scripted = Scripted::new([Script::Events(vec![StreamEvent::Text("ha".into())], None)]);
-    let recorder = Record::create(&path, Arc::new(scripted)).unwrap();
+    let scripted =
+        ScriptedProvider::new([ScriptedAnswer::Events(vec![StreamEvent::Text("ha".into())], None)]);
+    let recorder = RecordingProvider::create(&path, Arc::new(scripted)).unwrap();
     let interrupt = async |provider: &dyn Provider| {
         let cancel = CancellationToken::new();
         let mut stream = provider.answer(request(&[Message::user("hi")]), cancel.clone());
@@ -146,12 +148,12 @@ async fn an_interrupted_answer_waits_to_be_interrupted_again() {
         assert_eq!(stream.next().await, None);
     };
     interrupt(&recorder).await;
-    interrupt(&Replay::open(&path).unwrap()).await;
+    interrupt(&ReplayProvider::open(&path).unwrap()).await;
 }
 
 #[tokio::test]
 async fn a_scripted_provider_records_what_it_was_asked() {
-    let scripted = Scripted::new([AssistantMessage::default()]);
+    let scripted = ScriptedProvider::new([AssistantMessage::default()]);
     scripted.then(ProviderError::Cancelled);
     assert_eq!(
         tell(&scripted, &[Message::user("a")]).await,

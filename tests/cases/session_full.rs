@@ -4,7 +4,7 @@ use crate::support::mock_server::Say;
 use crate::support::talk::{Talk, Wire, start, turn};
 use placet::agent::{Agent, Ending, Event, Start};
 use placet::conversation::{AssistantBlock, AssistantMessage, Message};
-use placet::provider::Figures;
+use placet::provider::ModelLimits;
 use placet::session::{LoadedSession, ScratchpadEntry, SessionRecord};
 
 /// From here on the database takes no such row, as it takes none when the disk is full.
@@ -99,7 +99,7 @@ async fn a_cost_that_found_no_room_is_told_and_the_turn_goes_on() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_summary_that_found_no_room_leaves_the_conversation_as_it_was() {
-    let figures = Figures { window: 20_000, max_output: 1_000, vision: true };
+    let figures = ModelLimits { window: 20_000, max_output: 1_000, vision: true };
     let talk = Talk { figures, ..Talk::new(Wire::Anthropic) };
     let mut session = talk.store().create(&talk.root, "long").unwrap();
     for n in 0..20 {

@@ -7,7 +7,7 @@ use placet::agent::{Agent, Ending, Event, Start};
 use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Message, ToolCall,
 };
-use placet::provider::Figures;
+use placet::provider::ModelLimits;
 use placet::session::SessionRecord;
 use serde_json::Value;
 use std::time::Duration;
@@ -112,7 +112,7 @@ async fn twenty_facts_from_before_the_cut_are_known_after_it() {
     for tokens in [12_000, 60_000] {
         for wire in WIRES {
             let talk = Talk {
-                figures: Figures { window: 20_000, max_output: 2_000, vision: true },
+                figures: ModelLimits { window: 20_000, max_output: 2_000, vision: true },
                 ..Talk::new(wire)
             };
             let mut agent = history(&talk, tokens);
@@ -141,7 +141,7 @@ async fn twenty_facts_from_before_the_cut_are_known_after_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_summary_outlives_the_process_and_goes_with_a_rewind() {
     let talk = Talk {
-        figures: Figures { window: 20_000, max_output: 2_000, vision: true },
+        figures: ModelLimits { window: 20_000, max_output: 2_000, vision: true },
         ..Talk::new(Wire::Anthropic)
     };
     let mut agent = history(&talk, 12_000);
@@ -173,7 +173,7 @@ async fn the_summary_outlives_the_process_and_goes_with_a_rewind() {
 async fn in_the_middle_of_a_long_turn_what_was_asked_for_and_its_steps_stay() {
     for wire in WIRES {
         let talk = Talk {
-            figures: Figures { window: 20_000, max_output: 1_000, vision: true },
+            figures: ModelLimits { window: 20_000, max_output: 1_000, vision: true },
             sum_up_at: 0.5,
             ..Talk::native(wire)
         };
@@ -227,7 +227,7 @@ async fn where_summing_up_fails_it_is_told_and_the_turn_goes_on() {
     ];
     for fails in failures {
         let talk = Talk {
-            figures: Figures { window: 20_000, max_output: 1_000, vision: true },
+            figures: ModelLimits { window: 20_000, max_output: 1_000, vision: true },
             sum_up_at: 0.5,
             ..Talk::new(Wire::Anthropic)
         };
@@ -256,7 +256,7 @@ async fn where_summing_up_fails_it_is_told_and_the_turn_goes_on() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stopping_it_leaves_everything_as_it_was() {
     let talk = Talk {
-        figures: Figures { window: 20_000, max_output: 1_000, vision: true },
+        figures: ModelLimits { window: 20_000, max_output: 1_000, vision: true },
         ..Talk::new(Wire::Anthropic)
     };
     let mut agent = history(&talk, 12_000);
@@ -374,7 +374,7 @@ async fn a_summary_can_be_read_written_anew_and_taken_back_and_stays_so() {
     // Taken up whole, and from where the summary lets it begin.
     for take_up in [Talk::resume, Talk::take_up] {
         let talk = Talk {
-            figures: Figures { window: 200_000, max_output: 2_000, vision: true },
+            figures: ModelLimits { window: 200_000, max_output: 2_000, vision: true },
             sum_up_at: 0.85,
             ..Talk::new(Wire::Anthropic)
         };
@@ -411,7 +411,7 @@ async fn a_summary_can_be_read_written_anew_and_taken_back_and_stays_so() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_does_not_fit_after_a_summary_was_taken_back_is_left_out_and_not_summed_up_again_at_once() {
     let talk = Talk {
-        figures: Figures { window: 20_000, max_output: 2_000, vision: true },
+        figures: ModelLimits { window: 20_000, max_output: 2_000, vision: true },
         sum_up_at: 0.85,
         ..Talk::new(Wire::Anthropic)
     };
@@ -436,7 +436,7 @@ async fn what_does_not_fit_after_a_summary_was_taken_back_is_left_out_and_not_su
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn that_the_window_fills_up_is_said_once_before_it_is_summed_up() {
     let talk = Talk {
-        figures: Figures { window: 20_000, max_output: 2_000, vision: true },
+        figures: ModelLimits { window: 20_000, max_output: 2_000, vision: true },
         sum_up_at: 0.85,
         ..Talk::new(Wire::Anthropic)
     };
@@ -477,7 +477,7 @@ async fn that_the_window_fills_up_is_said_once_before_it_is_summed_up() {
 async fn one_result_takes_a_third_of_what_is_left_of_the_window_at_most() {
     for (window, before, most) in [(200_000, 0, 30_000), (20_000, 0, 18_000), (30_000, 90_000, 2_000)] {
         let talk = Talk {
-            figures: Figures { window, max_output: 1_000, vision: true },
+            figures: ModelLimits { window, max_output: 1_000, vision: true },
             ..Talk::native(Wire::Anthropic)
         };
         talk.mode.store(placet::permission::Mode::Unrestricted);

@@ -5,8 +5,8 @@ use placet::agent::{Agent, Bounds, Budget, Ending, Event, Family, Gate, Parts, S
 use placet::conversation::{CallOutcome, Part, SessionId, ToolSpec};
 use placet::permission::{Access, ClassificationRules, Mode, ModeCell, Permit, Policy, Rule, Taint};
 use placet::provider::{
-    Anthropic, Dialect, Endpoint, Figures, Gemini, KeySource, Live, LiveSettings, Model, OpenAiChat,
-    OpenAiResponses, Provider, Retry,
+    AnthropicFormat, ApiKeySource, Endpoint, GeminiFormat, HttpProvider, HttpProviderSettings, ModelLimits,
+    ModelSpec, OpenAiChatFormat, OpenAiResponsesFormat, Provider, RetryPolicy, WireFormat,
 };
 use placet::session::{LoadedSession, SessionStore};
 use placet::tools::{
@@ -34,12 +34,12 @@ pub const WIRES: [Wire; 2] = [Wire::Anthropic, Wire::OpenAi];
 pub const ALL_WIRES: [Wire; 4] = [Wire::Anthropic, Wire::OpenAi, Wire::Responses, Wire::Gemini];
 
 impl Wire {
-    pub fn dialect(self) -> Arc<dyn Dialect> {
+    pub fn dialect(self) -> Arc<dyn WireFormat> {
         match self {
-            Wire::Anthropic => Arc::new(Anthropic::default()),
-            Wire::OpenAi => Arc::new(OpenAiChat::default()),
-            Wire::Responses => Arc::new(OpenAiResponses::default()),
-            Wire::Gemini => Arc::new(Gemini::default()),
+            Wire::Anthropic => Arc::new(AnthropicFormat::default()),
+            Wire::OpenAi => Arc::new(OpenAiChatFormat::default()),
+            Wire::Responses => Arc::new(OpenAiResponsesFormat::default()),
+            Wire::Gemini => Arc::new(GeminiFormat::default()),
         }
     }
 
@@ -84,7 +84,7 @@ pub struct Talk {
     pub registry: Arc<Registry>,
     /// The names of the probes that ran, in the order in which they began.
     pub ran: Arc<Mutex<Vec<String>>>,
-    pub figures: Figures,
+    pub figures: ModelLimits,
     pub max_rounds: u32,
     pub max_repeats: u32,
     pub sum_up_at: f64,
@@ -113,7 +113,7 @@ impl Talk {
             rules: Vec::new(),
             registry: Arc::new(Registry::of(vec![Arc::new(Probe { ran: Arc::clone(&ran) })])),
             ran,
-            figures: Figures { window: 200_000, max_output: 8_000, vision: true },
+            figures: ModelLimits { window: 200_000, max_output: 8_000, vision: true },
             max_rounds: 0,
             max_repeats: 5,
             sum_up_at: 0.0,
@@ -145,12 +145,18 @@ impl Talk {
         store
     }
 
-    pub fn provider(&self) -> (Arc<dyn Provider>, Model) {
-        let retry = Retry { attempts: 3, first_wait: self.first_wait, longest_wait: self.first_wait * 4 };
-        let settings =
-            LiveSettings { retry, jitter: || 0.0, silence_limit: self.silence, ..LiveSettings::default() };
+    pub fn provider(&self) -> (Arc<dyn Provider>, ModelSpec) {
+        let retry =
+            RetryPolicy { attempts: 3, first_wait: self.first_wait, longest_wait: self.first_wait * 4 };
+        let settings = HttpProviderSettings {
+            retry,
+            jitter: || 0.0,
+            silence_limit: self.silence,
+            ..HttpProviderSettings::default()
+        };
         let endpoint = Endpoint { base_url: self.server.url(), ..Endpoint::default() };
-        let live = Live::new(self.named.0, self.wire.dialect(), endpoint, KeySource::None, settings);
+        let live =
+            HttpProvider::new(self.named.0, self.wire.dialect(), endpoint, ApiKeySource::None, settings);
         (Arc::new(live), self.figures.model(self.named.1))
     }
 

@@ -5,7 +5,7 @@ use super::super::args::Options;
 use super::super::report::{self, Failure, print, warn};
 use super::super::start;
 use crate::app::AppError;
-use crate::provider::Preset;
+use crate::provider::ProviderPreset;
 use crate::text::regular;
 use std::fs;
 use std::io::Write;
@@ -28,8 +28,8 @@ pub(super) fn add(new: &New, options: &Options) -> Result<u8, Failure> {
     }
     let preset = match &new.preset {
         None => None,
-        Some(like) => Some(Preset::of(like).ok_or_else(|| {
-            let near = crate::text::nearest(like, Preset::all().iter().map(|p| p.name.as_str()));
+        Some(like) => Some(ProviderPreset::of(like).ok_or_else(|| {
+            let near = crate::text::nearest(like, ProviderPreset::all().iter().map(|p| p.name.as_str()));
             Failure::from(AppError::Provider { name: like.clone(), near: near.map(String::from) })
         })?),
     };
@@ -86,7 +86,7 @@ pub(super) fn remove(name: &str, _: &Options) -> Result<u8, Failure> {
         .and_then(|providers| providers.remove(name));
     if removed.is_none() {
         let failure = Failure::new(format!("there is no provider `{name}` in {}", path.display()));
-        return Err(match Preset::of(name) {
+        return Err(match ProviderPreset::of(name) {
             Some(_) => failure.hint("it is built in, and stays"),
             None => failure.hint("`placet provider list` shows them"),
         });
@@ -118,7 +118,7 @@ fn read() -> Result<(PathBuf, DocumentMut), Failure> {
     Ok((path, document))
 }
 
-/// Puts `text` in the place of the file, or leaves it as it was. A link stays a link.
+/// Puts `text` in the place of the file, or leaves it was. A link stays a link.
 fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |e: std::io::Error| Failure::new(format!("`{}` cannot be written: {e}", path.display()));
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());

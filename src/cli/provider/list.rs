@@ -7,8 +7,8 @@ use super::Form;
 use crate::app::App;
 use crate::app::answerer::Standing;
 use crate::app::server::Server;
-use crate::provider::catalog::{self, Model, Money, Price};
-use crate::provider::{Place, Preset, ProviderError};
+use crate::provider::catalog::{self, CatalogModel, ModelPrice, Money};
+use crate::provider::{ProviderError, ProviderPreset, ServerLocation};
 use crate::text::width;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -64,7 +64,7 @@ pub(super) fn run(look: Look, form: Form, options: &Options) -> Result<u8, Failu
 
 fn rows(app: &App) -> Result<Vec<Row>, Failure> {
     let own = app.config.names_below("providers");
-    let builtin = Preset::all().iter().map(|p| p.name.clone()).filter(|name| !own.contains(name));
+    let builtin = ProviderPreset::all().iter().map(|p| p.name.clone()).filter(|name| !own.contains(name));
     let names: Vec<(String, bool)> =
         own.iter().map(|n| (n.clone(), true)).chain(builtin.map(|n| (n, false))).collect();
     let mut rows = Vec::new();
@@ -79,7 +79,7 @@ fn rows(app: &App) -> Result<Vec<Row>, Failure> {
 
 /// Asks at the usual ports of this machine, and only there.
 fn discover(app: &App, rows: &mut [Row]) -> Result<(), Failure> {
-    let local = |row: &&mut Row| row.server.preset.place == Place::Local;
+    let local = |row: &&mut Row| row.server.preset.place == ServerLocation::Local;
     let asked: Vec<&mut Row> = rows.iter_mut().filter(local).collect();
     let asking = asked.into_iter().map(|row| async move {
         row.found = match app.live(&row.server) {
@@ -133,7 +133,7 @@ pub(super) fn models(name: Option<&str>, form: Form, options: &Options) -> Resul
     lines.extend(ids.iter().map(|id| {
         let known = server.entry(id);
         let figure = |n: Option<u64>| n.map_or("-".to_string(), |n| n.to_string());
-        let price = |pick: fn(&Price) -> Option<Money>| {
+        let price = |pick: fn(&ModelPrice) -> Option<Money>| {
             price_of(&server, id).and_then(pick).map_or("-".to_string(), |m| m.to_string())
         };
         [
@@ -148,12 +148,12 @@ pub(super) fn models(name: Option<&str>, form: Form, options: &Options) -> Resul
 }
 
 /// What a gateway asks for a model is not what the vendor asks.
-fn price_of(server: &Server, id: &str) -> Option<&'static Price> {
+fn price_of(server: &Server, id: &str) -> Option<&'static ModelPrice> {
     catalog::find(&server.name, id)?.price.as_ref()
 }
 
-fn model_json(id: &str, known: Option<&Model>, price: Option<&Price>) -> Value {
-    let price = |pick: fn(&Price) -> Option<Money>| price.and_then(pick).map(Money::micros);
+fn model_json(id: &str, known: Option<&CatalogModel>, price: Option<&ModelPrice>) -> Value {
+    let price = |pick: fn(&ModelPrice) -> Option<Money>| price.and_then(pick).map(Money::micros);
     json!({
         "id": id,
         "window": known.and_then(|m| m.window),

@@ -5,7 +5,7 @@ use super::super::report::{self, Failure, print, print_foreign};
 use super::super::start;
 use super::Form;
 use crate::conversation::Image;
-use crate::provider::probe::{Found, Step, probe};
+use crate::provider::probe::{ProbeOutcome, ProbeStep, probe};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Cursor;
@@ -26,7 +26,7 @@ pub(super) fn test(name: Option<&str>, form: Form, options: &Options) -> Result<
     let blind = server.entry(&model.name).and_then(|entry| entry.vision) == Some(false);
     model.capabilities.vision = app.config.flag("vision").unwrap_or(!blind);
     let steps = start::runtime()?.block_on(probe(&live, &model, red()?));
-    let failed = steps.iter().any(|step| matches!(step.found, Found::Fails(_)));
+    let failed = steps.iter().any(|step| matches!(step.found, ProbeOutcome::Fails(_)));
     match form {
         Form::Json => {
             let all = json!({
@@ -49,15 +49,15 @@ pub(super) fn test(name: Option<&str>, form: Form, options: &Options) -> Result<
     Ok(if failed { report::PROVIDER } else { report::DONE })
 }
 
-fn words(found: &Found) -> (&'static str, &str) {
+fn words(found: &ProbeOutcome) -> (&'static str, &str) {
     match found {
-        Found::Works(detail) => ("works", detail),
-        Found::Fails(detail) => ("fails", detail),
-        Found::Untried(detail) => ("untried", detail),
+        ProbeOutcome::Works(detail) => ("works", detail),
+        ProbeOutcome::Fails(detail) => ("fails", detail),
+        ProbeOutcome::Untried(detail) => ("untried", detail),
     }
 }
 
-fn as_json(step: &Step) -> Value {
+fn as_json(step: &ProbeStep) -> Value {
     let (word, detail) = words(&step.found);
     json!({"step": step.name, "found": word, "detail": detail})
 }

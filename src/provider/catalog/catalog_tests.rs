@@ -1,7 +1,7 @@
 use super::*;
 use crate::conversation::TokenUsage;
 
-fn laid(text: &str) -> (File, Vec<Problem>) {
+fn laid(text: &str) -> (CatalogFile, Vec<CatalogProblem>) {
     let mut file = shipped();
     let problems = file.lay_over(text);
     (file, problems)
@@ -9,7 +9,7 @@ fn laid(text: &str) -> (File, Vec<Problem>) {
 
 #[test]
 fn the_built_in_file_has_no_mistakes_and_a_date() {
-    let mut file = File::default();
+    let mut file = CatalogFile::default();
     assert_eq!(file.lay_over(SHIPPED), Vec::new());
     assert_eq!(file.date.len(), "2026-11".len());
     let ids: Vec<&str> = ["anthropic", "openai", "gemini", "deepseek", "groq", "mistral", "xai"]
@@ -17,7 +17,7 @@ fn the_built_in_file_has_no_mistakes_and_a_date() {
         .flat_map(|provider| file.section(provider).map(|(id, _)| id))
         .collect();
     assert!(ids.len() > 20, "{ids:?}");
-    for preset in Preset::all() {
+    for preset in ProviderPreset::all() {
         let section = preset.catalog.as_deref().unwrap_or(&preset.name);
         if let Some(model) = &preset.default_model {
             let known = file.find(section, model).unwrap_or_else(|| panic!("{model}"));
@@ -41,16 +41,16 @@ fn a_model_is_known_by_its_exact_id_and_by_nothing_like_it() {
     ] {
         assert_eq!(file.find(provider, model), None, "{provider} {model}");
     }
-    assert_eq!(Figures::of("nobody", "gpt-5"), Figures::UNKNOWN);
-    let sonnet = Figures { window: 200_000, max_output: 64_000, vision: true };
-    assert_eq!(Figures::of("anthropic", "claude-sonnet-4-5"), sonnet);
-    assert_eq!(Figures::of("openai-chat", "gpt-5"), Figures::of("openai", "gpt-5"));
-    let oss = Figures { window: 131_072, max_output: 65_536, vision: false };
-    assert_eq!(Figures::of("groq", "openai/gpt-oss-120b"), oss);
+    assert_eq!(ModelLimits::of("nobody", "gpt-5"), ModelLimits::UNKNOWN);
+    let sonnet = ModelLimits { window: 200_000, max_output: 64_000, vision: true };
+    assert_eq!(ModelLimits::of("anthropic", "claude-sonnet-4-5"), sonnet);
+    assert_eq!(ModelLimits::of("openai-chat", "gpt-5"), ModelLimits::of("openai", "gpt-5"));
+    let oss = ModelLimits { window: 131_072, max_output: 65_536, vision: false };
+    assert_eq!(ModelLimits::of("groq", "openai/gpt-oss-120b"), oss);
     // The longest answer is not known, so a careful one is asked for.
-    let grok = Figures { window: 500_000, max_output: 8_192, vision: true };
-    assert_eq!(Figures::of("xai", "grok-4.5"), grok);
-    assert_eq!(Figures::of("mistral", "mistral-large-latest"), Figures::UNKNOWN);
+    let grok = ModelLimits { window: 500_000, max_output: 8_192, vision: true };
+    assert_eq!(ModelLimits::of("xai", "grok-4.5"), grok);
+    assert_eq!(ModelLimits::of("mistral", "mistral-large-latest"), ModelLimits::UNKNOWN);
 }
 
 #[test]

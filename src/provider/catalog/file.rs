@@ -10,7 +10,7 @@ use std::fmt;
 /// What is known of one model. Whatever is `None` is not known.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Model {
+pub struct CatalogModel {
     /// Other ids of the same model, where the vendor documents them.
     #[serde(default)]
     pub also: Vec<String>,
@@ -23,13 +23,13 @@ pub struct Model {
     pub thinking: Option<bool>,
     /// The server refuses a call in the history that does not carry the model's own proof.
     pub signed_calls: Option<bool>,
-    pub price: Option<Price>,
+    pub price: Option<ModelPrice>,
 }
 
 /// Dollars per million tokens.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Price {
+pub struct ModelPrice {
     #[serde(default, deserialize_with = "dollars")]
     pub input: Option<Money>,
     #[serde(default, deserialize_with = "dollars")]
@@ -39,33 +39,33 @@ pub struct Price {
     #[serde(default, deserialize_with = "dollars")]
     pub cache_write: Option<Money>,
     /// Other prices for long prompts; they hold for the whole request.
-    pub long: Option<Box<Tier>>,
+    pub long: Option<Box<PriceTier>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct Tier {
+pub struct PriceTier {
     /// Prompts of more tokens than this.
     pub above: u64,
     #[serde(flatten)]
-    pub price: Price,
+    pub price: ModelPrice,
 }
 
 /// A mistake in a catalog file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct CatalogProblem {
     /// `anthropic.claude-x`, or empty where the whole file is unreadable.
     pub table: String,
     pub message: String,
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for CatalogProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.table.is_empty() { Ok(()) } else { write!(f, "[{}]: ", self.table) }?;
         f.write_str(&self.message)
     }
 }
 
-impl Model {
+impl CatalogModel {
     /// What a request cost; `None` where a price that it needs is not known.
     pub fn cost(&self, usage: &TokenUsage) -> Option<Money> {
         let price = self.price.as_ref()?;
@@ -83,7 +83,7 @@ impl Model {
         costs.map(|(tokens, price)| Money::of_tokens(tokens, price?)).sum()
     }
 
-    fn lay_over(&mut self, over: Model) {
+    fn lay_over(&mut self, over: CatalogModel) {
         fn set<T>(field: &mut Option<T>, new: Option<T>) {
             if new.is_some() {
                 *field = new;
@@ -112,25 +112,25 @@ impl Model {
 
 /// All models, by provider and id.
 #[derive(Debug, Default)]
-pub(super) struct File {
+pub(super) struct CatalogFile {
     pub(super) date: String,
-    models: BTreeMap<String, BTreeMap<String, Model>>,
+    models: BTreeMap<String, BTreeMap<String, CatalogModel>>,
 }
 
-impl File {
-    pub(super) fn find(&self, provider: &str, model: &str) -> Option<&Model> {
+impl CatalogFile {
+    pub(super) fn find(&self, provider: &str, model: &str) -> Option<&CatalogModel> {
         let section = self.models.get(provider)?;
         section.get(model).or_else(|| section.values().find(|m| m.also.iter().any(|id| id == model)))
     }
 
-    pub(super) fn section(&self, provider: &str) -> impl Iterator<Item = (&str, &Model)> {
+    pub(super) fn section(&self, provider: &str) -> impl Iterator<Item = (&str, &CatalogModel)> {
         self.models.get(provider).into_iter().flatten().map(|(id, model)| (id.as_str(), model))
     }
 
-    pub(super) fn lay_over(&mut self, text: &str) -> Vec<Problem> {
+    pub(super) fn lay_over(&mut self, text: &str) -> Vec<CatalogProblem> {
         let table: toml::Table = match text.parse() {
             Ok(table) => table,
-            Err(e) => return vec![Problem { table: String::new(), message: e.to_string() }],
+            Err(e) => return vec![CatalogProblem { table: String::new(), message: e.to_string() }],
         };
         let mut problems = Vec::new();
         for (provider, section) in table {
@@ -140,11 +140,11 @@ impl File {
                     for (id, entry) in section {
                         let table = format!("{provider}.\"{id}\"");
                         if let Err(message) = self.entry(&provider, &id, entry) {
-                            problems.push(Problem { table, message });
+                            problems.push(CatalogProblem { table, message });
                         }
                     }
                 }
-                _ => problems.push(Problem {
+                _ => problems.push(CatalogProblem {
                     table: provider,
                     message: "this must be a table of models: [PROVIDER.\"MODEL\"]".into(),
                 }),
@@ -154,7 +154,7 @@ impl File {
     }
 
     fn entry(&mut self, provider: &str, id: &str, entry: toml::Value) -> Result<(), String> {
-        let over: Model = entry.try_into().map_err(|e: toml::de::Error| e.message().to_string())?;
+        let over: CatalogModel = entry.try_into().map_err(|e: toml::de::Error| e.message().to_string())?;
         let mut merged = self.find(provider, id).cloned().unwrap_or_default();
         merged.lay_over(over);
         if let Some(mistake) = merged.mistake() {

@@ -7,23 +7,23 @@
 mod file;
 mod money;
 
-pub use file::{Model, Price, Problem, Tier};
+pub use file::{CatalogModel, CatalogProblem, ModelPrice, PriceTier};
 pub use money::Money;
 
-use super::{Capabilities, Preset};
-use file::File;
+use super::{ModelCapabilities, ProviderPreset};
+use file::CatalogFile;
 use std::sync::OnceLock;
 
 /// The person's entries over the built-in ones; set once, before the first question.
-static INSTALLED: OnceLock<File> = OnceLock::new();
+static INSTALLED: OnceLock<CatalogFile> = OnceLock::new();
 
 const SHIPPED: &str = include_str!("models.toml");
 
 /// What is known of `model` as `provider` calls it; `None` where nothing is.
-pub fn find(provider: &str, model: &str) -> Option<&'static Model> {
+pub fn find(provider: &str, model: &str) -> Option<&'static CatalogModel> {
     let file = INSTALLED.get_or_init(shipped);
     file.find(provider, model).or_else(|| {
-        let section = Preset::of(provider)?.catalog.as_deref()?;
+        let section = ProviderPreset::of(provider)?.catalog.as_deref()?;
         file.find(section, model)
     })
 }
@@ -35,9 +35,9 @@ pub fn compared() -> &'static str {
 }
 
 /// Every model that is known of a provider, by its id.
-pub fn of_provider(provider: &str) -> Vec<(&'static str, &'static Model)> {
+pub fn of_provider(provider: &str) -> Vec<(&'static str, &'static CatalogModel)> {
     let file = INSTALLED.get_or_init(shipped);
-    let section = Preset::of(provider).and_then(|p| p.catalog.as_deref()).unwrap_or(provider);
+    let section = ProviderPreset::of(provider).and_then(|p| p.catalog.as_deref()).unwrap_or(provider);
     let mut all: Vec<_> = file.section(provider).chain(file.section(section)).collect();
     all.sort_by_key(|(id, _)| *id);
     all.dedup_by_key(|(id, _)| *id);
@@ -46,15 +46,15 @@ pub fn of_provider(provider: &str) -> Vec<(&'static str, &'static Model)> {
 
 /// Lays the person's file over the built-in one, for the whole process. What is wrong in it is told and left out. The
 /// first call counts; a later one, or one after the first question, changes nothing.
-pub fn install(own: &str) -> Vec<Problem> {
+pub fn install(own: &str) -> Vec<CatalogProblem> {
     let mut file = shipped();
     let problems = file.lay_over(own);
     drop(INSTALLED.set(file));
     problems
 }
 
-fn shipped() -> File {
-    let mut file = File::default();
+fn shipped() -> CatalogFile {
+    let mut file = CatalogFile::default();
     // A test holds the built-in file to having no mistakes.
     file.lay_over(SHIPPED);
     file
@@ -62,7 +62,7 @@ fn shipped() -> File {
 
 /// What a request needs to know of a model, in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Figures {
+pub struct ModelLimits {
     /// Everything before the model, its answer included.
     pub window: u64,
     /// The most one answer may have.
@@ -70,26 +70,26 @@ pub struct Figures {
     pub vision: bool,
 }
 
-impl Figures {
+impl ModelLimits {
     /// Figures that break no request: a small window is compacted early, a short answer is legal everywhere, and a
     /// model not known to see is not sent pictures.
-    pub const UNKNOWN: Figures = Figures { window: 32_768, max_output: 8_192, vision: false };
+    pub const UNKNOWN: ModelLimits = ModelLimits { window: 32_768, max_output: 8_192, vision: false };
 
     /// The figures of a model; those that are not known are the careful ones.
-    pub fn of(provider: &str, model: &str) -> Figures {
-        let Some(known) = find(provider, model) else { return Figures::UNKNOWN };
-        let window = known.window.unwrap_or(Figures::UNKNOWN.window);
-        Figures {
+    pub fn of(provider: &str, model: &str) -> ModelLimits {
+        let Some(known) = find(provider, model) else { return ModelLimits::UNKNOWN };
+        let window = known.window.unwrap_or(ModelLimits::UNKNOWN.window);
+        ModelLimits {
             window,
-            max_output: known.max_output.unwrap_or(Figures::UNKNOWN.max_output.min(window / 2)),
-            vision: known.vision.unwrap_or(Figures::UNKNOWN.vision),
+            max_output: known.max_output.unwrap_or(ModelLimits::UNKNOWN.max_output.min(window / 2)),
+            vision: known.vision.unwrap_or(ModelLimits::UNKNOWN.vision),
         }
     }
 
     /// A model of this name with these figures.
-    pub fn model(self, name: impl Into<String>) -> super::Model {
-        let capabilities = Capabilities { vision: self.vision, ..Capabilities::default() };
-        super::Model { name: name.into(), window: self.window, capabilities }
+    pub fn model(self, name: impl Into<String>) -> super::ModelSpec {
+        let capabilities = ModelCapabilities { vision: self.vision, ..ModelCapabilities::default() };
+        super::ModelSpec { name: name.into(), window: self.window, capabilities }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::conversation::{
 
 /// A call while its arguments stream in.
 #[derive(Debug, Default)]
-pub(super) struct OpenCall {
+pub(super) struct PartialCall {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) arguments: String,
@@ -16,23 +16,23 @@ pub(super) struct OpenCall {
 }
 
 #[derive(Debug)]
-pub(super) enum Piece {
+pub(super) enum AnswerPiece {
     Text(String),
     Thinking(ThinkingBlock),
-    Call(OpenCall),
+    Call(PartialCall),
 }
 
 /// The answer so far, in order.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
-    pub(super) pieces: Vec<Piece>,
+pub(super) struct AnswerBuilder {
+    pub(super) pieces: Vec<AnswerPiece>,
     pub(super) usage: TokenUsage,
     pub(super) model: String,
     /// Why the model stopped; known only when everything of the answer has arrived.
     pub(super) stop: Option<StopReason>,
 }
 
-impl Assembly {
+impl AnswerBuilder {
     /// An id for a new call: the server's own, or a made-up one where it gave none or one that is taken.
     pub(super) fn id_for(&self, given: &str) -> String {
         let taken = |id: &str| self.calls().any(|call| call.id == id);
@@ -44,9 +44,9 @@ impl Assembly {
         (first..).map(|n| format!("{stem}_{n}")).find(|id| !taken(id)).unwrap_or_default()
     }
 
-    pub(super) fn calls(&self) -> impl Iterator<Item = &OpenCall> {
+    pub(super) fn calls(&self) -> impl Iterator<Item = &PartialCall> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Call(call) => Some(call),
+            AnswerPiece::Call(call) => Some(call),
             _ => None,
         })
     }
@@ -70,15 +70,19 @@ impl Assembly {
         if self.stop.is_some() { self.finish() } else { self.answer(StopReason::Cut, |_| None) }
     }
 
-    fn answer(&mut self, stop: StopReason, call: impl Fn(OpenCall) -> Option<ToolCall>) -> AssistantMessage {
+    fn answer(
+        &mut self,
+        stop: StopReason,
+        call: impl Fn(PartialCall) -> Option<ToolCall>,
+    ) -> AssistantMessage {
         let blocks = std::mem::take(&mut self.pieces)
             .into_iter()
             .filter_map(|piece| match piece {
-                Piece::Text(text) => (!text.is_empty()).then_some(AssistantBlock::Text { text }),
-                Piece::Thinking(thinking) => {
+                AnswerPiece::Text(text) => (!text.is_empty()).then_some(AssistantBlock::Text { text }),
+                AnswerPiece::Thinking(thinking) => {
                     (thinking != ThinkingBlock::default()).then_some(AssistantBlock::Thinking(thinking))
                 }
-                Piece::Call(open) => call(open).map(AssistantBlock::Call),
+                AnswerPiece::Call(open) => call(open).map(AssistantBlock::Call),
             })
             .collect();
         AssistantMessage {
@@ -92,7 +96,7 @@ impl Assembly {
 }
 
 /// A call at its end. Where the answer ran into its token limit, missing arguments do not mean "none".
-fn close(call: OpenCall, limited: bool) -> ToolCall {
+fn close(call: PartialCall, limited: bool) -> ToolCall {
     let input = if limited && call.arguments.trim().is_empty() {
         CallInput::Malformed {
             raw: call.arguments,

@@ -1,10 +1,10 @@
 //! A name for what a conversation begins with, so that a vendor sends its requests to the machine that has that
 //! beginning in its cache. It is made from the beginning itself: the same after a resume, and telling nobody anything.
 
-use super::super::Request;
+use super::super::ModelRequest;
 use crate::conversation::{Message, Part};
 
-pub(super) fn of(request: &Request) -> String {
+pub(super) fn of(request: &ModelRequest) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut put = |text: &str| {
         hasher.update(&(text.len() as u64).to_le_bytes());

@@ -3,7 +3,7 @@
 //! Bodies are JSON in half a dozen shapes, plain text, or the HTML of a proxy in between; all of them become one
 //! short message and one typed error.
 
-use super::super::{Blame, ProviderError};
+use super::super::{ProviderError, RejectionCause};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -36,14 +36,14 @@ pub(super) fn of_response(status: u16, body: &str) -> ProviderError {
         None => body,
     };
     match serde_json::from_str::<Value>(body) {
-        Ok(value) => typed(status, &Fault::read(&value, body)),
-        Err(_) => typed(status, &Fault { message: plain(body), ..Fault::default() }),
+        Ok(value) => typed(status, &ErrorBody::read(&value, body)),
+        Err(_) => typed(status, &ErrorBody { message: plain(body), ..ErrorBody::default() }),
     }
 }
 
 /// The typed error for an error that arrives within a stream, where no status line tells its kind.
 pub(super) fn of_event(event: &Value) -> ProviderError {
-    let fault = Fault::read(event, &event.to_string());
+    let fault = ErrorBody::read(event, &event.to_string());
     match fault.implied_status() {
         Some(status) => typed(status, &fault),
         // Nothing but words says what it is.
@@ -57,7 +57,7 @@ pub(super) fn blocked(reason: &str) -> ProviderError {
     ProviderError::BadRequest {
         status: 200,
         message: format!("the request was blocked ({})", shortened(reason)),
-        blames: Blame::Nothing,
+        blames: RejectionCause::Nothing,
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn shortened(text: &str) -> String {
 }
 
 #[derive(Debug, Default)]
-struct Fault {
+struct ErrorBody {
     message: String,
     /// `type` or `code`, whichever the server gave; both when both.
     kind: String,
@@ -80,19 +80,19 @@ struct Fault {
     retry_after: Option<Duration>,
 }
 
-impl Fault {
-    fn read(value: &Value, raw: &str) -> Fault {
+impl ErrorBody {
+    fn read(value: &Value, raw: &str) -> ErrorBody {
         let value = value.get(0).unwrap_or(value);
         let error = match value.get("error") {
             Some(Value::String(message)) => {
-                return Fault { message: shortened(message), ..Fault::default() };
+                return ErrorBody { message: shortened(message), ..ErrorBody::default() };
             }
             Some(error) if error.is_object() => error,
             _ => value,
         };
         let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
         let message = ["message", "detail", "msg"].into_iter().map(text).find(|m| !m.is_empty());
-        Fault {
+        ErrorBody {
             message: message.map_or_else(|| plain(raw), shortened),
             kind: format!("{} {} {}", text("type"), text("code"), text("status")).trim().to_string(),
             param: text("param").to_string(),
@@ -129,7 +129,7 @@ impl Fault {
     }
 }
 
-fn typed(status: u16, fault: &Fault) -> ProviderError {
+fn typed(status: u16, fault: &ErrorBody) -> ProviderError {
     let message =
         if fault.message.is_empty() { "no reason given".to_string() } else { fault.message.clone() };
     let said = format!("{} {} {}", fault.message, fault.kind, fault.param).to_lowercase();
@@ -172,25 +172,25 @@ const UNPROVEN: [&str; 6] = [
 const IN_MESSAGES: [&str; 6] =
     ["content block", "text content", "tool_result", "tool_use", "tool_call_id", "'tool_calls'"];
 
-fn blame(status: u16, said: &str) -> Blame {
+fn blame(status: u16, said: &str) -> RejectionCause {
     if UNPROVEN.iter().any(|phrase| said.contains(phrase)) {
-        return Blame::Reasoning;
+        return RejectionCause::Reasoning;
     }
     if let Some(index) = tool_index(said) {
-        return Blame::Tool(index);
+        return RejectionCause::Tool(index);
     }
     // That there is no model of a name says nothing of what was sent.
     if !matches!(status, 400 | 413 | 415 | 422) {
-        return Blame::Nothing;
+        return RejectionCause::Nothing;
     }
     if said.contains("image") || said.contains("picture") {
-        return Blame::Image;
+        return RejectionCause::Image;
     }
     let named = ["messages", "contents", "content", "input"].iter().any(|list| is_indexed(said, list));
     if named || IN_MESSAGES.iter().any(|words| said.contains(words)) {
-        Blame::Content
+        RejectionCause::Content
     } else {
-        Blame::Nothing
+        RejectionCause::Nothing
     }
 }
 

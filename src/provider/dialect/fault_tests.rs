@@ -4,7 +4,7 @@ fn too_long(message: &str) -> ProviderError {
     ProviderError::TooLong { message: message.into() }
 }
 
-fn rejected(status: u16, message: &str, blames: Blame) -> ProviderError {
+fn rejected(status: u16, message: &str, blames: RejectionCause) -> ProviderError {
     ProviderError::BadRequest { status, message: message.into(), blames }
 }
 
@@ -36,7 +36,7 @@ fn bodies_of_every_vendor_become_typed_errors() {
         (
             429,
             r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}"#,
-            rejected(429, "You exceeded your current quota", Blame::Nothing),
+            rejected(429, "You exceeded your current quota", RejectionCause::Nothing),
         ),
         (
             529,
@@ -76,23 +76,23 @@ fn bodies_of_every_vendor_become_typed_errors() {
             rejected(
                 400,
                 "messages.3.content.1.image.source.base64: image exceeds 5 MB maximum",
-                Blame::Image,
+                RejectionCause::Image,
             ),
         ),
         (
             400,
             r#"{"error":{"message":"You uploaded an unsupported file.","type":"invalid_request_error","code":"invalid_image_format"}}"#,
-            rejected(400, "You uploaded an unsupported file.", Blame::Image),
+            rejected(400, "You uploaded an unsupported file.", RejectionCause::Image),
         ),
         (
             400,
             r#"{"error":{"type":"invalid_request_error","message":"tools.12.custom.input_schema: JSON schema is invalid"}}"#,
-            rejected(400, "tools.12.custom.input_schema: JSON schema is invalid", Blame::Tool(12)),
+            rejected(400, "tools.12.custom.input_schema: JSON schema is invalid", RejectionCause::Tool(12)),
         ),
         (
             400,
             r#"{"error":{"message":"Invalid schema","type":"invalid_request_error","param":"tools[3].function.parameters"}}"#,
-            rejected(400, "Invalid schema", Blame::Tool(3)),
+            rejected(400, "Invalid schema", RejectionCause::Tool(3)),
         ),
         (
             500,
@@ -102,7 +102,7 @@ fn bodies_of_every_vendor_become_typed_errors() {
         (
             400,
             r#"{"error":{"message":"no context window is configured","type":"invalid_request_error"}}"#,
-            rejected(400, "no context window is configured", Blame::Nothing),
+            rejected(400, "no context window is configured", RejectionCause::Nothing),
         ),
         (
             500,
@@ -114,18 +114,26 @@ fn bodies_of_every_vendor_become_typed_errors() {
             r#"{"error":{"message":"Your input exceeds the context window of this model.","type":"invalid_request_error"}}"#,
             too_long("Your input exceeds the context window of this model."),
         ),
-        (404, r#"{"error":"model 'x' not found"}"#, rejected(404, "model 'x' not found", Blame::Nothing)),
-        (422, r#"{"object":"error","message":"bad","code":422}"#, rejected(422, "bad", Blame::Nothing)),
+        (
+            404,
+            r#"{"error":"model 'x' not found"}"#,
+            rejected(404, "model 'x' not found", RejectionCause::Nothing),
+        ),
+        (
+            422,
+            r#"{"object":"error","message":"bad","code":422}"#,
+            rejected(422, "bad", RejectionCause::Nothing),
+        ),
         (500, "data: {\"error\": {\"message\": \"oh\"}}\n\ndata: [DONE]\n\n", overloaded(500, "oh")),
         (
             400,
             r#"{"error":{"code":400,"message":"Thought signature is not valid.","status":"INVALID_ARGUMENT"}}"#,
-            rejected(400, "Thought signature is not valid.", Blame::Reasoning),
+            rejected(400, "Thought signature is not valid.", RejectionCause::Reasoning),
         ),
         (
             400,
             r#"{"error":{"message":"tools[0].function_declarations[7].parameters: bad","status":"INVALID_ARGUMENT"}}"#,
-            rejected(400, "tools[0].function_declarations[7].parameters: bad", Blame::Tool(7)),
+            rejected(400, "tools[0].function_declarations[7].parameters: bad", RejectionCause::Tool(7)),
         ),
         (
             429,
@@ -138,7 +146,7 @@ fn bodies_of_every_vendor_become_typed_errors() {
         (
             400,
             r#"[{"error":{"code":400,"message":"API key not valid"}}]"#,
-            rejected(400, "API key not valid", Blame::Nothing),
+            rejected(400, "API key not valid", RejectionCause::Nothing),
         ),
     ];
     for (status, body, error) in table {

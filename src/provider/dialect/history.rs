@@ -13,69 +13,69 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 #[derive(Debug, PartialEq)]
-pub(super) enum Turn<'a> {
+pub(super) enum WireTurn<'a> {
     /// The results of the answer before come first, then what the person said.
     User {
-        results: Vec<Reply<'a>>,
-        parts: Vec<Content<'a>>,
+        results: Vec<WireToolResult<'a>>,
+        parts: Vec<WireContent<'a>>,
     },
-    Assistant(Vec<Said<'a>>),
+    Assistant(Vec<WireAssistantPart<'a>>),
 }
 
 /// A piece of content as it goes out: notes are words here, and nowhere before.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Content<'a> {
+pub(super) enum WireContent<'a> {
     /// Never blank.
     Text(Cow<'a, str>),
     Image(&'a Image),
 }
 
-impl<'a> Content<'a> {
+impl<'a> WireContent<'a> {
     /// Nothing of a part that is blank.
-    fn of(part: &'a Part) -> Option<Content<'a>> {
+    fn of(part: &'a Part) -> Option<WireContent<'a>> {
         match (part.as_image(), part.words()) {
-            (Some(image), _) => Some(Content::Image(image)),
-            (None, words) => words.filter(|words| !is_blank(words)).map(Content::Text),
+            (Some(image), _) => Some(WireContent::Image(image)),
+            (None, words) => words.filter(|words| !is_blank(words)).map(WireContent::Text),
         }
     }
 }
 
 /// A result under the id that its call was sent with; `None` where the history has lost it.
 #[derive(Debug, PartialEq)]
-pub(super) struct Reply<'a> {
+pub(super) struct WireToolResult<'a> {
     pub(super) id: String,
     /// The tool, as its call named it.
     pub(super) name: Cow<'a, str>,
-    pub(super) result: Option<Replied<'a>>,
+    pub(super) result: Option<WireResultContent<'a>>,
 }
 
-impl Reply<'_> {
+impl WireToolResult<'_> {
     pub(super) fn is_error(&self) -> bool {
         self.result.as_ref().is_none_or(|result| result.is_error)
     }
 
-    pub(super) fn content(&self) -> &[Content<'_>] {
+    pub(super) fn content(&self) -> &[WireContent<'_>] {
         self.result.as_ref().map_or(&[], |result| result.content.as_slice())
     }
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Replied<'a> {
+pub(super) struct WireResultContent<'a> {
     pub(super) is_error: bool,
-    pub(super) content: Vec<Content<'a>>,
+    pub(super) content: Vec<WireContent<'a>>,
 }
 
-impl<'a> From<&'a CallResult> for Replied<'a> {
-    fn from(result: &'a CallResult) -> Replied<'a> {
-        Replied {
+impl<'a> From<&'a CallResult> for WireResultContent<'a> {
+    fn from(result: &'a CallResult) -> WireResultContent<'a> {
+        WireResultContent {
             is_error: result.is_error(),
-            content: result.parts.iter().filter_map(Content::of).collect(),
+            content: result.parts.iter().filter_map(WireContent::of).collect(),
         }
     }
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) enum Said<'a> {
+pub(super) enum WireAssistantPart<'a> {
     Text(&'a str),
     Thinking(&'a ThinkingBlock),
     Call { id: String, name: Cow<'a, str>, input: Value },
@@ -83,7 +83,7 @@ pub(super) enum Said<'a> {
 
 /// What becomes of the model's reasoning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reasoning<'a> {
+pub(super) enum ReasoningPolicy<'a> {
     /// The dialect has no place for it.
     Drop,
     /// Proven reasoning goes back to the model that wrote it, where the proof is one of this wire format.
@@ -111,8 +111,9 @@ const BEGINNING: &str = "(the beginning of this conversation is left out)";
 
 const LONGEST_NAME: usize = 64;
 
-pub(super) fn turns<'a>(messages: &'a [Message], reasoning: Reasoning<'_>) -> Vec<Turn<'a>> {
-    let mut writer = Writer { turns: Vec::new(), open: Vec::new(), used: HashSet::new(), reasoning };
+pub(super) fn turns<'a>(messages: &'a [Message], reasoning: ReasoningPolicy<'_>) -> Vec<WireTurn<'a>> {
+    let mut writer =
+        WireHistoryWriter { turns: Vec::new(), open: Vec::new(), used: HashSet::new(), reasoning };
     for message in messages {
         match message {
             Message::User { parts } => writer.user(parts),
@@ -124,28 +125,28 @@ pub(super) fn turns<'a>(messages: &'a [Message], reasoning: Reasoning<'_>) -> Ve
     let note = match writer.turns.last() {
         None => Some(NOTHING),
         // An answer that broke off and is asked for once more.
-        Some(Turn::Assistant(_)) => Some(GO_ON),
-        Some(Turn::User { .. }) => None,
+        Some(WireTurn::Assistant(_)) => Some(GO_ON),
+        Some(WireTurn::User { .. }) => None,
     };
     if let Some(note) = note {
-        let note = Content::Text(Cow::Borrowed(note));
-        writer.turns.push(Turn::User { results: Vec::new(), parts: vec![note] });
+        let note = WireContent::Text(Cow::Borrowed(note));
+        writer.turns.push(WireTurn::User { results: Vec::new(), parts: vec![note] });
     }
     writer.turns
 }
 
-struct Writer<'a, 'r> {
-    turns: Vec<Turn<'a>>,
+struct WireHistoryWriter<'a, 'r> {
+    turns: Vec<WireTurn<'a>>,
     /// Calls that wait for their results: our id and the one that was sent.
     open: Vec<(&'a CallId, String, Cow<'a, str>)>,
     used: HashSet<String>,
-    reasoning: Reasoning<'r>,
+    reasoning: ReasoningPolicy<'r>,
 }
 
-impl<'a> Writer<'a, '_> {
+impl<'a> WireHistoryWriter<'a, '_> {
     fn user(&mut self, parts: &'a [Part]) {
         self.results(&[]);
-        let mut said = parts.iter().filter_map(Content::of).peekable();
+        let mut said = parts.iter().filter_map(WireContent::of).peekable();
         if said.peek().is_some() {
             let (_, parts) = user_turn(&mut self.turns);
             parts.extend(said);
@@ -158,20 +159,20 @@ impl<'a> Writer<'a, '_> {
         }
         let (replies, _) = user_turn(&mut self.turns);
         for (ours, id, name) in self.open.drain(..) {
-            let result = results.iter().find(|r| r.id == *ours).map(Replied::from);
-            replies.push(Reply { id, name, result });
+            let result = results.iter().find(|r| r.id == *ours).map(WireResultContent::from);
+            replies.push(WireToolResult { id, name, result });
         }
     }
 
     fn assistant(&mut self, answer: &'a AssistantMessage) {
         self.results(&[]);
-        let mut said: Vec<Said<'a>> = Vec::new();
+        let mut said: Vec<WireAssistantPart<'a>> = Vec::new();
         for block in &answer.blocks {
             match block {
-                AssistantBlock::Text { text } if !is_blank(text) => said.push(Said::Text(text)),
+                AssistantBlock::Text { text } if !is_blank(text) => said.push(WireAssistantPart::Text(text)),
                 AssistantBlock::Text { .. } => {}
                 AssistantBlock::Thinking(thinking) if self.goes_back(answer, thinking) => {
-                    said.push(Said::Thinking(thinking));
+                    said.push(WireAssistantPart::Thinking(thinking));
                 }
                 AssistantBlock::Thinking(_) => {}
                 AssistantBlock::Call(_) if answer.stop == StopReason::Cut => {}
@@ -179,25 +180,27 @@ impl<'a> Writer<'a, '_> {
                     let id = self.fresh_id(call.id.as_str());
                     let name = name(&call.name);
                     self.open.push((&call.id, id.clone(), name.clone()));
-                    said.push(Said::Call { id, name, input: object(call.input.to_replay()) });
+                    said.push(WireAssistantPart::Call { id, name, input: object(call.input.to_replay()) });
                 }
             }
         }
         // Reasoning that leads to nothing is refused at the end of an answer.
-        let may_end = matches!(self.reasoning, Reasoning::ProvenToTheEnd { .. });
-        while matches!(said.last(), Some(Said::Thinking(_))) && !(may_end && answer.stop != StopReason::Cut) {
+        let may_end = matches!(self.reasoning, ReasoningPolicy::ProvenToTheEnd { .. });
+        while matches!(said.last(), Some(WireAssistantPart::Thinking(_)))
+            && !(may_end && answer.stop != StopReason::Cut)
+        {
             said.pop();
         }
         if said.is_empty() {
             return;
         }
         match self.turns.last_mut() {
-            Some(Turn::Assistant(before)) => before.append(&mut said),
-            Some(Turn::User { .. }) => self.turns.push(Turn::Assistant(said)),
+            Some(WireTurn::Assistant(before)) => before.append(&mut said),
+            Some(WireTurn::User { .. }) => self.turns.push(WireTurn::Assistant(said)),
             None => {
-                let note = Content::Text(Cow::Borrowed(BEGINNING));
-                self.turns.push(Turn::User { results: Vec::new(), parts: vec![note] });
-                self.turns.push(Turn::Assistant(said));
+                let note = WireContent::Text(Cow::Borrowed(BEGINNING));
+                self.turns.push(WireTurn::User { results: Vec::new(), parts: vec![note] });
+                self.turns.push(WireTurn::Assistant(said));
             }
         }
     }
@@ -205,11 +208,11 @@ impl<'a> Writer<'a, '_> {
     fn goes_back(&self, answer: &AssistantMessage, thinking: &ThinkingBlock) -> bool {
         let proven = thinking.signature.is_some() || thinking.redacted.is_some();
         match self.reasoning {
-            Reasoning::Drop => false,
-            Reasoning::Proven { wire, model } | Reasoning::ProvenToTheEnd { wire, model } => {
+            ReasoningPolicy::Drop => false,
+            ReasoningPolicy::Proven { wire, model } | ReasoningPolicy::ProvenToTheEnd { wire, model } => {
                 proven && thinking.wire == wire && answer.model == model
             }
-            Reasoning::Words { model } => !is_blank(&thinking.text) && answer.model == model,
+            ReasoningPolicy::Words { model } => !is_blank(&thinking.text) && answer.model == model,
         }
     }
 
@@ -225,12 +228,14 @@ impl<'a> Writer<'a, '_> {
     }
 }
 
-fn user_turn<'t, 'a>(turns: &'t mut Vec<Turn<'a>>) -> (&'t mut Vec<Reply<'a>>, &'t mut Vec<Content<'a>>) {
-    if !matches!(turns.last(), Some(Turn::User { .. })) {
-        turns.push(Turn::User { results: Vec::new(), parts: Vec::new() });
+fn user_turn<'t, 'a>(
+    turns: &'t mut Vec<WireTurn<'a>>,
+) -> (&'t mut Vec<WireToolResult<'a>>, &'t mut Vec<WireContent<'a>>) {
+    if !matches!(turns.last(), Some(WireTurn::User { .. })) {
+        turns.push(WireTurn::User { results: Vec::new(), parts: Vec::new() });
     }
     match turns.last_mut() {
-        Some(Turn::User { results, parts }) => (results, parts),
+        Some(WireTurn::User { results, parts }) => (results, parts),
         _ => unreachable!("a user turn was just pushed"),
     }
 }

@@ -18,25 +18,25 @@ fn results(calls: &[&ToolCall]) -> Message {
     Message::Results { results: calls.iter().map(|c| CallResult::text(c, CallOutcome::Done, "ok")).collect() }
 }
 
-fn said(id: &str, name: &'static str) -> Said<'static> {
-    Said::Call { id: id.into(), name: Cow::Borrowed(name), input: json!({"a": 1}) }
+fn said(id: &str, name: &'static str) -> WireAssistantPart<'static> {
+    WireAssistantPart::Call { id: id.into(), name: Cow::Borrowed(name), input: json!({"a": 1}) }
 }
 
-fn texts<'t>(parts: &'t [Content<'_>]) -> Vec<&'t str> {
-    let text = |part: &'t Content<'_>| match part {
-        Content::Text(text) => Some(text.as_ref()),
-        Content::Image(_) => None,
+fn texts<'t>(parts: &'t [WireContent<'_>]) -> Vec<&'t str> {
+    let text = |part: &'t WireContent<'_>| match part {
+        WireContent::Text(text) => Some(text.as_ref()),
+        WireContent::Image(_) => None,
     };
     parts.iter().filter_map(text).collect()
 }
 
-fn ids(turn: &Turn) -> Vec<String> {
+fn ids(turn: &WireTurn) -> Vec<String> {
     match turn {
-        Turn::User { results, .. } => results.iter().map(|r| r.id.clone()).collect(),
-        Turn::Assistant(said) => said
+        WireTurn::User { results, .. } => results.iter().map(|r| r.id.clone()).collect(),
+        WireTurn::Assistant(said) => said
             .iter()
             .filter_map(|s| match s {
-                Said::Call { id, .. } => Some(id.clone()),
+                WireAssistantPart::Call { id, .. } => Some(id.clone()),
                 _ => None,
             })
             .collect(),
@@ -51,8 +51,8 @@ fn a_cut_answer_loses_its_calls_and_unproven_thoughts_and_what_follows_merges() 
         answer(StopReason::Cut, vec![thought, AssistantBlock::Call(call("a", "x"))]),
         Message::user("two"),
     ];
-    let turns = turns(&messages, Reasoning::Proven { wire: "", model: "m" });
-    let [Turn::User { results, parts }] = &turns[..] else { panic!("{turns:?}") };
+    let turns = turns(&messages, ReasoningPolicy::Proven { wire: "", model: "m" });
+    let [WireTurn::User { results, parts }] = &turns[..] else { panic!("{turns:?}") };
     assert!(results.is_empty());
     assert_eq!(texts(parts), ["one", "two"]);
 }
@@ -68,7 +68,7 @@ fn a_call_without_a_result_gets_one() {
         Message::user("two"),
         answer(StopReason::ToolUse, vec![AssistantBlock::Call(call("c", "x"))]),
     ];
-    let turns = turns(&messages, Reasoning::Drop);
+    let turns = turns(&messages, ReasoningPolicy::Drop);
     assert_eq!(turns.len(), 5);
     assert_eq!(ids(&turns[2]), ["a", "b"]);
     assert_eq!(ids(&turns[4]), ["c"]);
@@ -84,15 +84,15 @@ fn ids_are_unique_in_the_whole_history_and_names_are_well_formed() {
         answer(StopReason::ToolUse, vec![AssistantBlock::Call(a.clone())]),
         results(&[&a]),
     ];
-    let turns = turns(&messages, Reasoning::Drop);
+    let turns = turns(&messages, ReasoningPolicy::Drop);
     let first = ids(&turns[1]);
     assert!(first.iter().all(|id| id.chars().all(is_plain)), "{first:?}");
     assert_eq!(ids(&turns[2]), first);
     assert_eq!(ids(&turns[3]), [format!("{}-2", first[0])]);
     assert_eq!(ids(&turns[4]), ids(&turns[3]));
-    let Turn::Assistant(blocks) = &turns[1] else { panic!() };
-    assert!(matches!(&blocks[0], Said::Call { name, .. } if name == "no_such_tool"));
-    assert!(matches!(&blocks[1], Said::Call { name, .. } if name == "unknown"));
+    let WireTurn::Assistant(blocks) = &turns[1] else { panic!() };
+    assert!(matches!(&blocks[0], WireAssistantPart::Call { name, .. } if name == "no_such_tool"));
+    assert!(matches!(&blocks[1], WireAssistantPart::Call { name, .. } if name == "unknown"));
 }
 
 #[test]
@@ -109,41 +109,53 @@ fn thoughts_go_back_only_to_their_own_model_and_never_at_the_end() {
         answer(StopReason::EndTurn, vec![text("done"), AssistantBlock::Thinking(proven.clone())]),
         Message::user("more"),
     ];
-    let same = turns(&messages, Reasoning::Proven { wire: "", model: "m" });
-    assert_eq!(same[1], Turn::Assistant(vec![Said::Thinking(&proven), said("a", "x")]));
-    assert_eq!(same[3], Turn::Assistant(vec![Said::Text("done")]));
+    let same = turns(&messages, ReasoningPolicy::Proven { wire: "", model: "m" });
+    assert_eq!(same[1], WireTurn::Assistant(vec![WireAssistantPart::Thinking(&proven), said("a", "x")]));
+    assert_eq!(same[3], WireTurn::Assistant(vec![WireAssistantPart::Text("done")]));
     for reasoning in [
-        Reasoning::Proven { wire: "", model: "n" },
-        Reasoning::Proven { wire: "gemini", model: "m" },
-        Reasoning::ProvenToTheEnd { wire: "gemini", model: "m" },
-        Reasoning::Words { model: "n" },
-        Reasoning::Drop,
+        ReasoningPolicy::Proven { wire: "", model: "n" },
+        ReasoningPolicy::Proven { wire: "gemini", model: "m" },
+        ReasoningPolicy::ProvenToTheEnd { wire: "gemini", model: "m" },
+        ReasoningPolicy::Words { model: "n" },
+        ReasoningPolicy::Drop,
     ] {
-        assert_eq!(turns(&messages, reasoning)[1], Turn::Assistant(vec![said("a", "x")]), "{reasoning:?}");
+        assert_eq!(
+            turns(&messages, reasoning)[1],
+            WireTurn::Assistant(vec![said("a", "x")]),
+            "{reasoning:?}"
+        );
     }
-    let to_the_end = turns(&messages, Reasoning::ProvenToTheEnd { wire: "", model: "m" });
-    assert_eq!(to_the_end[3], Turn::Assistant(vec![Said::Text("done"), Said::Thinking(&proven)]));
-    let words = turns(&messages, Reasoning::Words { model: "m" });
+    let to_the_end = turns(&messages, ReasoningPolicy::ProvenToTheEnd { wire: "", model: "m" });
+    assert_eq!(
+        to_the_end[3],
+        WireTurn::Assistant(vec![WireAssistantPart::Text("done"), WireAssistantPart::Thinking(&proven)])
+    );
+    let words = turns(&messages, ReasoningPolicy::Words { model: "m" });
     assert_eq!(words[1], same[1]);
 }
 
 #[test]
 fn a_history_that_begins_with_an_answer_gets_a_beginning_and_blank_text_is_left_out() {
     let messages = [answer(StopReason::EndTurn, vec![text(" \n"), text("hi")]), Message::user(" ")];
-    let turns = turns(&messages, Reasoning::Drop);
+    let turns = turns(&messages, ReasoningPolicy::Drop);
     assert_eq!(turns.len(), 3, "and ends with the person");
-    assert_eq!(turns[1], Turn::Assistant(vec![Said::Text("hi")]));
+    assert_eq!(turns[1], WireTurn::Assistant(vec![WireAssistantPart::Text("hi")]));
 }
 
 #[test]
 fn a_history_that_ends_with_a_broken_answer_asks_for_the_rest_of_it() {
     let messages = [Message::user("one"), answer(StopReason::Cut, vec![text("Half an")])];
-    let asked = turns(&messages, Reasoning::Drop);
-    let [_, Turn::Assistant(said), Turn::User { parts, .. }] = &asked[..] else { panic!("{asked:?}") };
-    assert_eq!(said, &[Said::Text("Half an")]);
+    let asked = turns(&messages, ReasoningPolicy::Drop);
+    let [_, WireTurn::Assistant(said), WireTurn::User { parts, .. }] = &asked[..] else {
+        panic!("{asked:?}")
+    };
+    assert_eq!(said, &[WireAssistantPart::Text("Half an")]);
     assert_eq!(texts(parts), [GO_ON]);
     let rest = [messages[0].clone(), messages[1].clone(), answer(StopReason::EndTurn, vec![text(" answer")])];
     let rest = [rest.as_slice(), &[Message::user("two")]].concat();
-    let again = turns(&rest, Reasoning::Drop);
-    assert_eq!(again[1], Turn::Assistant(vec![Said::Text("Half an"), Said::Text(" answer")]));
+    let again = turns(&rest, ReasoningPolicy::Drop);
+    assert_eq!(
+        again[1],
+        WireTurn::Assistant(vec![WireAssistantPart::Text("Half an"), WireAssistantPart::Text(" answer")])
+    );
 }

@@ -12,7 +12,7 @@ mod openai_chat;
 mod openai_responses;
 mod picture;
 
-pub use anthropic::Anthropic;
-pub use gemini::Gemini;
-pub use openai_chat::OpenAiChat;
-pub use openai_responses::OpenAiResponses;
+pub use anthropic::AnthropicFormat;
+pub use gemini::GeminiFormat;
+pub use openai_chat::OpenAiChatFormat;
+pub use openai_responses::OpenAiResponsesFormat;

@@ -1,13 +1,13 @@
 //! Pictures and PDFs on the wire: base64 exists only here, while a request is encoded.
 
-use super::super::Capabilities;
+use super::super::ModelCapabilities;
 use crate::conversation::Image;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 /// The picture as base64, or the note that stands for it where this model cannot have it. Converting and scaling
 /// happened long before; what still does not fit is left out rather than sent to be refused.
-pub(super) fn base64(image: &Image, capabilities: &Capabilities) -> Result<String, String> {
+pub(super) fn base64(image: &Image, capabilities: &ModelCapabilities) -> Result<String, String> {
     if image.is_pdf() {
         return pdf(image, capabilities);
     }
@@ -27,7 +27,7 @@ pub(super) fn base64(image: &Image, capabilities: &Capabilities) -> Result<Strin
     Err(format!("[picture not sent: {}; {reason}]", image.describe()))
 }
 
-fn pdf(pdf: &Image, capabilities: &Capabilities) -> Result<String, String> {
+fn pdf(pdf: &Image, capabilities: &ModelCapabilities) -> Result<String, String> {
     let reason = if !capabilities.pdf {
         "this model takes no PDF"
     } else if pdf.bytes.is_empty() {

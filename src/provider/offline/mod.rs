@@ -10,25 +10,25 @@ mod report;
 mod script;
 mod segment;
 
-pub use grammar::{GrammarRow, grammar};
+pub use grammar::{OfflineGrammarRow, grammar};
 
 use super::flow::flow;
 use super::telling;
-use super::{AnswerStream, Provider, Request};
+use super::{AnswerStream, ModelRequest, Provider};
 use crate::conversation::{AssistantMessage, Message};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// The provider. Two of them are the same.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Offline {
+pub struct OfflineProvider {
     pause: Duration,
 }
 
-impl Offline {
+impl OfflineProvider {
     /// Answers as fast as it is read.
-    pub fn new() -> Offline {
-        Offline::default()
+    pub fn new() -> OfflineProvider {
+        OfflineProvider::default()
     }
 
     /// What it answers to a conversation: a pure function. `usage` and `model` are left empty.
@@ -37,20 +37,20 @@ impl Offline {
     }
 
     /// Waits `pause` before each piece of text, to be looked at.
-    pub fn paced(pause: Duration) -> Offline {
-        Offline { pause }
+    pub fn paced(pause: Duration) -> OfflineProvider {
+        OfflineProvider { pause }
     }
 }
 
-impl Provider for Offline {
+impl Provider for OfflineProvider {
     fn name(&self) -> &str {
         "offline"
     }
 
-    fn answer(&self, request: Request, cancel: CancellationToken) -> AnswerStream {
+    fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let pause = self.pause;
         flow(move |emit| async move {
-            let mut answer = Offline::next(&request.messages);
+            let mut answer = OfflineProvider::next(&request.messages);
             answer.model.clone_from(&request.model.name);
             answer.usage = telling::estimate(&request, &answer);
             telling::tell(answer, pause, &cancel, &emit).await;

@@ -4,13 +4,13 @@
 //! of capitals take more: a name that ends in `S` a list (`a, b and c`); `COMMAND` and `ARGUMENTS` everything to the
 //! end, as typed. `FROM`, `TO` and `COUNT` take numbers only. A colon at the end of a capital belongs to the request.
 
-use super::segment::Word;
+use super::segment::RequestWord;
 
 /// What the capitals took.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Taken(Vec<(&'static str, Vec<String>)>, Vec<&'static str>);
+pub(super) struct PatternCaptures(Vec<(&'static str, Vec<String>)>, Vec<&'static str>);
 
-impl Taken {
+impl PatternCaptures {
     /// What the capital `name` took; empty where it took nothing.
     pub(super) fn one(&self, name: &str) -> &str {
         self.all(name).first().map(String::as_str).unwrap_or_default()
@@ -35,9 +35,9 @@ impl Taken {
 }
 
 /// Holds `words` against `pattern`. All of both must be used up.
-pub(super) fn hold(pattern: &'static str, words: &[Word<'_>]) -> Option<Taken> {
+pub(super) fn hold(pattern: &'static str, words: &[RequestWord<'_>]) -> Option<PatternCaptures> {
     let parts = parts(pattern);
-    let mut taken = Taken::default();
+    let mut taken = PatternCaptures::default();
     held(&parts, words, &mut taken).then_some(taken)
 }
 
@@ -47,15 +47,15 @@ pub(super) fn verb(pattern: &'static str) -> &'static str {
 }
 
 #[derive(Clone, Debug)]
-enum Piece {
+enum PatternPiece {
     Small(&'static str),
     Capital { name: &'static str, colon: bool },
-    Optional(Vec<Piece>),
+    Optional(Vec<PatternPiece>),
 }
 
-fn parts(pattern: &'static str) -> Vec<Piece> {
+fn parts(pattern: &'static str) -> Vec<PatternPiece> {
     let mut out = Vec::new();
-    let mut optional: Option<Vec<Piece>> = None;
+    let mut optional: Option<Vec<PatternPiece>> = None;
     for token in pattern.split(' ') {
         let opens = token.starts_with('[');
         let closes = token.ends_with(']');
@@ -65,47 +65,47 @@ fn parts(pattern: &'static str) -> Vec<Piece> {
         }
         optional.as_mut().unwrap_or(&mut out).push(piece(bare));
         if closes && let Some(group) = optional.take() {
-            out.push(Piece::Optional(group));
+            out.push(PatternPiece::Optional(group));
         }
     }
     out
 }
 
-fn piece(token: &'static str) -> Piece {
+fn piece(token: &'static str) -> PatternPiece {
     let name = token.strip_suffix(':').unwrap_or(token);
     if name.chars().all(|c| c.is_ascii_uppercase()) {
-        Piece::Capital { name, colon: name.len() != token.len() }
+        PatternPiece::Capital { name, colon: name.len() != token.len() }
     } else {
-        Piece::Small(token)
+        PatternPiece::Small(token)
     }
 }
 
-fn held(pieces: &[Piece], words: &[Word<'_>], taken: &mut Taken) -> bool {
+fn held(pieces: &[PatternPiece], words: &[RequestWord<'_>], taken: &mut PatternCaptures) -> bool {
     let Some((piece, more)) = pieces.split_first() else { return words.is_empty() };
     match piece {
-        Piece::Optional(group) => {
+        PatternPiece::Optional(group) => {
             let before = taken.clone();
-            let with: Vec<Piece> = group.iter().chain(more).cloned().collect();
+            let with: Vec<PatternPiece> = group.iter().chain(more).cloned().collect();
             if held(&with, words, taken) {
                 return true;
             }
             *taken = before;
             held(more, words, taken)
         }
-        Piece::Small(small) => match words.split_first() {
+        PatternPiece::Small(small) => match words.split_first() {
             Some((word, rest)) if !word.quoted && word.text.eq_ignore_ascii_case(small) => {
                 taken.1.push(small);
                 held(more, rest, taken)
             }
             _ => false,
         },
-        Piece::Capital { name: name @ ("COMMAND" | "ARGUMENTS"), .. } => match words {
+        PatternPiece::Capital { name: name @ ("COMMAND" | "ARGUMENTS"), .. } => match words {
             [only] if only.quoted => take(taken, name, only.text.clone(), more, &[]),
             [first, ..] => take(taken, name, first.rest.trim_end().to_string(), more, &[]),
             [] => false,
         },
-        Piece::Capital { name, .. } if name.ends_with('S') => list(name, words, more, taken),
-        Piece::Capital { name, colon } => {
+        PatternPiece::Capital { name, .. } if name.ends_with('S') => list(name, words, more, taken),
+        PatternPiece::Capital { name, colon } => {
             let Some((word, rest)) = words.split_first() else { return false };
             let text = match colon {
                 true => word.text.strip_suffix(':').filter(|_| !word.quoted),
@@ -118,13 +118,24 @@ fn held(pieces: &[Piece], words: &[Word<'_>], taken: &mut Taken) -> bool {
     }
 }
 
-fn take(taken: &mut Taken, name: &'static str, text: String, more: &[Piece], rest: &[Word<'_>]) -> bool {
+fn take(
+    taken: &mut PatternCaptures,
+    name: &'static str,
+    text: String,
+    more: &[PatternPiece],
+    rest: &[RequestWord<'_>],
+) -> bool {
     taken.0.push((name, vec![text]));
     held(more, rest, taken)
 }
 
 /// A list: words joined by commas or "and", as many as there are.
-fn list(name: &'static str, words: &[Word<'_>], more: &[Piece], taken: &mut Taken) -> bool {
+fn list(
+    name: &'static str,
+    words: &[RequestWord<'_>],
+    more: &[PatternPiece],
+    taken: &mut PatternCaptures,
+) -> bool {
     let mut found = Vec::new();
     let mut rest = words;
     while let Some((word, after)) = rest.split_first() {

@@ -1,11 +1,11 @@
 //! What the offline provider says. Every word is about what really happened; nothing pretends to be thought.
 
-use super::grammar::GrammarRow;
+use super::grammar::OfflineGrammarRow;
 use crate::conversation::{CallOutcome, CallResult, Part, ToolCall};
 use serde_json::Value;
 
 /// A call and what came of it.
-pub(super) struct Found<'m> {
+pub(super) struct CallWithResult<'m> {
     pub(super) call: &'m ToolCall,
     pub(super) result: &'m CallResult,
 }
@@ -46,7 +46,7 @@ pub(super) fn reading_first() -> String {
     "The change needs the file as it is now; I read it and then try again.".into()
 }
 
-pub(super) fn help(rows: &[GrammarRow]) -> String {
+pub(super) fn help(rows: &[OfflineGrammarRow]) -> String {
     let mut out = format!("{WHO}. I understand these requests; words in capitals are yours.\n\n");
     for row in rows {
         out.push_str(&format!("- `{}`, as in `{}`\n", row.pattern, row.example));
@@ -60,7 +60,7 @@ pub(super) fn help(rows: &[GrammarRow]) -> String {
 }
 
 /// Everything that was found, in order.
-pub(super) fn all(found: &[Found<'_>], given_up: bool) -> String {
+pub(super) fn all(found: &[CallWithResult<'_>], given_up: bool) -> String {
     let mut out = String::new();
     for found in found {
         if !out.is_empty() {
@@ -79,7 +79,7 @@ pub(super) fn is_report(text: &str) -> bool {
     text.starts_with("`") || text.starts_with("Not done: `") || text.starts_with("Stopped: `")
 }
 
-fn one(found: &Found<'_>) -> String {
+fn one(found: &CallWithResult<'_>) -> String {
     let name = label(found.call);
     let body = found.result.body();
     let body = body.trim_end();

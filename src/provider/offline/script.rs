@@ -4,9 +4,9 @@
 //! through again from the beginning, so no state is kept anywhere and a resumed session goes on where it was. Each
 //! answer uses up one round and a refused edit adds two rounds at most once, so it always comes to an end.
 
-use super::grammar::{self, Planned, Wish};
-use super::report::{self, Found};
-use super::segment::{Quotes, segments, takes_the_line, words};
+use super::grammar::{self, OfflineCall, OfflineRequest};
+use super::report::{self, CallWithResult};
+use super::segment::{QuoteState, segments, takes_the_line, words};
 use crate::conversation::{
     AssistantBlock, AssistantMessage, CallFact, CallFailure, CallId, CallInput, CallOutcome, CallResult,
     Message, Part, StopReason, ToolCall,
@@ -22,22 +22,22 @@ pub(super) fn next(messages: &[Message]) -> AssistantMessage {
     };
     let (before, since) = messages.split_at(at);
     match read(parts) {
-        Ok(rounds) => Walk::new(rounds, before).answer(since.get(1..).unwrap_or_default()),
+        Ok(rounds) => RoundReplay::new(rounds, before).answer(since.get(1..).unwrap_or_default()),
         Err(words) => say(words),
     }
 }
 
 /// Calls of one answer.
 #[derive(Clone, Debug)]
-enum Round {
-    Calls { calls: Vec<Planned>, needs_success: bool, because: Option<String> },
+enum OfflineRound {
+    Calls { calls: Vec<OfflineCall>, needs_success: bool, because: Option<String> },
     SaveThat(String),
     Help,
 }
 
 /// The rounds that a message asks for. All of it must be understood, or nothing is done. The message may hold other
 /// text besides, such as attached files: the part that is understood is the one that counts.
-fn read(parts: &[Part]) -> Result<VecDeque<Round>, String> {
+fn read(parts: &[Part]) -> Result<VecDeque<OfflineRound>, String> {
     let mut error = report::not_understood();
     for text in parts.iter().filter_map(Part::as_text) {
         match read_text(text) {
@@ -51,43 +51,43 @@ fn read(parts: &[Part]) -> Result<VecDeque<Round>, String> {
     Err(error)
 }
 
-fn read_text(text: &str) -> Result<VecDeque<Round>, String> {
-    let mut rounds: VecDeque<Round> = VecDeque::new();
+fn read_text(text: &str) -> Result<VecDeque<OfflineRound>, String> {
+    let mut rounds: VecDeque<OfflineRound> = VecDeque::new();
     for segment in segments(text) {
         let (words, quotes) = words(segment.text);
-        if quotes == Quotes::Open && !takes_the_line(segment.text) {
+        if quotes == QuoteState::Open && !takes_the_line(segment.text) {
             return Err(report::open_quote(segment.text));
         }
         let Some(wish) = grammar::wish(&words) else {
             return Err(report::misread(segment.text, &grammar::near(&words)));
         };
         match (wish, rounds.back_mut()) {
-            (Wish::Calls(mut more), Some(Round::Calls { calls, .. })) if !segment.then => {
+            (OfflineRequest::Calls(mut more), Some(OfflineRound::Calls { calls, .. })) if !segment.then => {
                 calls.append(&mut more)
             }
-            (Wish::Calls(calls), _) => {
-                rounds.push_back(Round::Calls { calls, needs_success: segment.then, because: None });
+            (OfflineRequest::Calls(calls), _) => {
+                rounds.push_back(OfflineRound::Calls { calls, needs_success: segment.then, because: None });
             }
-            (Wish::SaveThat(name), _) => rounds.push_back(Round::SaveThat(name)),
-            (Wish::Help, _) => rounds.push_back(Round::Help),
+            (OfflineRequest::SaveThat(name), _) => rounds.push_back(OfflineRound::SaveThat(name)),
+            (OfflineRequest::Help, _) => rounds.push_back(OfflineRound::Help),
         }
     }
     Ok(rounds)
 }
 
 /// The way through one message's rounds.
-struct Walk<'m> {
-    rounds: VecDeque<Round>,
+struct RoundReplay<'m> {
+    rounds: VecDeque<OfflineRound>,
     before: &'m [Message],
-    found: Vec<Found<'m>>,
+    found: Vec<CallWithResult<'m>>,
     tried_again: HashSet<String>,
     /// Something was refused or failed, and what depended on it is left undone.
     given_up: bool,
 }
 
-impl<'m> Walk<'m> {
-    fn new(rounds: VecDeque<Round>, before: &'m [Message]) -> Walk<'m> {
-        Walk { rounds, before, found: Vec::new(), tried_again: HashSet::new(), given_up: false }
+impl<'m> RoundReplay<'m> {
+    fn new(rounds: VecDeque<OfflineRound>, before: &'m [Message]) -> RoundReplay<'m> {
+        RoundReplay { rounds, before, found: Vec::new(), tried_again: HashSet::new(), given_up: false }
     }
 
     fn answer(mut self, since: &'m [Message]) -> AssistantMessage {
@@ -100,16 +100,16 @@ impl<'m> Walk<'m> {
             }
         }
         match self.rounds.pop_front() {
-            Some(Round::Calls { calls, because, .. }) => asks(calls, because, self.id_base(since)),
-            Some(Round::SaveThat(name)) => match self.that(since) {
+            Some(OfflineRound::Calls { calls, because, .. }) => asks(calls, because, self.id_base(since)),
+            Some(OfflineRound::SaveThat(name)) => match self.that(since) {
                 Some(content) => {
                     let input = json!({"action": "write", "name": name, "content": content});
-                    let call = Planned { tool: "scratchpad".into(), input: CallInput::Object(input) };
+                    let call = OfflineCall { tool: "scratchpad".into(), input: CallInput::Object(input) };
                     asks(vec![call], None, self.id_base(since))
                 }
                 None => say([report::all(&self.found, false), report::nothing_to_save()].concat()),
             },
-            Some(Round::Help) | None => {
+            Some(OfflineRound::Help) | None => {
                 let found = report::all(&self.found, self.given_up);
                 let help = if helped { report::help(grammar::grammar()) } else { String::new() };
                 say([found, help].concat())
@@ -120,7 +120,7 @@ impl<'m> Walk<'m> {
     /// Help needs no call: it is part of the last answer.
     fn skip_help(&mut self) -> bool {
         let mut helped = false;
-        while matches!(self.rounds.front(), Some(Round::Help)) {
+        while matches!(self.rounds.front(), Some(OfflineRound::Help)) {
             self.rounds.pop_front();
             helped = true;
         }
@@ -128,8 +128,8 @@ impl<'m> Walk<'m> {
     }
 
     fn look_at(&mut self, answer: &'m AssistantMessage, results: &'m [CallResult]) {
-        let mut reads: Vec<Planned> = Vec::new();
-        let mut again: Vec<Planned> = Vec::new();
+        let mut reads: Vec<OfflineCall> = Vec::new();
+        let mut again: Vec<OfflineCall> = Vec::new();
         let mut failed = false;
         let automatic = answer.text() == report::reading_first();
         for (call, result) in answer.calls().zip(results) {
@@ -138,12 +138,12 @@ impl<'m> Walk<'m> {
                     if !reads.contains(&read) {
                         reads.push(read);
                     }
-                    again.push(Planned { tool: call.name.clone(), input: call.input.clone() });
+                    again.push(OfflineCall { tool: call.name.clone(), input: call.input.clone() });
                 }
                 None => {
                     failed |= result.is_error();
                     if !automatic || result.is_error() {
-                        self.found.push(Found { call, result });
+                        self.found.push(CallWithResult { call, result });
                     }
                 }
             }
@@ -153,11 +153,12 @@ impl<'m> Walk<'m> {
             return;
         }
         if !again.is_empty() {
-            self.rounds.push_front(Round::Calls { calls: again, needs_success: true, because: None });
+            self.rounds.push_front(OfflineRound::Calls { calls: again, needs_success: true, because: None });
             let because = Some(report::reading_first());
-            self.rounds.push_front(Round::Calls { calls: reads, needs_success: false, because });
+            self.rounds.push_front(OfflineRound::Calls { calls: reads, needs_success: false, because });
         } else if failed
-            && let Some(Round::Calls { needs_success: true, .. } | Round::SaveThat(_)) = self.rounds.front()
+            && let Some(OfflineRound::Calls { needs_success: true, .. } | OfflineRound::SaveThat(_)) =
+                self.rounds.front()
         {
             self.give_up();
         }
@@ -169,7 +170,7 @@ impl<'m> Walk<'m> {
     }
 
     /// What to read first, where a change was refused for that and was not tried again before.
-    fn unread(&mut self, call: &ToolCall, result: &CallResult) -> Option<Planned> {
+    fn unread(&mut self, call: &ToolCall, result: &CallResult) -> Option<OfflineCall> {
         let changes = matches!(call.name.as_str(), "edit_file" | "write_file");
         if !changes || result.outcome != CallOutcome::Failed {
             return None;
@@ -188,7 +189,7 @@ impl<'m> Walk<'m> {
             input = json!({"path": path, "offset": offset, "limit": limit});
         }
         let key = format!("{} {}", call.name, call.input.to_replay());
-        let read = Planned { tool: "read_file".into(), input: CallInput::Object(input) };
+        let read = OfflineCall { tool: "read_file".into(), input: CallInput::Object(input) };
         self.tried_again.insert(key).then_some(read)
     }
 
@@ -215,7 +216,7 @@ impl<'m> Walk<'m> {
     }
 }
 
-fn asks(calls: Vec<Planned>, because: Option<String>, base: usize) -> AssistantMessage {
+fn asks(calls: Vec<OfflineCall>, because: Option<String>, base: usize) -> AssistantMessage {
     let text = because.map(|text| AssistantBlock::Text { text });
     let calls = calls.into_iter().enumerate().map(|(n, planned)| {
         let id = CallId::new(format!("offline-{base}-{}", n + 1));

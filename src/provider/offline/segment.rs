@@ -6,7 +6,7 @@
 
 /// One request as typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Segment<'t> {
+pub(super) struct RequestSegment<'t> {
     pub(super) text: &'t str,
     /// It was joined by "and then": it waits for the ones before it.
     pub(super) then: bool,
@@ -14,7 +14,7 @@ pub(super) struct Segment<'t> {
 
 /// A word, or a quoted text without its quotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word<'t> {
+pub(super) struct RequestWord<'t> {
     pub(super) text: String,
     pub(super) quoted: bool,
     /// The request from this word on, as typed.
@@ -23,7 +23,7 @@ pub(super) struct Word<'t> {
 
 const THEN: &str = " and then ";
 
-pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
+pub(super) fn segments(text: &str) -> Vec<RequestSegment<'_>> {
     let mut out = Vec::new();
     let mut rest = text;
     let mut then = false;
@@ -37,7 +37,7 @@ pub(super) fn segments(text: &str) -> Vec<Segment<'_>> {
         };
         let (segment, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
         if !segment.trim().is_empty() {
-            out.push(Segment { text: segment.trim(), then });
+            out.push(RequestSegment { text: segment.trim(), then });
         }
         then = joint == THEN.len();
         rest = after.get(joint..).unwrap_or_default();
@@ -74,34 +74,34 @@ fn until_joint(text: &str) -> (usize, usize) {
 
 /// Whether every quote was closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Quotes {
+pub(super) enum QuoteState {
     Closed,
     Open,
 }
 
 /// The words of one request. A quote that is never closed is a letter like others, and is told.
-pub(super) fn words(text: &str) -> (Vec<Word<'_>>, Quotes) {
+pub(super) fn words(text: &str) -> (Vec<RequestWord<'_>>, QuoteState) {
     let mut out = Vec::new();
-    let mut quotes = Quotes::Closed;
+    let mut quotes = QuoteState::Closed;
     let mut rest = text.trim();
     while !rest.is_empty() {
         let quoted = rest.strip_prefix('"').map(unquote);
         if let Some(None) = quoted {
-            quotes = Quotes::Open;
+            quotes = QuoteState::Open;
         }
         let (word, length) = match quoted.flatten() {
-            Some((text, length)) => (Word { text, quoted: true, rest }, length + 1),
+            Some((text, length)) => (RequestWord { text, quoted: true, rest }, length + 1),
             None => {
                 let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
                 let text = rest.get(..length).unwrap_or_default().to_string();
-                (Word { text, quoted: false, rest }, length)
+                (RequestWord { text, quoted: false, rest }, length)
             }
         };
         out.push(word);
         rest = rest.get(length..).unwrap_or_default();
         // A comma or a colon right behind a quote is a word of its own's end, as in `"a", "b"`.
-        if let (Some(Word { quoted: true, .. }), Some(after)) = (out.last(), rest.strip_prefix(',')) {
-            out.push(Word { text: ",".into(), quoted: false, rest });
+        if let (Some(RequestWord { quoted: true, .. }), Some(after)) = (out.last(), rest.strip_prefix(',')) {
+            out.push(RequestWord { text: ",".into(), quoted: false, rest });
             rest = after;
         }
         rest = rest.trim_start();
@@ -154,10 +154,10 @@ mod tests {
     #[test]
     fn words_lose_their_quotes_and_keep_their_place() {
         let (found, quotes) = words("put \"a\\n\\t\\\"\\\\\\x b\", c");
-        assert_eq!(quotes, Quotes::Closed);
+        assert_eq!(quotes, QuoteState::Closed);
         let texts: Vec<&str> = found.iter().map(|w| w.text.as_str()).collect();
         assert_eq!(texts, ["put", "a\n\t\"\\\\x b", ",", "c"]);
         assert_eq!(found[3].rest, "c");
-        assert_eq!(words("say \"never closed").1, Quotes::Open);
+        assert_eq!(words("say \"never closed").1, QuoteState::Open);
     }
 }

@@ -2,8 +2,8 @@
 //! stop reason comes when all blocks are whole. Events and deltas of kinds not known here are passed over, as the
 //! API's versioning policy asks.
 
-use super::super::super::{Decoder, ProviderError, StreamEvent};
-use super::super::assembly::{Assembly, OpenCall, Piece};
+use super::super::super::{AnswerDecoder, ProviderError, StreamEvent};
+use super::super::assembly::{AnswerBuilder, AnswerPiece, PartialCall};
 use super::super::event::{self, word};
 use super::super::fault;
 use crate::conversation::{AssistantMessage, CallId, StopReason, ThinkingBlock, TokenUsage};
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
-pub(super) struct MessageDecoder {
-    assembly: Assembly,
+pub(super) struct AnthropicDecoder {
+    assembly: AnswerBuilder,
     /// The server's block number to the piece it became.
     places: BTreeMap<u64, usize>,
     finished: bool,
 }
 
-impl Decoder for MessageDecoder {
+impl AnswerDecoder for AnthropicDecoder {
     fn feed(&mut self, _event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError> {
         if self.finished {
             return Ok(Vec::new());
@@ -49,7 +49,7 @@ impl Decoder for MessageDecoder {
     }
 }
 
-impl MessageDecoder {
+impl AnthropicDecoder {
     fn message_start(&mut self, message: &Value) -> Vec<StreamEvent> {
         self.assembly.model = word(message, "model").to_string();
         self.count(message.get("usage"))
@@ -75,18 +75,18 @@ impl MessageDecoder {
         let (piece, events) = match word(block, "type") {
             "text" => {
                 let text = word(block, "text");
-                (Piece::Text(text.to_string()), told(text, StreamEvent::Text))
+                (AnswerPiece::Text(text.to_string()), told(text, StreamEvent::Text))
             }
             "thinking" => {
                 let text = word(block, "thinking");
                 let signature = Some(word(block, "signature")).filter(|s| !s.is_empty()).map(String::from);
                 let thinking =
                     ThinkingBlock { text: text.to_string(), signature, ..ThinkingBlock::default() };
-                (Piece::Thinking(thinking), told(text, StreamEvent::Thinking))
+                (AnswerPiece::Thinking(thinking), told(text, StreamEvent::Thinking))
             }
             "redacted_thinking" => {
                 let redacted = Some(word(block, "data").to_string());
-                (Piece::Thinking(ThinkingBlock { redacted, ..ThinkingBlock::default() }), Vec::new())
+                (AnswerPiece::Thinking(ThinkingBlock { redacted, ..ThinkingBlock::default() }), Vec::new())
             }
             "tool_use" => {
                 let id = self.assembly.id_for(word(block, "id"));
@@ -98,7 +98,7 @@ impl MessageDecoder {
                     _ => String::new(),
                 };
                 let started = StreamEvent::CallStarted { id: CallId::new(id.clone()), name: name.clone() };
-                (Piece::Call(OpenCall { id, name, arguments, started: true }), vec![started])
+                (AnswerPiece::Call(PartialCall { id, name, arguments, started: true }), vec![started])
             }
             _ => return Vec::new(),
         };
@@ -114,21 +114,21 @@ impl MessageDecoder {
             return Vec::new();
         };
         match (word(delta, "type"), piece) {
-            ("text_delta", Piece::Text(text)) => {
+            ("text_delta", AnswerPiece::Text(text)) => {
                 let more = word(delta, "text");
                 text.push_str(more);
                 told(more, StreamEvent::Text)
             }
-            ("thinking_delta", Piece::Thinking(thinking)) => {
+            ("thinking_delta", AnswerPiece::Thinking(thinking)) => {
                 let more = word(delta, "thinking");
                 thinking.text.push_str(more);
                 told(more, StreamEvent::Thinking)
             }
-            ("signature_delta", Piece::Thinking(thinking)) => {
+            ("signature_delta", AnswerPiece::Thinking(thinking)) => {
                 thinking.signature.get_or_insert_default().push_str(word(delta, "signature"));
                 Vec::new()
             }
-            ("input_json_delta", Piece::Call(call)) => {
+            ("input_json_delta", AnswerPiece::Call(call)) => {
                 let more = word(delta, "partial_json");
                 call.arguments.push_str(more);
                 match more.len() {

@@ -4,8 +4,10 @@
 //! same turn after turn. Four cache breakpoints, which is all there may be: after the tools, after the system prompt,
 //! at the end of the person's turn before the newest, where the last request ended, and at the very end.
 
-use super::super::super::{Capabilities, Quirks, Request};
-use super::super::history::{Content, NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
+use super::super::super::{ModelCapabilities, ModelRequest, ServerQuirks};
+use super::super::history::{
+    NO_OUTPUT, NO_RESULT, ReasoningPolicy, WireAssistantPart, WireContent, WireToolResult, WireTurn, turns,
+};
 use super::super::picture;
 use crate::conversation::{Image, ThinkingBlock, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -13,7 +15,7 @@ use serde_json::{Map, Value, json};
 /// What stands in the proofs of this wire format: it had them first, before there was a name.
 pub(super) const WIRE: &str = "";
 
-pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
+pub(super) fn body(request: &ModelRequest, quirks: &ServerQuirks) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model.name));
     body.insert("max_tokens".into(), json!(request.max_output));
@@ -30,7 +32,7 @@ pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
     }
     let capabilities = &request.model.capabilities;
     let mut messages: Vec<Value> =
-        turns(&request.messages, Reasoning::Proven { wire: WIRE, model: &request.model.name })
+        turns(&request.messages, ReasoningPolicy::Proven { wire: WIRE, model: &request.model.name })
             .iter()
             .map(|turn| message(turn, capabilities))
             .collect();
@@ -52,7 +54,7 @@ fn mark_cached(block: Option<&mut Value>) {
 
 /// `eager_input_streaming` has the arguments sent as they are written, not when they are whole: a long file is seen to
 /// come. What they are in the end is checked here as always.
-fn tool(spec: &ToolSpec, quirks: &Quirks) -> Value {
+fn tool(spec: &ToolSpec, quirks: &ServerQuirks) -> Value {
     let mut tool = json!({"name": spec.name, "description": spec.description, "input_schema": spec.schema});
     if let (true, Value::Object(fields)) = (quirks.eager_calls, &mut tool) {
         fields.insert("eager_input_streaming".into(), json!(true));
@@ -60,9 +62,9 @@ fn tool(spec: &ToolSpec, quirks: &Quirks) -> Value {
     tool
 }
 
-fn message(turn: &Turn<'_>, capabilities: &Capabilities) -> Value {
+fn message(turn: &WireTurn<'_>, capabilities: &ModelCapabilities) -> Value {
     match turn {
-        Turn::User { results, parts } => {
+        WireTurn::User { results, parts } => {
             let mut content = Vec::new();
             let mut aside = Vec::new();
             for reply in results {
@@ -72,28 +74,30 @@ fn message(turn: &Turn<'_>, capabilities: &Capabilities) -> Value {
             content.extend(parts.iter().map(|part| block(part, capabilities)));
             json!({"role": "user", "content": content})
         }
-        Turn::Assistant(said) => {
+        WireTurn::Assistant(said) => {
             let content: Vec<Value> = said.iter().map(spoken).collect();
             json!({"role": "assistant", "content": content})
         }
     }
 }
 
-fn spoken(said: &Said<'_>) -> Value {
+fn spoken(said: &WireAssistantPart<'_>) -> Value {
     match said {
-        Said::Text(words) => text(words),
-        Said::Thinking(ThinkingBlock { redacted: Some(data), .. }) => {
+        WireAssistantPart::Text(words) => text(words),
+        WireAssistantPart::Thinking(ThinkingBlock { redacted: Some(data), .. }) => {
             json!({"type": "redacted_thinking", "data": data})
         }
-        Said::Thinking(thinking) => {
+        WireAssistantPart::Thinking(thinking) => {
             json!({"type": "thinking", "thinking": thinking.text, "signature": thinking.signature})
         }
-        Said::Call { id, name, input } => json!({"type": "tool_use", "id": id, "name": name, "input": input}),
+        WireAssistantPart::Call { id, name, input } => {
+            json!({"type": "tool_use", "id": id, "name": name, "input": input})
+        }
     }
 }
 
 /// One result. An error may hold text only, so its pictures go `aside`, behind all results.
-fn result(reply: &Reply<'_>, capabilities: &Capabilities, aside: &mut Vec<Value>) -> Value {
+fn result(reply: &WireToolResult<'_>, capabilities: &ModelCapabilities, aside: &mut Vec<Value>) -> Value {
     let is_error = reply.is_error();
     let mut content = Vec::new();
     if reply.result.is_none() {
@@ -101,7 +105,7 @@ fn result(reply: &Reply<'_>, capabilities: &Capabilities, aside: &mut Vec<Value>
     }
     for part in reply.content() {
         match part {
-            Content::Image(_) if is_error => aside.push(block(part, capabilities)),
+            WireContent::Image(_) if is_error => aside.push(block(part, capabilities)),
             _ => content.push(block(part, capabilities)),
         }
     }
@@ -115,14 +119,14 @@ fn result(reply: &Reply<'_>, capabilities: &Capabilities, aside: &mut Vec<Value>
     out
 }
 
-fn block(part: &Content<'_>, capabilities: &Capabilities) -> Value {
+fn block(part: &WireContent<'_>, capabilities: &ModelCapabilities) -> Value {
     match part {
-        Content::Text(words) => text(words),
-        Content::Image(image) => image_block(image, capabilities),
+        WireContent::Text(words) => text(words),
+        WireContent::Image(image) => image_block(image, capabilities),
     }
 }
 
-fn image_block(image: &Image, capabilities: &Capabilities) -> Value {
+fn image_block(image: &Image, capabilities: &ModelCapabilities) -> Value {
     match picture::base64(image, capabilities) {
         Ok(data) if image.is_pdf() => json!({
             "type": "document",

@@ -6,31 +6,31 @@
 mod decode;
 mod encode;
 
-use super::super::{Decoder, Dialect, ProviderError, Quirks, Request};
+use super::super::{AnswerDecoder, ModelRequest, ProviderError, ServerQuirks, WireFormat};
 use super::fault;
 use serde_json::Value;
 
 /// The dialect, with what its server wants differently.
 #[derive(Clone, Debug, Default)]
-pub struct Anthropic {
-    pub quirks: Quirks,
+pub struct AnthropicFormat {
+    pub quirks: ServerQuirks,
 }
 
-impl Dialect for Anthropic {
+impl WireFormat for AnthropicFormat {
     fn wire(&self) -> &'static str {
         encode::WIRE
     }
 
-    fn path(&self, _request: &Request) -> String {
+    fn path(&self, _request: &ModelRequest) -> String {
         "/v1/messages".into()
     }
 
-    fn encode(&self, request: &Request) -> Value {
+    fn encode(&self, request: &ModelRequest) -> Value {
         encode::body(request, &self.quirks)
     }
 
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(decode::MessageDecoder::default())
+    fn decoder(&self) -> Box<dyn AnswerDecoder> {
+        Box::new(decode::AnthropicDecoder::default())
     }
 
     fn models_path(&self) -> &'static str {

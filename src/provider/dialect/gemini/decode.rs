@@ -4,8 +4,8 @@
 //! A proof is kept so that it goes back on its own part. One with a call or with text is an empty reasoning block
 //! right before that block; one on the reasoning itself stays there; one that came alone is kept as the part it was.
 
-use super::super::super::{Decoder, ProviderError, StreamEvent};
-use super::super::assembly::{Assembly, OpenCall, Piece};
+use super::super::super::{AnswerDecoder, ProviderError, StreamEvent};
+use super::super::assembly::{AnswerBuilder, AnswerPiece, PartialCall};
 use super::super::event::{self, word};
 use super::super::fault;
 use super::{UNREADABLE, WIRE};
@@ -13,14 +13,14 @@ use crate::conversation::{AssistantMessage, CallId, StopReason, ThinkingBlock, T
 use serde_json::{Value, json};
 
 #[derive(Debug, Default)]
-pub(super) struct PartDecoder {
-    assembly: Assembly,
+pub(super) struct GeminiDecoder {
+    assembly: AnswerBuilder,
     /// The last piece is complete: what comes next begins another.
     sealed: bool,
     finished: bool,
 }
 
-impl Decoder for PartDecoder {
+impl AnswerDecoder for GeminiDecoder {
     fn feed(&mut self, _event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError> {
         if self.finished {
             return Ok(Vec::new());
@@ -52,7 +52,7 @@ impl Decoder for PartDecoder {
     }
 }
 
-impl PartDecoder {
+impl GeminiDecoder {
     fn chunk(&mut self, chunk: &Value, events: &mut Vec<StreamEvent>) -> Result<(), ProviderError> {
         if self.assembly.model.is_empty() {
             self.assembly.model = word(chunk, "modelVersion").to_string();
@@ -90,7 +90,7 @@ impl PartDecoder {
             let whole = json!({"text": "", "thoughtSignature": proof}).to_string();
             let thinking =
                 ThinkingBlock { redacted: Some(whole), wire: WIRE.into(), ..ThinkingBlock::default() };
-            self.assembly.pieces.push(Piece::Thinking(thinking));
+            self.assembly.pieces.push(AnswerPiece::Thinking(thinking));
             self.sealed = true;
         } else if !words.is_empty() {
             let proven = proof.is_some();
@@ -104,7 +104,7 @@ impl PartDecoder {
     fn prove(&mut self, proof: Option<String>) {
         if proof.is_some() {
             let thinking = ThinkingBlock { signature: proof, wire: WIRE.into(), ..ThinkingBlock::default() };
-            self.assembly.pieces.push(Piece::Thinking(thinking));
+            self.assembly.pieces.push(AnswerPiece::Thinking(thinking));
             self.sealed = true;
         }
     }
@@ -120,13 +120,13 @@ impl PartDecoder {
         if !arguments.is_empty() {
             events.push(StreamEvent::CallArguments { bytes: arguments.len() });
         }
-        self.assembly.pieces.push(Piece::Call(OpenCall { id, name, arguments, started: true }));
+        self.assembly.pieces.push(AnswerPiece::Call(PartialCall { id, name, arguments, started: true }));
     }
 
     fn thought(&mut self, words: &str, proof: Option<String>, events: &mut Vec<StreamEvent>) {
         let open = !std::mem::take(&mut self.sealed);
         match self.assembly.pieces.last_mut() {
-            Some(Piece::Thinking(thinking)) if open => {
+            Some(AnswerPiece::Thinking(thinking)) if open => {
                 thinking.text.push_str(words);
                 thinking.signature = proof.clone();
             }
@@ -134,7 +134,7 @@ impl PartDecoder {
                 let wire = WIRE.to_string();
                 let thinking =
                     ThinkingBlock { text: words.into(), signature: proof.clone(), wire, redacted: None };
-                self.assembly.pieces.push(Piece::Thinking(thinking));
+                self.assembly.pieces.push(AnswerPiece::Thinking(thinking));
             }
         }
         self.sealed = proof.is_some();
@@ -146,8 +146,8 @@ impl PartDecoder {
     fn text(&mut self, words: &str, events: &mut Vec<StreamEvent>) {
         let open = !std::mem::take(&mut self.sealed);
         match self.assembly.pieces.last_mut() {
-            Some(Piece::Text(text)) if open => text.push_str(words),
-            _ => self.assembly.pieces.push(Piece::Text(words.to_string())),
+            Some(AnswerPiece::Text(text)) if open => text.push_str(words),
+            _ => self.assembly.pieces.push(AnswerPiece::Text(words.to_string())),
         }
         events.push(StreamEvent::Text(words.to_string()));
     }
@@ -166,7 +166,12 @@ impl PartDecoder {
                 events.push(StreamEvent::CallStarted { id: CallId::new(id.clone()), name: name.clone() });
                 events.push(StreamEvent::CallArguments { bytes: raw.len() });
                 let arguments = raw.to_string();
-                self.assembly.pieces.push(Piece::Call(OpenCall { id, name, arguments, started: true }));
+                self.assembly.pieces.push(AnswerPiece::Call(PartialCall {
+                    id,
+                    name,
+                    arguments,
+                    started: true,
+                }));
                 StopReason::ToolUse
             }
             other => StopReason::Other(other.to_string()),

@@ -4,16 +4,18 @@
 //! A proof goes back on its part: [`decode`](super::decode) says how it is kept. Calls carry their ids only where the
 //! server gave one.
 
-use super::super::super::{Capabilities, Quirks, Request, ToolImages};
-use super::super::history::{Content, NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
+use super::super::super::{ModelCapabilities, ModelRequest, ServerQuirks, ToolImagePlacement};
+use super::super::history::{
+    NO_OUTPUT, NO_RESULT, ReasoningPolicy, WireAssistantPart, WireContent, WireToolResult, WireTurn, turns,
+};
 use super::super::picture;
 use super::WIRE;
 use crate::conversation::{Image, ThinkingBlock, ToolSpec};
 use serde_json::{Map, Value, json};
 
-pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
+pub(super) fn body(request: &ModelRequest, quirks: &ServerQuirks) -> Value {
     let capabilities = &request.model.capabilities;
-    let writer = Writer { capabilities, quirks };
+    let writer = GeminiEncoder { capabilities, quirks };
     let mut body = Map::new();
     let mut generation = json!({"maxOutputTokens": request.max_output});
     if let (true, Value::Object(fields)) = (capabilities.thinking, &mut generation) {
@@ -27,12 +29,14 @@ pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
         let declarations: Vec<Value> = request.tools.iter().map(declaration).collect();
         body.insert("tools".into(), json!([{"functionDeclarations": declarations}]));
     }
-    let reasoning = Reasoning::ProvenToTheEnd { wire: WIRE, model: &request.model.name };
+    let reasoning = ReasoningPolicy::ProvenToTheEnd { wire: WIRE, model: &request.model.name };
     let contents: Vec<Value> = turns(&request.messages, reasoning)
         .iter()
         .map(|turn| match turn {
-            Turn::User { results, parts } => json!({"role": "user", "parts": writer.user(results, parts)}),
-            Turn::Assistant(said) => json!({"role": "model", "parts": writer.model(said)}),
+            WireTurn::User { results, parts } => {
+                json!({"role": "user", "parts": writer.user(results, parts)})
+            }
+            WireTurn::Assistant(said) => json!({"role": "model", "parts": writer.model(said)}),
         })
         .collect();
     body.insert("contents".into(), Value::Array(contents));
@@ -45,43 +49,43 @@ fn declaration(spec: &ToolSpec) -> Value {
 }
 
 /// Spells the parts as one server wants them.
-struct Writer<'w> {
-    capabilities: &'w Capabilities,
-    quirks: &'w Quirks,
+struct GeminiEncoder<'w> {
+    capabilities: &'w ModelCapabilities,
+    quirks: &'w ServerQuirks,
 }
 
-impl Writer<'_> {
-    fn model(&self, said: &[Said<'_>]) -> Vec<Value> {
+impl GeminiEncoder<'_> {
+    fn model(&self, said: &[WireAssistantPart<'_>]) -> Vec<Value> {
         let mut parts = Vec::new();
         let mut proof: Option<&str> = None;
         let mut calls = 0;
         for said in said {
-            if let (Said::Thinking(_), Some(proof)) = (said, proof) {
+            if let (WireAssistantPart::Thinking(_), Some(proof)) = (said, proof) {
                 parts.push(alone(proof));
             }
             let mut part = match said {
-                Said::Thinking(ThinkingBlock { redacted: Some(whole), .. }) => {
+                WireAssistantPart::Thinking(ThinkingBlock { redacted: Some(whole), .. }) => {
                     proof = None;
                     parts.extend(serde_json::from_str::<Value>(whole).ok());
                     continue;
                 }
-                Said::Thinking(thinking) if thinking.text.is_empty() => {
+                WireAssistantPart::Thinking(thinking) if thinking.text.is_empty() => {
                     proof = thinking.signature.as_deref();
                     continue;
                 }
-                Said::Thinking(thinking) => {
+                WireAssistantPart::Thinking(thinking) => {
                     proof = thinking.signature.as_deref();
                     json!({"text": thinking.text, "thought": true})
                 }
-                Said::Text(words) => json!({"text": words}),
-                Said::Call { id, name, input } => {
+                WireAssistantPart::Text(words) => json!({"text": words}),
+                WireAssistantPart::Call { id, name, input } => {
                     calls += 1;
                     let mut call = json!({"name": name, "args": input});
                     put_id(&mut call, id);
                     json!({"functionCall": call})
                 }
             };
-            let first_call = matches!(said, Said::Call { .. }) && calls == 1;
+            let first_call = matches!(said, WireAssistantPart::Call { .. }) && calls == 1;
             let stand_in = self.quirks.unsigned_call.as_deref();
             let needed = stand_in.filter(|_| first_call && self.capabilities.signed_calls);
             if let (Some(proof), Value::Object(fields)) = (proof.take().or(needed), &mut part) {
@@ -93,26 +97,26 @@ impl Writer<'_> {
         parts
     }
 
-    fn user(&self, results: &[Reply<'_>], said: &[Content<'_>]) -> Vec<Value> {
+    fn user(&self, results: &[WireToolResult<'_>], said: &[WireContent<'_>]) -> Vec<Value> {
         let mut aside = Vec::new();
         let mut parts: Vec<Value> = results.iter().map(|reply| self.response(reply, &mut aside)).collect();
         parts.append(&mut aside);
         parts.extend(said.iter().map(|part| match part {
-            Content::Text(text) => json!({"text": text}),
-            Content::Image(image) => self.picture_or_note(image),
+            WireContent::Text(text) => json!({"text": text}),
+            WireContent::Image(image) => self.picture_or_note(image),
         }));
         parts
     }
 
     /// One result. Its pictures stay in it, or go `aside`, behind all results.
-    fn response(&self, reply: &Reply<'_>, aside: &mut Vec<Value>) -> Value {
+    fn response(&self, reply: &WireToolResult<'_>, aside: &mut Vec<Value>) -> Value {
         let mut texts = Vec::new();
         let mut inside = Vec::new();
         for part in reply.content() {
             match part {
-                Content::Text(text) => texts.push(text.to_string()),
-                Content::Image(image) => match picture::base64(image, self.capabilities) {
-                    Ok(data) if self.quirks.tool_images == ToolImages::Inside => {
+                WireContent::Text(text) => texts.push(text.to_string()),
+                WireContent::Image(image) => match picture::base64(image, self.capabilities) {
+                    Ok(data) if self.quirks.tool_images == ToolImagePlacement::Inside => {
                         inside.push(inline(image, &data));
                     }
                     Ok(data) => {

@@ -6,7 +6,7 @@
 mod decode;
 mod encode;
 
-use super::super::{Decoder, Dialect, ProviderError, Quirks, Request};
+use super::super::{AnswerDecoder, ModelRequest, ProviderError, ServerQuirks, WireFormat};
 use super::fault;
 use serde_json::Value;
 
@@ -18,27 +18,27 @@ const UNREADABLE: &str = "unreadable_call";
 
 /// The dialect, with the quirks of one server.
 #[derive(Clone, Debug, Default)]
-pub struct Gemini {
-    pub quirks: Quirks,
+pub struct GeminiFormat {
+    pub quirks: ServerQuirks,
 }
 
-impl Dialect for Gemini {
+impl WireFormat for GeminiFormat {
     fn wire(&self) -> &'static str {
         WIRE
     }
 
-    fn path(&self, request: &Request) -> String {
+    fn path(&self, request: &ModelRequest) -> String {
         let name = request.model.name.strip_prefix("models/").unwrap_or(&request.model.name);
         let call = if self.quirks.stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
         format!("/models/{}:{call}", escaped(name))
     }
 
-    fn encode(&self, request: &Request) -> Value {
+    fn encode(&self, request: &ModelRequest) -> Value {
         encode::body(request, &self.quirks)
     }
 
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(decode::PartDecoder::default())
+    fn decoder(&self) -> Box<dyn AnswerDecoder> {
+        Box::new(decode::GeminiDecoder::default())
     }
 
     fn models_path(&self) -> &'static str {

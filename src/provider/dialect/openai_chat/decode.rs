@@ -1,8 +1,8 @@
 //! A streamed completion, taken apart. Calls come as deltas that name their place by `index`; compatible servers
 //! leave out the index or the id, repeat the id, give it empty, or send a call whole, and all of that is understood.
 
-use super::super::super::{Decoder, ProviderError, Quirks, StreamEvent};
-use super::super::assembly::{Assembly, OpenCall, Piece};
+use super::super::super::{AnswerDecoder, ProviderError, ServerQuirks, StreamEvent};
+use super::super::assembly::{AnswerBuilder, AnswerPiece, PartialCall};
 use super::super::event::{self, word};
 use super::WIRE;
 use crate::conversation::{AssistantMessage, CallId, StopReason, ThinkingBlock, TokenUsage};
@@ -10,10 +10,10 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 #[derive(Debug, Default)]
-pub(super) struct ChunkDecoder {
-    assembly: Assembly,
+pub(super) struct ChatDecoder {
+    assembly: AnswerBuilder,
     /// The calls, in the order in which they began.
-    calls: Vec<Slot>,
+    calls: Vec<ChatCallSlot>,
     refused: bool,
     finished: bool,
     /// Where reasoning is looked for, in this order.
@@ -25,13 +25,13 @@ pub(super) struct ChunkDecoder {
 
 /// A call's piece and what the server called it by.
 #[derive(Debug)]
-struct Slot {
+struct ChatCallSlot {
     place: usize,
     index: Option<u64>,
     given_id: String,
 }
 
-impl Decoder for ChunkDecoder {
+impl AnswerDecoder for ChatDecoder {
     fn feed(&mut self, _event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError> {
         if self.finished {
             return Ok(Vec::new());
@@ -56,12 +56,12 @@ impl Decoder for ChunkDecoder {
     }
 }
 
-impl ChunkDecoder {
-    pub(super) fn new(quirks: &Quirks) -> ChunkDecoder {
-        ChunkDecoder {
+impl ChatDecoder {
+    pub(super) fn new(quirks: &ServerQuirks) -> ChatDecoder {
+        ChatDecoder {
             reasoning_fields: quirks.reasoning_fields.clone(),
             reasoning_blocks: quirks.reasoning_blocks.clone(),
-            ..ChunkDecoder::default()
+            ..ChatDecoder::default()
         }
     }
 
@@ -98,8 +98,8 @@ impl ChunkDecoder {
         let thought = self.reasoning_fields.iter().map(|k| word(delta, k)).find(|t| !t.is_empty());
         if let Some(thought) = thought {
             match self.assembly.pieces.last_mut() {
-                Some(Piece::Thinking(thinking)) => thinking.text.push_str(thought),
-                _ => self.assembly.pieces.push(Piece::Thinking(ThinkingBlock {
+                Some(AnswerPiece::Thinking(thinking)) => thinking.text.push_str(thought),
+                _ => self.assembly.pieces.push(AnswerPiece::Thinking(ThinkingBlock {
                     text: thought.to_string(),
                     ..ThinkingBlock::default()
                 })),
@@ -127,7 +127,7 @@ impl ChunkDecoder {
         }
         let redacted = Some(Value::Array(blocks).to_string());
         let first = self.assembly.pieces.iter_mut().find_map(|piece| match piece {
-            Piece::Thinking(thinking) => Some(thinking),
+            AnswerPiece::Thinking(thinking) => Some(thinking),
             _ => None,
         });
         match first {
@@ -137,15 +137,15 @@ impl ChunkDecoder {
             }
             None => {
                 let thinking = ThinkingBlock { redacted, wire: WIRE.into(), ..ThinkingBlock::default() };
-                self.assembly.pieces.insert(0, Piece::Thinking(thinking));
+                self.assembly.pieces.insert(0, AnswerPiece::Thinking(thinking));
             }
         }
     }
 
     fn text(&mut self, words: &str) {
         match self.assembly.pieces.last_mut() {
-            Some(Piece::Text(text)) => text.push_str(words),
-            _ => self.assembly.pieces.push(Piece::Text(words.to_string())),
+            Some(AnswerPiece::Text(text)) => text.push_str(words),
+            _ => self.assembly.pieces.push(AnswerPiece::Text(words.to_string())),
         }
     }
 
@@ -158,7 +158,7 @@ impl ChunkDecoder {
             Some(place) => place,
             None => self.open(index, id),
         };
-        let Some(Piece::Call(call)) = self.assembly.pieces.get_mut(place) else { return };
+        let Some(AnswerPiece::Call(call)) = self.assembly.pieces.get_mut(place) else { return };
         if call.name != name {
             call.name.push_str(name);
         }
@@ -180,7 +180,7 @@ impl ChunkDecoder {
 
     /// The call that a delta belongs to, or `None` where it begins a new one.
     fn slot(&self, index: Option<u64>, id: &str, name: &str, arguments: &Value) -> Option<usize> {
-        let by_id = |slot: &&Slot| !id.is_empty() && slot.given_id == id;
+        let by_id = |slot: &&ChatCallSlot| !id.is_empty() && slot.given_id == id;
         let found = match index {
             Some(_) => self.calls.iter().rev().find(|slot| slot.index == index)?,
             None => match self.calls.iter().find(by_id) {
@@ -189,7 +189,7 @@ impl ChunkDecoder {
                 None => return None,
             },
         };
-        let Some(Piece::Call(call)) = self.assembly.pieces.get(found.place) else { return None };
+        let Some(AnswerPiece::Call(call)) = self.assembly.pieces.get(found.place) else { return None };
         let another_id = !id.is_empty() && !found.given_id.is_empty() && found.given_id != id;
         let same_place = index.is_some() && !id.is_empty() && found.given_id == id;
         let says_arguments = !arguments.is_null() && arguments != "";
@@ -200,9 +200,9 @@ impl ChunkDecoder {
 
     fn open(&mut self, index: Option<u64>, id: &str) -> usize {
         let place = self.assembly.pieces.len();
-        let call = OpenCall { id: self.assembly.id_for(id), ..OpenCall::default() };
-        self.assembly.pieces.push(Piece::Call(call));
-        self.calls.push(Slot { place, index, given_id: id.to_string() });
+        let call = PartialCall { id: self.assembly.id_for(id), ..PartialCall::default() };
+        self.assembly.pieces.push(AnswerPiece::Call(call));
+        self.calls.push(ChatCallSlot { place, index, given_id: id.to_string() });
         place
     }
 }

@@ -5,9 +5,12 @@
 //! Reasoning is sent back only where the quirks name a field for it; the API itself has no place for it.
 
 use super::super::super::{
-    AfterResults, CallIds, Capabilities, EmptyContent, OutputLimit, Quirks, Request, SystemRole, ToolImages,
+    AfterToolResults, CallIdFormat, EmptyContent, ModelCapabilities, ModelRequest, OutputLimitField,
+    ServerQuirks, SystemRole, ToolImagePlacement,
 };
-use super::super::history::{Content, NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
+use super::super::history::{
+    NO_OUTPUT, NO_RESULT, ReasoningPolicy, WireAssistantPart, WireContent, WireToolResult, WireTurn, turns,
+};
 use super::super::{cache_key, picture};
 use super::WIRE;
 use crate::conversation::{Image, ToolSpec};
@@ -17,7 +20,7 @@ use std::borrow::Cow;
 /// What the model is made to say between results and the person, where a server wants it to speak first.
 const FILLER: &str = "(continuing)";
 
-pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
+pub(super) fn body(request: &ModelRequest, quirks: &ServerQuirks) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model.name));
     body.insert("stream".into(), json!(quirks.stream));
@@ -28,13 +31,13 @@ pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
         body.insert("prompt_cache_key".into(), json!(cache_key::of(request)));
     }
     match quirks.output_limit {
-        OutputLimit::MaxCompletionTokens => {
+        OutputLimitField::MaxCompletionTokens => {
             body.insert("max_completion_tokens".into(), json!(request.max_output));
         }
-        OutputLimit::MaxTokens => {
+        OutputLimitField::MaxTokens => {
             body.insert("max_tokens".into(), json!(request.max_output));
         }
-        OutputLimit::Unsaid => {}
+        OutputLimitField::Unsaid => {}
     }
     if !request.tools.is_empty() {
         body.insert("tools".into(), Value::Array(request.tools.iter().map(tool).collect()));
@@ -50,18 +53,18 @@ pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
         };
         messages.push(json!({"role": role, "content": &*request.system}));
     }
-    let writer = Writer { capabilities: &request.model.capabilities, quirks };
+    let writer = ChatEncoder { capabilities: &request.model.capabilities, quirks };
     let reasoning = match (&quirks.reasoning_blocks, &quirks.reasoning_back) {
-        (Some(_), _) => Reasoning::Proven { wire: WIRE, model: &request.model.name },
-        (None, Some(_)) => Reasoning::Words { model: &request.model.name },
-        (None, None) => Reasoning::Drop,
+        (Some(_), _) => ReasoningPolicy::Proven { wire: WIRE, model: &request.model.name },
+        (None, Some(_)) => ReasoningPolicy::Words { model: &request.model.name },
+        (None, None) => ReasoningPolicy::Drop,
     };
     for turn in turns(&request.messages, reasoning) {
         match turn {
-            Turn::User { results, parts } => {
+            WireTurn::User { results, parts } => {
                 writer.user(&results, &parts, &mut messages);
             }
-            Turn::Assistant(said) => messages.push(writer.assistant(&said)),
+            WireTurn::Assistant(said) => messages.push(writer.assistant(&said)),
         }
     }
     body.insert("messages".into(), Value::Array(messages));
@@ -76,22 +79,22 @@ fn tool(spec: &ToolSpec) -> Value {
 }
 
 /// Spells the messages as one server wants them.
-struct Writer<'w> {
-    capabilities: &'w Capabilities,
-    quirks: &'w Quirks,
+struct ChatEncoder<'w> {
+    capabilities: &'w ModelCapabilities,
+    quirks: &'w ServerQuirks,
 }
 
-impl Writer<'_> {
-    fn assistant(&self, said: &[Said<'_>]) -> Value {
+impl ChatEncoder<'_> {
+    fn assistant(&self, said: &[WireAssistantPart<'_>]) -> Value {
         let (mut texts, mut calls, mut words, mut blocks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for said in said {
             match said {
-                Said::Text(text) => texts.push(*text),
-                Said::Thinking(thinking) => match &thinking.redacted {
+                WireAssistantPart::Text(text) => texts.push(*text),
+                WireAssistantPart::Thinking(thinking) => match &thinking.redacted {
                     Some(list) => blocks.extend(serde_json::from_str::<Vec<Value>>(list).unwrap_or_default()),
                     None => words.push(thinking.text.as_str()),
                 },
-                Said::Call { id, name, input } => calls.push(json!({
+                WireAssistantPart::Call { id, name, input } => calls.push(json!({
                     "id": self.call_id(id),
                     "type": "function",
                     "function": {"name": name, "arguments": input.to_string()},
@@ -119,7 +122,7 @@ impl Writer<'_> {
         Value::Object(message)
     }
 
-    fn user(&self, results: &[Reply<'_>], parts: &[Content<'_>], messages: &mut Vec<Value>) {
+    fn user(&self, results: &[WireToolResult<'_>], parts: &[WireContent<'_>], messages: &mut Vec<Value>) {
         let mut content = Vec::new();
         for reply in results {
             let said = self.tool_content(reply, &mut content);
@@ -127,14 +130,14 @@ impl Writer<'_> {
         }
         for part in parts {
             match part {
-                Content::Text(words) => content.push(text(words)),
-                Content::Image(image) => content.push(self.picture_or_note(image)),
+                WireContent::Text(words) => content.push(text(words)),
+                WireContent::Image(image) => content.push(self.picture_or_note(image)),
             }
         }
         if content.is_empty() {
             return;
         }
-        if !results.is_empty() && self.quirks.after_results == AfterResults::Assistant {
+        if !results.is_empty() && self.quirks.after_results == AfterToolResults::Assistant {
             messages.push(json!({"role": "assistant", "content": FILLER}));
         }
         // Text alone goes as a plain string: some servers' templates know nothing else.
@@ -145,7 +148,7 @@ impl Writer<'_> {
     }
 
     /// One result. Its pictures stay in it, or go to `aside`, each behind a line that says whose it is.
-    fn tool_content(&self, reply: &Reply<'_>, aside: &mut Vec<Value>) -> Value {
+    fn tool_content(&self, reply: &WireToolResult<'_>, aside: &mut Vec<Value>) -> Value {
         if reply.result.is_none() {
             return json!(NO_RESULT);
         }
@@ -153,9 +156,9 @@ impl Writer<'_> {
         let mut pictures = Vec::new();
         for part in reply.content() {
             match part {
-                Content::Text(text) => texts.push(text.to_string()),
-                Content::Image(image) => match self.base64(image) {
-                    Ok(data) if self.quirks.tool_images == ToolImages::Inside => {
+                WireContent::Text(text) => texts.push(text.to_string()),
+                WireContent::Image(image) => match self.base64(image) {
+                    Ok(data) if self.quirks.tool_images == ToolImagePlacement::Inside => {
                         pictures.push(image_url(image, &data));
                     }
                     Ok(data) => {
@@ -179,7 +182,7 @@ impl Writer<'_> {
     /// A PDF has no place here that compatible servers agree on.
     fn base64(&self, image: &Image) -> Result<String, String> {
         if image.is_pdf() {
-            return picture::base64(image, &Capabilities { pdf: false, ..self.capabilities.clone() });
+            return picture::base64(image, &ModelCapabilities { pdf: false, ..self.capabilities.clone() });
         }
         picture::base64(image, self.capabilities)
     }
@@ -195,7 +198,7 @@ impl Writer<'_> {
     fn call_id<'i>(&self, id: &'i str) -> Cow<'i, str> {
         let fits = id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric());
         match self.quirks.call_ids {
-            CallIds::Nine if !fits => {
+            CallIdFormat::Nine if !fits => {
                 let digest = blake3::hash(id.as_bytes()).to_hex();
                 Cow::Owned(digest.get(..9).unwrap_or_default().to_string())
             }

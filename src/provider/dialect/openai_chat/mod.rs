@@ -8,7 +8,7 @@
 mod decode;
 mod encode;
 
-use super::super::{Decoder, Dialect, ProviderError, Quirks, Request};
+use super::super::{AnswerDecoder, ModelRequest, ProviderError, ServerQuirks, WireFormat};
 use super::fault;
 use serde_json::Value;
 
@@ -17,25 +17,25 @@ const WIRE: &str = "openai-chat";
 
 /// The dialect, with the quirks of one server.
 #[derive(Clone, Debug, Default)]
-pub struct OpenAiChat {
-    pub quirks: Quirks,
+pub struct OpenAiChatFormat {
+    pub quirks: ServerQuirks,
 }
 
-impl Dialect for OpenAiChat {
+impl WireFormat for OpenAiChatFormat {
     fn wire(&self) -> &'static str {
         WIRE
     }
 
-    fn path(&self, _request: &Request) -> String {
+    fn path(&self, _request: &ModelRequest) -> String {
         "/chat/completions".into()
     }
 
-    fn encode(&self, request: &Request) -> Value {
+    fn encode(&self, request: &ModelRequest) -> Value {
         encode::body(request, &self.quirks)
     }
 
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(decode::ChunkDecoder::new(&self.quirks))
+    fn decoder(&self) -> Box<dyn AnswerDecoder> {
+        Box::new(decode::ChatDecoder::new(&self.quirks))
     }
 
     fn models_path(&self) -> &'static str {

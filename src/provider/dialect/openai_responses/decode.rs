@@ -2,8 +2,8 @@
 //! repeats the whole item, which fills in whatever was not streamed. Items and events of kinds not known here are
 //! passed over. Only the last event says why the model stopped.
 
-use super::super::super::{Decoder, ProviderError, StreamEvent};
-use super::super::assembly::{Assembly, OpenCall, Piece};
+use super::super::super::{AnswerDecoder, ProviderError, StreamEvent};
+use super::super::assembly::{AnswerBuilder, AnswerPiece, PartialCall};
 use super::super::event::{self, part, word};
 use super::super::fault;
 use super::WIRE;
@@ -12,15 +12,15 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default)]
-pub(super) struct ItemDecoder {
-    assembly: Assembly,
+pub(super) struct ResponsesDecoder {
+    assembly: AnswerBuilder,
     /// The server's item number to the piece it became.
     places: BTreeMap<u64, usize>,
     refused: bool,
     finished: bool,
 }
 
-impl Decoder for ItemDecoder {
+impl AnswerDecoder for ResponsesDecoder {
     fn feed(&mut self, _event: &str, data: &str) -> Result<Vec<StreamEvent>, ProviderError> {
         if self.finished {
             return Ok(Vec::new());
@@ -68,18 +68,18 @@ impl Decoder for ItemDecoder {
     }
 }
 
-impl ItemDecoder {
+impl ResponsesDecoder {
     fn open(&mut self, index: u64, item: &Value, events: &mut Vec<StreamEvent>) {
         let piece = match word(item, "type") {
-            "message" => Piece::Text(String::new()),
-            "reasoning" => Piece::Thinking(ThinkingBlock::default()),
+            "message" => AnswerPiece::Text(String::new()),
+            "reasoning" => AnswerPiece::Thinking(ThinkingBlock::default()),
             "function_call" => {
                 let given =
                     ["call_id", "id"].into_iter().map(|key| word(item, key)).find(|id| !id.is_empty());
                 let id = self.assembly.id_for(given.unwrap_or_default());
                 let name = word(item, "name").to_string();
                 events.push(StreamEvent::CallStarted { id: CallId::new(id.clone()), name: name.clone() });
-                Piece::Call(OpenCall { id, name, started: true, ..OpenCall::default() })
+                AnswerPiece::Call(PartialCall { id, name, started: true, ..PartialCall::default() })
             }
             _ => return,
         };
@@ -94,7 +94,7 @@ impl ItemDecoder {
         }
         let Some(piece) = self.piece(index) else { return };
         match piece {
-            Piece::Text(text) if text.is_empty() => {
+            AnswerPiece::Text(text) if text.is_empty() => {
                 let mut refused = false;
                 for content in item.get("content").and_then(Value::as_array).into_iter().flatten() {
                     let refusal = word(content, "refusal");
@@ -107,8 +107,8 @@ impl ItemDecoder {
                 }
                 self.refused |= refused;
             }
-            Piece::Text(_) => {}
-            Piece::Thinking(thinking) => {
+            AnswerPiece::Text(_) => {}
+            AnswerPiece::Thinking(thinking) => {
                 if thinking.text.is_empty() {
                     thinking.text = summary(item);
                     if !thinking.text.is_empty() {
@@ -121,7 +121,7 @@ impl ItemDecoder {
                     thinking.wire = WIRE.into();
                 }
             }
-            Piece::Call(call) => {
+            AnswerPiece::Call(call) => {
                 if call.name.is_empty() {
                     call.name = word(item, "name").to_string();
                 }
@@ -142,9 +142,9 @@ impl ItemDecoder {
         }
         if self.piece(index(event)).is_none() {
             self.places.insert(index(event), self.assembly.pieces.len());
-            self.assembly.pieces.push(Piece::Text(String::new()));
+            self.assembly.pieces.push(AnswerPiece::Text(String::new()));
         }
-        if let Some(Piece::Text(text)) = self.piece(index(event)) {
+        if let Some(AnswerPiece::Text(text)) = self.piece(index(event)) {
             text.push_str(more);
             events.push(StreamEvent::Text(more.to_string()));
         }
@@ -152,7 +152,7 @@ impl ItemDecoder {
 
     fn thought(&mut self, event: &Value, events: &mut Vec<StreamEvent>) {
         let more = word(event, "delta");
-        if let (Some(Piece::Thinking(thinking)), false) = (self.piece(index(event)), more.is_empty()) {
+        if let (Some(AnswerPiece::Thinking(thinking)), false) = (self.piece(index(event)), more.is_empty()) {
             thinking.text.push_str(more);
             events.push(StreamEvent::Thinking(more.to_string()));
         }
@@ -160,7 +160,7 @@ impl ItemDecoder {
 
     /// A summary has several parts; each begins a paragraph.
     fn next_part(&mut self, event: &Value, events: &mut Vec<StreamEvent>) {
-        if let Some(Piece::Thinking(thinking)) = self.piece(index(event))
+        if let Some(AnswerPiece::Thinking(thinking)) = self.piece(index(event))
             && !thinking.text.is_empty()
         {
             thinking.text.push_str("\n\n");
@@ -170,7 +170,7 @@ impl ItemDecoder {
 
     fn arguments(&mut self, event: &Value, events: &mut Vec<StreamEvent>) {
         let more = word(event, "delta");
-        if let (Some(Piece::Call(call)), false) = (self.piece(index(event)), more.is_empty()) {
+        if let (Some(AnswerPiece::Call(call)), false) = (self.piece(index(event)), more.is_empty()) {
             call.arguments.push_str(more);
             events.push(StreamEvent::CallArguments { bytes: more.len() });
         }
@@ -205,7 +205,7 @@ impl ItemDecoder {
         events
     }
 
-    fn piece(&mut self, index: u64) -> Option<&mut Piece> {
+    fn piece(&mut self, index: u64) -> Option<&mut AnswerPiece> {
         let place = *self.places.get(&index)?;
         self.assembly.pieces.get_mut(place)
     }

@@ -2,14 +2,16 @@
 //! reasoning goes back as the item it was. What never changes comes first, so the bytes before the newest item are the
 //! same turn after turn.
 
-use super::super::super::{Capabilities, Quirks, Request};
-use super::super::history::{Content, NO_OUTPUT, NO_RESULT, Reasoning, Reply, Said, Turn, turns};
+use super::super::super::{ModelCapabilities, ModelRequest, ServerQuirks};
+use super::super::history::{
+    NO_OUTPUT, NO_RESULT, ReasoningPolicy, WireAssistantPart, WireContent, WireToolResult, WireTurn, turns,
+};
 use super::super::{cache_key, picture};
 use super::WIRE;
 use crate::conversation::{Image, ToolSpec};
 use serde_json::{Map, Value, json};
 
-pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
+pub(super) fn body(request: &ModelRequest, quirks: &ServerQuirks) -> Value {
     let capabilities = &request.model.capabilities;
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model.name));
@@ -36,17 +38,17 @@ pub(super) fn body(request: &Request, quirks: &Quirks) -> Value {
         }
     }
     let mut items = Vec::new();
-    let reasoning = Reasoning::Proven { wire: WIRE, model: &request.model.name };
+    let reasoning = ReasoningPolicy::Proven { wire: WIRE, model: &request.model.name };
     for turn in turns(&request.messages, reasoning) {
         match turn {
-            Turn::User { results, parts } => {
+            WireTurn::User { results, parts } => {
                 items.extend(results.iter().map(|reply| output(reply, capabilities)));
                 let content: Vec<Value> = parts.iter().map(|part| said(part, capabilities)).collect();
                 if !content.is_empty() {
                     items.push(json!({"type": "message", "role": "user", "content": content}));
                 }
             }
-            Turn::Assistant(said) => items.extend(said.iter().filter_map(item)),
+            WireTurn::Assistant(said) => items.extend(said.iter().filter_map(item)),
         }
     }
     body.insert("input".into(), Value::Array(items));
@@ -64,12 +66,12 @@ fn tool(spec: &ToolSpec) -> Value {
     })
 }
 
-fn item(said: &Said<'_>) -> Option<Value> {
+fn item(said: &WireAssistantPart<'_>) -> Option<Value> {
     Some(match said {
         // As a string: content in parts is for an item with its id and status, which are not kept.
-        Said::Text(words) => json!({"type": "message", "role": "assistant", "content": words}),
-        Said::Thinking(thinking) => serde_json::from_str(thinking.redacted.as_deref()?).ok()?,
-        Said::Call { id, name, input } => json!({
+        WireAssistantPart::Text(words) => json!({"type": "message", "role": "assistant", "content": words}),
+        WireAssistantPart::Thinking(thinking) => serde_json::from_str(thinking.redacted.as_deref()?).ok()?,
+        WireAssistantPart::Call { id, name, input } => json!({
             "type": "function_call",
             "call_id": id,
             "name": name,
@@ -78,7 +80,7 @@ fn item(said: &Said<'_>) -> Option<Value> {
     })
 }
 
-fn output(reply: &Reply<'_>, capabilities: &Capabilities) -> Value {
+fn output(reply: &WireToolResult<'_>, capabilities: &ModelCapabilities) -> Value {
     let mut content: Vec<Value> = reply.content().iter().map(|part| said(part, capabilities)).collect();
     if reply.result.is_none() {
         content.push(text(NO_RESULT));
@@ -93,14 +95,14 @@ fn output(reply: &Reply<'_>, capabilities: &Capabilities) -> Value {
     json!({"type": "function_call_output", "call_id": reply.id, "output": output})
 }
 
-fn said(part: &Content<'_>, capabilities: &Capabilities) -> Value {
+fn said(part: &WireContent<'_>, capabilities: &ModelCapabilities) -> Value {
     match part {
-        Content::Text(words) => text(words),
-        Content::Image(image) => picture_or_note(image, capabilities),
+        WireContent::Text(words) => text(words),
+        WireContent::Image(image) => picture_or_note(image, capabilities),
     }
 }
 
-fn picture_or_note(image: &Image, capabilities: &Capabilities) -> Value {
+fn picture_or_note(image: &Image, capabilities: &ModelCapabilities) -> Value {
     match picture::base64(image, capabilities) {
         Ok(data) => {
             let url = format!("data:{};base64,{data}", image.media_type);

@@ -6,7 +6,7 @@
 mod decode;
 mod encode;
 
-use super::super::{Decoder, Dialect, ProviderError, Quirks, Request};
+use super::super::{AnswerDecoder, ModelRequest, ProviderError, ServerQuirks, WireFormat};
 use super::fault;
 use serde_json::Value;
 
@@ -15,25 +15,25 @@ const WIRE: &str = "openai-responses";
 
 /// The dialect, with the quirks of one server.
 #[derive(Clone, Debug, Default)]
-pub struct OpenAiResponses {
-    pub quirks: Quirks,
+pub struct OpenAiResponsesFormat {
+    pub quirks: ServerQuirks,
 }
 
-impl Dialect for OpenAiResponses {
+impl WireFormat for OpenAiResponsesFormat {
     fn wire(&self) -> &'static str {
         WIRE
     }
 
-    fn path(&self, _request: &Request) -> String {
+    fn path(&self, _request: &ModelRequest) -> String {
         "/responses".into()
     }
 
-    fn encode(&self, request: &Request) -> Value {
+    fn encode(&self, request: &ModelRequest) -> Value {
         encode::body(request, &self.quirks)
     }
 
-    fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(decode::ItemDecoder::default())
+    fn decoder(&self) -> Box<dyn AnswerDecoder> {
+        Box::new(decode::ResponsesDecoder::default())
     }
 
     fn models_path(&self) -> &'static str {
